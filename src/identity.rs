@@ -1,0 +1,116 @@
+//! Birth ids and alignment: what a node was at birth decides its id, and edits never take it away.
+//!
+//! An id is xxh64 (seed 0) in base62, 11 digits (`0-9A-Za-z`, most significant first), over these
+//! bytes in this order:
+//!
+//! 1. the node type's name; 2. a zero byte;
+//! 3. the file's path relative to its root, `/` as separator, UTF-8; 4. a zero byte;
+//! 5. the content as stored; 6. a zero byte;
+//! 7. the ordinal among nodes that agree in 1, 3 and 5, in decimal.
+//!
+//! This module does no IO.
+
+use std::fmt;
+
+use xxhash_rust::xxh64::xxh64;
+
+use crate::tree::NodeType;
+
+const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// A node's anchor: 11 base62 characters to everybody outside, the hash itself in here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u64);
+
+impl NodeId {
+    /// Characters of an id.
+    pub const CHARS: usize = 11;
+
+    /// Reads an id as `Display` writes it; anything else is `None`.
+    pub fn parse(text: &str) -> Option<NodeId> {
+        if text.len() != NodeId::CHARS {
+            return None;
+        }
+        let mut value: u64 = 0;
+        for byte in text.bytes() {
+            let digit = DIGITS.iter().position(|&it| it == byte)?;
+            value = value.checked_mul(62)?.checked_add(digit as u64)?;
+        }
+        Some(NodeId(value))
+    }
+
+    /// The id of a node that is born now.
+    pub fn birth(node_type: NodeType, path: &str, content: &str, ordinal: u32) -> NodeId {
+        let ordinal = ordinal.to_string();
+        let parts: [&[u8]; 7] = [
+            node_type.as_str().as_bytes(),
+            &[0],
+            path.as_bytes(),
+            &[0],
+            content.as_bytes(),
+            &[0],
+            ordinal.as_bytes(),
+        ];
+        NodeId(xxh64(&parts.concat(), 0))
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut digits = [0u8; NodeId::CHARS];
+        let mut rest = self.0;
+        for digit in digits.iter_mut().rev() {
+            *digit = DIGITS[(rest % 62) as usize];
+            rest /= 62;
+        }
+        f.pad(std::str::from_utf8(&digits).expect("digits are ASCII"))
+    }
+}
+
+/// xxh64 (seed 0) of a text; 16 lowercase hex digits to everybody outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentHash(pub u64);
+
+impl ContentHash {
+    /// The hash of `text`.
+    pub fn of(text: &str) -> ContentHash {
+        ContentHash::of_bytes(text.as_bytes())
+    }
+
+    /// The hash of raw bytes.
+    pub fn of_bytes(bytes: &[u8]) -> ContentHash {
+        ContentHash(xxh64(bytes, 0))
+    }
+
+    /// Reads a hash as `Display` writes it.
+    pub fn parse(text: &str) -> Option<ContentHash> {
+        if text.len() != 16 {
+            return None;
+        }
+        u64::from_str_radix(text, 16).ok().map(ContentHash)
+    }
+}
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// One side of an alignment: what a node is and says, its place given by its index and its parent's.
+/// Sides are in document order, parents before children.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// Index of the parent on the same side.
+    pub parent: Option<usize>,
+    /// What the node is; nodes of different types never match.
+    pub node_type: NodeType,
+    /// Heading level.
+    pub level: Option<u8>,
+    /// The node's label.
+    pub label: &'a str,
+    /// The node's text.
+    pub content: &'a str,
+    /// Hash of what the file said.
+    pub hash: ContentHash,
+}

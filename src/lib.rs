@@ -1,0 +1,8 @@
+//! Long-term memory for agents in one SQLite file.
+
+mod clock;
+mod identity;
+mod parse;
+mod text;
+mod tokens;
+mod tree;

@@ -1,0 +1,2 @@
+//! The `remindb` program: parses arguments, runs, exits.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Tests through the public doors: one binary, one module a subject.
