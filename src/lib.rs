@@ -6,3 +6,6 @@ mod parse;
 mod text;
 mod tokens;
 mod tree;
+
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
