@@ -26,8 +26,8 @@ pub struct Loose {
     pub size_bytes: usize,
 }
 
-/// Pairs of indexes of a removed and an added file that are one renamed file: of all their hashes, at
-/// least half are shared. Equal files first and in order, then the most alike; each file once. Files
+/// Pairs of indexes of a removed and an added file that are one renamed file: of all their hashes, more
+/// than half are shared. Equal files first and in order, then the most alike; each file once. Files
 /// without nodes are nobody's rename.
 pub fn renames(removed: &[&[ContentHash]], added: &[&[ContentHash]]) -> Vec<(usize, usize)> {
     let removed: Vec<Vec<u64>> = removed.iter().map(|hashes| sorted(hashes)).collect();
@@ -51,7 +51,7 @@ pub fn renames(removed: &[&[ContentHash]], added: &[&[ContentHash]]) -> Vec<(usi
     for (from, to) in candidates(&removed, &added, &is_removed_used, &is_added_used) {
         let n_shared = shared(&removed[from], &added[to]) as u64;
         let n_both = (removed[from].len() + added[to].len()) as u64;
-        if n_both <= 4 * n_shared {
+        if n_both < 4 * n_shared {
             alike.push((Reverse(2 * n_shared * 1_000_000 / n_both), from, to));
         }
     }

@@ -16,27 +16,58 @@ impl Matcher<'_> {
     /// Matches unmatched children of two matched parents by likeness: between the same neighbours
     /// and in order first, then anywhere below the two.
     pub(super) fn link_alike(&mut self, old: usize, new: usize) {
-        let gaps = self.gaps(old, new);
-        for gap in &gaps {
-            let scored = self.scored(&gap.olds, &gap.news);
-            for (i, j) in similar::best_chain(scored) {
-                self.link(gap.olds[i], gap.news[j]);
-            }
-            self.link_renamed(gap);
-        }
-        let is_free_old = |it: &Self, at: &usize| it.is_old_free(*at);
-        let olds = self.old.children(old).iter().copied().filter(|at| is_free_old(self, at));
-        let olds: Vec<usize> = olds.collect();
-        let news = self.new.children(new).iter().copied().filter(|&at| self.is_new_free(at));
-        let news: Vec<usize> = news.collect();
-        if olds.is_empty() || news.is_empty() {
+        let (all_olds, all_news) = self.free_children(old, new);
+        if all_olds.is_empty() || all_news.is_empty() {
             return;
         }
-        let mut scored = self.scored(&olds, &news);
+        let mut leftovers = None;
+        for gap in self.gaps(old, new) {
+            let scored = self.scored(&gap.olds, &gap.news);
+            for (i, j) in similar::best_chain(scored.clone()) {
+                self.link(gap.olds[i], gap.news[j]);
+            }
+            self.link_renamed(&gap);
+            // A gap that holds everything has compared everything.
+            if gap.olds == all_olds && gap.news == all_news {
+                leftovers = Some((all_olds.clone(), all_news.clone(), scored));
+            }
+        }
+        let (olds, news, mut scored) = leftovers.unwrap_or_else(|| {
+            let (olds, news) = self.free_children(old, new);
+            let scored = self.scored(&olds, &news);
+            (olds, news, scored)
+        });
         scored.sort_unstable_by_key(|&(i, j, score)| (Reverse(score), i, j));
         for (i, j, _) in scored {
             self.link(olds[i], news[j]);
         }
+    }
+
+    /// Matches alike nodes with children before their children match them to nodes elsewhere: what
+    /// stands in its place and says nearly the same is stronger evidence.
+    pub(super) fn link_alike_parents(&mut self, gap: &Gap) {
+        let is_parent = |at: &usize| !self.new.children(*at).is_empty();
+        if !gap.news.iter().any(is_parent) {
+            return;
+        }
+        let olds: Vec<usize> =
+            gap.olds.iter().copied().filter(|&at| self.is_old_free(at)).collect();
+        let news: Vec<usize> =
+            gap.news.iter().copied().filter(|&at| self.is_new_free(at)).collect();
+        for (i, j) in similar::best_chain(self.scored(&olds, &news)) {
+            if !self.new.children(news[j]).is_empty() {
+                self.link(olds[i], news[j]);
+            }
+        }
+    }
+
+    fn free_children(&self, old: usize, new: usize) -> (Vec<usize>, Vec<usize>) {
+        let olds = self.old.children(old).iter().copied();
+        let news = self.new.children(new).iter().copied();
+        (
+            olds.filter(|&at| self.is_old_free(at)).collect(),
+            news.filter(|&at| self.is_new_free(at)).collect(),
+        )
     }
 
     /// Matches the only unmatched heading of a level with the only one in the same place, unless both
@@ -85,11 +116,13 @@ impl Matcher<'_> {
         let old_texts: Vec<&Shingles> = olds.iter().map(|&at| &self.old_texts[&(2 * at)]).collect();
         let new_texts: Vec<&Shingles> = news.iter().map(|&at| &self.new_texts[&(2 * at)]).collect();
         let mut pairs = similar::candidates(&old_texts, &new_texts, &mut work);
-        let old_bodies: Vec<&Shingles> = self.bodies(olds, false);
-        let new_bodies: Vec<&Shingles> = self.bodies(news, true);
-        pairs.extend(similar::candidates(&old_bodies, &new_bodies, &mut work));
-        pairs.sort_unstable();
-        pairs.dedup();
+        let has_body = |at: &usize| self.new_texts.contains_key(&(2 * at + BODY));
+        if news.iter().any(has_body) {
+            let (old_bodies, new_bodies) = (self.bodies(olds, false), self.bodies(news, true));
+            pairs.extend(similar::candidates(&old_bodies, &new_bodies, &mut work));
+            pairs.sort_unstable();
+            pairs.dedup();
+        }
         let scored = pairs
             .into_iter()
             .map(|(i, j)| (i, j, self.score(olds[i], news[j], &mut work)))
@@ -116,7 +149,10 @@ impl Matcher<'_> {
         if let (Some(before), Some(after)) = bodies {
             score = score.max(before.score(after, work));
         }
-        if before.node_type == NodeType::Kv && before.label == after.label && before.label != "" {
+        if before.node_type == NodeType::Kv
+            && before.label == after.label
+            && !before.label.is_empty()
+        {
             score = score.max(SCORE_MIN);
         }
         score

@@ -47,7 +47,10 @@ impl Matcher<'_> {
             return;
         }
         self.link_headings(&olds, &news);
-        self.link_sections(old, new);
+        for gap in self.gaps(old, new) {
+            self.link_sections(&gap);
+            self.link_alike_parents(&gap);
+        }
     }
 
     /// The gaps below two matched parents that have unmatched children on both sides.
@@ -106,6 +109,8 @@ impl Matcher<'_> {
         let forest = if is_new { &self.new } else { &self.old };
         match key {
             Key::Own if forest.is_heading(at) => None,
+            // Between siblings even empty nodes have a place to be known by.
+            Key::Subtree => Some(forest.subtree(at)),
             key => key_of(forest, at, key),
         }
     }
@@ -235,35 +240,31 @@ impl Matcher<'_> {
 
     /// Matches unmatched parents in the same gap that share at least half of their children, whether
     /// those are matched yet or only equal: a renamed heading.
-    fn link_sections(&mut self, old: usize, new: usize) {
-        for gap in self.gaps(old, new) {
-            let has_parts = |forest: &super::Forest<'_>, at: usize| !forest.children(at).is_empty();
-            let olds: Vec<_> =
-                gap.olds.into_iter().filter(|&at| has_parts(&self.old, at)).collect();
-            let news: Vec<_> =
-                gap.news.into_iter().filter(|&at| has_parts(&self.new, at)).collect();
-            if SECTION_PAIRS_MAX < olds.len().saturating_mul(news.len()) {
-                continue;
-            }
-            let old_parts: Vec<Vec<Token>> = olds.iter().map(|&at| self.parts(at, false)).collect();
-            let new_parts: Vec<Vec<Token>> = news.iter().map(|&at| self.parts(at, true)).collect();
-            let mut shares = Vec::new();
-            for (&old, old_parts) in olds.iter().zip(&old_parts) {
-                for (&new, new_parts) in news.iter().zip(&new_parts) {
-                    let n_both = old_parts.len() + new_parts.len();
-                    self.work += n_both as u64;
-                    let n_shared = n_shared(old_parts, new_parts);
-                    let is_other_level = self.old.node(old).level != self.new.node(new).level;
-                    if n_both <= 4 * n_shared {
-                        let share = Reverse(2000 * n_shared / n_both);
-                        shares.push((share, is_other_level, old, new));
-                    }
+    fn link_sections(&mut self, gap: &Gap) {
+        let olds = gap.olds.iter().copied().filter(|&at| !self.old.children(at).is_empty());
+        let news = gap.news.iter().copied().filter(|&at| !self.new.children(at).is_empty());
+        let (olds, news): (Vec<usize>, Vec<usize>) = (olds.collect(), news.collect());
+        if SECTION_PAIRS_MAX < olds.len().saturating_mul(news.len()) {
+            return;
+        }
+        let old_parts: Vec<Vec<Token>> = olds.iter().map(|&at| self.parts(at, false)).collect();
+        let new_parts: Vec<Vec<Token>> = news.iter().map(|&at| self.parts(at, true)).collect();
+        let mut shares = Vec::new();
+        for (&old, old_parts) in olds.iter().zip(&old_parts) {
+            for (&new, new_parts) in news.iter().zip(&new_parts) {
+                let n_both = old_parts.len() + new_parts.len();
+                self.work += n_both as u64;
+                let n_shared = n_shared(old_parts, new_parts);
+                let is_other_level = self.old.node(old).level != self.new.node(new).level;
+                if n_both <= 4 * n_shared {
+                    let share = Reverse(2000 * n_shared / n_both);
+                    shares.push((share, is_other_level, old, new));
                 }
             }
-            shares.sort_unstable();
-            for (_, _, old, new) in shares {
-                self.link(old, new);
-            }
+        }
+        shares.sort_unstable();
+        for (_, _, old, new) in shares {
+            self.link(old, new);
         }
     }
 
