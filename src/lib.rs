@@ -10,3 +10,6 @@ mod store;
 mod text;
 mod tokens;
 mod tree;
+
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;

@@ -1,0 +1,3 @@
+//! Invariants that hold for every input, called by the fuzz targets and by the tests.
+
+pub mod align;
