@@ -1,6 +1,7 @@
 //! Long-term memory for agents in one SQLite file.
 
 mod clock;
+mod heat;
 mod identity;
 mod parse;
 mod text;
