@@ -5,6 +5,7 @@ mod clock;
 mod compile;
 mod fingerprint;
 mod grams;
+mod heat;
 mod identity;
 mod parse;
 mod ranks;
