@@ -1,6 +1,21 @@
 //! Bytes to trees. Parsing never fails: it gives a tree and warnings.
+//!
+//! [`decode`] makes text of whatever bytes a file has, [`parse`] makes a tree of the text. Every word
+//! that a reader would see stands in exactly one node's content; code stands there byte for byte. No
+//! node's content has more than [`PART_TOKENS_MAX`] tokens: what is larger becomes a node of the same
+//! type with an empty content and its parts as children. Nothing here does IO.
+
+mod decode;
+mod label;
+mod markdown;
+mod outline;
+mod parts;
+mod preamble;
 
 use crate::tree::Tree;
+
+pub use decode::decode;
+pub use parts::PART_TOKENS_MAX;
 
 /// What a source file is written in, told by its name's ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,3 +52,15 @@ pub struct Parsed {
     /// What was odd, in order of line.
     pub warnings: Vec<Warning>,
 }
+
+/// The tree of `text`, which [`decode`] made: nodes in document order with their tokens counted.
+pub fn parse(syntax: Syntax, text: &str) -> Parsed {
+    let mut parsed = match syntax {
+        Syntax::Markdown => markdown::parse(text),
+    };
+    parsed.warnings.sort_by_key(|warning| warning.line);
+    parsed
+}
+
+#[cfg(test)]
+mod tests;

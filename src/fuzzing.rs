@@ -1,0 +1,3 @@
+//! Invariants that hold for every input: what the fuzzer and the property tests check.
+
+pub mod markdown;
