@@ -48,7 +48,7 @@ pub fn check_tree(tree: &Tree, text: &str) {
 /// The source's words are those of the parser's events, the tree's those of its contents: links'
 /// destinations and titles, markers and names may add words to the tree, but take none away.
 pub fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
-    let front = front_matter_end(text, &parsed.tree);
+    let front = front_matter_end(parsed, text);
     let mut budget: HashMap<&str, i64> = HashMap::new();
     let body = &text[front..];
     let source = Source::read(body);
@@ -106,15 +106,29 @@ impl Source {
             out.allowed.push(label.to_owned());
         }
         // A definition of a name that has one already is none to the parser, and no text either.
-        for line in body.lines().filter(|line| line.contains("]:")) {
-            out.allowed.push(line.to_owned());
+        let mut was_definition = false;
+        for line in body.lines() {
+            let is_definition = line.contains("]:");
+            if is_definition || was_definition {
+                out.allowed.push(line.to_owned());
+            }
+            was_definition = is_definition;
         }
+        let mut is_text = false;
         for (event, range) in events {
+            let was_text = is_text;
+            is_text = matches!(event, Event::Text(_));
             match event {
                 Event::Start(Tag::CodeBlock(_)) => code = Some(String::new()),
                 Event::End(TagEnd::CodeBlock) => out.visible.extend(code.take()),
                 Event::Text(text) => match &mut code {
                     Some(code) => code.push_str(&text),
+                    // An entity is an event of its own, but not a word of its own.
+                    None if was_text => {
+                        if let Some(last) = out.visible.last_mut() {
+                            last.push_str(&text);
+                        }
+                    }
                     None => out.visible.push(text.into_string()),
                 },
                 Event::Code(text)
@@ -156,21 +170,20 @@ impl Source {
     }
 }
 
-/// Where the body starts: behind the front matter that the tree has, by the nodes' own account.
-fn front_matter_end(text: &str, tree: &Tree) -> usize {
-    match tree.nodes.first() {
-        Some(first) if first.node_type == NodeType::Preamble => first.span.end,
-        // Front matter that was not understood is text, which the parser would read as a heading.
-        Some(first) if 0 < first.span.start && text.starts_with(['-', '+']) => {
-            let inner = text.get(first.span.clone()).unwrap_or("");
+/// Where the body starts: behind the front matter, by the tree's own account.
+fn front_matter_end(parsed: &Parsed, text: &str) -> usize {
+    let Some(first) = parsed.tree.nodes.first() else { return 0 };
+    if first.node_type == NodeType::Preamble {
+        return first.span.end;
+    }
+    // Front matter that was not understood is text, which the parser would read as a heading.
+    let is_broken = |what: &str| what.starts_with("front matter is not understood");
+    match parsed.warnings.iter().any(|warning| is_broken(&warning.what)) {
+        true => {
             let rest = &text[first.span.end..];
-            let is_fenced = ["---", "...", "+++"].iter().any(|mark| rest.starts_with(mark));
-            match is_fenced && first.content == inner.trim_matches(['\n', '\r']) {
-                true => first.span.end + rest.find('\n').map_or(rest.len(), |at| at + 1),
-                false => 0,
-            }
+            first.span.end + rest.find('\n').map_or(rest.len(), |at| at + 1)
         }
-        _ => 0,
+        false => 0,
     }
 }
 

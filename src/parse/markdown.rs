@@ -316,7 +316,7 @@ impl<'a, 'o> Walk<'a, 'o> {
             };
             return self.add_block(node, None);
         }
-        if rendered.markdown.is_empty() {
+        if rendered.markdown.trim().is_empty() {
             return;
         }
         match &mut self.container {

@@ -50,7 +50,7 @@ impl Outline {
             self.tree.push(Node {
                 parent: Some(index),
                 span: span.clone(),
-                label: label::visible(words),
+                label: or_first_line(label::visible(words), words, NodeType::Text),
                 content: words.to_owned(),
                 token_count: part.tokens,
                 ..Node::default()
@@ -64,6 +64,7 @@ impl Outline {
     /// `base` is where the content stands in the source, if it stands there as it is.
     pub(crate) fn add(&mut self, mut node: Node, base: Option<usize>) -> usize {
         let content = std::mem::take(&mut node.content);
+        node.label = or_first_line(node.label, &content, node.node_type);
         let index = self.tree.push(node);
         self.fill(index, content, base);
         index
@@ -132,14 +133,21 @@ impl Outline {
     }
 }
 
+/// A label for what has no visible text of its own.
+fn or_first_line(label: String, content: &str, node_type: NodeType) -> String {
+    let label = if label.is_empty() { crate::text::label(content) } else { label };
+    if label.is_empty() { node_type.as_str().to_owned() } else { label }
+}
+
 fn part_label(whole: &Node, words: &str, is_inside_line: bool) -> String {
     let mark = if is_inside_line { "…" } else { "" };
-    match whole.node_type {
+    let label = match whole.node_type {
         NodeType::Code => {
             let line = format!("{mark}{}", label::first_line(words));
             label::code(whole.lang.as_deref().unwrap_or(""), &line)
         }
         NodeType::Table | NodeType::Preamble | NodeType::Kv => crate::text::label(words),
         _ => label::visible(words),
-    }
+    };
+    or_first_line(label, words, whole.node_type)
 }
