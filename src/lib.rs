@@ -2,7 +2,13 @@
 
 mod clock;
 mod identity;
+mod mcp;
 mod parse;
+mod rpc;
+mod serve;
 mod text;
 mod tokens;
 mod tree;
+
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
