@@ -250,6 +250,10 @@ struct Members<'a> {
 
 impl<'a> Members<'a> {
     fn message(self) -> Frame {
+        // Even a bad reply is passed over: two sides that answer errors with errors never end.
+        if self.method.is_none() && (self.result.is_some() || self.error.is_some()) {
+            return Ok(Message::Idle);
+        }
         if let Some(name) = self.twice {
             return Err(refuse(None, Fault::REQUEST, format!("`{name}` stands there twice")));
         }
@@ -264,10 +268,7 @@ impl<'a> Members<'a> {
             return Err(refuse(id, Fault::REQUEST, "`jsonrpc` must be \"2.0\""));
         }
         let Some(method) = self.method else {
-            return match self.result.or(self.error) {
-                Some(_) => Ok(Message::Idle),
-                None => Err(refuse(id, Fault::REQUEST, "`method` is missing")),
-            };
+            return Err(refuse(id, Fault::REQUEST, "`method` is missing"));
         };
         let Ok(method) = serde_json::from_str::<String>(method.get()) else {
             return Err(refuse(id, Fault::REQUEST, "`method` must be a string"));

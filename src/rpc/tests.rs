@@ -149,8 +149,10 @@ fn what_wants_no_reply_gets_none() {
     check(
         r#"{"jsonrpc":"2.0","id":1,"result":{}}
 {"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}
+{"id":null,"error":{"code":-32700,"message":"not JSON"}}
 {"jsonrpc":"2.0","method":"notifications/initialized","params":7}"#,
         expect![[r#"
+            idle
             idle
             idle
             idle

@@ -154,10 +154,11 @@ impl<S: Surface> Router<'_, S> {
                 recv(writer_over) -> _ => ended = Ended::Output,
             }
         }
-        if ended == Ended::Output {
+        self.stop.set();
+        // Quick calls are still answered, if there is somebody to answer; long ones hear the end.
+        if ended == Ended::Output || !self.workers.is_over_in_time() {
             self.connection.cancel_all();
         }
-        self.stop.set();
         self.workers.settle();
         self.background.settle();
         // The writer ends when the last of those that feed it has gone.
@@ -202,12 +203,16 @@ impl Crew {
         self.alive = None;
     }
 
+    fn is_over_in_time(&self) -> bool {
+        self.over.recv_timeout(GRACE) == Err(RecvTimeoutError::Disconnected)
+    }
+
     /// Joins the threads if they end in time, and leaves them to the end of the process if not.
     fn settle(mut self) {
         self.seal();
-        match self.over.recv_timeout(GRACE) {
-            Err(RecvTimeoutError::Disconnected) => self.threads.into_iter().for_each(join),
-            _ => log::warn!("unfinished work is left behind"),
+        match self.is_over_in_time() {
+            true => self.threads.into_iter().for_each(join),
+            false => log::warn!("unfinished work is left behind"),
         }
     }
 }

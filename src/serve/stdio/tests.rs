@@ -236,7 +236,7 @@ fn a_signal_ends_a_server_that_waits_for_input() {
 }
 
 #[test]
-fn a_signal_does_not_wait_for_calls_that_never_end() {
+fn a_signal_cancels_calls_that_do_not_end() {
     let mut client = Client::new();
     client.send(INITIALIZE);
     client.reply();
