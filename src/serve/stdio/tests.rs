@@ -258,8 +258,8 @@ fn a_signal_ends_the_wait_at_the_end_of_input() {
     assert_eq!(client.ended(), Ended::Signal);
 }
 
-#[test]
-fn a_closed_output_is_an_end_and_cancels() {
+/// A server with two calls that wait, and nobody who reads what it says.
+fn unheard() -> (PipeWriter, Ends, Receiver<Ended>) {
     let (stdin, mut input) = io::pipe().unwrap();
     let (output, stdout) = io::pipe().unwrap();
     let (server, fixture) = fixture::server();
@@ -270,10 +270,26 @@ fn a_closed_output_is_an_end_and_cancels() {
         let _ = ended_sender.send(ended);
     })
     .unwrap();
-    input.write_all(format!("{INITIALIZE}\n{GATE}\n").as_bytes()).unwrap();
+    let other = GATE.replace(r#""id":1"#, r#""id":2"#);
+    input.write_all(format!("{INITIALIZE}\n{GATE}\n{other}\n").as_bytes()).unwrap();
+    fixture.started.recv_timeout(PATIENCE).unwrap();
     fixture.started.recv_timeout(PATIENCE).unwrap();
     drop(output);
+    (input, fixture, ended)
+}
+
+#[test]
+fn a_closed_output_is_an_end_and_cancels() {
+    let (mut input, _fixture, ended) = unheard();
     input.write_all(format!("{PING}\n").as_bytes()).unwrap();
+    assert_eq!(ended.recv_timeout(PATIENCE).unwrap(), Ended::Output);
+}
+
+#[test]
+fn a_closed_output_ends_the_wait_at_the_end_of_input() {
+    let (input, fixture, ended) = unheard();
+    drop(input);
+    fixture.gate.send(()).unwrap();
     assert_eq!(ended.recv_timeout(PATIENCE).unwrap(), Ended::Output);
 }
 
