@@ -1,8 +1,12 @@
 //! Long-term memory for agents in one SQLite file.
 
 mod clock;
+mod fingerprint;
+mod grams;
 mod identity;
 mod parse;
+mod ranks;
+mod store;
 mod text;
 mod tokens;
 mod tree;

@@ -29,8 +29,6 @@ CREATE TABLE node (
     level        INTEGER,                           -- of a heading, 1 to 6
     lang         TEXT,                              -- of code
     key_path     TEXT,                              -- `a.b[3].c`
-    span_start   INTEGER,                           -- byte range in the source file
-    span_end     INTEGER,
     format       TEXT NOT NULL,
     token_count  INTEGER NOT NULL,                  -- exact cl100k tokens of `content`
     content_hash TEXT NOT NULL,                     -- xxh64 of `content`, 16 hex digits
@@ -71,6 +69,14 @@ CREATE TABLE heat (
     pinned       INTEGER NOT NULL DEFAULT 0,
     access_count INTEGER NOT NULL DEFAULT 0,
     accessed_at  INTEGER                      -- ms since the Unix epoch
+) STRICT;
+
+-- Where in its source file a node stood at the last compile. It shifts with every edit above it, so it
+-- stands apart from the text, too.
+CREATE TABLE span (
+    node       INTEGER PRIMARY KEY REFERENCES node (key) ON DELETE CASCADE,
+    start_byte INTEGER NOT NULL,
+    end_byte   INTEGER NOT NULL
 ) STRICT;
 
 -- One row for the whole memory.

@@ -1,0 +1,149 @@
+//! Sparse ranks: siblings get positions with room between them, so that an insertion touches one row.
+
+/// Room between neighbours when there is all the room in the world.
+const STEP: i64 = 1 << 16;
+
+/// The position of a sibling, and how it came by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rank {
+    pub(crate) position: i64,
+    pub(crate) change: RankChange,
+}
+
+/// What happened to a sibling's position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RankChange {
+    /// It keeps its position.
+    Kept,
+    /// It stands elsewhere among its siblings, or is new among them.
+    Moved,
+    /// The order is the same; only the number changed, to make room.
+    Renumbered,
+}
+
+/// Positions for siblings in the order wanted, given the positions that some of them have.
+///
+/// As many as possible keep theirs (a longest increasing subsequence); the others get ranks in the
+/// gaps. Where a gap is too narrow, all are renumbered.
+pub(crate) fn assign(existing: &[Option<i64>]) -> Vec<Rank> {
+    let kept = longest_increasing(existing);
+    spread(existing, &kept).unwrap_or_else(|| renumber(&kept))
+}
+
+fn spread(existing: &[Option<i64>], kept: &[bool]) -> Option<Vec<Rank>> {
+    let mut ranks = Vec::with_capacity(existing.len());
+    let mut at = 0;
+    let mut below: Option<i64> = None;
+    while at < existing.len() {
+        if kept[at] {
+            let position = existing[at]?;
+            ranks.push(Rank { position, change: RankChange::Kept });
+            below = Some(position);
+            at += 1;
+            continue;
+        }
+        let run = kept[at..].iter().take_while(|&&it| !it).count();
+        let above = existing.get(at + run).copied().flatten();
+        let n = i64::try_from(run).ok()?;
+        let (first, step) = match (below, above) {
+            (None, None) => (STEP, STEP),
+            (Some(below), None) => (below.checked_add(STEP)?, STEP),
+            (None, Some(above)) => (above.checked_sub(n.checked_mul(STEP)?)?, STEP),
+            (Some(below), Some(above)) => {
+                let step = above.checked_sub(below)? / (n + 1);
+                if step == 0 {
+                    return None;
+                }
+                (below + step, step)
+            }
+        };
+        for nth in 0..n {
+            let position = first.checked_add(nth.checked_mul(step)?)?;
+            ranks.push(Rank { position, change: RankChange::Moved });
+        }
+        below = ranks.last().map(|it| it.position);
+        at += run;
+    }
+    Some(ranks)
+}
+
+fn renumber(kept: &[bool]) -> Vec<Rank> {
+    let change = |kept: bool| if kept { RankChange::Renumbered } else { RankChange::Moved };
+    (1..).zip(kept).map(|(nth, &it)| Rank { position: nth * STEP, change: change(it) }).collect()
+}
+
+/// Which elements belong to a longest increasing subsequence (patience sorting, O(n log n)).
+fn longest_increasing(values: &[Option<i64>]) -> Vec<bool> {
+    let mut tails: Vec<usize> = Vec::new();
+    let mut previous: Vec<Option<usize>> = vec![None; values.len()];
+    for (at, value) in values.iter().enumerate() {
+        let Some(value) = value else { continue };
+        let pile = tails.partition_point(|&tail| values[tail] < Some(*value));
+        previous[at] = pile.checked_sub(1).map(|it| tails[it]);
+        match tails.get_mut(pile) {
+            Some(tail) => *tail = at,
+            None => tails.push(at),
+        }
+    }
+    let mut kept = vec![false; values.len()];
+    let mut next = tails.last().copied();
+    while let Some(at) = next {
+        kept[at] = true;
+        next = previous[at];
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn positions(existing: &[Option<i64>]) -> Vec<i64> {
+        assign(existing).into_iter().map(|it| it.position).collect()
+    }
+
+    #[test]
+    fn an_insertion_touches_one_row() {
+        let ranks = assign(&[Some(10), None, Some(20), Some(30)]);
+        let n_kept = ranks.iter().filter(|it| it.change == RankChange::Kept).count();
+        assert_eq!((n_kept, ranks[1].position), (3, 15));
+    }
+
+    #[test]
+    fn a_move_touches_one_row() {
+        let ranks = assign(&[Some(40), Some(10), Some(20), Some(30)]);
+        assert_eq!(ranks.iter().filter(|it| it.change == RankChange::Moved).count(), 1);
+    }
+
+    #[test]
+    fn a_full_gap_renumbers_without_a_move() {
+        let ranks = assign(&[Some(1), None, Some(2)]);
+        let changes: Vec<RankChange> = ranks.iter().map(|it| it.change).collect();
+        use RankChange::{Moved, Renumbered};
+        assert_eq!(changes, [Renumbered, Moved, Renumbered]);
+    }
+
+    #[test]
+    fn ranks_at_the_ends_of_the_range_are_renumbered() {
+        assert_eq!(positions(&[Some(i64::MAX), None]), [STEP, 2 * STEP]);
+        assert_eq!(positions(&[None, Some(i64::MIN)]), [STEP, 2 * STEP]);
+    }
+
+    proptest! {
+        #[test]
+        fn positions_always_ascend(existing in prop::collection::vec(
+            prop::option::of(prop_oneof![-5i64..50, any::<i64>()]), 0..40,
+        )) {
+            let ranks = assign(&existing);
+            prop_assert_eq!(ranks.len(), existing.len());
+            prop_assert!(ranks.windows(2).all(|pair| pair[0].position < pair[1].position));
+            for (rank, old) in ranks.iter().zip(&existing) {
+                if rank.change == RankChange::Kept {
+                    prop_assert_eq!(Some(rank.position), *old);
+                }
+            }
+        }
+    }
+}

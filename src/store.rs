@@ -1,0 +1,154 @@
+//! The database: the only module that knows SQL.
+//!
+//! One file, in WAL mode. [`Writer`] is the one connection of this process that writes; [`Reader`]s
+//! are connections that SQLite itself opened read-only. Everything that changes the memory goes
+//! through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or nothing.
+
+mod batch;
+mod pragma;
+mod record;
+mod schema;
+mod writer;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+pub(crate) use batch::{Batch, Counts, NewNode};
+pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored};
+pub(crate) use writer::{Commit, Writer};
+
+/// What can go wrong in the database.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// SQLite refused a step. `doing` fits after "cannot".
+    Sqlite {
+        /// The step, as a verb phrase.
+        doing: &'static str,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// The database does not exist, and was not to be made.
+    Missing {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The folder that the database should stand in does not exist.
+    NoFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The file is there, but it is no memory: another program's database, or no database at all.
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        what: &'static str,
+    },
+    /// The schema is newer than this build.
+    TooNew {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// The newest version that this build knows.
+        known: i64,
+    },
+    /// The rows contradict each other.
+    Corrupt {
+        /// What does not fit.
+        what: String,
+    },
+    /// The SQLite that this program was linked with is too old to be safe.
+    OldSqlite {
+        /// Its version.
+        found: &'static str,
+    },
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::Sqlite { doing, source } => write!(f, "cannot {doing}: {source}"),
+            StoreError::Missing { path } => write!(
+                f,
+                "no database at `{}`; make one with `remindb compile FOLDER --db {}`",
+                path.display(),
+                path.display()
+            ),
+            StoreError::NoFolder { path } => {
+                write!(f, "no folder `{}` to keep the database in; make it first", path.display())
+            }
+            StoreError::Foreign { path, what } => write!(
+                f,
+                "`{}` is {what}, not a remindb memory; name another file with --db",
+                path.display()
+            ),
+            StoreError::TooNew { path, found, known } => write!(
+                f,
+                "`{}` has schema {found}, newer than {known}, the newest this build knows; \
+                 update the program",
+                path.display()
+            ),
+            StoreError::Corrupt { what } => {
+                write!(f, "the database contradicts itself: {what}; run `remindb doctor`")
+            }
+            StoreError::OldSqlite { found } => write!(
+                f,
+                "linked with SQLite {found}, which can corrupt a database that several \
+                 connections write; build with 3.51.3 or newer"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StoreError::Sqlite { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// Names the step that SQLite refused, once, at the call.
+pub(crate) trait Doing<T> {
+    fn doing(self, doing: &'static str) -> Result<T, StoreError>;
+}
+
+impl<T> Doing<T> for rusqlite::Result<T> {
+    fn doing(self, doing: &'static str) -> Result<T, StoreError> {
+        self.map_err(|source| StoreError::Sqlite { doing, source })
+    }
+}
+
+/// Whether opening may make a new database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IfMissing {
+    Create,
+    Refuse,
+}
+
+/// Looks at the path before SQLite does, so that a mistyped one creates nothing.
+fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
+    let found = std::fs::metadata(path);
+    match (found, if_missing) {
+        (Ok(it), _) if it.is_dir() => {
+            Err(StoreError::Foreign { path: path.to_owned(), what: "a folder" })
+        }
+        (Ok(_), _) => Ok(()),
+        (Err(_), IfMissing::Refuse) => Err(StoreError::Missing { path: path.to_owned() }),
+        (Err(_), IfMissing::Create) => {
+            let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+            match folder {
+                Some(folder) if !folder.is_dir() => {
+                    Err(StoreError::NoFolder { path: folder.to_owned() })
+                }
+                _ => Ok(()),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

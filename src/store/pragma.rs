@@ -1,0 +1,72 @@
+//! How connections are opened: every setting that the promises of this module rest on.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::{Doing, IfMissing, StoreError, check_path, schema};
+
+/// How long a connection waits for another process that writes.
+const BUSY_WAIT: Duration = Duration::from_secs(60);
+
+/// Page cache of the writing connection, in KiB.
+const WRITER_CACHE_KIB: i64 = 8 * 1024;
+
+/// Tries to switch to WAL while other processes open the same new file.
+const WAL_TRIES_MAX: usize = 100;
+
+/// Opens the connection that writes, making and migrating the file as needed.
+pub(super) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreError> {
+    schema::check_sqlite()?;
+    check_path(path, if_missing)?;
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if if_missing == IfMissing::Create {
+        flags |= OpenFlags::SQLITE_OPEN_CREATE;
+    }
+    let mut conn = Connection::open_with_flags(path, flags).doing("open the database")?;
+    conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
+    conn.set_prepared_statement_cache_capacity(64);
+    schema::check_before_writing(&conn, path)?;
+    switch_to_wal(&conn)?;
+    // An acknowledged write survives a loss of power, not only of the process.
+    conn.pragma_update(None, "synchronous", "FULL").doing("set the level of durability")?;
+    conn.pragma_update(None, "foreign_keys", true).doing("turn foreign keys on")?;
+    conn.pragma_update(None, "temp_store", "MEMORY").doing("keep temporary tables in memory")?;
+    conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB).doing("set the cache size")?;
+    schema::migrate(&mut conn, path)?;
+    Ok(conn)
+}
+
+/// Opens a connection that cannot write: SQLite opened the file read-only, and statements that would
+/// write are refused before they run.
+pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
+    schema::check_sqlite()?;
+    check_path(path, IfMissing::Refuse)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
+    conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
+    conn.set_prepared_statement_cache_capacity(64);
+    conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
+    schema::check(&conn, path)?;
+    Ok(conn)
+}
+
+/// WAL is a property of the file: set once, by whoever comes first. SQLite does not wait when rivals
+/// switch at the same time, so wait for them in a transaction and look again.
+fn switch_to_wal(conn: &Connection) -> Result<(), StoreError> {
+    for _ in 0..WAL_TRIES_MAX {
+        let mode: rusqlite::Result<String> =
+            conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
+        match mode {
+            Err(rusqlite::Error::SqliteFailure(error, _))
+                if error.code == rusqlite::ErrorCode::DatabaseBusy =>
+            {
+                conn.execute_batch("BEGIN IMMEDIATE; ROLLBACK")
+                    .doing("wait for another process")?;
+            }
+            other => return other.map(drop).doing("switch to write-ahead logging"),
+        }
+    }
+    Err(StoreError::Corrupt { what: "another process keeps the file from WAL mode".to_owned() })
+}

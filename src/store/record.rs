@@ -1,0 +1,162 @@
+//! Rows as values, and the one place that reads them from SQLite.
+
+use rusqlite::Row;
+
+use super::StoreError;
+use crate::fingerprint::State;
+use crate::identity::{ContentHash, NodeId};
+use crate::tree::{Format, NodeType};
+
+/// A node's internal key. It never leaves the process; everybody else uses the [`NodeId`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct NodeKey(pub(crate) i64);
+
+/// A source file's row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct FileId(pub(crate) i64);
+
+/// A compiled folder's row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct RootId(pub(crate) i64);
+
+/// A folder that was compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Root {
+    pub(crate) id: RootId,
+    /// Absolute and canonical.
+    pub(crate) path: String,
+}
+
+/// What is known of a source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileRow {
+    pub(crate) id: FileId,
+    pub(crate) root: RootId,
+    /// Relative to the root, `/` between segments.
+    pub(crate) path: String,
+    pub(crate) look: Look,
+    /// Of the bytes that the nodes were made from.
+    pub(crate) content_hash: Option<ContentHash>,
+    /// Why the last look could not be compiled.
+    pub(crate) error: Option<String>,
+}
+
+impl FileRow {
+    /// Reads `id, root, path, size, mtime, content_hash, error`.
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<FileRow> {
+        let content_hash: Option<String> = row.get(5)?;
+        Ok(FileRow {
+            id: FileId(row.get(0)?),
+            root: RootId(row.get(1)?),
+            path: row.get(2)?,
+            look: Look { size: row.get(3)?, mtime: row.get(4)? },
+            content_hash: content_hash.as_deref().and_then(ContentHash::parse),
+            error: row.get(6)?,
+        })
+    }
+}
+
+/// A file's outside at one look: enough to tell that it did not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// Bytes.
+    pub(crate) size: i64,
+    /// Nanoseconds since the Unix epoch.
+    pub(crate) mtime: i64,
+}
+
+/// Where a node stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) file: Option<FileId>,
+    pub(crate) parent: Option<NodeKey>,
+    /// Sparse rank among the siblings.
+    pub(crate) position: i64,
+}
+
+/// A node as the database has it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Stored {
+    pub(crate) key: NodeKey,
+    pub(crate) id: NodeId,
+    pub(crate) place: Place,
+    pub(crate) node_type: NodeType,
+    pub(crate) level: Option<u8>,
+    pub(crate) lang: Option<String>,
+    pub(crate) key_path: Option<String>,
+    pub(crate) format: Format,
+    pub(crate) token_count: u32,
+    pub(crate) content_hash: ContentHash,
+    pub(crate) source_hash: Option<ContentHash>,
+    pub(crate) label: String,
+    pub(crate) trail: String,
+    pub(crate) content: String,
+}
+
+/// The columns of [`Stored`], in the order that [`Stored::read`] expects; the table is called `node`.
+macro_rules! stored_columns {
+    () => {
+        "node.key, node.id, node.file, node.parent, node.position, node.node_type, node.level,
+         node.lang, node.key_path, node.format, node.token_count, node.content_hash,
+         node.source_hash, node.label, node.trail, node.content"
+    };
+}
+pub(super) use stored_columns;
+
+impl Stored {
+    /// Reads a row of `stored_columns!()`.
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Result<Stored, StoreError>> {
+        let id: String = row.get(1)?;
+        let node_type: String = row.get(5)?;
+        let format: String = row.get(9)?;
+        let content_hash: String = row.get(11)?;
+        let source_hash: Option<String> = row.get(12)?;
+        let parsed = (
+            NodeId::parse(&id),
+            NodeType::parse(&node_type),
+            Format::parse(&format),
+            ContentHash::parse(&content_hash),
+        );
+        let (Some(node_id), Some(node_type), Some(format), Some(content_hash)) = parsed else {
+            return Ok(Err(StoreError::Corrupt {
+                what: format!("node `{id}` has an id, type, format or hash of no known form"),
+            }));
+        };
+        Ok(Ok(Stored {
+            key: NodeKey(row.get(0)?),
+            id: node_id,
+            place: Place {
+                file: row.get::<_, Option<i64>>(2)?.map(FileId),
+                parent: row.get::<_, Option<i64>>(3)?.map(NodeKey),
+                position: row.get(4)?,
+            },
+            node_type,
+            level: row.get(6)?,
+            lang: row.get(7)?,
+            key_path: row.get(8)?,
+            format,
+            token_count: row.get(10)?,
+            content_hash,
+            source_hash: source_hash.as_deref().and_then(ContentHash::parse),
+            label: row.get(13)?,
+            trail: row.get(14)?,
+            content: row.get(15)?,
+        }))
+    }
+}
+
+impl State {
+    /// Reads `id, node_type, level, lang, key_path, format, label, content_hash`.
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<State> {
+        Ok(State {
+            id: row.get(0)?,
+            node_type: row.get(1)?,
+            level: row.get(2)?,
+            lang: row.get(3)?,
+            key_path: row.get(4)?,
+            format: row.get(5)?,
+            label: row.get(6)?,
+            content_hash: row.get(7)?,
+        })
+    }
+}

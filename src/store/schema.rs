@@ -1,0 +1,105 @@
+//! Schema versions: append-only SQL files, applied in order, each once.
+//!
+//! `application_id` says that a file is a remindb memory, `user_version` how many of [`MIGRATIONS`]
+//! it has seen. A file that has seen more than this build knows is refused; the check and the
+//! migrations stand in one transaction, so that two processes that start at once agree.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::{Doing, StoreError};
+
+/// `rmdb` in ASCII.
+pub(super) const APPLICATION_ID: i64 = 0x726d_6462;
+
+/// Every migration ever shipped, oldest first.
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("sql/0001_init.sql")];
+
+/// SQLite 3.51.3; older ones can corrupt a database when a WAL is reset under two connections.
+const SQLITE_VERSION_MIN: i32 = 3_051_003;
+
+/// The newest schema that this build knows.
+pub(super) fn newest() -> i64 {
+    MIGRATIONS.len() as i64
+}
+
+/// Refuses to run on an SQLite that is not safe.
+pub(super) fn check_sqlite() -> Result<(), StoreError> {
+    if rusqlite::version_number() < SQLITE_VERSION_MIN {
+        return Err(StoreError::OldSqlite { found: rusqlite::version() });
+    }
+    Ok(())
+}
+
+/// What the file says it is.
+enum Found {
+    /// Nothing is in it yet.
+    Empty,
+    /// A memory of that schema version.
+    Memory(i64),
+}
+
+fn examine(conn: &Connection, path: &Path) -> Result<Found, StoreError> {
+    let foreign = |what| StoreError::Foreign { path: path.to_owned(), what };
+    let n_tables = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0));
+    let n_tables: i64 = match n_tables {
+        Err(rusqlite::Error::SqliteFailure(error, _))
+            if error.code == rusqlite::ErrorCode::NotADatabase =>
+        {
+            return Err(foreign("no SQLite database"));
+        }
+        other => other.doing("read the schema")?,
+    };
+    let id: i64 = pragma(conn, "application_id")?;
+    let version: i64 = pragma(conn, "user_version")?;
+    match (id, n_tables) {
+        (APPLICATION_ID, _) if newest() < version => {
+            Err(StoreError::TooNew { path: path.to_owned(), found: version, known: newest() })
+        }
+        (APPLICATION_ID, _) => Ok(Found::Memory(version)),
+        (0, 0) => Ok(Found::Empty),
+        _ => Err(foreign("a database of another program")),
+    }
+}
+
+fn pragma(conn: &Connection, name: &str) -> Result<i64, StoreError> {
+    conn.pragma_query_value(None, name, |row| row.get(0)).doing("read the schema version")
+}
+
+/// Refuses what is no memory of a schema that this build knows; changes nothing.
+pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+    match examine(conn, path)? {
+        Found::Memory(version) if version == newest() => Ok(()),
+        Found::Memory(_) => Err(StoreError::Corrupt {
+            what: format!("`{}` has an older schema and was opened read-only", path.display()),
+        }),
+        Found::Empty => Err(StoreError::Missing { path: path.to_owned() }),
+    }
+}
+
+/// Refuses what is not ours before anything is set on it; an empty file is welcome.
+pub(super) fn check_before_writing(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+    examine(conn, path).map(drop)
+}
+
+/// Brings the file to the newest schema.
+pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    if matches!(examine(conn, path)?, Found::Memory(version) if version == newest()) {
+        return Ok(());
+    }
+    let tx = conn
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .doing("lock the database for a new schema")?;
+    // Looked at again under the lock: another process may have done the work meanwhile.
+    let seen = match examine(&tx, path)? {
+        Found::Empty => 0,
+        Found::Memory(version) => version,
+    };
+    for migration in MIGRATIONS.iter().skip(usize::try_from(seen).unwrap_or(0)) {
+        tx.execute_batch(migration).doing("bring the schema up to date")?;
+    }
+    tx.pragma_update(None, "application_id", APPLICATION_ID).doing("name the file")?;
+    tx.pragma_update(None, "user_version", newest()).doing("note the schema version")?;
+    tx.commit().doing("commit the new schema")
+}

@@ -1,0 +1,53 @@
+//! The one connection of this process that writes.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::{Batch, Counts, Doing, IfMissing, StoreError, pragma};
+use crate::clock::Millis;
+
+/// The writing connection, behind a mutex.
+pub(crate) struct Writer {
+    conn: Mutex<Connection>,
+}
+
+/// What a write did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Commit {
+    /// The snapshot; `None` when nothing changed.
+    pub(crate) snapshot: Option<i64>,
+    pub(crate) counts: Counts,
+}
+
+impl Writer {
+    /// Opens the database, bringing its schema up to date.
+    pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
+        Ok(Writer { conn: Mutex::new(pragma::open_writer(path, if_missing)?) })
+    }
+
+    /// Runs `body` in one transaction and commits when it returns `Ok`: one snapshot if it changed a
+    /// node, none otherwise. An error or a panic leaves no trace.
+    pub(crate) fn write<T, E: From<StoreError>>(
+        &self,
+        message: &str,
+        compile_root: &str,
+        now: Millis,
+        body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
+    ) -> Result<(T, Commit), E> {
+        // SQLite allows one writer. Waiting here, not in SQLite, keeps callers in order. A poisoned
+        // lock is sound: the panicking transaction was rolled back when it was dropped.
+        let mut conn = self.conn.lock().unwrap_or_else(PoisonError::into_inner);
+        let tx = conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .doing("begin a write")?;
+        let mut batch = Batch::begin(&tx, message, compile_root, now)?;
+        let value = body(&mut batch)?;
+        let snapshot = batch.finish()?;
+        let counts = batch.counts();
+        drop(batch);
+        tx.commit().doing("commit a write")?;
+        Ok((value, Commit { snapshot, counts }))
+    }
+}
