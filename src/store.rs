@@ -6,6 +6,7 @@
 
 mod batch;
 mod pragma;
+pub(crate) mod reader;
 mod record;
 mod schema;
 mod writer;
@@ -13,6 +14,7 @@ mod writer;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+pub(crate) use reader::Reader;
 pub(crate) use batch::{Batch, Counts, NewNode};
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored};
 pub(crate) use writer::{Commit, Writer};

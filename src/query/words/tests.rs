@@ -75,7 +75,7 @@ fn operators_between_all_operands_make_an_expression() {
     check(
         "-{trail label} : alpha",
         expect![[r#"
-            words: "trail" OR "label" OR "alpha"
+            words: "trail label" OR "trail" OR "label" OR "alpha"
             expression: - {trail label} : "alpha""#]],
     );
     check(
