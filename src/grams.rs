@@ -274,7 +274,10 @@ mod tests {
     fn a_run_is_its_pairs_and_its_last_character() {
         check("日本語", expect!["日本 本語 語"]);
         check("日 本", expect!["日 本"]);
-        check("これはテスト。ﾃｽﾄ、コード", expect!["これ れは はテ テス スト ト ﾃｽ ｽﾄ ﾄ コー ード ド"]);
+        check(
+            "これはテスト。ﾃｽﾄ、コード",
+            expect!["これ れは はテ テス スト ト ﾃｽ ｽﾄ ﾄ コー ード ド"],
+        );
         check("데이터베이스", expect!["데이 이터 터베 베이 이스 스"]);
     }
 

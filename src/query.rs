@@ -138,7 +138,8 @@ pub(crate) fn levels(asked: Option<i64>, default: u32) -> u32 {
 
 /// What is known of a node, as JSON; nothing that was left out of the text.
 fn facts(head: &Head, temperature: f64, score: Option<f64>) -> Value {
-    let mut facts = json!({ "id": head.id, "type": head.node_type, "label": one_line(&head.label) });
+    let mut facts =
+        json!({ "id": head.id, "type": head.node_type, "label": one_line(&head.label) });
     if let Some(path) = &head.path {
         facts["file"] = json!(one_line(path));
     }

@@ -14,8 +14,8 @@ mod writer;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub(crate) use reader::Reader;
 pub(crate) use batch::{Batch, Counts, NewNode};
+pub(crate) use reader::Reader;
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored};
 pub(crate) use writer::{Commit, Writer};
 

@@ -124,7 +124,8 @@ mod tests {
 
     #[test]
     fn cutting_fits_whatever_the_text() {
-        for text in ["word ".repeat(500), "日本語".repeat(500), "𝔘".repeat(500), " ".repeat(5000)] {
+        for text in ["word ".repeat(500), "日本語".repeat(500), "𝔘".repeat(500), " ".repeat(5000)]
+        {
             for max in [0, 1, 7, 100] {
                 assert!(tokens::count(cut(&text, max)) <= max);
             }

@@ -104,7 +104,7 @@ fn is_same_word(a: &str, b: &str) -> bool {
 
 /// Tokens that certainly suffice for a node's block.
 pub(crate) fn tokens_needed(head: &Head, score: f64) -> u32 {
-    tokens::count(&render::block_head(head, score)).saturating_add(head.tokens).saturating_add(4)
+    tokens::count(&render::block_head(head, score)).saturating_add(head.tokens).saturating_add(2)
 }
 
 /// A node's block with as much of its text as fits, and a line that says what all of it would need;
@@ -144,11 +144,17 @@ mod tests {
 
     #[test]
     fn the_words_stand_in_their_context() {
-        let text = format!("{}The lease\nexpires after an hour. {}", "filler ".repeat(60), "end ".repeat(90));
+        let text = format!(
+            "{}The lease\nexpires after an hour. {}",
+            "filler ".repeat(60),
+            "end ".repeat(90)
+        );
         check(
             &text,
             &["leases", "hour"],
-            expect!["…filler filler filler filler filler The lease expires after an hour. end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end…"],
+            expect![
+                "…filler filler filler filler filler The lease expires after an hour. end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end…"
+            ],
         );
     }
 
@@ -162,6 +168,10 @@ mod tests {
     #[test]
     fn the_place_with_most_words_wins() {
         let text = format!("alpha {} alpha beta", "x ".repeat(400));
-        check(&text, &["alpha", "beta"], expect!["…x x x x x x x x x x x x x x x x x x x alpha beta"]);
+        check(
+            &text,
+            &["alpha", "beta"],
+            expect!["…x x x x x x x x x x x x x x x x x x x alpha beta"],
+        );
     }
 }

@@ -22,8 +22,12 @@ const ANCESTORS_MAX: usize = 256;
 const DESCENDANTS_MAX: usize = 1_024;
 /// Siblings that are looked at, on each side.
 const SIBLINGS_MAX: usize = 32;
+/// Tokens around a text, without those of the file's path.
+const FRAME_TOKENS: u32 = 26;
 /// Tokens between two blocks.
-const SEPARATOR_TOKENS: u32 = 4;
+const SEPARATOR_TOKENS: u32 = 3;
+/// Below such a budget every token counts, and estimates are not good enough.
+const SMALL_BUDGET: u32 = 2_000;
 
 /// A request for a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +52,8 @@ pub(crate) fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryErr
         let score = rank::score(rank::nearness(0), head.heat.now(attended));
         let own = render::block(&head, score, &content);
 
-        let prices: Vec<u32> = around.relatives.iter().map(Relative::price).collect();
-        let own_price = (own.len() as u32).min(excerpt_price(&head));
+        let prices = around.prices(max);
+        let own_price = (own.len() as u32).min(estimate(&head));
         let room = max.saturating_sub(own_price);
         let chosen = budget::choose(&prices, room);
         let keys: Vec<NodeKey> = chosen.iter().map(|&at| around.relatives[at].head.key).collect();
@@ -76,19 +80,17 @@ pub(crate) fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryErr
         if let Some(rest) = around.left_out(&prices, &chosen) {
             structured["left_out"] = rest.facts();
         }
-        let mut warmed: Vec<(NodeKey, Attention)> = around
-            .in_order(&chosen)
-            .into_iter()
-            .map(|it| (it.head.key, Attention::Read))
-            .collect();
+        let mut warmed: Vec<(NodeKey, Attention)> =
+            around.in_order(&chosen).into_iter().map(|it| (it.head.key, Attention::Read)).collect();
         warmed.push((head.key, Attention::Read));
         Ok(Answer { text, structured, warmed })
     })
 }
 
-fn excerpt_price(head: &Head) -> u32 {
-    let frame = 30 + head.path.as_ref().map_or(0, |it| it.len() as u32 / 2);
-    frame.saturating_add(head.tokens).saturating_add(SEPARATOR_TOKENS)
+/// About what a node's block takes, from what is stored.
+fn estimate(head: &Head) -> u32 {
+    let frame = FRAME_TOKENS + head.path.as_ref().map_or(0, |it| it.len() as u32 / 3);
+    frame.saturating_add(head.tokens)
 }
 
 /// How a node is related to the anchor. The order is that of the reply.
@@ -110,10 +112,6 @@ struct Relative {
 }
 
 impl Relative {
-    fn price(&self) -> u32 {
-        excerpt_price(&self.head)
-    }
-
     fn block(&self, contents: &HashMap<NodeKey, String>) -> String {
         let content = contents.get(&self.head.key).map_or("", String::as_str);
         render::block(&self.head, self.score, content)
@@ -158,6 +156,16 @@ impl Rest {
 }
 
 impl Around {
+    /// What each block takes: counted for as many as a small budget can hold, else estimated.
+    fn prices(&self, max: u32) -> Vec<u32> {
+        let n_counted = if max < SMALL_BUDGET { (max / FRAME_TOKENS + 1) as usize } else { 0 };
+        let price = |(at, it): (usize, &Relative)| match at < n_counted {
+            true => excerpt::tokens_needed(&it.head, it.score).saturating_add(SEPARATOR_TOKENS),
+            false => estimate(&it.head),
+        };
+        self.relatives.iter().enumerate().map(price).collect()
+    }
+
     fn in_order(&self, chosen: &[usize]) -> Vec<&Relative> {
         let mut chosen: Vec<&Relative> = chosen.iter().map(|&at| &self.relatives[at]).collect();
         chosen.sort_by_key(|it| (it.relation, it.order));
@@ -217,10 +225,7 @@ fn around(
             Relation::Sibling => it.order.abs_diff(own_order),
             _ => it.order,
         };
-        class(a)
-            .cmp(&class(b))
-            .then(warmth(b).total_cmp(&warmth(a)))
-            .then(step(a).cmp(&step(b)))
+        class(a).cmp(&class(b)).then(warmth(b).total_cmp(&warmth(a))).then(step(a).cmp(&step(b)))
     });
     Ok(Around { relatives, is_partial })
 }

@@ -83,7 +83,8 @@ fn smoothed(candidates: &[Candidate]) -> Vec<f64> {
 /// Relative to the best; all 1 where nothing tells them apart.
 fn normalized(relevance: &[f64]) -> Vec<f64> {
     let best = relevance.iter().copied().filter(|it| it.is_finite()).fold(0.0, f64::max);
-    let part = |it: f64| if 0.0 < best && it.is_finite() { (it / best).clamp(0.0, 1.0) } else { 1.0 };
+    let part =
+        |it: f64| if 0.0 < best && it.is_finite() { (it / best).clamp(0.0, 1.0) } else { 1.0 };
     relevance.iter().map(|&it| part(it)).collect()
 }
 

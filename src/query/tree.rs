@@ -23,8 +23,10 @@ const LINE_TOKENS_MIN: u32 = 10;
 /// Siblings that are compared for warmth, at the least.
 const PAGE_MIN: usize = 256;
 /// Tokens, and bytes, of a line about what is folded.
-const FOLD_TOKENS: u32 = 24;
+const FOLD_TOKENS: u32 = 15;
 const FOLD_BYTES: u32 = 64;
+/// Lines that are tried once one did not fit.
+const MISSES_MAX: u32 = 16;
 /// Folded nodes that are counted in one reply.
 const COUNTED_MAX: u32 = 10_000;
 
@@ -166,37 +168,32 @@ impl Picture<'_> {
         // Whoever has children that are not shown needs a line that says so: so do the roots.
         purse.n_folds += 1;
         let mut n_hidden_roots = self.roots.len();
+        let mut n_misses = 0;
         while let Some((_, _, Reverse(at))) = heap.pop() {
-            let line = self.line(at, Named::Yes);
-            let has_children = self.items[at].depth < levels;
-            if !purse.take(line, u32::from(has_children)) {
-                break;
-            }
-            order.push(at);
-            match self.items[at].up {
-                Some(up) => {
-                    n_hidden[up] -= 1;
-                    if n_hidden[up] == 0 && self.items[up].rest == Rest::Nothing {
-                        purse.n_folds -= 1;
-                    }
-                }
-                None => {
-                    n_hidden_roots -= 1;
-                    if n_hidden_roots == 0 && self.rest == Rest::Nothing {
-                        purse.n_folds -= 1;
-                    }
-                }
-            }
-            if has_children {
+            if self.items[at].depth < levels {
                 self.add_children(at)?;
                 n_hidden.resize(self.items.len(), 0);
                 n_hidden[at] = self.items[at].children.len();
-                if n_hidden[at] == 0 {
-                    purse.n_folds -= 1;
+            }
+            let line = self.line(at, Named::Yes);
+            if !purse.take(line, u32::from(0 < n_hidden[at])) {
+                n_misses += 1;
+                if MISSES_MAX < n_misses {
+                    break;
                 }
-                for &child in &self.items[at].children {
-                    enter(&mut heap, &self.items, child);
-                }
+                continue;
+            }
+            order.push(at);
+            let (left, rest) = match self.items[at].up {
+                Some(up) => (&mut n_hidden[up], self.items[up].rest),
+                None => (&mut n_hidden_roots, self.rest),
+            };
+            *left -= 1;
+            if *left == 0 && rest == Rest::Nothing {
+                purse.n_folds -= 1;
+            }
+            for &child in &self.items[at].children {
+                enter(&mut heap, &self.items, child);
             }
         }
         Ok(order)

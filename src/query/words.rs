@@ -77,10 +77,10 @@ pub fn is_function_word(word: &str) -> bool {
 const FUNCTION_WORDS: &[&str] = &[
     "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could",
     "did", "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is",
-    "it", "its", "me", "my", "not", "of", "on", "or", "our", "should", "so", "some", "than", "that",
-    "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "up", "was",
-    "we", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would", "you",
-    "your",
+    "it", "its", "me", "my", "not", "of", "on", "or", "our", "should", "so", "some", "than",
+    "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "up",
+    "was", "we", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would",
+    "you", "your",
 ];
 
 enum Token<'a> {
@@ -364,7 +364,8 @@ fn expression(tokens: &[Token<'_>]) -> Option<String> {
 fn is_in_capitals(token: &Token<'_>) -> bool {
     match token {
         Token::Word { text, .. } => {
-            text.chars().any(char::is_alphabetic) && !text.chars().any(char::is_lowercase)
+            text.chars().any(char::is_alphabetic)
+                && !text.chars().any(char::is_lowercase)
                 && text.chars().any(char::is_uppercase)
         }
         Token::Close => true,

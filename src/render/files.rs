@@ -43,7 +43,8 @@ impl<'a> Folder<'a> {
 
     fn draw(&self, out: &mut String, indent: &str) {
         let n = self.folders.len() + self.files.len();
-        let twigs = |at: usize| if at + 1 == n { ("└── ", "    ") } else { ("├── ", "│   ") };
+        let twigs =
+            |at: usize| if at + 1 == n { ("└── ", "    ") } else { ("├── ", "│   ") };
         for (at, (name, folder)) in self.folders.iter().enumerate() {
             let (twig, below) = twigs(at);
             out.push_str(&format!("{indent}{twig}{}/\n", one_line(name)));

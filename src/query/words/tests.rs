@@ -93,9 +93,10 @@ fn capitals_in_prose_are_no_operators() {
     check("why is the column NOT null here", expect![[r#"words: "column" OR "null" OR "here""#]]);
     check("DO NOT EDIT", expect![[r#"words: "EDIT""#]]);
     check("alpha AND", expect![[r#"words: "alpha""#]]);
-    check("content://authority", expect![[
-        r#"words: "content authority" OR "content" OR "authority""#
-    ]]);
+    check(
+        "content://authority",
+        expect![[r#"words: "content authority" OR "content" OR "authority""#]],
+    );
     check(
         "\"HTTP\" NOT \"HTTPS\"",
         expect![[r#"
@@ -122,7 +123,8 @@ fn a_megabyte_is_read_in_no_time_and_bounded() {
     let words: String = (0..200_000).map(|it| format!("w{it} ")).collect();
     let n_terms = rewrite(&words).words.unwrap().split(" OR ").count();
     assert_eq!(n_terms, TERMS_MAX);
-    for query in ["(".repeat(1 << 16), "{".repeat(1 << 20), "\"a".repeat(1 << 19), "a-".repeat(1 << 19)]
+    for query in
+        ["(".repeat(1 << 16), "{".repeat(1 << 20), "\"a".repeat(1 << 19), "a-".repeat(1 << 19)]
     {
         let length = rewrite(&query).words.map_or(0, |it| it.len());
         assert!(length < 64 * 1024);
