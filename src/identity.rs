@@ -8,8 +8,25 @@
 //! 5. the content as stored; 6. a zero byte;
 //! 7. the ordinal among nodes that agree in 1, 3 and 5, in decimal.
 //!
+//! Alignment tells which node of a recompiled file is which node of before. [`align`] works inside one
+//! file, [`renames`] and [`moves`] between the files of one compile; all three are pure, give the same
+//! answer for the same input, and take near-linear time whatever the input.
+//!
 //! This module does no IO.
 
+mod forest;
+mod matching;
+mod order;
+mod similar;
+mod transfer;
+
+#[cfg(test)]
+mod tests;
+
+pub use matching::align;
+pub use transfer::{Loose, moves, renames};
+
+use std::collections::HashMap;
 use std::fmt;
 
 use xxhash_rust::xxh64::xxh64;
@@ -113,4 +130,31 @@ pub struct Known<'a> {
     pub content: &'a str,
     /// Hash of what the file said.
     pub hash: ContentHash,
+}
+
+/// What old nodes said in earlier snapshots, so that a node which goes back to an earlier text is
+/// recognised, however little that text resembles what it says now.
+///
+/// Whoever fills it looks up only texts that no old node has now.
+#[derive(Clone, Debug, Default)]
+pub struct Former {
+    said: HashMap<(NodeType, ContentHash), Vec<usize>>,
+}
+
+impl Former {
+    /// Notes that the old node at `old_idx` once said what hashes to `hash`. Call it with the most
+    /// recent statement first.
+    pub fn insert(&mut self, node_type: NodeType, hash: ContentHash, old_idx: usize) {
+        self.said.entry((node_type, hash)).or_default().push(old_idx);
+    }
+
+    /// The old nodes that once said this, most recent first.
+    pub fn sayers(&self, node_type: NodeType, hash: ContentHash) -> &[usize] {
+        self.said.get(&(node_type, hash)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.said.is_empty()
+    }
 }

@@ -1,6 +1,8 @@
 //! Long-term memory for agents in one SQLite file.
 
+mod cli;
 mod clock;
+mod compile;
 mod fingerprint;
 mod grams;
 mod identity;
@@ -8,7 +10,17 @@ mod parse;
 mod query;
 mod ranks;
 mod render;
+mod scan;
 mod store;
 mod text;
 mod tokens;
+mod trail;
 mod tree;
+
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
+
+/// Runs the program.
+pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> std::process::ExitCode {
+    cli::run(args)
+}

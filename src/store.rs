@@ -5,6 +5,8 @@
 //! through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or nothing.
 
 mod batch;
+pub(crate) mod doctor;
+mod files;
 mod pragma;
 pub(crate) mod reader;
 mod record;

@@ -261,12 +261,13 @@ fn what_does_not_fit_is_folded_at_its_place() {
         5,
         Some(150),
         expect![[r#"
-        [heading] Alpha (id=4B6DkBtBxHZ file=a.md temp=0.50 tok=1)
-          … 4 more nodes, 24 tok
-        [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md temp=0.50 tok=2)
-          … 3 more nodes, 26 tok
-        … 2 more nodes, 20 tok
-    "#]],
+            [heading] Alpha (id=4B6DkBtBxHZ file=a.md temp=0.50 tok=1)
+              … 4 more nodes, 24 tok
+            [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md temp=0.50 tok=2)
+              … 3 more nodes, 26 tok
+            [heading] 概要 (id=HjOjlEuYfQc file=日本.md temp=0.50 tok=3)
+              … 1 more node, 17 tok
+        "#]],
     );
     check_tree(
         &reader,
@@ -297,10 +298,12 @@ fn the_hottest_are_kept_first() {
         5,
         Some(100),
         expect![[r#"
-        [heading] Section 250 (id=IZbFvveBpqp file=a.md temp=0.90 tok=3)
-          … 1 more node, 4 tok
-        … 598 more nodes, 2k tok
-    "#]],
+            [heading] Section 0 (id=3vZaCu0wxwV file=a.md temp=0.50 tok=3)
+              … 1 more node, 4 tok
+            [heading] Section 250 (id=IZbFvveBpqp file=a.md temp=0.90 tok=3)
+              … 1 more node, 4 tok
+            … 596 more nodes, 2k tok
+        "#]],
     );
 }
 
@@ -378,13 +381,18 @@ fn a_parent_comes_before_a_hot_cousin() {
         &anchor,
         Some(90),
         expect![[r#"
-        … 2 more nodes, 90 tokens
+            … 1 more node, 39 tokens
 
-        ---
+            ---
 
-        [text] (id=J9edHsIEHfB file=a.md score=0.65)
-        The anchor.
-    "#]],
+            [heading] (id=CRgfrQTLH1Y file=a.md score=0.20)
+            Alpha and what it is about
+
+            ---
+
+            [text] (id=J9edHsIEHfB file=a.md score=0.65)
+            The anchor.
+        "#]],
     );
 }
 
@@ -432,12 +440,12 @@ fn an_anchor_too_large_is_cut_and_says_what_it_needs() {
         &anchor,
         Some(70),
         expect![[r#"
-        [text] (id=Fuuh093PDZN file=a.md score=0.65)
-        many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many wor
-        … cut: all of it needs 124 tokens
-    "#]],
+            [text] (id=Fuuh093PDZN file=a.md score=0.65)
+            many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many wor
+            … cut: all of it needs 122 tokens
+        "#]],
     );
-    check_fetch(&reader, &anchor, Some(20), expect!["… `Fuuh093PDZN` needs 124 tokens"]);
+    check_fetch(&reader, &anchor, Some(20), expect!["… `Fuuh093PDZN` needs 122 tokens"]);
     let fitting = fetch(&reader, &Fetch { anchor: &anchor, budget: Some(150), levels: 1 }).unwrap();
     assert!(!fitting.text.contains('…'));
 }
@@ -615,6 +623,11 @@ proptest! {
         let reader = NOTES_READ.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let answer = search(&reader, &label(&query));
         prop_assert!(answer.is_ok(), "{query:?}: {:?}", answer);
+    }
+
+    #[test]
+    fn any_bytes_are_a_query(data in proptest::collection::vec(any::<u8>(), 0..120)) {
+        crate::fuzzing::query::query(&data);
     }
 
     #[test]

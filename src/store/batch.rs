@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::record::{FileId, Look, NodeKey, Place, Root, RootId, Stored, stored_columns};
-use super::{Doing, FileRow, StoreError};
+use super::{Doing, FileRow, StoreError, files};
 use crate::clock::Millis;
 use crate::fingerprint::{self, State};
 use crate::identity::{ContentHash, NodeId};
@@ -107,11 +107,7 @@ impl<'a> Batch<'a> {
 
     /// Every compiled folder.
     pub(crate) fn roots(&self) -> Result<Vec<Root>, StoreError> {
-        const ROOTS: &str = "SELECT id, path FROM root ORDER BY path";
-        let mut query = self.tx.prepare_cached(ROOTS).doing("list the roots")?;
-        let rows =
-            query.query_map([], |row| Ok(Root { id: RootId(row.get(0)?), path: row.get(1)? }));
-        rows.doing("list the roots")?.collect::<Result<_, _>>().doing("list the roots")
+        files::roots(self.tx)
     }
 
     /// The root of that path, made if there is none.
@@ -133,14 +129,7 @@ impl<'a> Batch<'a> {
 
     /// The files of a root, by path.
     pub(crate) fn files(&self, root: RootId) -> Result<Vec<FileRow>, StoreError> {
-        const FILES: &str = "
-            SELECT id, root, path, size, mtime, content_hash, error
-              FROM file
-             WHERE root = ?1
-             ORDER BY path";
-        let mut query = self.tx.prepare_cached(FILES).doing("list the files")?;
-        let rows = query.query_map([root.0], FileRow::read);
-        rows.doing("list the files")?.collect::<Result<_, _>>().doing("list the files")
+        files::files(self.tx, root)
     }
 
     /// A file that is seen for the first time.

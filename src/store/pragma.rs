@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::{Doing, IfMissing, StoreError, check_path, schema};
 
 /// How long a connection waits for another process that writes.
-const BUSY_WAIT: Duration = Duration::from_secs(60);
+pub(super) const BUSY_WAIT: Duration = Duration::from_secs(60);
 
 /// Page cache of the writing connection, in KiB.
 const WRITER_CACHE_KIB: i64 = 8 * 1024;
@@ -27,7 +27,7 @@ pub(super) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database")?;
     conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
     conn.set_prepared_statement_cache_capacity(64);
-    schema::check_before_writing(&conn, path)?;
+    schema::check_is_ours(&conn, path)?;
     switch_to_wal(&conn)?;
     // An acknowledged write survives a loss of power, not only of the process.
     conn.pragma_update(None, "synchronous", "FULL").doing("set the level of durability")?;
@@ -49,6 +49,18 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     conn.set_prepared_statement_cache_capacity(64);
     conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
     schema::check(&conn, path)?;
+    Ok(conn)
+}
+
+/// Opens a memory of whatever schema version to look at it, read-only; refuses what is no memory.
+pub(super) fn open_to_examine(path: &Path) -> Result<Connection, StoreError> {
+    schema::check_sqlite()?;
+    check_path(path, IfMissing::Refuse)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
+    conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
+    conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
+    schema::check_is_ours(&conn, path)?;
     Ok(conn)
 }
 

@@ -79,7 +79,7 @@ pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
 }
 
 /// Refuses what is not ours before anything is set on it; an empty file is welcome.
-pub(super) fn check_before_writing(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+pub(super) fn check_is_ours(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     examine(conn, path).map(drop)
 }
 

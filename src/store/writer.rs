@@ -1,11 +1,11 @@
 //! The one connection of this process that writes.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{Batch, Counts, Doing, IfMissing, StoreError, pragma};
+use super::{Batch, Counts, Doing, FileRow, IfMissing, Root, RootId, StoreError, files, pragma};
 use crate::clock::Millis;
 
 /// The writing connection, behind a mutex.
@@ -27,6 +27,16 @@ impl Writer {
         Ok(Writer { conn: Mutex::new(pragma::open_writer(path, if_missing)?) })
     }
 
+    /// Every compiled folder, by path.
+    pub(crate) fn roots(&self) -> Result<Vec<Root>, StoreError> {
+        files::roots(&self.lock())
+    }
+
+    /// The files of a root, by path.
+    pub(crate) fn files(&self, root: RootId) -> Result<Vec<FileRow>, StoreError> {
+        files::files(&self.lock(), root)
+    }
+
     /// Runs `body` in one transaction and commits when it returns `Ok`: one snapshot if it changed a
     /// node, none otherwise. An error or a panic leaves no trace.
     pub(crate) fn write<T, E: From<StoreError>>(
@@ -36,9 +46,7 @@ impl Writer {
         now: Millis,
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
     ) -> Result<(T, Commit), E> {
-        // SQLite allows one writer. Waiting here, not in SQLite, keeps callers in order. A poisoned
-        // lock is sound: the panicking transaction was rolled back when it was dropped.
-        let mut conn = self.conn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut conn = self.lock();
         let tx = conn
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .doing("begin a write")?;
@@ -49,5 +57,11 @@ impl Writer {
         drop(batch);
         tx.commit().doing("commit a write")?;
         Ok((value, Commit { snapshot, counts }))
+    }
+
+    /// SQLite allows one writer. Waiting here, not in SQLite, keeps callers in order. A poisoned lock
+    /// is sound: the panicking transaction was rolled back when it was dropped.
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        self.conn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

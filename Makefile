@@ -1,0 +1,46 @@
+# One screen of commands. `make test` is the one that has to pass.
+
+TARGET   := x86_64-unknown-linux-gnu
+RELEASE  := target/$(TARGET)/release/remindb
+STATIC   := RUSTFLAGS='-C target-feature=+crt-static' cargo build --release --locked --target $(TARGET)
+NIGHTLY  ?= nightly
+FUZZ_S   ?= 30
+FUZZ_BIN := .tools/bin/cargo-fuzz
+PREFIX   ?= $(HOME)/.local
+
+.PHONY: demo build check test fuzz bench release install
+
+demo: build             ## compile docs/ and talk to it over MCP
+	cargo run --locked --quiet --example demo -- target/debug/remindb docs
+
+build:                  ## the program, quick to build
+	cargo build --locked
+
+check:                  ## format, lints, documentation
+	cargo fmt --check
+	cargo clippy --locked --all-targets -- --deny warnings
+	RUSTDOCFLAGS='--deny warnings' cargo doc --locked --no-deps --document-private-items --quiet
+
+test: check             ## everything that has to hold
+	cargo test --locked
+
+fuzz: $(FUZZ_BIN)       ## each target for FUZZ_S seconds
+	for target in $$(PATH="$(CURDIR)/.tools/bin:$$PATH" cargo +$(NIGHTLY) fuzz list); do \
+	    mkdir -p fuzz/corpus/$$target && \
+	    PATH="$(CURDIR)/.tools/bin:$$PATH" cargo +$(NIGHTLY) fuzz run $$target -- \
+	        -max_total_time=$(FUZZ_S) -timeout=20 -rss_limit_mb=4096 || exit 1; \
+	done
+
+$(FUZZ_BIN):
+	cargo install cargo-fuzz --locked --root .tools
+
+bench: release          ## figures of the manual, as ratios
+	./benches/run $(RELEASE)
+
+release:                ## one static, stripped file
+	$(STATIC)
+	@ldd $(RELEASE) 2>&1 | grep -qE 'not a dynamic executable|statically linked'
+	@ls -l $(RELEASE)
+
+install: release        ## into PREFIX/bin
+	install -D -m 755 $(RELEASE) $(PREFIX)/bin/remindb

@@ -1,0 +1,168 @@
+//! The command line: what was typed becomes a call, its answer becomes text, its failure one line.
+//!
+//! Exit codes: 0 done; 1 nothing was found, or `doctor` found something wrong; 2 it could not be done.
+//! The environment, the terminal and the working directory are read here and handed down as values.
+
+mod args;
+mod compile;
+mod completion;
+mod doctor;
+mod inspect;
+mod paint;
+mod search;
+mod serve;
+
+use std::env;
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use args::{COMMANDS, Command};
+use paint::Paint;
+
+use crate::clock::Clock;
+
+/// The database when none is named and nothing suggests a name.
+const DEFAULT_DB: &str = "memory.db";
+
+/// How a command ended well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Done,
+    /// There was nothing to show, or something to worry about.
+    NotFound,
+}
+
+/// Why a command could not be carried out: one line for stderr, behind `remindb: `.
+#[derive(Debug)]
+enum Failure {
+    /// What went wrong.
+    Because(String),
+    /// Whoever read our output is gone; there is nobody to tell.
+    BrokenPipe,
+}
+
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure::Because(error.to_string())
+    }
+}
+
+/// What a command may use of the world around it.
+struct World<'a> {
+    out: &'a mut dyn Write,
+    err: &'a mut dyn Write,
+    paint: Paint,
+    /// Whether somebody watches stderr.
+    is_err_terminal: bool,
+    clock: Clock,
+}
+
+impl World<'_> {
+    /// Writes to stdout.
+    fn say(&mut self, text: impl fmt::Display) -> Result<(), Failure> {
+        written(write!(self.out, "{text}"))
+    }
+}
+
+fn written(result: io::Result<()>) -> Result<(), Failure> {
+    match result {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::BrokenPipe),
+        Err(error) => Err(Failure::Because(format!("cannot write the answer: {error}"))),
+    }
+}
+
+/// Runs the program with the arguments after its name.
+pub(crate) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let stdout = io::stdout();
+    let has_colour = stdout.is_terminal()
+        && env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
+        && env::var_os("TERM").is_none_or(|it| it != "dumb");
+    let mut out = io::BufWriter::new(stdout.lock());
+    let mut err = io::stderr();
+    let mut world = World {
+        out: &mut out,
+        err: &mut err,
+        paint: if has_colour { Paint::Ansi } else { Paint::Plain },
+        is_err_terminal: io::stderr().is_terminal(),
+        clock: Clock::System,
+    };
+    let outcome = match args::parse(args) {
+        Ok(command) => dispatch(command, &mut world),
+        Err(misuse) => Err(Failure::Because(format!("{misuse}; see `remindb help`"))),
+    };
+    let outcome = outcome.and_then(|it| written(world.out.flush()).map(|()| it));
+    match outcome {
+        Ok(Outcome::Done) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
+        Ok(Outcome::NotFound) => ExitCode::from(1),
+        Err(Failure::Because(what)) => {
+            // If stderr is gone too, the exit code has to do.
+            let _ = writeln!(err, "remindb: {what}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure> {
+    match command {
+        Command::Compile(args) => compile::run(args, world),
+        Command::Serve(args) => serve::run(args, world),
+        Command::Inspect(args) => inspect::run(args, world),
+        Command::Search(args) => search::run(args, world),
+        Command::Doctor(args) => doctor::run(args, world),
+        Command::Completion(shell) => completion::run(shell, world),
+        Command::Help(topic) => help(topic.as_deref(), world),
+        Command::Version => {
+            world.say(format_args!("remindb {}\n", env!("CARGO_PKG_VERSION")))?;
+            Ok(Outcome::Done)
+        }
+    }
+}
+
+fn help(topic: Option<&str>, world: &mut World<'_>) -> Result<Outcome, Failure> {
+    let text = match topic {
+        None => include_str!("cli/help/remindb.txt"),
+        Some("compile") => include_str!("cli/help/compile.txt"),
+        Some("serve") => include_str!("cli/help/serve.txt"),
+        Some("inspect") => include_str!("cli/help/inspect.txt"),
+        Some("search") => include_str!("cli/help/search.txt"),
+        Some("doctor") => include_str!("cli/help/doctor.txt"),
+        Some("completion") => include_str!("cli/help/completion.txt"),
+        Some(other) => {
+            let names: Vec<&str> = COMMANDS.iter().map(|it| it.name).collect();
+            let names = names.join(", ");
+            return Err(Failure::Because(format!("no help for `{other}`; there is for {names}")));
+        }
+    };
+    world.say(text)?;
+    Ok(Outcome::Done)
+}
+
+/// The database: as named, else by the environment, else `fallback`.
+fn database(named: Option<PathBuf>, fallback: impl FnOnce() -> PathBuf) -> PathBuf {
+    let from_environment =
+        || env::var_os("REMINDB_DB").filter(|it| !it.is_empty()).map(PathBuf::from);
+    named.or_else(from_environment).unwrap_or_else(fallback)
+}
+
+/// The database of a command that reads.
+fn known_database(named: Option<PathBuf>) -> PathBuf {
+    database(named, || PathBuf::from(DEFAULT_DB))
+}
+
+/// A path made absolute against the working directory, links untouched.
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    if path.as_os_str().is_empty() {
+        return Err(Failure::Because("an empty path names nothing".to_owned()));
+    }
+    std::path::absolute(path)
+        .map_err(|error| Failure::Because(format!("cannot find `{}`: {error}", path.display())))
+}
+
+/// Threads for parsing.
+fn n_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

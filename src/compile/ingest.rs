@@ -1,0 +1,367 @@
+//! Parsed files become changes: renames first, then group by group alignment, moves and writes.
+//!
+//! Old nodes that found no successor wait in a pool until the last file was seen, since they may have
+//! moved there; what is left then is removed.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::plan::Plan;
+use super::{CompileError, FileWarning, Source};
+use crate::clock::Millis;
+use crate::identity::{self, ContentHash, Former, Known, Loose, NodeId};
+use crate::parse::Parsed;
+use crate::ranks::{self, Rank};
+use crate::store::{Batch, FileId, FileRow, Look, NewNode, NodeKey, Place, RootId, Stored};
+use crate::trail;
+use crate::tree::Tree;
+
+/// Source bytes that are aligned together. More than this is not held in memory at once.
+const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// A file that was written to so shortly before it was looked at may be written to again without
+/// looking different; its time is not trusted.
+const MTIME_TRUST_MS: i64 = 10;
+
+/// As many files as fit into one group, read before the database is locked.
+pub(super) fn first_group(files: &mut dyn Iterator<Item = Source>) -> Vec<Source> {
+    let mut group = Vec::new();
+    let mut bytes = 0;
+    while bytes < GROUP_BYTES_MAX {
+        let Some(file) = files.next() else { break };
+        bytes += file.size;
+        group.push(file);
+    }
+    group
+}
+
+/// Writes what differs, and returns what was odd.
+pub(super) fn ingest(
+    batch: &mut Batch<'_>,
+    plan: &Plan,
+    first: Vec<Source>,
+    rest: &mut dyn Iterator<Item = Source>,
+    now: Millis,
+) -> Result<Vec<FileWarning>, CompileError> {
+    let root = batch.root(&plan.root)?;
+    for (row, path) in &plan.adopted {
+        batch.move_file(row, root, path)?;
+    }
+    let rows = batch.files(root)?.into_iter().map(|row| (row.path.clone(), row)).collect();
+    let mut run = Run { root, rows, pool: Vec::new(), warnings: Vec::new(), now };
+    let mut group = first;
+    if !plan.vanished.is_empty() {
+        // A renamed file is told by its words, so all new files are needed to tell which one it is.
+        group.extend(&mut *rest);
+        run.settle_vanished(batch, &plan.vanished, &group)?;
+    }
+    while !group.is_empty() {
+        run.ingest_group(batch, group)?;
+        group = first_group(rest);
+    }
+    run.remove_the_rest(batch)?;
+    for row in &plan.vanished {
+        if !run.rows.values().any(|kept| kept.id == row.id) {
+            batch.drop_file(row.id)?;
+        }
+    }
+    batch.drop_empty_roots(root)?;
+    Ok(run.warnings)
+}
+
+struct Run {
+    root: RootId,
+    /// The root's files, by path.
+    rows: BTreeMap<String, FileRow>,
+    /// Old nodes without a successor so far, in document order a file.
+    pool: Vec<Stored>,
+    warnings: Vec<FileWarning>,
+    now: Millis,
+}
+
+/// A file in the middle of the work.
+struct Work {
+    file: FileId,
+    path: String,
+    tree: Tree,
+    hashes: Vec<ContentHash>,
+    old: Vec<Stored>,
+    /// For each new node, the old node that it is.
+    matched: Vec<Option<Stored>>,
+}
+
+impl Run {
+    /// Finds out which vanished files live on under another name; puts the others' nodes in the pool.
+    fn settle_vanished(
+        &mut self,
+        batch: &mut Batch<'_>,
+        vanished: &[FileRow],
+        group: &[Source],
+    ) -> Result<(), CompileError> {
+        let mut old = Vec::with_capacity(vanished.len());
+        for row in vanished {
+            old.push(batch.file_nodes(row.id)?);
+        }
+        let removed: Vec<Vec<ContentHash>> =
+            old.iter().map(|nodes| nodes.iter().map(said_by_file).collect()).collect();
+        let new_files: Vec<&Source> =
+            group.iter().filter(|it| !self.rows.contains_key(&it.found.path)).collect();
+        let added: Vec<Vec<ContentHash>> = new_files.iter().map(|it| hashes_of(it)).collect();
+        let removed: Vec<&[ContentHash]> = removed.iter().map(Vec::as_slice).collect();
+        let added: Vec<&[ContentHash]> = added.iter().map(Vec::as_slice).collect();
+        let mut is_renamed = vec![false; vanished.len()];
+        for (from, to) in identity::renames(&removed, &added) {
+            let (row, path) = (&vanished[from], &new_files[to].found.path);
+            batch.move_file(row, self.root, path)?;
+            is_renamed[from] = true;
+            // Its words are to be aligned anew: what was read of the old file does not count.
+            let row =
+                FileRow { root: self.root, path: path.clone(), content_hash: None, ..row.clone() };
+            self.rows.retain(|_, it| it.id != row.id);
+            self.rows.insert(path.clone(), row);
+        }
+        for ((row, nodes), is_renamed) in vanished.iter().zip(old).zip(is_renamed) {
+            if !is_renamed {
+                self.rows.retain(|_, it| it.id != row.id);
+                self.pool.extend(nodes);
+            }
+        }
+        Ok(())
+    }
+
+    fn ingest_group(
+        &mut self,
+        batch: &mut Batch<'_>,
+        group: Vec<Source>,
+    ) -> Result<(), CompileError> {
+        let mut works = Vec::with_capacity(group.len());
+        for source in group {
+            if let Some(work) = self.begin(batch, source)? {
+                works.push(work);
+            }
+        }
+        self.match_moves(&mut works);
+        for work in works {
+            apply(batch, work)?;
+        }
+        Ok(())
+    }
+
+    /// Notes the look at a file and aligns its words with its nodes; `None` if there is no more to do.
+    fn begin(
+        &mut self,
+        batch: &mut Batch<'_>,
+        source: Source,
+    ) -> Result<Option<Work>, CompileError> {
+        let path = source.found.path;
+        let look = trusted(source.found.look, self.now);
+        let row = self.rows.get(&path);
+        let file = match row {
+            Some(row) => row.id,
+            None => batch.add_file(self.root, &path, look)?,
+        };
+        let (hash, parsed) = match source.outcome {
+            Ok(read) => read,
+            Err(what) => {
+                batch.note_look(file, look, Err(&what))?;
+                self.warnings.push(FileWarning { path, line: None, what });
+                return Ok(None);
+            }
+        };
+        batch.note_look(file, look, Ok(hash))?;
+        if row.is_some_and(|row| row.content_hash == Some(hash)) {
+            return Ok(None);
+        }
+        let Parsed { tree, warnings } = parsed;
+        self.warnings.extend(warnings.into_iter().map(|it| FileWarning {
+            path: path.clone(),
+            line: Some(it.line),
+            what: it.what,
+        }));
+        let old = match row {
+            Some(_) => batch.file_nodes(file)?,
+            None => Vec::new(),
+        };
+        let hashes: Vec<ContentHash> =
+            tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect();
+        let mut work = Work { file, path, tree, hashes, old, matched: Vec::new() };
+        self.align(batch, &mut work)?;
+        Ok(Some(work))
+    }
+
+    fn align(&mut self, batch: &Batch<'_>, work: &mut Work) -> Result<(), CompileError> {
+        let former = former(batch, work)?;
+        let idx_of: HashMap<NodeKey, usize> =
+            work.old.iter().enumerate().map(|(idx, it)| (it.key, idx)).collect();
+        let old: Vec<Known<'_>> = work
+            .old
+            .iter()
+            .map(|it| Known {
+                parent: it.place.parent.and_then(|key| idx_of.get(&key).copied()),
+                node_type: it.node_type,
+                level: it.level,
+                label: &it.label,
+                content: &it.content,
+                hash: said_by_file(it),
+            })
+            .collect();
+        let new: Vec<Known<'_>> = work
+            .tree
+            .nodes
+            .iter()
+            .zip(&work.hashes)
+            .map(|(it, &hash)| Known {
+                parent: it.parent,
+                node_type: it.node_type,
+                level: it.level,
+                label: &it.label,
+                content: &it.content,
+                hash,
+            })
+            .collect();
+        let matched = identity::align(&old, &new, &former);
+        drop((old, new));
+        let mut old: Vec<Option<Stored>> = work.old.drain(..).map(Some).collect();
+        work.matched = matched
+            .into_iter()
+            .map(|idx| idx.and_then(|idx| old.get_mut(idx).and_then(Option::take)))
+            .collect();
+        self.pool.extend(old.into_iter().flatten());
+        Ok(())
+    }
+
+    /// Lets new nodes without a past take one from the pool: text that moved between files.
+    fn match_moves(&mut self, works: &mut [Work]) {
+        if self.pool.is_empty() {
+            return;
+        }
+        let old: Vec<Loose> = self
+            .pool
+            .iter()
+            .map(|it| Loose {
+                node_type: it.node_type,
+                hash: said_by_file(it),
+                size_bytes: it.content.len(),
+            })
+            .collect();
+        let mut places = Vec::new();
+        let mut new = Vec::new();
+        for (work_idx, work) in works.iter().enumerate() {
+            for (idx, node) in work.tree.nodes.iter().enumerate() {
+                if work.matched[idx].is_none() {
+                    places.push((work_idx, idx));
+                    new.push(Loose {
+                        node_type: node.node_type,
+                        hash: work.hashes[idx],
+                        size_bytes: node.content.len(),
+                    });
+                }
+            }
+        }
+        let mut pool: Vec<Option<Stored>> = self.pool.drain(..).map(Some).collect();
+        for (old_idx, new_idx) in identity::moves(&old, &new) {
+            let (work_idx, idx) = places[new_idx];
+            works[work_idx].matched[idx] = pool[old_idx].take();
+        }
+        self.pool = pool.into_iter().flatten().collect();
+    }
+
+    /// Removes what found no successor, children before parents.
+    fn remove_the_rest(&mut self, batch: &mut Batch<'_>) -> Result<(), CompileError> {
+        for node in self.pool.drain(..).rev() {
+            batch.remove(&node)?;
+        }
+        Ok(())
+    }
+}
+
+/// What old nodes of the file said before, for words that none of them says now.
+fn former(batch: &Batch<'_>, work: &Work) -> Result<Former, CompileError> {
+    let mut former = Former::default();
+    if work.old.is_empty() {
+        return Ok(former);
+    }
+    let idx_of: HashMap<NodeId, usize> =
+        work.old.iter().enumerate().map(|(idx, it)| (it.id, idx)).collect();
+    let said: HashSet<ContentHash> = work.old.iter().map(said_by_file).collect();
+    let mut asked = HashSet::new();
+    for (node, &hash) in work.tree.nodes.iter().zip(&work.hashes) {
+        if said.contains(&hash) || !asked.insert((node.node_type, hash)) {
+            continue;
+        }
+        for id in batch.former_ids(node.node_type, hash)? {
+            if let Some(&idx) = idx_of.get(&id) {
+                former.insert(node.node_type, hash, idx);
+            }
+        }
+    }
+    Ok(former)
+}
+
+/// Writes a file's nodes: places for all of them first, parents before children.
+fn apply(batch: &mut Batch<'_>, work: Work) -> Result<(), CompileError> {
+    let Work { file, path, tree, hashes, matched, .. } = work;
+    let ranks = ranks_of(file, &tree, &matched);
+    let trails = trail::of_tree(&path, &tree);
+    let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
+    for (idx, node) in tree.nodes.iter().enumerate() {
+        let place = Place {
+            file: Some(file),
+            parent: node.parent.map(|parent| keys[parent]),
+            position: ranks[idx].position,
+        };
+        let new = NewNode { node, hash: hashes[idx], trail: &trails[idx], place, path: &path };
+        match &matched[idx] {
+            Some(old) => {
+                batch.update(old, &new, ranks[idx].change)?;
+                keys.push(old.key);
+            }
+            None => keys.push(batch.add(&new)?),
+        }
+    }
+    Ok(())
+}
+
+/// A rank for each node among its siblings; those that stay under their parent keep theirs if they can.
+fn ranks_of(file: FileId, tree: &Tree, matched: &[Option<Stored>]) -> Vec<Rank> {
+    let mut families: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+    for (idx, node) in tree.nodes.iter().enumerate() {
+        families.entry(node.parent).or_default().push(idx);
+    }
+    let mut ranks: Vec<Option<Rank>> = vec![None; tree.nodes.len()];
+    for (parent, children) in families {
+        let parent_key = parent.map(|idx| matched[idx].as_ref().map(|it| it.key));
+        let existing: Vec<Option<i64>> = children
+            .iter()
+            .map(|&idx| {
+                let old = matched[idx].as_ref()?.place;
+                let stays = match parent_key {
+                    None => old.parent.is_none() && old.file == Some(file),
+                    Some(key) => key.is_some() && old.parent == key,
+                };
+                stays.then_some(old.position)
+            })
+            .collect();
+        for (idx, rank) in children.into_iter().zip(ranks::assign(&existing)) {
+            ranks[idx] = Some(rank);
+        }
+    }
+    ranks.into_iter().flatten().collect()
+}
+
+fn said_by_file(node: &Stored) -> ContentHash {
+    node.source_hash.unwrap_or(node.content_hash)
+}
+
+fn hashes_of(source: &Source) -> Vec<ContentHash> {
+    match &source.outcome {
+        Ok((_, parsed)) => {
+            parsed.tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect()
+        }
+        Err(_) => Vec::new(),
+    }
+}
+
+fn trusted(look: Look, now: Millis) -> Look {
+    let age_ms = now.0.saturating_sub(look.mtime / 1_000_000);
+    if age_ms < MTIME_TRUST_MS { Look { mtime: 0, ..look } } else { look }
+}

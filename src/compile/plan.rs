@@ -1,0 +1,209 @@
+//! What a compile has to look at: the root that owns the path, and the files that differ from their rows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::CompileError;
+use crate::parse::Syntax;
+use crate::scan::{self, Found, Oddity, Rules};
+use crate::store::{FileRow, Root, Writer};
+
+/// The work to do.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Path of the root that owns what is compiled.
+    pub(super) root: String,
+    /// Files to read: those that have a row first, then the new ones, each by path.
+    pub(super) changed: Vec<Found>,
+    /// Rows whose files are gone, emptied of their names or ignored now.
+    pub(super) vanished: Vec<FileRow>,
+    /// Files of roots further down that this root takes over, with their path here.
+    pub(super) adopted: Vec<(FileRow, String)>,
+    pub(super) oddities: Vec<Oddity>,
+}
+
+impl Plan {
+    pub(super) fn is_done(&self) -> bool {
+        self.changed.is_empty() && self.vanished.is_empty() && self.adopted.is_empty()
+    }
+}
+
+/// Where a path stands.
+struct Scope {
+    root: PathBuf,
+    root_text: String,
+    /// Relative to the root; empty for the whole of it.
+    path: String,
+}
+
+impl Scope {
+    fn covers(&self, path: &str) -> bool {
+        self.path.is_empty()
+            || path == self.path
+            || path.strip_prefix(&self.path).is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
+/// Compares the folder with the rows of its files.
+pub(super) fn make(writer: &Writer, path: &Path) -> Result<Plan, CompileError> {
+    let roots = writer.roots()?;
+    let (full, kind) = resolve(path)?;
+    if kind == Kind::File && Syntax::of(&full.to_string_lossy()).is_none() {
+        return Err(CompileError::Unsupported { path: path.to_owned() });
+    }
+    let scope = scope(&roots, &full, &kind)?;
+    let (rules, mut oddities) = Rules::load(&scope.root);
+    let rows = match roots.iter().find(|it| it.path == scope.root_text) {
+        Some(root) => writer.files(root.id)?,
+        None => Vec::new(),
+    };
+    let mut plan = Plan { root: scope.root_text.clone(), ..Plan::default() };
+    let is_ignored = rules.is_ignored(&scope.path, kind == Kind::Folder);
+    let walk = match &kind {
+        Kind::Gone(error) => {
+            if !rows.iter().any(|row| scope.covers(&row.path)) {
+                let source = std::io::Error::from(*error);
+                return Err(CompileError::NoSource { path: path.to_owned(), source });
+            }
+            scan::Walk::default()
+        }
+        _ if is_ignored => {
+            let what = format!("{} excludes it; nothing is compiled", scan::IGNORE_FILE);
+            oddities.push(Oddity { path: scope.path.clone(), line: None, what });
+            scan::Walk::default()
+        }
+        Kind::File | Kind::Folder => scan::walk(&rules, &full),
+    };
+    oddities.extend(walk.oddities);
+    plan.oddities = oddities;
+    let nested = nested(writer, &roots, &scope)?;
+    compare(&mut plan, &scope, rows, nested, walk.found, &walk.unseen);
+    Ok(plan)
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Kind {
+    File,
+    Folder,
+    Gone(std::io::ErrorKind),
+}
+
+/// The path without links and detours, and what is there.
+fn resolve(path: &Path) -> Result<(PathBuf, Kind), CompileError> {
+    match path.canonicalize() {
+        Ok(full) if full.is_dir() => Ok((full, Kind::Folder)),
+        Ok(full) => Ok((full, Kind::File)),
+        Err(source) => {
+            // What is gone still has a folder around it, by which its row is found.
+            let folder = path.parent().and_then(|it| it.canonicalize().ok());
+            match (folder, path.file_name()) {
+                (Some(folder), Some(name)) => Ok((folder.join(name), Kind::Gone(source.kind()))),
+                _ => Err(CompileError::NoSource { path: path.to_owned(), source }),
+            }
+        }
+    }
+}
+
+/// The root that owns `full`: the nearest known one that would walk into it, else the folder itself.
+fn scope(roots: &[Root], full: &Path, kind: &Kind) -> Result<Scope, CompileError> {
+    let owner = roots.iter().filter(|it| owns(it, full)).max_by_key(|it| it.path.len());
+    let root = match (owner, kind) {
+        (Some(root), _) => PathBuf::from(&root.path),
+        (None, Kind::Folder) => full.to_owned(),
+        (None, _) => full.parent().unwrap_or(full).to_owned(),
+    };
+    let not_utf8 = || CompileError::NotUtf8 { path: full.to_owned() };
+    Ok(Scope {
+        root_text: root.to_str().ok_or_else(not_utf8)?.to_owned(),
+        path: scan::relative(&root, full).ok_or_else(not_utf8)?,
+        root,
+    })
+}
+
+fn owns(root: &Root, full: &Path) -> bool {
+    let Some(path) = scan::relative(Path::new(&root.path), full) else {
+        return false;
+    };
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    let last = path.rsplit('/').next().unwrap_or("");
+    let is_last_skipped = full.is_dir() && scan::is_skipped_folder(last);
+    let is_skipped =
+        !folders.is_empty() && folders.split('/').any(scan::is_skipped_folder) || is_last_skipped;
+    path.is_empty() || !is_skipped
+}
+
+/// Files of roots below this one, with the path that they would have here.
+fn nested(
+    writer: &Writer,
+    roots: &[Root],
+    scope: &Scope,
+) -> Result<Vec<(FileRow, String)>, CompileError> {
+    let mut files = Vec::new();
+    for root in roots {
+        let Some(prefix) = scan::relative(&scope.root, Path::new(&root.path)) else { continue };
+        if prefix.is_empty() {
+            continue;
+        }
+        for row in writer.files(root.id)? {
+            let path = format!("{prefix}/{}", row.path);
+            if scope.covers(&path) {
+                files.push((row, path));
+            }
+        }
+    }
+    Ok(files)
+}
+
+fn compare(
+    plan: &mut Plan,
+    scope: &Scope,
+    rows: Vec<FileRow>,
+    nested: Vec<(FileRow, String)>,
+    found: Vec<Found>,
+    unseen: &[String],
+) {
+    let paths: BTreeSet<&str> = found.iter().map(|it| it.path.as_str()).collect();
+    let own: BTreeSet<String> = rows.iter().map(|it| it.path.clone()).collect();
+    let is_unseen = |path: &str| {
+        unseen.iter().any(|it| {
+            it.is_empty()
+                || path == it
+                || path.strip_prefix(it.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        })
+    };
+    let mut known: BTreeMap<String, FileRow> = BTreeMap::new();
+    for row in rows {
+        if paths.contains(row.path.as_str()) {
+            known.insert(row.path.clone(), row);
+        } else if scope.covers(&row.path) && !is_unseen(&row.path) {
+            plan.vanished.push(row);
+        }
+    }
+    for (row, path) in nested {
+        let is_there = scope.root.join(&path).exists();
+        match (paths.contains(path.as_str()), own.contains(&path)) {
+            (true, false) => {
+                known.insert(path.clone(), row.clone());
+                plan.adopted.push((row, path));
+            }
+            // Two rows for one file: the one of this root stays.
+            (true, true) => plan.vanished.push(row),
+            (false, _) if !is_there && !is_unseen(&path) => plan.vanished.push(row),
+            (false, _) => (),
+        }
+    }
+    let (mut changed, mut new) = (Vec::new(), Vec::new());
+    for file in found {
+        match known.get(&file.path) {
+            Some(row)
+                if row.error.is_none() && row.content_hash.is_some() && row.look == file.look =>
+            {
+                ()
+            }
+            Some(_) => changed.push(file),
+            None => new.push(file),
+        }
+    }
+    changed.append(&mut new);
+    plan.changed = changed;
+}

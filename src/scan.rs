@@ -1,0 +1,299 @@
+//! The folder: which files belong to a root, how they look from outside, and their bytes.
+//!
+//! A walk goes down in byte order of names, so that its result depends on nothing but the folder. It
+//! never follows a link to a folder, never opens what is no regular file, and never fails for one
+//! entry: what cannot be read is said and left as it was.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use crossbeam_channel::{Receiver, Sender};
+use ignore::WalkBuilder;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::parse::Syntax;
+use crate::store::Look;
+
+/// Folders that are never entered, beside those whose name begins with a dot.
+pub(crate) const SKIPPED_FOLDERS: [&str; 8] =
+    ["Pods", "__pycache__", "bower_components", "dist", "node_modules", "target", "vendor", "venv"];
+
+/// Where a root keeps its ignore rules.
+pub(crate) const IGNORE_FILE: &str = ".remindb/ignore";
+
+/// A larger file is not read.
+const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Something that was passed over, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Oddity {
+    /// Relative to the root, `/` between segments.
+    pub(crate) path: String,
+    pub(crate) line: Option<u32>,
+    pub(crate) what: String,
+}
+
+/// A root's ignore rules, with git's own semantics.
+#[derive(Clone)]
+pub(crate) struct Rules {
+    root: PathBuf,
+    ignored: Arc<Gitignore>,
+}
+
+impl Rules {
+    /// Reads the rules of a root. A line that is no rule is said and passed over.
+    pub(crate) fn load(root: &Path) -> (Rules, Vec<Oddity>) {
+        let mut builder = GitignoreBuilder::new(root);
+        let mut oddities = Vec::new();
+        let mut odd = |line, what: String| {
+            oddities.push(Oddity { path: IGNORE_FILE.to_owned(), line, what });
+        };
+        let text = match fs::read(root.join(IGNORE_FILE)) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => {
+                odd(None, format!("cannot read the ignore rules: {error}; nothing is ignored"));
+                String::new()
+            }
+        };
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        for (line, number) in text.lines().zip(1..) {
+            if let Err(error) = builder.add_line(None, line) {
+                odd(Some(number), format!("not a rule: {error}; the line is passed over"));
+            }
+        }
+        let ignored = builder.build().unwrap_or_else(|error| {
+            odd(None, format!("cannot use the ignore rules: {error}; nothing is ignored"));
+            Gitignore::empty()
+        });
+        (Rules { root: root.to_owned(), ignored: Arc::new(ignored) }, oddities)
+    }
+
+    /// Whether the ignore file excludes `path` (relative to the root) or a folder above it.
+    pub(crate) fn is_ignored(&self, path: &str, is_dir: bool) -> bool {
+        !path.is_empty() && self.ignored.matched_path_or_any_parents(path, is_dir).is_ignore()
+    }
+
+    fn admits(&self, path: &Path, is_dir: bool) -> bool {
+        let Ok(relative) = path.strip_prefix(&self.root) else {
+            return true;
+        };
+        relative.as_os_str().is_empty() || !self.ignored.matched(relative, is_dir).is_ignore()
+    }
+}
+
+/// Whether a walk from above would not enter the folder of this name.
+pub(crate) fn is_skipped_folder(name: &str) -> bool {
+    name.starts_with('.') || SKIPPED_FOLDERS.contains(&name)
+}
+
+/// A file that belongs to a root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Relative to the root, `/` between segments.
+    pub(crate) path: String,
+    pub(crate) full: PathBuf,
+    pub(crate) syntax: Syntax,
+    pub(crate) look: Look,
+}
+
+/// What a walk saw.
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    /// In order of path.
+    pub(crate) found: Vec<Found>,
+    /// Folders and files that could not be looked at, relative: what is known of them stays.
+    pub(crate) unseen: Vec<String>,
+    pub(crate) oddities: Vec<Oddity>,
+}
+
+/// Walks `start`, a folder or file at or below the root of `rules`.
+pub(crate) fn walk(rules: &Rules, start: &Path) -> Walk {
+    let mut walk = Walk::default();
+    let inside = rules.clone();
+    let entries = WalkBuilder::new(start)
+        .standard_filters(false)
+        .follow_links(false)
+        .sort_by_file_name(|a, b| a.cmp(b))
+        .filter_entry(move |entry| {
+            let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
+            let name = entry.file_name().to_str();
+            let is_skipped = is_dir && 0 < entry.depth() && name.is_some_and(is_skipped_folder);
+            !is_skipped && inside.admits(entry.path(), is_dir)
+        })
+        .build();
+    for entry in entries {
+        match entry {
+            Ok(entry) if entry.file_type().is_some_and(|it| it.is_dir()) => (),
+            Ok(entry) => walk.note(rules, entry.path()),
+            Err(error) => {
+                let path = failing_path(&error).unwrap_or(start);
+                let path = relative(&rules.root, path).unwrap_or_default();
+                let what = format!("cannot look at it: {}", root_cause(&error));
+                walk.oddities.push(Oddity { path: path.clone(), line: None, what });
+                walk.unseen.push(path);
+            }
+        }
+    }
+    walk.found.sort_by(|a, b| a.path.cmp(&b.path));
+    walk
+}
+
+impl Walk {
+    fn note(&mut self, rules: &Rules, full: &Path) {
+        let lossy = full.to_string_lossy();
+        let Some(syntax) = Syntax::of(&lossy) else { return };
+        let Some(path) = relative(&rules.root, full) else {
+            let what = "the name is not UTF-8; rename the file to have it compiled".to_owned();
+            self.oddities.push(Oddity { path: lossy.into_owned(), line: None, what });
+            return;
+        };
+        match look(full) {
+            Ok(Some(look)) => self.found.push(Found { path, full: full.to_owned(), syntax, look }),
+            Ok(None) => {
+                let what = "neither a file nor a link to one; passed over".to_owned();
+                self.oddities.push(Oddity { path, line: None, what });
+            }
+            Err(error) => {
+                let what = format!("cannot look at it: {error}");
+                self.oddities.push(Oddity { path: path.clone(), line: None, what });
+                self.unseen.push(path);
+            }
+        }
+    }
+}
+
+/// How the file at `path` looks from outside; `None` if it is no regular file. Links are followed.
+pub(crate) fn look(path: &Path) -> io::Result<Option<Look>> {
+    let metadata = fs::metadata(path)?;
+    Ok(metadata.is_file().then(|| look_of(&metadata)))
+}
+
+fn look_of(metadata: &Metadata) -> Look {
+    let since_epoch = metadata.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+    Look {
+        size: i64::try_from(metadata.len()).unwrap_or(i64::MAX),
+        mtime: since_epoch.and_then(|it| i64::try_from(it.as_nanos()).ok()).unwrap_or(0),
+    }
+}
+
+/// `path` relative to `root`, `/` between segments; `None` if it lies elsewhere or is not UTF-8.
+pub(crate) fn relative(root: &Path, path: &Path) -> Option<String> {
+    let segments = path.strip_prefix(root).ok()?.components();
+    let segments: Option<Vec<&str>> = segments.map(|it| it.as_os_str().to_str()).collect();
+    Some(segments?.join("/"))
+}
+
+/// The bytes of a file; refuses what is too large to be a note.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let metadata = fs::metadata(path).map_err(|error| format!("cannot read it: {error}"))?;
+    if !metadata.is_file() {
+        return Err("it is no regular file any more".to_owned());
+    }
+    if FILE_BYTES_MAX < metadata.len() {
+        let mib = metadata.len() / (1024 * 1024);
+        let max = FILE_BYTES_MAX / (1024 * 1024);
+        return Err(format!("{mib} MiB are too large; split it into files of up to {max} MiB"));
+    }
+    fs::read(path).map_err(|error| format!("cannot read it: {error}"))
+}
+
+fn failing_path(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            failing_path(err)
+        }
+        ignore::Error::Loop { child, .. } => Some(child),
+        _ => None,
+    }
+}
+
+fn root_cause(error: &ignore::Error) -> String {
+    match error.io_error() {
+        Some(error) => error.to_string(),
+        None => error.to_string(),
+    }
+}
+
+/// Runs `work` over `items` on `n_threads` threads and hands `consume` an iterator over the results in
+/// the order of the items. At most a few results wait at any time, so memory stays bounded.
+pub(crate) fn in_order<T: Send, R: Send, A>(
+    items: Vec<T>,
+    n_threads: usize,
+    work: impl Fn(T) -> R + Sync,
+    consume: impl FnOnce(&mut dyn Iterator<Item = R>) -> A,
+) -> A {
+    let n_threads = n_threads.clamp(1, items.len().max(1));
+    let (item_in, item_out) = crossbeam_channel::unbounded::<(usize, T)>();
+    let (result_in, result_out) = crossbeam_channel::unbounded::<(usize, R)>();
+    std::thread::scope(|scope| {
+        for _ in 0..n_threads {
+            let (item_out, result_in, work) = (item_out.clone(), result_in.clone(), &work);
+            scope.spawn(move || {
+                for (nth, item) in item_out {
+                    if result_in.send((nth, work(item))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(result_in);
+        let mut results = InOrder {
+            items: items.into_iter().enumerate(),
+            item_in: Some(item_in),
+            result_out,
+            waiting: BTreeMap::new(),
+            next: 0,
+        };
+        for _ in 0..2 * n_threads {
+            results.feed();
+        }
+        consume(&mut results)
+    })
+}
+
+struct InOrder<T, R> {
+    items: std::iter::Enumerate<std::vec::IntoIter<T>>,
+    /// Gone when the last item was sent, which ends the workers.
+    item_in: Option<Sender<(usize, T)>>,
+    result_out: Receiver<(usize, R)>,
+    waiting: BTreeMap<usize, R>,
+    next: usize,
+}
+
+impl<T, R> InOrder<T, R> {
+    fn feed(&mut self) {
+        match self.items.next() {
+            Some(item) => {
+                if let Some(item_in) = &self.item_in {
+                    // The workers live as long as this end does.
+                    let _ = item_in.send(item);
+                }
+            }
+            None => self.item_in = None,
+        }
+    }
+}
+
+impl<T, R> Iterator for InOrder<T, R> {
+    type Item = R;
+
+    fn next(&mut self) -> Option<R> {
+        while !self.waiting.contains_key(&self.next) {
+            let (nth, result) = self.result_out.recv().ok()?;
+            self.waiting.insert(nth, result);
+        }
+        let result = self.waiting.remove(&self.next);
+        self.next += 1;
+        self.feed();
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests;

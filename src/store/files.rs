@@ -1,0 +1,26 @@
+//! Questions about roots and files, for whoever has a connection.
+
+use rusqlite::Connection;
+
+use super::record::{FileRow, Root, RootId};
+use super::{Doing, StoreError};
+
+/// Every compiled folder, by path.
+pub(super) fn roots(conn: &Connection) -> Result<Vec<Root>, StoreError> {
+    const ROOTS: &str = "SELECT id, path FROM root ORDER BY path";
+    let mut query = conn.prepare_cached(ROOTS).doing("list the roots")?;
+    let rows = query.query_map([], |row| Ok(Root { id: RootId(row.get(0)?), path: row.get(1)? }));
+    rows.doing("list the roots")?.collect::<Result<_, _>>().doing("list the roots")
+}
+
+/// The files of a root, by path.
+pub(super) fn files(conn: &Connection, root: RootId) -> Result<Vec<FileRow>, StoreError> {
+    const FILES: &str = "
+        SELECT id, root, path, size, mtime, content_hash, error
+          FROM file
+         WHERE root = ?1
+         ORDER BY path";
+    let mut query = conn.prepare_cached(FILES).doing("list the files")?;
+    let rows = query.query_map([root.0], FileRow::read);
+    rows.doing("list the files")?.collect::<Result<_, _>>().doing("list the files")
+}
