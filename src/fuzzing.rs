@@ -3,3 +3,4 @@
 pub mod align;
 pub mod frame;
 pub mod markdown;
+pub mod query;

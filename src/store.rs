@@ -8,6 +8,7 @@ mod batch;
 pub(crate) mod doctor;
 mod files;
 mod pragma;
+pub(crate) mod reader;
 mod record;
 mod schema;
 mod writer;
@@ -16,6 +17,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub(crate) use batch::{Batch, Counts, NewNode};
+pub(crate) use reader::Reader;
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored};
 pub(crate) use writer::Writer;
 

@@ -1,0 +1,43 @@
+//! Any bytes as a query: it is answered, within its budget, and never an error.
+
+use crate::query::{Detail, Fetch, Search, fetch, search};
+use crate::store::reader::Reader;
+use crate::store::reader::testing::Sketch;
+use crate::tokens;
+
+/// A little of everything that a query can be about.
+const NOTES: &str = r"
+= a.md
+heading Alpha and beta
+  text The lease of a lock is one hour. What's up? `rate-limit` is 100 a minute.
+  code let email: Option<String> = None; // NOT NULL
+= 日本.md
+heading 概要
+  text Rustの日本語テキストを検索する。 ภาษาไทย 한국어 텍스트
+";
+
+thread_local! {
+    static MEMORY: Reader = Sketch::of(NOTES);
+}
+
+/// Panics when the query that `data` is (two bytes of budget and detail, then text) is not answered as
+/// promised.
+pub fn query(data: &[u8]) {
+    let (budget, detail, text) = match data {
+        [low, high, text @ ..] => (u32::from(u16::from_le_bytes([*low, *high])), low % 3, text),
+        short => (0, 0, short),
+    };
+    let text = String::from_utf8_lossy(text);
+    let budget = (0 < budget).then_some(budget);
+    let detail = [Detail::Label, Detail::Snippet, Detail::Full][usize::from(detail)];
+    MEMORY.with(|reader| {
+        let ask = Search { query: &text, budget, detail, ..Search::default() };
+        let answer = search(reader, &ask).expect("every query has an answer");
+        assert!(!answer.text.is_empty());
+        if let Some(budget) = budget {
+            assert!(tokens::fits(&answer.text, budget), "over {budget}:\n{}", answer.text);
+        }
+        let ask = Fetch { anchor: &text, budget, levels: 3 };
+        assert!(fetch(reader, &ask).is_err(), "no id of these notes is known outside");
+    });
+}

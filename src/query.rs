@@ -1,0 +1,159 @@
+//! Questions an agent asks: search, tree, fetch, statistics. Each answer is a text in a layout that
+//! clients know, the same facts as JSON, and what reading it warms.
+//!
+//! Nothing here changes the memory: an [`Answer`] names the nodes that it showed, and whoever holds
+//! the writer warms them. A budget is a bound on the tokens of [`Answer::text`], kept exactly.
+
+mod batch;
+mod budget;
+mod excerpt;
+mod fetch;
+mod rank;
+mod search;
+mod stats;
+mod tree;
+mod words;
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+pub(crate) use batch::{IDS_MAX, fetch_batch};
+pub(crate) use fetch::{Fetch, fetch};
+pub(crate) use search::{Detail, Search, search};
+pub(crate) use stats::stats;
+pub(crate) use tree::{Tree, tree};
+
+use crate::render::one_line;
+use crate::store::reader::{Head, Reader};
+use crate::store::{NodeKey, StoreError};
+use crate::text;
+
+/// What a question is answered with.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    /// For the agent.
+    pub(crate) text: String,
+    /// The same selection, for programs.
+    pub(crate) structured: Value,
+    /// What was shown, and how closely it was looked at.
+    pub(crate) warmed: Vec<(NodeKey, Attention)>,
+}
+
+/// How closely a node was looked at, which decides how much it warms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attention {
+    /// It was among the hits of a search.
+    Glanced,
+    /// Its text was asked for.
+    Read,
+}
+
+/// Why a question has no answer.
+#[derive(Debug)]
+pub(crate) enum QueryError {
+    /// The question makes no sense.
+    BadArgument(String),
+    /// What it is about does not exist.
+    NotFound(String),
+    /// The database failed.
+    Store(StoreError),
+}
+
+impl fmt::Display for QueryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            QueryError::BadArgument(why) | QueryError::NotFound(why) => f.write_str(why),
+            QueryError::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for QueryError {}
+
+impl From<StoreError> for QueryError {
+    fn from(error: StoreError) -> QueryError {
+        QueryError::Store(error)
+    }
+}
+
+/// Characters of what somebody typed that an error repeats.
+const ECHO_CHARS_MAX: usize = 60;
+/// Nodes that an error about an unknown one names.
+const NEAREST_MAX: usize = 3;
+
+/// The node of that id, or an error that names the nearest ones.
+fn anchor(reader: &Reader, id: &str) -> Result<Head, QueryError> {
+    if let Some(head) = reader.head(id)? {
+        return Ok(head);
+    }
+    let mut message = format!("no node `{}`", echo(id));
+    let nearest = nearest(reader, id)?;
+    if nearest.is_empty() {
+        message.push_str("; find one with a search");
+    } else {
+        message.push_str(&format!("; nearest: {}", nearest.join(", ")));
+    }
+    Err(QueryError::NotFound(message))
+}
+
+/// What somebody typed, fit to be repeated in an error.
+fn echo(typed: &str) -> String {
+    one_line(&text::cut(typed, ECHO_CHARS_MAX)).into_owned()
+}
+
+/// Nodes that may have been meant: ids that begin alike, and nodes that the words find.
+fn nearest(reader: &Reader, id: &str) -> Result<Vec<String>, QueryError> {
+    const ALIKE_CHARS_MIN: usize = 3;
+    let mut ids: Vec<(usize, String)> = Vec::new();
+    for other in reader.ids_around(id)? {
+        let n_alike = id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+        if ALIKE_CHARS_MIN <= n_alike {
+            ids.push((n_alike, other));
+        }
+    }
+    ids.sort_by(|a, b| b.cmp(a));
+    let mut heads: Vec<Head> = Vec::new();
+    for (_, id) in ids {
+        heads.extend(reader.head(&id)?);
+    }
+    if let Some(words) = words::rewrite(id).words {
+        let matches = reader.matches(&words, None, NEAREST_MAX)?.unwrap_or_default();
+        for found in matches {
+            heads.extend(reader.heads(&[found.key])?);
+        }
+    }
+    heads.truncate(NEAREST_MAX);
+    Ok(heads.iter().map(|it| format!("`{}` {}", it.id, one_line(&it.label))).collect())
+}
+
+/// Levels to go down: what was asked for, `default` when that is nothing or less, at most 128.
+pub(crate) fn levels(asked: Option<i64>, default: u32) -> u32 {
+    const LEVELS_MAX: u32 = 128;
+    match asked {
+        Some(asked) if 0 < asked => u32::try_from(asked).unwrap_or(LEVELS_MAX).min(LEVELS_MAX),
+        _ => default,
+    }
+}
+
+/// What is known of a node, as JSON; nothing that was left out of the text.
+fn facts(head: &Head, temperature: f64, score: Option<f64>) -> Value {
+    let mut facts =
+        json!({ "id": head.id, "type": head.node_type, "label": one_line(&head.label) });
+    if let Some(path) = &head.path {
+        facts["file"] = json!(one_line(path));
+    }
+    if let Some(score) = score {
+        facts["score"] = hundredths(score);
+    }
+    facts["temperature"] = hundredths(temperature);
+    facts["tokens"] = json!(head.tokens);
+    facts
+}
+
+fn hundredths(value: f64) -> Value {
+    json!((value * 100.0).round() / 100.0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Budgets are promises about what is sent: a reply never has more tokens than it was given.
+//!
+//! Choosing goes by estimates, since the tokens of a text are not always the sum of those of its
+//! parts; [`settle`] then measures the reply itself and lets go of the least worthy parts until it
+//! fits. A token is at least one byte, so a reply of few bytes is proven without the vocabulary.
+//! This module does no IO.
+
+use crate::tokens;
+
+/// What the line about the rest may take.
+pub(crate) const REST_TOKENS: u32 = 20;
+
+/// Measuring stops here; what follows is dropped as a whole.
+const ROUNDS_MAX: usize = 12;
+
+/// An upper bound on each text's tokens: bytes while all of them fit as bytes, else exact counts.
+pub(crate) fn prices(texts: &[String], budget: u32) -> Vec<u32> {
+    let n_bytes: usize = texts.iter().map(String::len).sum();
+    match n_bytes <= budget as usize {
+        true => texts.iter().map(|it| it.len() as u32).collect(),
+        false => texts.iter().map(|it| tokens::count(it)).collect(),
+    }
+}
+
+/// The indices of what to take: in order of worth, everything that still fits, room kept for one line
+/// about the rest.
+pub(crate) fn choose(prices: &[u32], budget: u32) -> Vec<usize> {
+    let total = prices.iter().fold(0, |sum: u64, &it| sum + u64::from(it));
+    if total <= u64::from(budget) {
+        return (0..prices.len()).collect();
+    }
+    let mut left = budget.saturating_sub(REST_TOKENS);
+    let mut chosen = Vec::new();
+    for (at, &price) in prices.iter().enumerate() {
+        if price <= left {
+            left -= price;
+            chosen.push(at);
+        }
+    }
+    chosen
+}
+
+/// Renders `chosen`, best first, and lets go of the last ones until the text fits; `None` when it does
+/// not even without any.
+pub(crate) fn settle<E>(
+    budget: Option<u32>,
+    mut chosen: Vec<usize>,
+    mut render: impl FnMut(&[usize]) -> Result<String, E>,
+) -> Result<Option<(Vec<usize>, String)>, E> {
+    for round in 0..=ROUNDS_MAX {
+        let text = render(&chosen)?;
+        let Some(budget) = budget else { return Ok(Some((chosen, text))) };
+        if tokens::fits(&text, budget) {
+            return Ok(Some((chosen, text)));
+        }
+        if chosen.is_empty() {
+            break;
+        }
+        let counted = u64::from(tokens::count(&text)).max(1);
+        let excess = counted.saturating_sub(u64::from(budget));
+        let n_dropped = (chosen.len() as u64 * excess / counted).max(1) as usize;
+        let n_kept = chosen.len().saturating_sub(n_dropped);
+        chosen.truncate(if round + 1 < ROUNDS_MAX { n_kept } else { 0 });
+    }
+    Ok(None)
+}
+
+/// The first of the texts that fits, else the shortest sign that there is more.
+pub(crate) fn first_fitting(budget: u32, texts: impl IntoIterator<Item = String>) -> String {
+    texts
+        .into_iter()
+        .chain([String::from("…")])
+        .find(|it| tokens::fits(it, budget))
+        .unwrap_or_default()
+}
+
+/// The longest beginning of `text` that is worth trying and certainly has at most `max` tokens.
+pub(crate) fn cut(text: &str, max: u32) -> &str {
+    if tokens::fits(text, max) {
+        return text;
+    }
+    let mut n_bytes = (max as usize).saturating_mul(6).min(text.len());
+    for _ in 0..6 {
+        let head = &text[..text.floor_char_boundary(n_bytes)];
+        let counted = tokens::count(head) as usize;
+        if counted <= max as usize {
+            return head;
+        }
+        n_bytes = (head.len() * max as usize / counted).min(head.len().saturating_sub(1));
+    }
+    // A token is at least a byte.
+    &text[..text.floor_char_boundary(max as usize)]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_passed_over() {
+        assert_eq!(choose(&[10, 10], 20), [0, 1]);
+        assert_eq!(choose(&[30, 90, 20, 10], 80), [0, 2, 3]);
+        assert_eq!(choose(&[30], 10), [] as [usize; 0]);
+        assert_eq!(choose(&[u32::MAX, u32::MAX], u32::MAX), [] as [usize; 0]);
+    }
+
+    #[test]
+    fn the_reply_itself_is_measured() {
+        let words = |chosen: &[usize]| Ok::<_, Infallible>("one two three ".repeat(chosen.len()));
+        let (chosen, text) = settle(Some(20), (0..100).collect(), words).unwrap().unwrap();
+        assert!(!chosen.is_empty());
+        assert!(tokens::count(&text) <= 20);
+        let stubborn = |_: &[usize]| Ok::<_, Infallible>("never short enough".repeat(10));
+        assert_eq!(settle(Some(3), (0..100).collect(), stubborn).unwrap(), None);
+    }
+
+    #[test]
+    fn a_sign_of_more_is_one_token() {
+        assert_eq!(first_fitting(1, ["too many tokens".to_owned()]), "…");
+        assert_eq!(first_fitting(0, ["too many tokens".to_owned()]), "");
+    }
+
+    #[test]
+    fn cutting_fits_whatever_the_text() {
+        for text in ["word ".repeat(500), "日本語".repeat(500), "𝔘".repeat(500), " ".repeat(5000)]
+        {
+            for max in [0, 1, 7, 100] {
+                assert!(tokens::count(cut(&text, max)) <= max);
+            }
+        }
+        assert!(50 < cut(&"word ".repeat(500), 100).len());
+    }
+}

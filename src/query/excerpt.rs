@@ -1,0 +1,177 @@
+//! Parts of a text: the words in their context, and a beginning that fits a budget.
+
+use super::budget;
+use crate::grams::{self, Script};
+use crate::render;
+use crate::store::reader::Head;
+use crate::text;
+use crate::tokens;
+
+/// Characters of a snippet.
+const SNIPPET_CHARS: usize = 200;
+/// Characters before the first word that was looked for.
+const LEAD_CHARS: usize = 40;
+/// Bytes of a text in which words are looked for.
+const SCAN_BYTES_MAX: usize = 256 * 1024;
+/// Places at which words are found; the best window is chosen among them.
+const PLACES_MAX: usize = 256;
+
+/// The part of `content` that says most of `marks` (lower-case words), on one line.
+pub(crate) fn snippet(content: &str, marks: &[String]) -> String {
+    let content = &content[..content.floor_char_boundary(SCAN_BYTES_MAX)];
+    let start = match best_place(&places(content, marks)) {
+        Some(place) => start_before(content, place),
+        None => 0,
+    };
+    let shown = text::fold(content[start..].get(..SNIPPET_CHARS * 8).unwrap_or_else(|| {
+        let rest = &content[start..];
+        &rest[..rest.floor_char_boundary(SNIPPET_CHARS * 8)]
+    }));
+    let shown = render::one_line(&text::cut(&shown, SNIPPET_CHARS)).into_owned();
+    if start == 0 { shown } else { format!("…{shown}") }
+}
+
+/// Where which of the marks stands.
+fn places(content: &str, marks: &[String]) -> Vec<(usize, usize)> {
+    let mut places = Vec::new();
+    let origin = content.as_ptr() as usize;
+    for segment in grams::segments(content) {
+        let at = segment.text.as_ptr() as usize - origin;
+        match segment.script {
+            Script::Spaced => {
+                let word = segment.text.to_lowercase();
+                let mark = marks.iter().position(|mark| is_same_word(&word, mark));
+                places.extend(mark.map(|mark| (at, mark)));
+            }
+            Script::Spaceless => {
+                let found = marks.iter().enumerate().filter_map(|(mark, text)| {
+                    segment.text.find(text.as_str()).map(|offset| (at + offset, mark))
+                });
+                places.extend(found);
+            }
+        }
+        if PLACES_MAX <= places.len() {
+            break;
+        }
+    }
+    places
+}
+
+/// Of all places, the first from which a snippet shows the most different marks.
+fn best_place(places: &[(usize, usize)]) -> Option<usize> {
+    let reach = SNIPPET_CHARS - LEAD_CHARS;
+    let n_marks = |from: usize| {
+        let start = places[from].0;
+        let mut seen: Vec<usize> = places[from..]
+            .iter()
+            .take_while(|(at, _)| *at < start + reach)
+            .map(|&(_, mark)| mark)
+            .collect();
+        seen.sort_unstable();
+        seen.dedup();
+        seen.len()
+    };
+    let mut best: Option<(usize, usize)> = None;
+    for from in 0..places.len() {
+        let n = n_marks(from);
+        if best.is_none_or(|(most, _)| most < n) {
+            best = Some((n, places[from].0));
+        }
+    }
+    best.map(|(_, place)| place)
+}
+
+/// The beginning of a word some characters before `place`; the text's own if that is near.
+fn start_before(content: &str, place: usize) -> usize {
+    let before = &content[..place];
+    let Some((start, _)) = before.char_indices().rev().nth(LEAD_CHARS - 1) else { return 0 };
+    let lead = &before[start..];
+    let word = lead.find(char::is_whitespace).map_or(start, |space| start + space);
+    let skipped = &content[word..];
+    word + (skipped.len() - skipped.trim_start().len())
+}
+
+/// Whether two lower-case words are forms of one, roughly as the index's stemmer sees it.
+fn is_same_word(a: &str, b: &str) -> bool {
+    if a == b {
+        return true;
+    }
+    let (shorter, longer) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let n_alike = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let n_needed = shorter.len().saturating_sub(2).max(4).min(shorter.len());
+    3 <= shorter.len() && n_needed <= n_alike && longer.len() <= 2 * n_alike
+}
+
+/// Tokens that certainly suffice for a node's block.
+pub(crate) fn tokens_needed(head: &Head, score: f64) -> u32 {
+    tokens::count(&render::block_head(head, score)).saturating_add(head.tokens).saturating_add(2)
+}
+
+/// A node's block with as much of its text as fits, and a line that says what all of it would need;
+/// where not even that fits, the line alone or a sign.
+pub(crate) fn shortened(head: &Head, score: f64, content: &str, max: u32) -> String {
+    let top = render::block_head(head, score);
+    let needed = tokens_needed(head, score);
+    let note = format!("… cut: all of it needs {needed} tokens\n");
+    let frame = tokens::count(&top) + tokens::count(&note) + 2;
+    let mut room = max.saturating_sub(frame);
+    for _ in 0..4 {
+        if room == 0 {
+            break;
+        }
+        let text = format!("{top}{}\n{note}", budget::cut(content, room).trim_end());
+        if tokens::fits(&text, max) {
+            return text;
+        }
+        room = room.saturating_sub(tokens::count(&text).saturating_sub(max)).min(room - 1);
+    }
+    let id = &head.id;
+    let signs = [format!("… `{id}` needs {needed} tokens"), format!("… {needed} tokens")];
+    budget::first_fitting(max, signs)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(content: &str, marks: &[&str], shown: Expect) {
+        let marks: Vec<String> = marks.iter().map(|&it| it.to_owned()).collect();
+        shown.assert_eq(&snippet(content, &marks));
+    }
+
+    #[test]
+    fn the_words_stand_in_their_context() {
+        let text = format!(
+            "{}The lease\nexpires after an hour. {}",
+            "filler ".repeat(60),
+            "end ".repeat(90)
+        );
+        check(
+            &text,
+            &["leases", "hour"],
+            expect![
+                "…filler filler filler filler filler The lease expires after an hour. end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end…"
+            ],
+        );
+    }
+
+    #[test]
+    fn without_the_words_it_is_the_beginning() {
+        check("Short text.", &["absent"], expect!["Short text."]);
+        check("", &["absent"], expect![""]);
+        check("日本語テキスト", &["本語"], expect!["日本語テキスト"]);
+    }
+
+    #[test]
+    fn the_place_with_most_words_wins() {
+        let text = format!("alpha {} alpha beta", "x ".repeat(400));
+        check(
+            &text,
+            &["alpha", "beta"],
+            expect!["…x x x x x x x x x x x x x x x x x x x alpha beta"],
+        );
+    }
+}

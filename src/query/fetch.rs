@@ -1,0 +1,254 @@
+//! Fetch: a node's text, and around it what helps to understand it.
+//!
+//! The anchor is the last block. Before it stand its ancestors, outermost first, the siblings nearest
+//! to it, and what is below it, each in document order. Which of them are there is decided by kind
+//! before warmth, so that no hot cousin takes the place of a parent: ancestors, children, what is
+//! deeper, siblings. A node without a text of its own holds parts together, and these come first of all.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::{Answer, Attention, QueryError, anchor, budget, excerpt, facts, rank};
+use crate::render;
+use crate::store::NodeKey;
+use crate::store::reader::{Head, Reader};
+
+/// Tokens of a reply when no budget is given.
+const TOKENS_DEFAULT: u32 = 8_000;
+/// Ancestors that are looked at.
+const ANCESTORS_MAX: usize = 256;
+/// Nodes below the anchor that are looked at.
+const DESCENDANTS_MAX: usize = 1_024;
+/// Siblings that are looked at, on each side.
+const SIBLINGS_MAX: usize = 32;
+/// Tokens around a text, without those of the file's path.
+const FRAME_TOKENS: u32 = 26;
+/// Tokens between two blocks.
+const SEPARATOR_TOKENS: u32 = 3;
+/// Below such a budget every token counts, and estimates are not good enough.
+const SMALL_BUDGET: u32 = 2_000;
+
+/// A request for a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fetch<'a> {
+    /// Its id.
+    pub(crate) anchor: &'a str,
+    /// Tokens of the reply; `None`: 8,000.
+    pub(crate) budget: Option<u32>,
+    /// Levels below it.
+    pub(crate) levels: u32,
+}
+
+/// Returns a node's text, preceded by what is around it.
+pub(crate) fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryError> {
+    reader.at_one_state(|reader| {
+        let max = ask.budget.unwrap_or(TOKENS_DEFAULT);
+        let head = anchor(reader, ask.anchor)?;
+        let attended = reader.attended()?;
+        let around = around(reader, &head, ask.levels, attended)?;
+        let mut contents = reader.contents(&[head.key])?;
+        let content = contents.remove(&head.key).unwrap_or_default();
+        let score = rank::score(rank::nearness(0), head.heat.now(attended));
+        let own = render::block(&head, score, &content);
+
+        let prices = around.prices(max);
+        let own_price = (own.len() as u32).min(estimate(&head));
+        let room = max.saturating_sub(own_price);
+        let chosen = budget::choose(&prices, room);
+        let keys: Vec<NodeKey> = chosen.iter().map(|&at| around.relatives[at].head.key).collect();
+        let contents = reader.contents(&keys)?;
+        let render = |chosen: &[usize]| {
+            let mut blocks: Vec<String> =
+                around.left_out(&prices, chosen).map(|it| it.line() + "\n").into_iter().collect();
+            blocks.extend(around.in_order(chosen).into_iter().map(|it| it.block(&contents)));
+            blocks.push(own.clone());
+            Ok::<_, QueryError>(render::blocks(&blocks))
+        };
+        let (chosen, text) = match budget::settle(Some(max), chosen, render)? {
+            Some(settled) => settled,
+            None if crate::tokens::fits(&own, max) => (Vec::new(), own),
+            None => (Vec::new(), excerpt::shortened(&head, score, &content, max)),
+        };
+
+        let mut nodes: Vec<Value> =
+            around.in_order(&chosen).into_iter().map(|it| it.facts(attended)).collect();
+        let mut own_facts = facts(&head, head.heat.now(attended), Some(score));
+        own_facts["relation"] = json!("anchor");
+        nodes.push(own_facts);
+        let mut structured = json!({ "anchor": head.id, "nodes": nodes });
+        if let Some(rest) = around.left_out(&prices, &chosen) {
+            structured["left_out"] = rest.facts();
+        }
+        let mut warmed: Vec<(NodeKey, Attention)> =
+            around.in_order(&chosen).into_iter().map(|it| (it.head.key, Attention::Read)).collect();
+        warmed.push((head.key, Attention::Read));
+        Ok(Answer { text, structured, warmed })
+    })
+}
+
+/// About what a node's block takes, from what is stored.
+fn estimate(head: &Head) -> u32 {
+    let frame = FRAME_TOKENS + head.path.as_ref().map_or(0, |it| it.len() as u32 / 3);
+    frame.saturating_add(head.tokens)
+}
+
+/// How a node is related to the anchor. The order is that of the reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Relation {
+    Ancestor,
+    Sibling,
+    Descendant,
+}
+
+struct Relative {
+    head: Head,
+    relation: Relation,
+    /// Steps through the tree.
+    distance: usize,
+    /// Rank in the reply among those of the same relation.
+    order: usize,
+    score: f64,
+}
+
+impl Relative {
+    fn block(&self, contents: &HashMap<NodeKey, String>) -> String {
+        let content = contents.get(&self.head.key).map_or("", String::as_str);
+        render::block(&self.head, self.score, content)
+    }
+
+    fn facts(&self, attended: i64) -> Value {
+        let mut facts = facts(&self.head, self.head.heat.now(attended), Some(self.score));
+        facts["relation"] = json!(match self.relation {
+            Relation::Ancestor => "ancestor",
+            Relation::Sibling => "sibling",
+            Relation::Descendant => "descendant",
+        });
+        facts
+    }
+}
+
+/// The nodes around an anchor, in the order in which they are worth showing.
+struct Around {
+    relatives: Vec<Relative>,
+    /// Whether there are more than were looked at.
+    is_partial: bool,
+}
+
+/// What was left out.
+struct Rest {
+    n_nodes: usize,
+    tokens: u64,
+    is_at_least: bool,
+}
+
+impl Rest {
+    fn line(&self) -> String {
+        match self.is_at_least {
+            true => render::folded(self.n_nodes as u64, self.tokens, true),
+            false => render::left_out(self.n_nodes, "node", self.tokens, "tokens"),
+        }
+    }
+
+    fn facts(&self) -> Value {
+        json!({ "nodes": self.n_nodes, "tokens": self.tokens, "at_least": self.is_at_least })
+    }
+}
+
+impl Around {
+    /// What each block takes: counted for as many as a small budget can hold, else estimated.
+    fn prices(&self, max: u32) -> Vec<u32> {
+        let n_counted = if max < SMALL_BUDGET { (max / FRAME_TOKENS + 1) as usize } else { 0 };
+        let price = |(at, it): (usize, &Relative)| match at < n_counted {
+            true => excerpt::tokens_needed(&it.head, it.score).saturating_add(SEPARATOR_TOKENS),
+            false => estimate(&it.head),
+        };
+        self.relatives.iter().enumerate().map(price).collect()
+    }
+
+    fn in_order(&self, chosen: &[usize]) -> Vec<&Relative> {
+        let mut chosen: Vec<&Relative> = chosen.iter().map(|&at| &self.relatives[at]).collect();
+        chosen.sort_by_key(|it| (it.relation, it.order));
+        chosen
+    }
+
+    fn left_out(&self, prices: &[u32], chosen: &[usize]) -> Option<Rest> {
+        let sum = |prices: &mut dyn Iterator<Item = u32>| prices.map(u64::from).sum::<u64>();
+        let tokens =
+            sum(&mut prices.iter().copied()) - sum(&mut chosen.iter().map(|&at| prices[at]));
+        let n_nodes = prices.len() - chosen.len();
+        let is_at_least = self.is_partial;
+        (0 < n_nodes || is_at_least).then_some(Rest { n_nodes, tokens, is_at_least })
+    }
+}
+
+fn around(
+    reader: &Reader,
+    anchor: &Head,
+    levels: u32,
+    attended: i64,
+) -> Result<Around, QueryError> {
+    let mut relatives: Vec<Relative> = Vec::new();
+    let mut add = |head: Head, relation: Relation, distance: usize, order: usize| {
+        // Nodes that only hold parts together say nothing by themselves.
+        if 0 < head.tokens {
+            let score = rank::score(rank::nearness(distance), head.heat.now(attended));
+            relatives.push(Relative { head, relation, distance, order, score });
+        }
+    };
+    let ancestors = reader.ancestors(anchor.key, ANCESTORS_MAX)?;
+    for (at, head) in ancestors.into_iter().enumerate() {
+        add(head, Relation::Ancestor, at + 1, ANCESTORS_MAX - at);
+    }
+    let mut below = reader.descendants(anchor.key, levels, DESCENDANTS_MAX + 1)?;
+    let is_partial = DESCENDANTS_MAX < below.len();
+    below.truncate(DESCENDANTS_MAX);
+    for (order, (head, distance)) in in_document_order(below, anchor.key).into_iter().enumerate() {
+        add(head, Relation::Descendant, distance, order);
+    }
+    let siblings = reader.siblings(anchor, SIBLINGS_MAX)?;
+    for (order, head) in siblings.into_iter().enumerate() {
+        add(head, Relation::Sibling, 2, order);
+    }
+    let before = relatives.iter().filter(|it| it.relation == Relation::Sibling);
+    let own_order = before.filter(|it| it.head.position < anchor.position).count();
+    let parts_first = anchor.tokens == 0;
+    relatives.sort_by(|a, b| {
+        let class = |it: &Relative| match (it.relation, it.distance) {
+            (Relation::Descendant, _) if parts_first => (0, 0),
+            (Relation::Ancestor, distance) => (1, distance),
+            (Relation::Descendant, distance) => (2, distance),
+            (Relation::Sibling, _) => (3, 0),
+        };
+        let warmth = |it: &Relative| if class(it).0 == 0 { 0.0 } else { it.score };
+        let step = |it: &Relative| match it.relation {
+            Relation::Sibling => it.order.abs_diff(own_order),
+            _ => it.order,
+        };
+        class(a).cmp(&class(b)).then(warmth(b).total_cmp(&warmth(a))).then(step(a).cmp(&step(b)))
+    });
+    Ok(Around { relatives, is_partial })
+}
+
+/// Nodes below `top`, each with its distance, in document order.
+fn in_document_order(heads: Vec<Head>, top: NodeKey) -> Vec<(Head, usize)> {
+    let mut children: HashMap<NodeKey, Vec<Head>> = HashMap::new();
+    for head in heads {
+        if let Some(parent) = head.parent {
+            children.entry(parent).or_default().push(head);
+        }
+    }
+    let mut ordered = Vec::new();
+    let mut open: Vec<(Head, usize)> = Vec::new();
+    let mut enter = |open: &mut Vec<(Head, usize)>, parent: NodeKey, distance: usize| {
+        let mut of_parent = children.remove(&parent).unwrap_or_default();
+        of_parent.sort_by_key(|it| std::cmp::Reverse(it.position));
+        open.extend(of_parent.into_iter().map(|it| (it, distance)));
+    };
+    enter(&mut open, top, 1);
+    while let Some((head, distance)) = open.pop() {
+        enter(&mut open, head.key, distance + 1);
+        ordered.push((head, distance));
+    }
+    ordered
+}

@@ -1,0 +1,298 @@
+//! Search: what matches, best last, in as much detail as asked and as fits.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::rank::{self, Candidate};
+use super::words::{self, Asked};
+use super::{Answer, Attention, QueryError, budget, excerpt, facts};
+use crate::render::{self, Facts, Named};
+use crate::store::NodeKey;
+use crate::store::reader::{Head, Match, Reader};
+use crate::tree::NodeType;
+
+/// Nodes that are ranked; what matches worse is never looked at.
+const CANDIDATES_MAX: usize = 300;
+/// Hits without a budget.
+const LIMIT_DEFAULT: usize = 20;
+/// Tokens of a reply with whole texts when no budget is given.
+const FULL_TOKENS_DEFAULT: u32 = 4_000;
+/// Tokens that a hit takes at the least.
+const HIT_TOKENS_MIN: u32 = 16;
+
+/// A search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Search<'a> {
+    /// As typed.
+    pub(crate) query: &'a str,
+    /// Tokens of the reply; `None`: bounded by `limit` alone, whole texts by 4,000 tokens.
+    pub(crate) budget: Option<u32>,
+    pub(crate) detail: Detail,
+    /// Only nodes of that type.
+    pub(crate) node_type: Option<NodeType>,
+    /// Hits; `None`: 20, or as many as fit when there is a budget.
+    pub(crate) limit: Option<usize>,
+}
+
+/// How much of a hit is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// One line.
+    #[default]
+    Label,
+    /// And the words in their context.
+    Snippet,
+    /// And the whole text.
+    Full,
+}
+
+impl Detail {
+    /// The detail of that name.
+    pub(crate) fn parse(name: &str) -> Option<Detail> {
+        match name {
+            "label" => Some(Detail::Label),
+            "snippet" => Some(Detail::Snippet),
+            "full" => Some(Detail::Full),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the nodes that a query finds. No query is an error; one that says nothing finds nothing.
+pub(crate) fn search(reader: &Reader, ask: &Search<'_>) -> Result<Answer, QueryError> {
+    reader.at_one_state(|reader| {
+        let asked = words::rewrite(ask.query);
+        let mut hits = hits(reader, &asked, ask.node_type)?;
+        let n_matches = hits.len();
+        let limit = match (ask.limit, ask.budget) {
+            (Some(limit), _) => limit,
+            (None, None) => LIMIT_DEFAULT,
+            (None, Some(_)) => CANDIDATES_MAX,
+        };
+        hits.truncate(limit);
+        let shown = match (hits.is_empty(), ask.detail) {
+            (true, _) => Shown::nothing(ask.budget),
+            (false, Detail::Label) => lines(&hits, HashMap::new(), ask.budget)?,
+            (false, Detail::Snippet) => {
+                let snippets = snippets(reader, &hits, &asked, ask.budget)?;
+                lines(&hits, snippets, ask.budget)?
+            }
+            (false, Detail::Full) => {
+                full(reader, &hits, ask.budget.unwrap_or(FULL_TOKENS_DEFAULT))?
+            }
+        };
+        Ok(shown.answer(&hits, n_matches))
+    })
+}
+
+struct Hit {
+    head: Head,
+    temperature: f64,
+    score: f64,
+}
+
+impl Hit {
+    fn line(&self) -> String {
+        render::line(Facts {
+            head: &self.head,
+            file: Named::Yes,
+            temperature: self.temperature,
+            score: Some(self.score),
+        })
+    }
+}
+
+/// What was shown of the hits.
+struct Shown {
+    text: String,
+    /// Indices of the hits, best first.
+    chosen: Vec<usize>,
+    snippets: HashMap<NodeKey, String>,
+    /// Tokens of the hits that were left out.
+    tokens_left_out: u64,
+}
+
+impl Shown {
+    fn nothing(budget: Option<u32>) -> Shown {
+        let text = "no results".to_owned();
+        let text = match budget {
+            None => text,
+            Some(budget) => budget::first_fitting(budget, [text]),
+        };
+        Shown { text, chosen: Vec::new(), snippets: HashMap::new(), tokens_left_out: 0 }
+    }
+
+    fn answer(self, hits: &[Hit], n_matches: usize) -> Answer {
+        let shown: Vec<&Hit> = self.chosen.iter().map(|&at| &hits[at]).collect();
+        let facts_of = |hit: &&Hit| {
+            let mut facts = facts(&hit.head, hit.temperature, Some(hit.score));
+            if let Some(snippet) = self.snippets.get(&hit.head.key) {
+                facts["snippet"] = json!(snippet);
+            }
+            facts
+        };
+        let mut structured = json!({
+            "hits": shown.iter().map(facts_of).collect::<Vec<Value>>(),
+            "matches": n_matches,
+            "more_matches": n_matches == CANDIDATES_MAX,
+        });
+        if shown.len() < hits.len() {
+            let n_left_out = hits.len() - shown.len();
+            structured["left_out"] = json!({ "hits": n_left_out, "tokens": self.tokens_left_out });
+        }
+        let warmed = shown.iter().map(|hit| (hit.head.key, Attention::Glanced)).collect();
+        Answer { text: self.text, structured, warmed }
+    }
+}
+
+/// What the query finds, best first.
+fn hits(
+    reader: &Reader,
+    asked: &Asked,
+    node_type: Option<NodeType>,
+) -> Result<Vec<Hit>, QueryError> {
+    let matches = matches(reader, asked, node_type)?;
+    let attended = reader.attended()?;
+    let keys: Vec<NodeKey> = matches.iter().map(|it| it.key).collect();
+    let mut heads: HashMap<NodeKey, Head> =
+        reader.heads(&keys)?.into_iter().map(|it| (it.key, it)).collect();
+    let mut found: Vec<Option<Head>> = Vec::with_capacity(matches.len());
+    let mut candidates: Vec<Candidate> = Vec::with_capacity(matches.len());
+    for it in &matches {
+        let Some(head) = heads.remove(&it.key) else { continue };
+        candidates.push(Candidate {
+            key: it.key,
+            parent: head.parent,
+            relevance: it.relevance,
+            temperature: head.heat.now(attended),
+        });
+        found.push(Some(head));
+    }
+    let ranked = rank::ranked(&candidates);
+    Ok(ranked
+        .into_iter()
+        .filter_map(|(at, score)| {
+            let head = found[at].take()?;
+            Some(Hit { head, temperature: candidates[at].temperature, score })
+        })
+        .collect())
+}
+
+/// The query as an expression if it is one, else its words.
+fn matches(
+    reader: &Reader,
+    asked: &Asked,
+    node_type: Option<NodeType>,
+) -> Result<Vec<Match>, QueryError> {
+    for text in [&asked.expression, &asked.words].into_iter().flatten() {
+        if let Some(matches) = reader.matches(text, node_type, CANDIDATES_MAX)? {
+            return Ok(matches);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Snippets of as many hits as could fit.
+fn snippets(
+    reader: &Reader,
+    hits: &[Hit],
+    asked: &Asked,
+    budget: Option<u32>,
+) -> Result<HashMap<NodeKey, String>, QueryError> {
+    let n_fitting = budget.map_or(hits.len(), |it| (it / HIT_TOKENS_MIN) as usize + 1);
+    let keys: Vec<NodeKey> = hits.iter().take(n_fitting).map(|it| it.head.key).collect();
+    let contents = reader.contents(&keys)?;
+    let mut snippets = HashMap::new();
+    for hit in hits.iter().take(n_fitting) {
+        let Some(content) = contents.get(&hit.head.key) else { continue };
+        let snippet = excerpt::snippet(content, &asked.marks);
+        if !snippet.is_empty() && snippet != hit.head.label {
+            snippets.insert(hit.head.key, snippet);
+        }
+    }
+    Ok(snippets)
+}
+
+fn lines(
+    hits: &[Hit],
+    snippets: HashMap<NodeKey, String>,
+    budget: Option<u32>,
+) -> Result<Shown, QueryError> {
+    let pieces: Vec<String> = hits
+        .iter()
+        .map(|hit| match snippets.get(&hit.head.key) {
+            Some(snippet) => format!("{}\n  {snippet}\n", hit.line()),
+            None => format!("{}\n", hit.line()),
+        })
+        .collect();
+    let Some(max) = budget else {
+        let text: String = pieces.iter().rev().map(String::as_str).collect();
+        let chosen = (0..hits.len()).collect();
+        return Ok(Shown { text: trimmed(text), chosen, snippets, tokens_left_out: 0 });
+    };
+    let prices = budget::prices(&pieces, max);
+    let render = |chosen: &[usize]| {
+        let mut text = rest_line(&prices, chosen).map_or_else(String::new, |it| format!("{it}\n"));
+        text.extend(chosen.iter().rev().map(|&at| pieces[at].as_str()));
+        Ok::<_, QueryError>(trimmed(text))
+    };
+    let settled = budget::settle(budget, budget::choose(&prices, max), render)?;
+    let (chosen, text) = settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, [])));
+    let tokens_left_out = left_out(&prices, &chosen);
+    Ok(Shown { text, chosen, snippets, tokens_left_out })
+}
+
+fn full(reader: &Reader, hits: &[Hit], max: u32) -> Result<Shown, QueryError> {
+    let prices: Vec<u32> = hits
+        .iter()
+        .map(|hit| {
+            let frame = (hit.line().len() / 2) as u32 + 5;
+            frame.saturating_add(hit.head.tokens)
+        })
+        .collect();
+    // The best hit is what the question is about: rather a part of it than all of the others.
+    let chosen = match prices.first() {
+        Some(&best) if max < best => vec![0],
+        _ => budget::choose(&prices, max),
+    };
+    let keys: Vec<NodeKey> = chosen.iter().map(|&at| hits[at].head.key).collect();
+    let contents = reader.contents(&keys)?;
+    let content = |at: usize| contents.get(&hits[at].head.key).map_or("", String::as_str);
+    let render = |chosen: &[usize]| {
+        let rest = rest_line(&prices, chosen).map(|it| format!("{it}\n"));
+        let blocks = chosen.iter().rev().map(|&at| match content(at) {
+            "" => format!("{}\n", hits[at].line()),
+            content => format!("{}\n{content}\n", hits[at].line()),
+        });
+        Ok::<_, QueryError>(render::blocks(&rest.into_iter().chain(blocks).collect::<Vec<_>>()))
+    };
+    let settled = budget::settle(Some(max), chosen, render)?;
+    let (chosen, text) = match settled {
+        Some((chosen, text)) if !chosen.is_empty() => (chosen, text),
+        _ => {
+            let best = &hits[0];
+            (vec![0], excerpt::shortened(&best.head, best.score, content(0), max))
+        }
+    };
+    let tokens_left_out = left_out(&prices, &chosen);
+    Ok(Shown { text, chosen, snippets: HashMap::new(), tokens_left_out })
+}
+
+fn rest_line(prices: &[u32], chosen: &[usize]) -> Option<String> {
+    let n = prices.len() - chosen.len();
+    (0 < n).then(|| render::left_out(n, "hit", left_out(prices, chosen), "tokens"))
+}
+
+fn left_out(prices: &[u32], chosen: &[usize]) -> u64 {
+    let sum = |prices: &mut dyn Iterator<Item = u32>| prices.map(u64::from).sum::<u64>();
+    sum(&mut prices.iter().copied()) - sum(&mut chosen.iter().map(|&at| prices[at]))
+}
+
+/// A reply of lines ends without a line break.
+fn trimmed(mut text: String) -> String {
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    text
+}

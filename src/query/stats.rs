@@ -1,0 +1,43 @@
+//! What is in the memory, as a whole.
+
+use serde_json::{Map, Value, json};
+
+use super::{Answer, QueryError, hundredths};
+use crate::clock::Millis;
+use crate::render::stats::{Reader as Audience, block};
+use crate::store::reader::Reader;
+
+/// Returns the facts about the whole memory.
+pub(crate) fn stats(reader: &Reader, now: Millis) -> Result<Answer, QueryError> {
+    let stats = reader.at_one_state(Reader::stats)?;
+    let by_type: Map<String, Value> =
+        stats.by_type.iter().map(|(name, n)| (name.clone(), json!(n))).collect();
+    let head = stats.head.as_ref().map(|it| {
+        json!({
+            "id": it.id,
+            "cursor_hash": it.cursor_hash,
+            "message": it.message,
+            "created_at": it.created_at.0,
+        })
+    });
+    let warm = stats.temperatures;
+    let structured = json!({
+        "database": stats.database,
+        "size_bytes": stats.size_bytes,
+        "nodes": stats.n_nodes(),
+        "tokens": stats.tokens,
+        "by_type": by_type,
+        "snapshots": stats.n_snapshots,
+        "head": head,
+        "temperature": {
+            "average": hundredths(warm.average),
+            "median": hundredths(warm.median),
+            "hot": warm.n_hot,
+            "cold": warm.n_cold,
+            "pinned": warm.n_pinned,
+        },
+        "relations": { "resolved": stats.n_relations, "pending": stats.n_pending },
+        "index_rows": stats.n_index_rows,
+    });
+    Ok(Answer { text: block(&stats, Audience::Agent, now), structured, warmed: Vec::new() })
+}

@@ -1,0 +1,357 @@
+//! The tree: labels, indented by level, the warmest branches first where not everything fits.
+//!
+//! Lines are added from the top down, always the warmest of those whose parent is already there, the
+//! upper levels first among equals. What is left out under a parent is folded into one line behind its
+//! children. The cost follows what is shown: children are read for shown nodes only, and the size of
+//! what is folded is counted up to a bound.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use serde_json::{Value, json};
+
+use super::{Answer, QueryError, anchor, budget, facts};
+use crate::render::{self, Facts, Named};
+use crate::store::NodeKey;
+use crate::store::reader::{Extent, Head, Reader, Rest};
+use crate::tokens;
+
+/// Tokens of a reply when no budget is given.
+const TOKENS_DEFAULT: u32 = 4_000;
+/// Tokens that a line takes at the least.
+const LINE_TOKENS_MIN: u32 = 10;
+/// Siblings that are compared for warmth, at the least.
+const PAGE_MIN: usize = 256;
+/// Tokens, and bytes, of a line about what is folded.
+const FOLD_TOKENS: u32 = 15;
+const FOLD_BYTES: u32 = 64;
+/// Lines that are tried once one did not fit.
+const MISSES_MAX: u32 = 16;
+/// Folded nodes that are counted in one reply.
+const COUNTED_MAX: u32 = 10_000;
+
+/// A look at the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tree<'a> {
+    /// An id; `None` or empty: all roots.
+    pub(crate) root: Option<&'a str>,
+    /// Levels below the roots.
+    pub(crate) levels: u32,
+    /// Tokens of the reply; `None`: 4,000.
+    pub(crate) budget: Option<u32>,
+}
+
+/// Returns the tree below a node, or below all roots.
+pub(crate) fn tree(reader: &Reader, ask: &Tree<'_>) -> Result<Answer, QueryError> {
+    reader.at_one_state(|reader| {
+        let max = ask.budget.unwrap_or(TOKENS_DEFAULT);
+        let mut picture = Picture {
+            reader,
+            attended: reader.attended()?,
+            page: PAGE_MIN.max(4 * (max / LINE_TOKENS_MIN) as usize),
+            items: Vec::new(),
+            roots: Vec::new(),
+            rest: Rest::Nothing,
+            folds: Vec::new(),
+        };
+        match ask.root.filter(|it| !it.is_empty()) {
+            Some(id) => {
+                let head = anchor(reader, id)?;
+                picture.add(head, None);
+            }
+            None => picture.add_roots()?,
+        }
+        if picture.roots.is_empty() {
+            let text = budget::first_fitting(max, ["empty tree".to_owned()]);
+            return Ok(Answer { text, structured: json!({ "nodes": [] }), warmed: Vec::new() });
+        }
+        let order = picture.grow(ask.levels, max)?;
+        let chosen = (0..order.len()).collect();
+        let settled = budget::settle(Some(max), chosen, |chosen| {
+            picture.show(chosen.iter().map(|&at| order[at]));
+            picture.draw()
+        })?;
+        let text = match settled {
+            Some((_, text)) => text,
+            None => {
+                picture.show([].into_iter());
+                budget::first_fitting(max, [])
+            }
+        };
+        Ok(Answer { text, structured: picture.structured(), warmed: Vec::new() })
+    })
+}
+
+/// What is known of the tree so far.
+struct Picture<'a> {
+    reader: &'a Reader,
+    attended: i64,
+    /// Siblings that are read at once.
+    page: usize,
+    items: Vec<Item>,
+    roots: Vec<usize>,
+    /// Roots behind those that were read.
+    rest: Rest,
+    /// What the last drawing folded: under which id, and how much.
+    folds: Vec<(Option<String>, Extent)>,
+}
+
+struct Item {
+    head: Head,
+    up: Option<usize>,
+    depth: u32,
+    temperature: f64,
+    children: Vec<usize>,
+    /// Children behind those that were read.
+    rest: Rest,
+    is_shown: bool,
+}
+
+impl Picture<'_> {
+    fn add(&mut self, head: Head, up: Option<usize>) -> usize {
+        let at = self.items.len();
+        self.items.push(Item {
+            temperature: head.heat.now(self.attended),
+            head,
+            up,
+            depth: up.map_or(0, |up| self.items[up].depth + 1),
+            children: Vec::new(),
+            rest: Rest::Nothing,
+            is_shown: false,
+        });
+        match up {
+            Some(up) => self.items[up].children.push(at),
+            None => self.roots.push(at),
+        }
+        at
+    }
+
+    fn add_roots(&mut self) -> Result<(), QueryError> {
+        let mut heads = self.reader.roots(self.page.saturating_add(1))?;
+        if self.page < heads.len() {
+            heads.truncate(self.page);
+            self.rest = Rest::Roots(self.page);
+        }
+        for head in heads {
+            self.add(head, None);
+        }
+        Ok(())
+    }
+
+    fn add_children(&mut self, up: usize) -> Result<(), QueryError> {
+        let key = self.items[up].head.key;
+        let mut heads = self.reader.children(key, self.page.saturating_add(1))?;
+        if self.page < heads.len() {
+            heads.truncate(self.page);
+            let last = heads.last().map_or(i64::MAX, |it| it.position);
+            self.items[up].rest = Rest::Children(key, last);
+        }
+        for head in heads {
+            self.add(head, Some(up));
+        }
+        Ok(())
+    }
+
+    /// Reads what may be shown; returns it in the order in which it is worth showing.
+    fn grow(&mut self, levels: u32, max: u32) -> Result<Vec<usize>, QueryError> {
+        let mut purse = Purse::new(max);
+        let mut heap = BinaryHeap::new();
+        let mut order = Vec::new();
+        let enter = |heap: &mut BinaryHeap<_>, items: &[Item], at: usize| {
+            let percent = (items[at].temperature * 100.0).round() as i64;
+            heap.push((percent, Reverse(items[at].depth), Reverse(at)));
+        };
+        for &root in &self.roots {
+            enter(&mut heap, &self.items, root);
+        }
+        let mut n_hidden: Vec<usize> = vec![0; self.items.len()];
+        // Whoever has children that are not shown needs a line that says so: so do the roots.
+        purse.n_folds += 1;
+        let mut n_hidden_roots = self.roots.len();
+        let mut n_misses = 0;
+        while let Some((_, _, Reverse(at))) = heap.pop() {
+            if self.items[at].depth < levels {
+                self.add_children(at)?;
+                n_hidden.resize(self.items.len(), 0);
+                n_hidden[at] = self.items[at].children.len();
+            }
+            let line = self.line(at, Named::Yes);
+            if !purse.take(line, u32::from(0 < n_hidden[at])) {
+                n_misses += 1;
+                if MISSES_MAX < n_misses {
+                    break;
+                }
+                continue;
+            }
+            order.push(at);
+            let (left, rest) = match self.items[at].up {
+                Some(up) => (&mut n_hidden[up], self.items[up].rest),
+                None => (&mut n_hidden_roots, self.rest),
+            };
+            *left -= 1;
+            if *left == 0 && rest == Rest::Nothing {
+                purse.n_folds -= 1;
+            }
+            for &child in &self.items[at].children {
+                enter(&mut heap, &self.items, child);
+            }
+        }
+        Ok(order)
+    }
+
+    fn show(&mut self, shown: impl Iterator<Item = usize>) {
+        for item in &mut self.items {
+            item.is_shown = false;
+        }
+        for at in shown {
+            self.items[at].is_shown = true;
+        }
+    }
+
+    fn line(&self, at: usize, file: Named) -> String {
+        let item = &self.items[at];
+        let facts = Facts { head: &item.head, file, temperature: item.temperature, score: None };
+        format!("{}{}\n", indent(item.depth), render::line(facts))
+    }
+
+    /// The lines of what is shown and of what is folded.
+    fn draw(&mut self) -> Result<String, QueryError> {
+        self.folds.clear();
+        let mut out = String::new();
+        let mut n_left = COUNTED_MAX;
+        let roots = self.roots.clone();
+        // What is to be drawn, last first; `None` is the end of the children of a parent.
+        let mut stack: Vec<(Option<usize>, Option<usize>)> = vec![(None, None)];
+        stack.extend(roots.iter().rev().map(|&root| (Some(root), None)));
+        while let Some((at, up)) = stack.pop() {
+            let Some(at) = at else {
+                self.fold(up, &mut n_left, &mut out)?;
+                continue;
+            };
+            let item = &self.items[at];
+            if !item.is_shown {
+                continue;
+            }
+            let parent_file = item.up.map(|up| self.items[up].head.file);
+            let named = if parent_file == Some(item.head.file) { Named::No } else { Named::Yes };
+            out.push_str(&self.line(at, named));
+            stack.push((None, Some(at)));
+            stack.extend(item.children.iter().rev().map(|&child| (Some(child), Some(at))));
+        }
+        Ok(out)
+    }
+
+    /// A line about the children of `up` that are not shown, if any.
+    fn fold(
+        &mut self,
+        up: Option<usize>,
+        n_left: &mut u32,
+        out: &mut String,
+    ) -> Result<(), QueryError> {
+        let (children, rest, depth, id) = match up {
+            Some(up) => {
+                let item = &self.items[up];
+                (&item.children, item.rest, item.depth + 1, Some(item.head.id.clone()))
+            }
+            None => (&self.roots, self.rest, 0, None),
+        };
+        let hidden: Vec<&Head> = children
+            .iter()
+            .map(|&at| &self.items[at])
+            .filter(|it| !it.is_shown)
+            .map(|it| &it.head)
+            .collect();
+        if hidden.is_empty() && rest == Rest::Nothing {
+            return Ok(());
+        }
+        let keys: Vec<NodeKey> = hidden.iter().map(|it| it.key).collect();
+        let mut extent = match *n_left {
+            0 => Extent { is_at_least: true, ..Extent::default() },
+            n_left => self.reader.extent(&keys, rest, n_left)?,
+        };
+        extent.n_nodes = extent.n_nodes.max(hidden.len() as u32);
+        extent.tokens = extent.tokens.max(hidden.iter().map(|it| u64::from(it.tokens)).sum());
+        *n_left = n_left.saturating_sub(extent.n_nodes);
+        let line = render::folded(u64::from(extent.n_nodes), extent.tokens, extent.is_at_least);
+        out.push_str(&format!("{}{line}\n", indent(depth)));
+        self.folds.push((id, extent));
+        Ok(())
+    }
+
+    fn structured(&self) -> Value {
+        let mut nodes = Vec::new();
+        let mut stack: Vec<usize> = self.roots.iter().rev().copied().collect();
+        while let Some(at) = stack.pop() {
+            let item = &self.items[at];
+            if !item.is_shown {
+                continue;
+            }
+            let mut facts = facts(&item.head, item.temperature, None);
+            facts["depth"] = json!(item.depth);
+            nodes.push(facts);
+            stack.extend(item.children.iter().rev());
+        }
+        let folds: Vec<Value> = self
+            .folds
+            .iter()
+            .map(|(under, extent)| {
+                json!({
+                    "under": under,
+                    "nodes": extent.n_nodes,
+                    "tokens": extent.tokens,
+                    "at_least": extent.is_at_least,
+                })
+            })
+            .collect();
+        match folds.is_empty() {
+            true => json!({ "nodes": nodes }),
+            false => json!({ "nodes": nodes, "folded": folds }),
+        }
+    }
+}
+
+fn indent(depth: u32) -> String {
+    "  ".repeat(depth as usize)
+}
+
+/// What is left of a budget: counted in bytes while these prove enough, then in tokens.
+struct Purse {
+    max: u32,
+    spent: u32,
+    /// Lines about folded nodes that may become necessary.
+    n_folds: u32,
+    /// Lines that were taken while bytes sufficed.
+    lines: Vec<String>,
+    is_exact: bool,
+}
+
+impl Purse {
+    fn new(max: u32) -> Purse {
+        Purse { max, spent: 0, n_folds: 0, lines: Vec::new(), is_exact: false }
+    }
+
+    /// Takes a line, with `n_folds` lines that may follow, if there is room for it.
+    fn take(&mut self, line: String, n_folds: u32) -> bool {
+        let n_folds = self.n_folds.saturating_add(n_folds);
+        if !self.is_exact {
+            let spent = self.spent.saturating_add(u32::try_from(line.len()).unwrap_or(u32::MAX));
+            if spent.saturating_add(n_folds.saturating_mul(FOLD_BYTES)) <= self.max {
+                self.spent = spent;
+                self.n_folds = n_folds;
+                self.lines.push(line);
+                return true;
+            }
+            self.is_exact = true;
+            self.spent = self.lines.drain(..).map(|it| tokens::count(&it)).sum();
+        }
+        let spent = self.spent.saturating_add(tokens::count(&line));
+        // The last line to come needs no line about what else there is.
+        let folds = n_folds.saturating_sub(1).saturating_mul(FOLD_TOKENS);
+        if self.max < spent.saturating_add(folds) {
+            return false;
+        }
+        self.spent = spent;
+        self.n_folds = n_folds;
+        true
+    }
+}

@@ -1,0 +1,415 @@
+//! From what somebody typed to what full-text search understands: no input is a syntax error.
+//!
+//! Two readings of a query:
+//!
+//! - **Words** ([`Asked::words`]): every stretch of letters and digits is quoted and all are ORed.
+//!   `rate-limit` is its parts and, for a bonus, the phrase. `"a phrase"` stays one, `conf*` is a prefix.
+//!   Function words are left out while others remain. Scripts without spaces go through their pairs.
+//! - **Expression** ([`Asked::expression`]): `a AND b`, `a OR b`, `a NOT b`, `NEAR(a b, 5)`, `label : a`
+//!   and parentheses, rebuilt with its operands quoted. Whether it parses is for the database to say;
+//!   where it doesn't, the words answer.
+//!
+//! Capitals in prose are no operators. A query is read as an expression only if every two operands have
+//! an operator between them (`email column NOT NULL` has none between the first two) and no operator
+//! stands before a bare word in capitals (`NOT NULL`, `DO NOT EDIT`). Quotes lift the second rule:
+//! `"HTTP" NOT "HTTPS"`. This module does no IO.
+
+use std::collections::HashSet;
+
+use crate::grams::{self, Script, Segment};
+
+/// Bytes of a query that are looked at.
+const QUERY_BYTES_MAX: usize = 64 * 1024;
+/// Terms of a query; what follows is left out.
+const TERMS_MAX: usize = 48;
+/// Bytes of a word; of a longer one its beginning is looked for.
+const WORD_BYTES_MAX: usize = 256;
+/// Tokens of an expression; a longer one is read as words.
+const EXPRESSION_TOKENS_MAX: usize = 256;
+/// A run of at least so many characters is a sentence rather than a word: its pairs count alone, too.
+const SENTENCE_CHARS: usize = 5;
+/// Pairs of such a run.
+const PAIRS_MAX: usize = 16;
+
+/// Bytes between the braces of a column filter.
+const COLUMNS_BYTES_MAX: usize = 64;
+
+/// The columns of the index that a query may name.
+const COLUMNS: [&str; 4] = ["label", "content", "trail", "grams"];
+
+/// A query, read both ways.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The query as an expression, if it looks like one.
+    pub expression: Option<String>,
+    /// The query as words; `None` when it has none.
+    pub words: Option<String>,
+    /// The words themselves, lower case, for finding them again in a text.
+    pub marks: Vec<String>,
+}
+
+/// Reads a query.
+pub fn rewrite(query: &str) -> Asked {
+    let query = &query[..query.floor_char_boundary(QUERY_BYTES_MAX)];
+    let tokens = tokens(query);
+    let mut terms = Terms::default();
+    for token in &tokens {
+        if TERMS_MAX <= terms.content.len() {
+            break;
+        }
+        match token {
+            Token::Phrase(text) => terms.add_phrase(text),
+            Token::Word { text, is_prefix } => terms.add_word(text, *is_prefix),
+            Token::Columns { names, .. } => terms.add_word(names, false),
+            Token::Open | Token::Close | Token::Near => (),
+        }
+    }
+    let (words, marks) = terms.finish();
+    Asked { expression: expression(&tokens), words, marks }
+}
+
+/// Whether a word only holds other words together.
+pub fn is_function_word(word: &str) -> bool {
+    FUNCTION_WORDS.binary_search(&word).is_ok()
+}
+
+/// English function words, ascending.
+const FUNCTION_WORDS: &[&str] = &[
+    "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could",
+    "did", "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is",
+    "it", "its", "me", "my", "not", "of", "on", "or", "our", "should", "so", "some", "than",
+    "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "up",
+    "was", "we", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would",
+    "you", "your",
+];
+
+enum Token<'a> {
+    /// Between double quotes.
+    Phrase(&'a str),
+    /// Up to white space or a character with a meaning of its own.
+    Word {
+        text: &'a str,
+        is_prefix: bool,
+    },
+    Open,
+    Close,
+    /// `NEAR(`, the parenthesis included.
+    Near,
+    /// `label :`, `- label :` or `{label trail} :`.
+    Columns {
+        sign: &'static str,
+        names: &'a str,
+    },
+}
+
+fn tokens(query: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut rest = query;
+    while let Some(first) = rest.chars().next() {
+        if let Some((columns, after)) = columns(rest) {
+            tokens.push(columns);
+            rest = after;
+            continue;
+        }
+        if let Some(after) = rest.strip_prefix("NEAR(") {
+            tokens.push(Token::Near);
+            rest = after;
+            continue;
+        }
+        match first {
+            // Past the longest expression they mean nothing.
+            '(' | ')' if EXPRESSION_TOKENS_MAX < tokens.len() => (),
+            '(' => tokens.push(Token::Open),
+            ')' => tokens.push(Token::Close),
+            '"' => {
+                if let Some((phrase, after)) = rest[1..].split_once('"') {
+                    tokens.push(Token::Phrase(phrase));
+                    rest = after;
+                    continue;
+                }
+            }
+            _ if !is_break(first) => {
+                let end = rest.find(is_break).unwrap_or(rest.len());
+                let text = &rest[..end];
+                let bare = text.trim_end_matches('*');
+                let is_prefix = bare.len() < text.len();
+                tokens.push(Token::Word { text: bare, is_prefix });
+                rest = &rest[end..];
+                continue;
+            }
+            _ => (),
+        }
+        rest = &rest[first.len_utf8()..];
+    }
+    tokens
+}
+
+fn is_break(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, '(' | ')' | '"' | '{' | '}' | '\0')
+}
+
+/// A column filter at the beginning of `text`, and what follows it.
+fn columns(text: &str) -> Option<(Token<'_>, &str)> {
+    let (sign, rest) = match text.strip_prefix('-') {
+        Some(rest) => ("- ", rest.trim_start_matches(' ')),
+        None => ("", text),
+    };
+    let (names, after) = match rest.strip_prefix('{') {
+        Some(inside) => {
+            let end = inside.bytes().take(COLUMNS_BYTES_MAX).position(|it| it == b'}')?;
+            (&inside[..end], &inside[end + 1..])
+        }
+        None => rest.split_at(rest.find(|it: char| !it.is_ascii_lowercase()).unwrap_or(rest.len())),
+    };
+    let after = after.trim_start_matches(' ').strip_prefix(':')?;
+    // `content://authority` and `label::name` are no filters.
+    if after.starts_with([':', '/']) || COLUMNS_BYTES_MAX < names.len() {
+        return None;
+    }
+    let mut known = names.split_ascii_whitespace().peekable();
+    let is_filter = known.peek().is_some() && known.all(|it| COLUMNS.contains(&it));
+    is_filter.then_some((Token::Columns { sign, names }, after))
+}
+
+/// The terms of a query, in order, each once.
+#[derive(Default)]
+struct Terms {
+    content: Vec<String>,
+    function: Vec<String>,
+    marks: Vec<String>,
+    seen: HashSet<String>,
+}
+
+impl Terms {
+    fn add_phrase(&mut self, text: &str) {
+        if let Some(term) = all_of(text, false) {
+            self.push(term, true);
+        }
+        for segment in grams::segments(text).take(TERMS_MAX) {
+            self.mark(segment.text);
+        }
+    }
+
+    fn add_word(&mut self, text: &str, is_prefix: bool) {
+        let segments: Vec<Segment<'_>> = grams::segments(text).take(TERMS_MAX).collect();
+        let n_spaced = segments.iter().filter(|it| it.script == Script::Spaced).count();
+        for phrase in phrases(&segments) {
+            self.push(phrase, true);
+        }
+        for (at, segment) in segments.iter().enumerate() {
+            let lower = segment.text.to_lowercase();
+            match segment.script {
+                Script::Spaceless => {
+                    self.add_run(segment.text);
+                    self.mark(segment.text);
+                }
+                Script::Spaced => {
+                    // The `s` of `what's` and the `C` of `a-C`: found through the phrase.
+                    let is_crumb = 1 < n_spaced && segment.text.chars().nth(1).is_none();
+                    let is_content = !is_crumb && !is_function_word(&lower);
+                    let is_prefix = is_prefix && at + 1 == segments.len();
+                    self.push(quoted(segment.text, is_prefix), is_content);
+                    if is_content {
+                        self.mark(segment.text);
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_run(&mut self, run: &str) {
+        if let Some(pattern) = grams::pattern(run) {
+            self.push(format!("grams : {pattern}"), true);
+        }
+        if run.chars().nth(SENTENCE_CHARS - 1).is_some() {
+            for pair in grams::pairs(run, PAIRS_MAX) {
+                self.push(format!("grams : \"{pair}\""), true);
+                self.mark(&pair);
+            }
+        }
+    }
+
+    fn push(&mut self, term: String, is_content: bool) {
+        let list = if is_content { &mut self.content } else { &mut self.function };
+        if list.len() < TERMS_MAX && self.seen.insert(term.to_lowercase()) {
+            list.push(term);
+        }
+    }
+
+    fn mark(&mut self, word: &str) {
+        let word = word.to_lowercase();
+        if self.marks.len() < TERMS_MAX && !self.marks.contains(&word) {
+            self.marks.push(word);
+        }
+    }
+
+    fn finish(self) -> (Option<String>, Vec<String>) {
+        let terms = if self.content.is_empty() { self.function } else { self.content };
+        let words = (!terms.is_empty()).then(|| terms.join(" OR "));
+        (words, self.marks)
+    }
+}
+
+/// The phrases in a word that has several parts: `rate-limit`, `api.v2`. Function words and single
+/// letters alone make none.
+fn phrases(segments: &[Segment<'_>]) -> Vec<String> {
+    segments
+        .chunk_by(|a, b| a.script == Script::Spaced && b.script == Script::Spaced)
+        .filter(|parts| {
+            let is_telling = |part: &&Segment<'_>| {
+                part.text.chars().nth(1).is_some() && !is_function_word(&part.text.to_lowercase())
+            };
+            1 < parts.len() && (parts.iter().any(|it| is_telling(&it)) || is_all_letters(parts))
+        })
+        .map(|parts| {
+            let words: Vec<&str> = parts.iter().map(|it| head(it.text)).collect();
+            format!("\"{}\"", words.join(" "))
+        })
+        .collect()
+}
+
+/// `a/b`, `i/o`: single letters that belong together, other than a contraction's.
+fn is_all_letters(parts: &[Segment<'_>]) -> bool {
+    parts.iter().all(|it| it.text.chars().nth(1).is_none())
+}
+
+/// Everything that `text` says, at once: the words as one phrase, and each run. `None` when it says
+/// nothing.
+fn all_of(text: &str, is_prefix: bool) -> Option<String> {
+    let segments: Vec<Segment<'_>> = grams::segments(text).take(TERMS_MAX).collect();
+    let mut parts: Vec<String> = Vec::new();
+    for stretch in segments.chunk_by(|a, b| a.script == b.script) {
+        match stretch[0].script {
+            Script::Spaced => {
+                let words: Vec<&str> = stretch.iter().map(|it| head(it.text)).collect();
+                parts.push(quoted(&words.join(" "), is_prefix));
+            }
+            Script::Spaceless => {
+                let patterns = stretch.iter().filter_map(|it| grams::pattern(it.text));
+                parts.extend(patterns.map(|it| format!("grams : {it}")));
+            }
+        }
+    }
+    match parts.len() {
+        0 => None,
+        1 => parts.pop(),
+        _ => Some(format!("({})", parts.join(" AND "))),
+    }
+}
+
+fn quoted(word: &str, is_prefix: bool) -> String {
+    let head = if word.contains(' ') { word } else { head(word) };
+    let star = if is_prefix || head.len() < word.len() { "*" } else { "" };
+    format!("\"{head}\"{star}")
+}
+
+fn head(word: &str) -> &str {
+    &word[..word.floor_char_boundary(WORD_BYTES_MAX)]
+}
+
+/// The query rebuilt as an expression, if it looks like one.
+fn expression(tokens: &[Token<'_>]) -> Option<String> {
+    if EXPRESSION_TOKENS_MAX < tokens.len() {
+        return None;
+    }
+    let mut out = String::new();
+    let mut has_operator = false;
+    // Whether an operand, or a group of them, has just ended.
+    let mut is_after_operand = false;
+    let mut rest = tokens;
+    while let [token, after @ ..] = rest {
+        rest = after;
+        match token {
+            Token::Word { text: text @ ("AND" | "OR" | "NOT"), is_prefix: false } => {
+                if !is_after_operand || after.first().is_none_or(is_in_capitals) {
+                    return None;
+                }
+                has_operator = true;
+                is_after_operand = false;
+                out.push_str(&format!(" {text} "));
+                continue;
+            }
+            Token::Close => {
+                out.push(')');
+                is_after_operand = true;
+                continue;
+            }
+            _ if is_after_operand => return None,
+            Token::Open => out.push('('),
+            Token::Columns { sign, names } => {
+                has_operator = true;
+                out.push_str(&format!("{sign}{{{names}}} : "));
+            }
+            Token::Near => {
+                let (near, after) = near(after)?;
+                out.push_str(&near);
+                rest = after;
+                has_operator = true;
+                is_after_operand = true;
+            }
+            Token::Phrase(text) => {
+                out.push_str(&all_of(text, false)?);
+                is_after_operand = true;
+            }
+            Token::Word { text, is_prefix } => {
+                out.push_str(&all_of(text, *is_prefix)?);
+                is_after_operand = true;
+            }
+        }
+    }
+    (has_operator && is_after_operand).then_some(out)
+}
+
+/// Whether the token is a bare word in capitals, as operators in prose have beside them.
+fn is_in_capitals(token: &Token<'_>) -> bool {
+    match token {
+        Token::Word { text, .. } => {
+            text.chars().any(char::is_alphabetic)
+                && !text.chars().any(char::is_lowercase)
+                && text.chars().any(char::is_uppercase)
+        }
+        Token::Close => true,
+        Token::Open | Token::Near | Token::Columns { .. } | Token::Phrase(_) => false,
+    }
+}
+
+/// The inside of `NEAR(`: words, phrases and a distance.
+fn near<'t, 'q>(tokens: &'t [Token<'q>]) -> Option<(String, &'t [Token<'q>])> {
+    let close = tokens.iter().position(|it| matches!(it, Token::Close))?;
+    let mut out = String::from("NEAR(");
+    let mut distance: Option<u16> = None;
+    let mut is_next_distance = false;
+    for token in &tokens[..close] {
+        let (text, is_prefix) = match token {
+            Token::Word { text, is_prefix } => (*text, *is_prefix),
+            Token::Phrase(text) => (*text, false),
+            _ => return None,
+        };
+        if is_next_distance {
+            distance = Some(text.trim().parse().ok()?);
+            continue;
+        }
+        let (text, comma) = match text.split_once(',') {
+            Some((text, after)) => (text, Some(after)),
+            None => (text, None),
+        };
+        let words: Vec<&str> = grams::segments(text).map(|it| head(it.text)).collect();
+        if !words.is_empty() {
+            out.push_str(&quoted(&words.join(" "), is_prefix));
+            out.push(' ');
+        }
+        match comma {
+            Some("") => is_next_distance = true,
+            Some(after) => distance = Some(after.trim().parse().ok()?),
+            None => (),
+        }
+    }
+    if let Some(distance) = distance {
+        out.push_str(&format!(", {distance}"));
+    }
+    out.push(')');
+    Some((out, &tokens[close + 1..]))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+use expect_test::{Expect, expect};
+
+use super::*;
+
+#[track_caller]
+fn check(query: &str, read: Expect) {
+    let asked = rewrite(query);
+    let mut text = format!("words: {}", asked.words.as_deref().unwrap_or("(none)"));
+    if let Some(expression) = &asked.expression {
+        text.push_str(&format!("\nexpression: {expression}"));
+    }
+    read.assert_eq(&text);
+}
+
+#[test]
+fn words_are_quoted_and_ored() {
+    check("rate limit", expect![[r#"words: "rate" OR "limit""#]]);
+    check("Rate rate RATE", expect![[r#"words: "Rate""#]]);
+    check("how do I set the timeout?", expect![[r#"words: "set" OR "timeout""#]]);
+}
+
+#[test]
+fn a_word_of_several_parts_is_a_phrase_and_its_parts() {
+    check("rate-limit", expect![[r#"words: "rate limit" OR "rate" OR "limit""#]]);
+    check("api.v2", expect![[r#"words: "api v2" OR "api" OR "v2""#]]);
+    check("user@host", expect![[r#"words: "user host" OR "user" OR "host""#]]);
+    check("a/b", expect![[r#"words: "a b""#]]);
+    check("C++", expect![[r#"words: "C""#]]);
+    check("don't panic", expect![[r#"words: "don t" OR "don" OR "panic""#]]);
+}
+
+#[test]
+fn function_words_count_when_nothing_else_is_left() {
+    check("what's up?", expect![[r#"words: "what" OR "s" OR "up""#]]);
+    check("to be or not to be", expect![[r#"words: "to" OR "be" OR "or" OR "not""#]]);
+}
+
+#[test]
+fn nothing_to_look_for_is_no_words() {
+    for query in ["", " ", "\"", "\"\"", "?!", "\0", "((((", "*", "…", "AND ("] {
+        let asked = rewrite(query);
+        assert_eq!(asked.expression, None, "{query:?}");
+        assert!(asked.words.is_none() || query == "AND (", "{query:?}");
+    }
+}
+
+#[test]
+fn phrases_and_prefixes_need_no_expression() {
+    check("\"rate limit\"", expect![[r#"words: "rate limit""#]]);
+    check("say \"hello world\" twice", expect![[r#"words: "say" OR "hello world" OR "twice""#]]);
+    check("conf* file", expect![[r#"words: "conf"* OR "file""#]]);
+    check("half a \"quote", expect![[r#"words: "half" OR "quote""#]]);
+}
+
+#[test]
+fn operators_between_all_operands_make_an_expression() {
+    check(
+        "alpha AND beta",
+        expect![[r#"
+            words: "alpha" OR "beta"
+            expression: "alpha" AND "beta""#]],
+    );
+    check(
+        "(rate-limit OR quota) NOT user*",
+        expect![[r#"
+            words: "rate limit" OR "rate" OR "limit" OR "quota" OR "user"*
+            expression: ("rate limit" OR "quota") NOT "user"*"#]],
+    );
+    check(
+        "NEAR(alpha \"b c\", 5) AND label:d",
+        expect![[r#"
+            words: "alpha" OR "b c" OR "5" OR "label" OR "d"
+            expression: NEAR("alpha" "b c" , 5) AND {label} : "d""#]],
+    );
+    check(
+        "-{trail label} : alpha",
+        expect![[r#"
+            words: "trail label" OR "trail" OR "label" OR "alpha"
+            expression: - {trail label} : "alpha""#]],
+    );
+    check(
+        "日本語 AND rust",
+        expect![[r#"
+            words: grams : "日本 本語" OR "rust"
+            expression: grams : "日本 本語" AND "rust""#]],
+    );
+}
+
+#[test]
+fn capitals_in_prose_are_no_operators() {
+    check("NOT NULL", expect![[r#"words: "NULL""#]]);
+    check("email NOT NULL", expect![[r#"words: "email" OR "NULL""#]]);
+    check("why is the column NOT null here", expect![[r#"words: "column" OR "null" OR "here""#]]);
+    check("DO NOT EDIT", expect![[r#"words: "EDIT""#]]);
+    check("alpha AND", expect![[r#"words: "alpha""#]]);
+    check(
+        "content://authority",
+        expect![[r#"words: "content authority" OR "content" OR "authority""#]],
+    );
+    check(
+        "\"HTTP\" NOT \"HTTPS\"",
+        expect![[r#"
+            words: "HTTP" OR "HTTPS"
+            expression: "HTTP" NOT "HTTPS""#]],
+    );
+}
+
+#[test]
+fn scripts_without_spaces_go_through_their_pairs() {
+    check("本", expect![[r#"words: grams : "本"*"#]]);
+    check("日本語", expect![[r#"words: grams : "日本 本語""#]]);
+    check("Rustの所有権", expect![[r#"words: "Rust" OR grams : "の所 所有 有権""#]]);
+    check(
+        "什么是所有权",
+        expect![[
+            r#"words: grams : "什么 么是 是所 所有 有权" OR grams : "什么" OR grams : "么是" OR grams : "是所" OR grams : "所有" OR grams : "有权""#
+        ]],
+    );
+}
+
+#[test]
+fn a_megabyte_is_read_in_no_time_and_bounded() {
+    let words: String = (0..200_000).map(|it| format!("w{it} ")).collect();
+    let n_terms = rewrite(&words).words.unwrap().split(" OR ").count();
+    assert_eq!(n_terms, TERMS_MAX);
+    for query in
+        ["(".repeat(1 << 16), "{".repeat(1 << 20), "\"a".repeat(1 << 19), "a-".repeat(1 << 19)]
+    {
+        let length = rewrite(&query).words.map_or(0, |it| it.len());
+        assert!(length < 64 * 1024);
+    }
+    assert!(rewrite(&format!("{} needle", "(".repeat(1 << 15))).words.is_some());
+}
+
+#[test]
+fn the_list_of_function_words_ascends() {
+    assert!(FUNCTION_WORDS.is_sorted());
+}

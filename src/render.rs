@@ -1,0 +1,150 @@
+//! Lines and blocks in the layouts that clients know, from values that were already chosen.
+//!
+//! Whatever is put on one line stays on one line: control characters in labels and paths become
+//! spaces. Every line ends in `)` or a word, every block in its separator, so that the tokens of a
+//! reply are the sum of the tokens of its pieces. This module does no IO.
+
+pub(crate) mod files;
+pub(crate) mod stats;
+
+use std::borrow::Cow;
+
+use crate::store::reader::Head;
+
+/// Between two blocks.
+pub(crate) const SEPARATOR: &str = "\n---\n\n";
+
+/// What a node's line says besides its label.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts<'a> {
+    pub(crate) head: &'a Head,
+    /// Whether the line names the file.
+    pub(crate) file: Named,
+    pub(crate) temperature: f64,
+    pub(crate) score: Option<f64>,
+}
+
+/// Whether something is named or left to what stands above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    Yes,
+    No,
+}
+
+/// `[text] label (id=… file=… score=0.55 temp=0.50 tok=602)`, without a line break.
+pub(crate) fn line(facts: Facts<'_>) -> String {
+    let head = facts.head;
+    let mut line = format!("[{}] ", head.node_type);
+    if !head.label.is_empty() {
+        line.push_str(&one_line(&head.label));
+        line.push(' ');
+    }
+    line.push_str(&format!("(id={}", head.id));
+    push_file(&mut line, head, facts.file);
+    if let Some(score) = facts.score {
+        line.push_str(&format!(" score={score:.2}"));
+    }
+    line.push_str(&format!(" temp={:.2} tok={})", facts.temperature, head.tokens));
+    line
+}
+
+/// `[text] (id=… file=… score=0.65)` and a line break: what stands above a node's text.
+pub(crate) fn block_head(head: &Head, score: f64) -> String {
+    let mut line = format!("[{}] (id={}", head.node_type, head.id);
+    push_file(&mut line, head, Named::Yes);
+    if let Some(lang) = head.lang.as_deref().filter(|it| !it.is_empty()) {
+        line.push_str(&format!(" lang={}", one_line(lang)));
+    }
+    line.push_str(&format!(" score={score:.2})\n"));
+    line
+}
+
+/// A node's text below its head, and one line break that is not part of it.
+pub(crate) fn block(head: &Head, score: f64, content: &str) -> String {
+    let mut block = block_head(head, score);
+    if !content.is_empty() {
+        block.push_str(content);
+        block.push('\n');
+    }
+    block
+}
+
+/// Blocks, one after the other.
+pub(crate) fn blocks(blocks: &[String]) -> String {
+    blocks.join(SEPARATOR)
+}
+
+/// `… 7 more hits, 312 tokens`: what was left out, and the size it would need.
+pub(crate) fn left_out(n: usize, noun: &str, tokens: u64, unit: &str) -> String {
+    format!("… {}, {} {unit}", counted(n as u64, noun), short(tokens))
+}
+
+/// `1 more node`, `2 more nodes`.
+fn counted(n: u64, noun: &str) -> String {
+    let ending = if n == 1 { "" } else { "s" };
+    format!("{} more {noun}{ending}", short(n))
+}
+
+/// `… 14 more nodes, 2.1k tok`; `… 10k+ more nodes, 1.2M+ tok` where counting was stopped.
+pub(crate) fn folded(n: u64, tokens: u64, is_at_least: bool) -> String {
+    if is_at_least {
+        return format!("… {}+ more nodes, {}+ tok", short(n), short(tokens));
+    }
+    format!("… {}, {} tok", counted(n, "node"), short(tokens))
+}
+
+/// `999`, `2.1k`, `14k`, `1.5M`.
+pub(crate) fn short(n: u64) -> String {
+    let scaled = |unit: u64, letter: char| {
+        let tenths = n / (unit / 10);
+        match (tenths / 10, tenths % 10) {
+            (whole, 0) => format!("{whole}{letter}"),
+            (whole, tenth) => format!("{whole}.{tenth}{letter}"),
+        }
+    };
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..1_000_000 => scaled(1_000, 'k'),
+        1_000_000..1_000_000_000 => scaled(1_000_000, 'M'),
+        _ => scaled(1_000_000_000, 'G'),
+    }
+}
+
+/// `text` on one line: control characters and line separators become spaces.
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    let breaks = |it: char| it.is_control() || matches!(it, '\u{2028}' | '\u{2029}');
+    match text.contains(breaks) {
+        false => Cow::Borrowed(text),
+        true => Cow::Owned(text.replace(breaks, " ")),
+    }
+}
+
+fn push_file(line: &mut String, head: &Head, named: Named) {
+    if let (Named::Yes, Some(path)) = (named, &head.path) {
+        line.push_str(&format!(" file={}", one_line(path)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let shown: Vec<String> =
+            [0, 999, 1000, 2_149, 14_000, 999_999, 1_500_000].into_iter().map(short).collect();
+        assert_eq!(shown, ["0", "999", "1k", "2.1k", "14k", "999.9k", "1.5M"]);
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!(folded(1, 12, false), "… 1 more node, 12 tok");
+        assert_eq!(folded(14, 2_100, false), "… 14 more nodes, 2.1k tok");
+        assert_eq!(folded(10_000, 400_000, true), "… 10k+ more nodes, 400k+ tok");
+    }
+
+    #[test]
+    fn a_line_stays_one_line() {
+        assert_eq!(one_line("a\r\n\tb\u{2028}c\0"), "a   b c ");
+    }
+}

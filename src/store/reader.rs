@@ -1,0 +1,467 @@
+//! The reading connection: one method per question, and nothing that could write.
+//!
+//! SQLite opened the file read-only and refuses writes before they run; the connection is private and
+//! no method takes SQL. Several questions see one state of the memory inside [`Reader::at_one_state`].
+//! Answers are bounded by what the caller asks for: nothing here reads the whole database to answer a
+//! question about part of it.
+
+mod summary;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod testing;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+
+pub(crate) use summary::{FileSummary, Stats, Temperatures};
+
+use super::record::{FileId, NodeKey};
+use super::{Doing, StoreError, pragma};
+use crate::tree::NodeType;
+
+/// A read-only connection to a memory.
+pub(crate) struct Reader {
+    conn: Connection,
+}
+
+/// A node without its text: what a line about it needs.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Head {
+    pub(crate) key: NodeKey,
+    /// The anchor.
+    pub(crate) id: String,
+    pub(crate) parent: Option<NodeKey>,
+    /// Sparse rank among the siblings.
+    pub(crate) position: i64,
+    pub(crate) file: Option<FileId>,
+    /// Of the file, relative to its root.
+    pub(crate) path: Option<String>,
+    pub(crate) node_type: String,
+    pub(crate) lang: Option<String>,
+    pub(crate) label: String,
+    /// Exact cl100k tokens of the content.
+    pub(crate) tokens: u32,
+    pub(crate) heat: Heat,
+}
+
+/// A temperature as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Heat {
+    /// In [0, 1], as of `at`.
+    pub(crate) temperature: f64,
+    /// Reading of the memory clock then, in ms of attended time.
+    pub(crate) at: i64,
+    pub(crate) pinned: bool,
+}
+
+/// Cooling per attended hour.
+const DECAY_PER_HOUR: f64 = 0.05;
+const MS_PER_HOUR: f64 = 3_600_000.0;
+
+impl Heat {
+    /// The temperature when the memory clock reads `attended`.
+    pub(crate) fn now(self, attended: i64) -> f64 {
+        let temperature = self.temperature.clamp(0.0, 1.0);
+        if self.pinned {
+            return temperature;
+        }
+        let hours = attended.saturating_sub(self.at).max(0) as f64 / MS_PER_HOUR;
+        temperature * (-DECAY_PER_HOUR * hours).exp()
+    }
+}
+
+/// A node that full-text search found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Match {
+    pub(crate) key: NodeKey,
+    /// Higher is better; never negative.
+    pub(crate) relevance: f64,
+}
+
+/// Size of a part of the tree, counted up to a bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) n_nodes: u32,
+    pub(crate) tokens: u64,
+    /// Whether the bound was reached, so that there may be more.
+    pub(crate) is_at_least: bool,
+}
+
+/// Which of the siblings that follow a page are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// None: the page was all.
+    Nothing,
+    /// The children of a node that stand after a position.
+    Children(NodeKey, i64),
+    /// The roots after so many.
+    Roots(usize),
+}
+
+/// A query for heads; `n` is the node, `f` its file, `h` its heat.
+macro_rules! heads {
+    ($with:literal, $from:literal) => {
+        concat!(
+            $with,
+            "
+            SELECT n.key, n.id, n.parent, n.position, n.file, f.path, n.node_type, n.lang, n.label,
+                   n.token_count, ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0)",
+            $from
+        )
+    };
+}
+
+impl Reader {
+    /// Opens the memory at `path`; never creates one.
+    pub(crate) fn open(path: &Path) -> Result<Reader, StoreError> {
+        Ok(Reader { conn: pragma::open_reader(path)? })
+    }
+
+    /// Asks several questions of one state of the memory, whatever others write meanwhile. Inside of
+    /// another such call it is a part of that one.
+    pub(crate) fn at_one_state<T, E: From<StoreError>>(
+        &self,
+        ask: impl FnOnce(&Reader) -> Result<T, E>,
+    ) -> Result<T, E> {
+        if !self.conn.is_autocommit() {
+            return ask(self);
+        }
+        let state = self.conn.unchecked_transaction().doing("begin to read")?;
+        let answer = ask(self);
+        // There is nothing to commit: the end of the transaction lets go of the state.
+        drop(state);
+        answer
+    }
+
+    /// The memory clock, in ms of attended time.
+    pub(crate) fn attended(&self) -> Result<i64, StoreError> {
+        const ATTENDED: &str = "SELECT attended FROM memory";
+        self.conn.query_row(ATTENDED, [], |row| row.get(0)).doing("read the memory clock")
+    }
+
+    /// The nodes that `expression` matches, best first; `None` when it is no full-text expression.
+    pub(crate) fn matches(
+        &self,
+        expression: &str,
+        node_type: Option<NodeType>,
+        n_max: usize,
+    ) -> Result<Option<Vec<Match>>, StoreError> {
+        // Weights of label, content, trail and grams.
+        const ANY: &str = "
+            SELECT rowid, rank
+              FROM node_fts
+             WHERE node_fts MATCH ?1
+               AND rank MATCH 'bm25(4.0, 1.0, 0.5, 1.0)'
+             ORDER BY rank
+             LIMIT ?2";
+        const OF_TYPE: &str = "
+            SELECT node_fts.rowid, node_fts.rank
+              FROM node_fts
+              JOIN node ON node.key = node_fts.rowid
+             WHERE node_fts MATCH ?1
+               AND rank MATCH 'bm25(4.0, 1.0, 0.5, 1.0)'
+               AND node.node_type = ?3
+             ORDER BY node_fts.rank
+             LIMIT ?2";
+        let read = |row: &Row<'_>| {
+            let rank: f64 = row.get(1)?;
+            Ok(Match { key: NodeKey(row.get(0)?), relevance: (-rank).max(0.0) })
+        };
+        let n_max = limit(n_max);
+        let found = match node_type {
+            None => self.all(ANY, params![expression, n_max], read),
+            Some(it) => self.all(OF_TYPE, params![expression, n_max, it.as_str()], read),
+        };
+        match found {
+            Ok(found) => Ok(Some(found)),
+            // What full-text search cannot parse, it reports as the plain error.
+            Err(rusqlite::Error::SqliteFailure(error, _))
+                if error.code == rusqlite::ErrorCode::Unknown =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error).doing("search"),
+        }
+    }
+
+    /// The node of that id.
+    pub(crate) fn head(&self, id: &str) -> Result<Option<Head>, StoreError> {
+        const HEAD: &str = heads!(
+            "",
+            "
+              FROM node AS n
+              LEFT JOIN file AS f ON f.id = n.file
+              LEFT JOIN heat AS h ON h.node = n.key
+             WHERE n.id = ?1"
+        );
+        self.conn
+            .prepare_cached(HEAD)
+            .and_then(|mut query| query.query_row([id], read_head).optional())
+            .doing("find a node")
+    }
+
+    /// The nodes of those keys, in no particular order; keys of no node are passed over.
+    pub(crate) fn heads(&self, keys: &[NodeKey]) -> Result<Vec<Head>, StoreError> {
+        const HEADS: &str = heads!(
+            "",
+            "
+              FROM json_each(?1) AS wanted
+              JOIN node AS n ON n.key = wanted.value
+              LEFT JOIN file AS f ON f.id = n.file
+              LEFT JOIN heat AS h ON h.node = n.key"
+        );
+        self.all(HEADS, [list(keys)], read_head).doing("read nodes")
+    }
+
+    /// The texts of those nodes.
+    pub(crate) fn contents(
+        &self,
+        keys: &[NodeKey],
+    ) -> Result<HashMap<NodeKey, String>, StoreError> {
+        const CONTENTS: &str = "
+            SELECT n.key, n.content
+              FROM json_each(?1) AS wanted
+              JOIN node AS n ON n.key = wanted.value";
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
+        let rows: Vec<(NodeKey, String)> =
+            self.all(CONTENTS, [list(keys)], read).doing("read texts")?;
+        Ok(rows.into_iter().collect())
+    }
+
+    /// The first nodes without a parent: files in the order of their paths, then what no file owns.
+    pub(crate) fn roots(&self, n_max: usize) -> Result<Vec<Head>, StoreError> {
+        const OF_FILES: &str = heads!(
+            "",
+            "
+              FROM file AS f
+              CROSS JOIN node AS n ON n.file = f.id AND n.parent IS NULL
+              LEFT JOIN heat AS h ON h.node = n.key
+             ORDER BY f.root, f.path, n.position
+             LIMIT ?1"
+        );
+        const OF_NOBODY: &str = heads!(
+            "",
+            "
+              FROM node AS n
+              LEFT JOIN file AS f ON f.id = n.file
+              LEFT JOIN heat AS h ON h.node = n.key
+             WHERE n.parent IS NULL AND n.file IS NULL
+             ORDER BY n.position
+             LIMIT ?1"
+        );
+        let mut roots = self.all(OF_FILES, [limit(n_max)], read_head).doing("list the roots")?;
+        let n_left = n_max.saturating_sub(roots.len());
+        if 0 < n_left {
+            let others = self.all(OF_NOBODY, [limit(n_left)], read_head);
+            roots.extend(others.doing("list the roots")?);
+        }
+        Ok(roots)
+    }
+
+    /// The first children of a node, in document order.
+    pub(crate) fn children(&self, of: NodeKey, n_max: usize) -> Result<Vec<Head>, StoreError> {
+        const CHILDREN: &str = heads!(
+            "",
+            "
+              FROM node AS n
+              LEFT JOIN file AS f ON f.id = n.file
+              LEFT JOIN heat AS h ON h.node = n.key
+             WHERE n.parent = ?1
+             ORDER BY n.position
+             LIMIT ?2"
+        );
+        self.all(CHILDREN, params![of.0, limit(n_max)], read_head).doing("list children")
+    }
+
+    /// The ancestors of a node, its parent first.
+    pub(crate) fn ancestors(&self, of: NodeKey, n_max: usize) -> Result<Vec<Head>, StoreError> {
+        const ANCESTORS: &str = heads!(
+            "
+            WITH RECURSIVE above (key, distance) AS (
+                SELECT parent, 1 FROM node WHERE key = ?1 AND parent IS NOT NULL
+                UNION ALL
+                SELECT node.parent, above.distance + 1
+                  FROM above
+                  JOIN node ON node.key = above.key
+                 WHERE node.parent IS NOT NULL
+                 LIMIT ?2
+            )",
+            "
+              FROM above
+              JOIN node AS n ON n.key = above.key
+              LEFT JOIN file AS f ON f.id = n.file
+              LEFT JOIN heat AS h ON h.node = n.key
+             ORDER BY above.distance"
+        );
+        self.all(ANCESTORS, params![of.0, limit(n_max)], read_head).doing("list ancestors")
+    }
+
+    /// The first nodes below a node, level by level, at most `depth` levels deep.
+    pub(crate) fn descendants(
+        &self,
+        of: NodeKey,
+        depth: u32,
+        n_max: usize,
+    ) -> Result<Vec<Head>, StoreError> {
+        const DESCENDANTS: &str = heads!(
+            "
+            WITH RECURSIVE below (key, depth, position) AS (
+                SELECT key, 1, position FROM node WHERE parent = ?1
+                UNION ALL
+                SELECT node.key, below.depth + 1, node.position
+                  FROM below
+                  JOIN node ON node.parent = below.key
+                 WHERE below.depth < ?2
+                 ORDER BY 2, 3
+                 LIMIT ?3
+            )",
+            "
+              FROM below
+              JOIN node AS n ON n.key = below.key
+              LEFT JOIN file AS f ON f.id = n.file
+              LEFT JOIN heat AS h ON h.node = n.key"
+        );
+        self.all(DESCENDANTS, params![of.0, depth, limit(n_max)], read_head)
+            .doing("list descendants")
+    }
+
+    /// The siblings nearest to a node, in document order: at most `n_max` on each side. A root has none.
+    pub(crate) fn siblings(&self, of: &Head, n_max: usize) -> Result<Vec<Head>, StoreError> {
+        const BEFORE: &str = heads!(
+            "",
+            "
+              FROM node AS n
+              LEFT JOIN file AS f ON f.id = n.file
+              LEFT JOIN heat AS h ON h.node = n.key
+             WHERE n.parent = ?1 AND n.position < ?2
+             ORDER BY n.position DESC
+             LIMIT ?3"
+        );
+        const AFTER: &str = heads!(
+            "",
+            "
+              FROM node AS n
+              LEFT JOIN file AS f ON f.id = n.file
+              LEFT JOIN heat AS h ON h.node = n.key
+             WHERE n.parent = ?1 AND n.position > ?2
+             ORDER BY n.position
+             LIMIT ?3"
+        );
+        let Some(parent) = of.parent else { return Ok(Vec::new()) };
+        let place = params![parent.0, of.position, limit(n_max)];
+        let mut siblings = self.all(BEFORE, place, read_head).doing("list siblings")?;
+        siblings.reverse();
+        siblings.extend(self.all(AFTER, place, read_head).doing("list siblings")?);
+        Ok(siblings)
+    }
+
+    /// The size of the given subtrees and of those in `rest`, counting at most `n_max` nodes.
+    pub(crate) fn extent(
+        &self,
+        of: &[NodeKey],
+        rest: Rest,
+        n_max: u32,
+    ) -> Result<Extent, StoreError> {
+        // The parts of no use to a question are switched off by a parent of NULL or a limit of 0.
+        const EXTENT: &str = "
+            WITH RECURSIVE part (key, tokens) AS (
+                SELECT n.key, n.token_count
+                  FROM json_each(?1) AS wanted
+                  JOIN node AS n ON n.key = wanted.value
+                UNION ALL
+                SELECT key, token_count FROM (
+                    SELECT key, token_count
+                      FROM node
+                     WHERE parent = ?2 AND position > ?3
+                     LIMIT ?6
+                )
+                UNION ALL
+                SELECT key, token_count FROM (
+                    SELECT key, token_count FROM (
+                        SELECT n.key, n.token_count
+                          FROM file AS f
+                          CROSS JOIN node AS n ON n.file = f.id AND n.parent IS NULL
+                         ORDER BY f.root, f.path, n.position
+                    )
+                    UNION ALL
+                    SELECT key, token_count FROM node WHERE parent IS NULL AND file IS NULL
+                     LIMIT ?4 OFFSET ?5
+                )
+                UNION ALL
+                SELECT n.key, n.token_count
+                  FROM part
+                  JOIN node AS n ON n.parent = part.key
+                 LIMIT ?6
+            )
+            SELECT count(*), total(tokens) FROM part";
+        let (parent, after, n_roots, n_passed) = match rest {
+            Rest::Nothing => (None, 0, 0, 0),
+            Rest::Children(parent, after) => (Some(parent.0), after, 0, 0),
+            Rest::Roots(n_passed) => (None, 0, i64::from(n_max) + 1, limit(n_passed)),
+        };
+        let counted: (u32, f64) = self
+            .conn
+            .prepare_cached(EXTENT)
+            .and_then(|mut query| {
+                query.query_row(
+                    params![list(of), parent, after, n_roots, n_passed, i64::from(n_max) + 1],
+                    |row| Ok((row.get(0)?, row.get(1)?)),
+                )
+            })
+            .doing("measure a part of the tree")?;
+        Ok(Extent {
+            n_nodes: counted.0.min(n_max),
+            tokens: counted.1 as u64,
+            is_at_least: n_max < counted.0,
+        })
+    }
+
+    /// Ids that stand next to `id` in their order, and so share its beginning if any does.
+    pub(crate) fn ids_around(&self, id: &str) -> Result<Vec<String>, StoreError> {
+        const AROUND: &str = "
+            SELECT id FROM (SELECT id FROM node WHERE id >= ?1 ORDER BY id LIMIT 2)
+            UNION ALL
+            SELECT id FROM (SELECT id FROM node WHERE id < ?1 ORDER BY id DESC LIMIT 2)";
+        self.all(AROUND, [id], |row| row.get(0)).doing("look for similar ids")
+    }
+
+    fn all<T, P: Params>(
+        &self,
+        sql: &'static str,
+        params: P,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Vec<T>> {
+        self.conn.prepare_cached(sql)?.query_map(params, read)?.collect()
+    }
+}
+
+fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
+    Ok(Head {
+        key: NodeKey(row.get(0)?),
+        id: row.get(1)?,
+        parent: row.get::<_, Option<i64>>(2)?.map(NodeKey),
+        position: row.get(3)?,
+        file: row.get::<_, Option<i64>>(4)?.map(FileId),
+        path: row.get(5)?,
+        node_type: row.get(6)?,
+        lang: row.get(7)?,
+        label: row.get(8)?,
+        tokens: row.get(9)?,
+        heat: Heat { temperature: row.get(10)?, at: row.get(11)?, pinned: row.get(12)? },
+    })
+}
+
+/// Keys as a JSON array, which SQLite joins with.
+fn list(keys: &[NodeKey]) -> Value {
+    let keys: Vec<String> = keys.iter().map(|it| it.0.to_string()).collect();
+    Value::Text(format!("[{}]", keys.join(",")))
+}
+
+fn limit(n_max: usize) -> i64 {
+    i64::try_from(n_max).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

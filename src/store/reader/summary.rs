@@ -1,0 +1,200 @@
+//! Questions about the whole memory: what is in it, how warm it is, which files it came from.
+
+use rusqlite::{OptionalExtension, Row};
+
+use super::{Heat, Reader};
+use crate::clock::Millis;
+use crate::store::{Doing, StoreError};
+
+/// At or above, a node counts as hot.
+const HOT_MIN: f64 = 0.5;
+/// Below, a node counts as cold.
+const COLD_MAX: f64 = 0.1;
+
+/// What is in a memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Stats {
+    /// Name of the database file; empty for one in memory.
+    pub(crate) database: String,
+    /// Bytes of the database.
+    pub(crate) size_bytes: u64,
+    /// Nodes of each type, by name.
+    pub(crate) by_type: Vec<(String, u64)>,
+    /// Tokens of all contents.
+    pub(crate) tokens: u64,
+    pub(crate) n_snapshots: u64,
+    /// The snapshot at HEAD.
+    pub(crate) head: Option<HeadSnapshot>,
+    pub(crate) temperatures: Temperatures,
+    /// References that found their target.
+    pub(crate) n_relations: u64,
+    /// References that wait for theirs.
+    pub(crate) n_pending: u64,
+    /// Rows that the full-text index really has.
+    pub(crate) n_index_rows: u64,
+}
+
+impl Stats {
+    /// Nodes of all types.
+    pub(crate) fn n_nodes(&self) -> u64 {
+        self.by_type.iter().map(|(_, n)| n).sum()
+    }
+}
+
+/// A snapshot as the statistics show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HeadSnapshot {
+    pub(crate) id: i64,
+    pub(crate) cursor_hash: String,
+    pub(crate) message: String,
+    pub(crate) created_at: Millis,
+}
+
+/// How warm a memory is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Temperatures {
+    pub(crate) average: f64,
+    pub(crate) median: f64,
+    pub(crate) n_hot: u64,
+    pub(crate) n_cold: u64,
+    pub(crate) n_pinned: u64,
+}
+
+/// A source file and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileSummary {
+    /// The compiled folder.
+    pub(crate) root: String,
+    /// Relative to it.
+    pub(crate) path: String,
+    pub(crate) n_nodes: u64,
+    pub(crate) tokens: u64,
+    /// Why the last look could not be compiled.
+    pub(crate) error: Option<String>,
+}
+
+impl Reader {
+    /// What is in the memory.
+    pub(crate) fn stats(&self) -> Result<Stats, StoreError> {
+        const BY_TYPE: &str = "
+            SELECT node_type, count(*), sum(token_count)
+              FROM node
+             GROUP BY node_type
+             ORDER BY node_type";
+        const SNAPSHOTS: &str = "SELECT count(*) FROM snapshot";
+        // The index's own list of documents: a count over the index itself would count the nodes.
+        const INDEX_ROWS: &str = "SELECT count(*) FROM node_fts_docsize";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, unsigned(row, 1)?, unsigned(row, 2)?));
+        let types: Vec<(String, u64, u64)> = self.all(BY_TYPE, [], read).doing("count nodes")?;
+        let path = self.conn.path().unwrap_or_default();
+        Ok(Stats {
+            database: path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
+            size_bytes: self.size_bytes()?,
+            tokens: types.iter().map(|(_, _, tokens)| tokens).sum(),
+            by_type: types.into_iter().map(|(name, n, _)| (name, n)).collect(),
+            n_snapshots: self.number(SNAPSHOTS)?,
+            head: self.head_snapshot()?,
+            temperatures: self.temperatures()?,
+            n_relations: 0,
+            n_pending: 0,
+            n_index_rows: self.number(INDEX_ROWS)?,
+        })
+    }
+
+    /// Every source file, by root and path.
+    pub(crate) fn files(&self) -> Result<Vec<FileSummary>, StoreError> {
+        const FILES: &str = "
+            SELECT root.path, file.path, ifnull(n.n_nodes, 0), ifnull(n.tokens, 0), file.error
+              FROM file
+              JOIN root ON root.id = file.root
+              LEFT JOIN (
+                  SELECT file, count(*) AS n_nodes, sum(token_count) AS tokens
+                    FROM node
+                   GROUP BY file
+              ) AS n ON n.file = file.id
+             ORDER BY root.path, file.path";
+        self.all(FILES, [], read_file).doing("list the files")
+    }
+
+    /// The files that the last look could not compile.
+    pub(crate) fn files_with_errors(&self) -> Result<Vec<FileSummary>, StoreError> {
+        const BAD_FILES: &str = "
+            SELECT root.path, file.path, 0, 0, file.error
+              FROM file
+              JOIN root ON root.id = file.root
+             WHERE file.error IS NOT NULL
+             ORDER BY root.path, file.path";
+        self.all(BAD_FILES, [], read_file).doing("list the files with errors")
+    }
+
+    fn size_bytes(&self) -> Result<u64, StoreError> {
+        const SIZE: &str = "
+            SELECT page_count * page_size
+              FROM pragma_page_count
+              JOIN pragma_page_size";
+        match self.conn.path() {
+            None | Some("") => Ok(0),
+            Some(_) => self.number(SIZE),
+        }
+    }
+
+    fn head_snapshot(&self) -> Result<Option<HeadSnapshot>, StoreError> {
+        const HEAD: &str = "
+            SELECT snapshot.id, snapshot.cursor_hash, snapshot.message, snapshot.created_at
+              FROM cursor
+              JOIN snapshot ON snapshot.id = cursor.snapshot
+             WHERE cursor.name = 'HEAD'";
+        let read = |row: &Row<'_>| {
+            Ok(HeadSnapshot {
+                id: row.get(0)?,
+                cursor_hash: row.get(1)?,
+                message: row.get(2)?,
+                created_at: Millis(row.get(3)?),
+            })
+        };
+        self.conn.query_row(HEAD, [], read).optional().doing("read HEAD")
+    }
+
+    fn temperatures(&self) -> Result<Temperatures, StoreError> {
+        const HEATS: &str = "SELECT temperature, at, pinned FROM heat";
+        let attended = self.attended()?;
+        let mut n_pinned = 0;
+        let read = |row: &Row<'_>| {
+            let heat = Heat { temperature: row.get(0)?, at: row.get(1)?, pinned: row.get(2)? };
+            n_pinned += u64::from(heat.pinned);
+            Ok(heat.now(attended))
+        };
+        let mut all: Vec<f64> = self.all(HEATS, [], read).doing("read the temperatures")?;
+        if all.is_empty() {
+            return Ok(Temperatures::default());
+        }
+        let middle = all.len() / 2;
+        let (_, &mut median, _) = all.select_nth_unstable_by(middle, f64::total_cmp);
+        Ok(Temperatures {
+            average: all.iter().sum::<f64>() / all.len() as f64,
+            median,
+            n_hot: all.iter().filter(|&&it| HOT_MIN <= it).count() as u64,
+            n_cold: all.iter().filter(|&&it| it < COLD_MAX).count() as u64,
+            n_pinned,
+        })
+    }
+
+    fn number(&self, sql: &'static str) -> Result<u64, StoreError> {
+        self.conn.query_row(sql, [], |row| unsigned(row, 0)).doing("count rows")
+    }
+}
+
+fn read_file(row: &Row<'_>) -> rusqlite::Result<FileSummary> {
+    Ok(FileSummary {
+        root: row.get(0)?,
+        path: row.get(1)?,
+        n_nodes: unsigned(row, 2)?,
+        tokens: unsigned(row, 3)?,
+        error: row.get(4)?,
+    })
+}
+
+fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(column)?;
+    Ok(number.max(0) as u64)
+}

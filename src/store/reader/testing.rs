@@ -1,0 +1,118 @@
+//! A memory made of an outline, for tests of what reads it.
+
+use rusqlite::{Connection, params};
+
+use super::Reader;
+use crate::grams;
+use crate::identity::{ContentHash, NodeId};
+use crate::store::schema::MIGRATIONS;
+use crate::tree::NodeType;
+
+/// A memory in the making.
+pub(crate) struct Sketch {
+    conn: Connection,
+    file: Option<(i64, String)>,
+    /// Keys and labels of the nodes that stand open, outermost first.
+    open: Vec<(i64, String)>,
+    n_nodes: i64,
+}
+
+impl Sketch {
+    /// An empty memory.
+    pub(crate) fn new() -> Sketch {
+        let conn = Connection::open_in_memory().expect("memory is there");
+        for migration in MIGRATIONS {
+            conn.execute_batch(migration).expect("the schema is sound");
+        }
+        conn.execute("INSERT INTO root (id, path) VALUES (1, '/notes')", []).expect("a root");
+        conn.execute_batch("BEGIN").expect("one transaction is faster than many");
+        Sketch { conn, file: None, open: Vec::new(), n_nodes: 0 }
+    }
+
+    /// Reads an outline: `= file.md` begins a file, `type content` a node, two spaces lead a level down,
+    /// `\n` in a content is a line break. A node of content `-` is empty.
+    pub(crate) fn of(outline: &str) -> Reader {
+        let mut sketch = Sketch::new();
+        for line in outline.lines().filter(|it| !it.trim().is_empty()) {
+            let text = line.trim_start();
+            let depth = (line.len() - text.len()) / 2;
+            match text.split_once(' ') {
+                Some(("=", path)) => sketch.file(path),
+                Some((node_type, "-")) => drop(sketch.node(depth, node_type, "")),
+                Some((node_type, content)) => {
+                    drop(sketch.node(depth, node_type, &content.replace("\\n", "\n")));
+                }
+                None => drop(sketch.node(depth, "text", text)),
+            }
+        }
+        sketch.done()
+    }
+
+    /// Begins a file.
+    pub(crate) fn file(&mut self, path: &str) {
+        const ADD: &str = "INSERT INTO file (root, path, size, mtime) VALUES (1, ?1, 0, 0)";
+        self.conn.execute(ADD, [path]).expect("a path of its own");
+        self.file = Some((self.conn.last_insert_rowid(), path.to_owned()));
+        self.open.clear();
+    }
+
+    /// Adds a node at that depth, below the last one above it, and returns its id.
+    pub(crate) fn node(&mut self, depth: usize, node_type: &str, content: &str) -> String {
+        const ADD: &str = "
+            INSERT INTO node (key, id, file, parent, position, node_type, format, token_count,
+                              content_hash, label, trail, grams, content)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'plain', ?7, ?8, ?9, ?10, ?11, ?12)";
+        const WARM: &str = "INSERT INTO heat (node, temperature, at) VALUES (?1, 0.5, 0)";
+        self.open.truncate(depth);
+        self.n_nodes += 1;
+        let (file, path) = match &self.file {
+            Some((file, path)) => (Some(*file), path.as_str()),
+            None => (None, ""),
+        };
+        let kind = NodeType::parse(node_type).expect("a type");
+        let ordinal = u32::try_from(self.n_nodes).expect("a test is small");
+        let id = NodeId::birth(kind, path, content, ordinal).to_string();
+        let label = crate::text::label(content);
+        let mut trail: Vec<&str> = vec![path.trim_end_matches(".md")];
+        trail.extend(self.open.iter().map(|(_, label)| label.as_str()));
+        self.conn
+            .prepare_cached(ADD)
+            .and_then(|mut add| {
+                add.execute(params![
+                    self.n_nodes,
+                    id,
+                    file,
+                    self.open.last().map(|(key, _)| key),
+                    self.n_nodes * 1024,
+                    node_type,
+                    crate::tokens::count(content),
+                    ContentHash::of(content).to_string(),
+                    label,
+                    trail.join(" / "),
+                    grams::bigrams(&format!("{label}\n{content}")),
+                    content
+                ])
+            })
+            .expect("a node");
+        self.conn.execute(WARM, [self.n_nodes]).expect("a temperature");
+        self.open.push((self.n_nodes, label));
+        id
+    }
+
+    /// Sets the temperature of the node added last.
+    pub(crate) fn warm(&self, temperature: f64) {
+        const WARM: &str = "UPDATE heat SET temperature = ?1 WHERE node = ?2";
+        self.conn.execute(WARM, params![temperature, self.n_nodes]).expect("a temperature");
+    }
+
+    /// Runs SQL, for what an outline cannot say.
+    pub(crate) fn run(&self, sql: &str) {
+        self.conn.execute_batch(sql).expect("sound SQL");
+    }
+
+    /// The memory, ready to be read.
+    pub(crate) fn done(self) -> Reader {
+        self.run("COMMIT; PRAGMA query_only = 1");
+        Reader { conn: self.conn }
+    }
+}
