@@ -30,7 +30,7 @@ impl<R: Read> Frames<R> {
     /// The frames of `input`.
     pub(crate) fn new(input: R) -> Frames<R> {
         let chunk = vec![0; CHUNK_BYTES].into_boxed_slice();
-        Frames { input, chunk, unread: 0..0, at_start: true }
+        Frames { input, chunk, unread: 0..0, at_start: false }
     }
 
     fn line(&mut self) -> io::Result<Option<Line>> {
