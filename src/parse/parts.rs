@@ -14,8 +14,11 @@ pub const PART_TOKENS_MAX: u32 = 800;
 /// Longer texts are split without counting the whole first: nothing but filler has so few tokens.
 const WHOLE_BYTES_MAX: usize = 16 * 1024;
 
-/// A part is first tried with so many bytes, which is what 800 tokens of prose have.
+/// The first part is tried with so many bytes, which is what 800 tokens of prose have.
 const TRY_BYTES: usize = 3200;
+
+/// The other parts are tried with what the last one suggests, up to so many bytes.
+const TRY_BYTES_MAX: usize = 12_800;
 
 /// What a text is made of, which tells where it may be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +49,9 @@ pub(crate) fn split(text: &str, cut: Cut) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut start = 0;
     let mut is_inside_line = false;
+    let mut try_bytes = TRY_BYTES;
     while start < text.len() {
-        let (range, tokens) = part_at(text, start, cut);
+        let (range, tokens) = part_at(text, start, cut, &mut try_bytes);
         let end = range.end;
         if !range.is_empty() || cut == Cut::Lines {
             parts.push(Part { range, tokens, is_inside_line });
@@ -80,9 +84,11 @@ fn line_break(text: &str) -> usize {
     usize::from(text.starts_with('\n'))
 }
 
-/// The part that starts at `start`: at most 800 tokens, never empty unless a blank line is meant.
-fn part_at(text: &str, start: usize, cut: Cut) -> (Range<usize>, u32) {
-    let mut max_bytes = TRY_BYTES;
+/// The part that starts at `start`: at most 800 tokens, and never empty unless blank is all there is.
+///
+/// Parts of one text are alike, so that the size of one is a good guess at the next one's.
+fn part_at(text: &str, start: usize, cut: Cut, try_bytes: &mut usize) -> (Range<usize>, u32) {
+    let mut max_bytes = *try_bytes;
     loop {
         let rest = &text[start..];
         let len = if rest.len() <= max_bytes { rest.len() } else { boundary(rest, max_bytes, cut) };
@@ -91,12 +97,17 @@ fn part_at(text: &str, start: usize, cut: Cut) -> (Range<usize>, u32) {
             Cut::Lines => len,
         };
         let n = tokens::count(&rest[..len]);
+        let max_tokens = PART_TOKENS_MAX as usize;
+        let fitting = len * max_tokens / n.max(1) as usize;
+        let fitting = (fitting - fitting / 16).max(max_tokens);
         if n <= PART_TOKENS_MAX {
+            if 0 < n {
+                *try_bytes = fitting.min(TRY_BYTES_MAX);
+            }
             return (start..start + len, n);
         }
         // A token is at least one byte, so 800 bytes always fit and the loop ends.
-        let fitting = len * PART_TOKENS_MAX as usize / n as usize;
-        max_bytes = (fitting - fitting / 20).max(PART_TOKENS_MAX as usize).min(len - 1);
+        max_bytes = fitting.min(len - 1);
     }
 }
 
