@@ -194,3 +194,32 @@ proptest! {
         crate::fuzzing::markdown::markdown(&bytes);
     }
 }
+
+#[test]
+fn tmp_bench() {
+    let Ok(n) = std::env::var("BENCH_MB") else { return };
+    let n = (n.parse::<f64>().unwrap() * 1e6) as usize;
+    let units = std::env::var("BENCH_UNITS").unwrap();
+    for unit in units.split('@') {
+        let unit = unit.replace("\\n", "\n").replace("\\t", "\t").replace("\\s", " ");
+        let text = unit.repeat(n / unit.len() + 1);
+        let t = std::process::Command::new("date").arg("+%s.%N").output().unwrap();
+        let a: f64 = String::from_utf8(t.stdout).unwrap().trim().parse().unwrap();
+        let p = parse(Syntax::Markdown, &text);
+        let t = std::process::Command::new("date").arg("+%s.%N").output().unwrap();
+        let b: f64 = String::from_utf8(t.stdout).unwrap().trim().parse().unwrap();
+        let total: usize = p.tree.nodes.iter().map(|n| n.content.len()).sum();
+        let vm = std::fs::read_to_string("/proc/self/status").unwrap();
+        let vm = vm.lines().find(|l| l.starts_with("VmHWM")).unwrap().to_string();
+        let _ = std::fs::write("/proc/self/clear_refs", "5");
+        eprintln!(
+            "BENCH {unit:?} len {} nodes {} content {} warnings {:?} {:.2}s {}",
+            text.len(),
+            p.tree.nodes.len(),
+            total,
+            p.warnings.len(),
+            b - a,
+            vm
+        );
+    }
+}
