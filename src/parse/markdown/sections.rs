@@ -159,3 +159,6 @@ impl Cutter<'_> {
         self.out
     }
 }
+
+#[cfg(test)]
+mod tests;
