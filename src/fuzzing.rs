@@ -1,4 +1,6 @@
 //! Invariants that hold for every input, called by the fuzz targets and by the tests.
 
 pub mod align;
+pub mod frame;
+pub mod markdown;
 pub mod query;

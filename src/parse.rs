@@ -1,6 +1,21 @@
 //! Bytes to trees. Parsing never fails: it gives a tree and warnings.
+//!
+//! [`decode`] makes text of whatever bytes a file has, [`parse`] makes a tree of the text. Every word
+//! that a reader would see stands in exactly one node's content; code stands there byte for byte. No
+//! node's content has more than [`PART_TOKENS_MAX`] tokens: what is larger becomes a node of the same
+//! type with an empty content and its parts as children. Nothing here does IO.
+
+mod decode;
+mod label;
+mod markdown;
+mod outline;
+mod parts;
+mod preamble;
 
 use crate::tree::Tree;
+
+pub use decode::decode;
+pub use parts::PART_TOKENS_MAX;
 
 /// What a source file is written in, told by its name's ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,38 +53,14 @@ pub struct Parsed {
     pub warnings: Vec<Warning>,
 }
 
-/// Endings of names that are understood.
-pub const ENDINGS: [&str; 2] = ["md", "markdown"];
-
-/// Parses raw bytes.
-pub fn parse_bytes(syntax: Syntax, bytes: &[u8]) -> Parsed {
-    let _ = syntax;
-    let text = String::from_utf8_lossy(bytes).into_owned();
-    let mut tree = Tree::default();
-    let mut stack: Vec<(u8, usize)> = vec![];
-    for block in text.split("\n\n") {
-        let block = block.trim();
-        if block.is_empty() {
-            continue;
-        }
-        let lv = block.bytes().take_while(|b| *b == b'#').count() as u8;
-        let mut node = crate::tree::Node {
-            label: crate::text::label(block.trim_start_matches('#')),
-            content: block.trim_start_matches('#').trim().to_owned(),
-            ..Default::default()
-        };
-        if lv > 0 {
-            node.node_type = crate::tree::NodeType::Heading;
-            node.level = Some(lv);
-            while stack.last().is_some_and(|s| s.0 >= lv) {
-                stack.pop();
-            }
-        }
-        node.parent = stack.last().map(|s| s.1);
-        let i = tree.push(node);
-        if lv > 0 {
-            stack.push((lv, i));
-        }
-    }
-    Parsed { tree, warnings: vec![] }
+/// The tree of `text`, which [`decode`] made: nodes in document order with their tokens counted.
+pub fn parse(syntax: Syntax, text: &str) -> Parsed {
+    let mut parsed = match syntax {
+        Syntax::Markdown => markdown::parse(text),
+    };
+    parsed.warnings.sort_by_key(|warning| warning.line);
+    parsed
 }
+
+#[cfg(test)]
+mod tests;

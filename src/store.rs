@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use batch::{Batch, Counts, NewNode};
 pub(crate) use reader::Reader;
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored};
-pub(crate) use writer::{Commit, Writer};
+pub(crate) use writer::Writer;
 
 /// What can go wrong in the database.
 #[derive(Debug)]

@@ -92,6 +92,16 @@ impl<'a> Forest<'a> {
         is_blank(&self.nodes[at])
     }
 
+    /// Whether the node is mainly what it holds: a heading, or an empty node.
+    pub(super) fn is_frame(&self, at: usize) -> bool {
+        self.is_heading(at) || self.is_blank(at)
+    }
+
+    /// Whether the node is a frame that holds something.
+    pub(super) fn is_holder(&self, at: usize) -> bool {
+        self.is_frame(at) && !self.children(at).is_empty()
+    }
+
     /// A heading's label without case, marks and closing punctuation; `None` when nothing is left.
     pub(super) fn heading_key(&self, at: usize) -> Option<u64> {
         if !self.is_heading(at) {

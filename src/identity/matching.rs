@@ -42,18 +42,20 @@ pub(super) fn align_counted(
     it.link_unique();
     it.link_former(former, Current::Gone);
     it.descend();
-    it.climb();
+    it.climb(Parents::Frames);
     it.link_anywhere(Key::Subtree, Often::Once);
     it.link_anywhere(Key::Own, Often::Once);
     it.link_anywhere(Key::Heading, Often::Once);
     it.descend();
-    it.climb();
+    it.climb(Parents::Frames);
     it.link_anywhere(Key::Subtree, Often::Many);
     it.link_anywhere(Key::Own, Often::Many);
     it.descend();
-    it.climb();
+    it.climb(Parents::Frames);
     it.link_former(former, Current::Any);
     it.descend();
+    it.compare();
+    it.climb(Parents::All);
     it.compare();
     (it.to_old, it.work)
 }
@@ -102,6 +104,15 @@ enum Current {
     Gone,
     /// Nothing.
     Any,
+}
+
+/// Which parents their children may match.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Parents {
+    /// Headings and empty nodes, which are mainly what they hold.
+    Frames,
+    /// Also nodes with a text of their own, which speaks first.
+    All,
 }
 
 /// A free node's key on either side.
@@ -245,9 +256,9 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches parents through their children, level by level.
-    fn climb(&mut self) {
+    fn climb(&mut self, which: Parents) {
         for _ in 0..VOTE_ROUNDS_MAX {
-            if !self.link_parents() {
+            if !self.link_parents(which) {
                 return;
             }
             self.descend();
@@ -255,13 +266,16 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches unmatched nodes of which at least half of all children are matched to each other's.
-    fn link_parents(&mut self) -> bool {
+    fn link_parents(&mut self, which: Parents) -> bool {
         let mut votes: Vec<(usize, usize)> = Vec::new();
         for (old, new) in self.to_new.iter().enumerate() {
             let Some(new) = *new else { continue };
             let (old, new) = (self.old.parent(old), self.new.parent(new));
             let is_real = old < self.old.len() && new < self.new.len();
-            if is_real && self.is_old_free(old) && self.is_new_free(new) {
+            if !is_real || (which == Parents::Frames && !self.old.is_frame(old)) {
+                continue;
+            }
+            if self.is_old_free(old) && self.is_new_free(new) {
                 votes.push((old, new));
             }
         }

@@ -1,1 +1,161 @@
+use std::path::PathBuf;
 
+use rusqlite::Connection;
+
+use super::*;
+use crate::clock::Millis;
+
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    (dir, path)
+}
+
+#[track_caller]
+fn refusal(path: &Path, if_missing: IfMissing, what: &str) {
+    let error = Writer::open(path, if_missing).err().expect("it is refused").to_string();
+    let folder = path.parent().unwrap().display().to_string();
+    assert_eq!(error.replace(&folder, "DIR"), what);
+}
+
+#[test]
+fn a_mistyped_path_creates_nothing() {
+    let (_dir, path) = folder();
+    let what = "no database at `DIR/memory.db`; make one with \
+                `remindb compile FOLDER --db DIR/memory.db`";
+    refusal(&path, IfMissing::Refuse, what);
+    assert!(!path.exists());
+    let nowhere = path.parent().unwrap().join("no/memory.db");
+    assert!(matches!(Writer::open(&nowhere, IfMissing::Create), Err(StoreError::NoFolder { .. })));
+}
+
+#[test]
+fn a_newer_schema_is_refused_and_left_as_it_is() {
+    let (_dir, path) = folder();
+    drop(Writer::open(&path, IfMissing::Create).unwrap());
+    let conn = Connection::open(&path).unwrap();
+    conn.pragma_update(None, "user_version", 99).unwrap();
+    drop(conn);
+    let before = std::fs::read(&path).unwrap();
+    let what = format!(
+        "`DIR/memory.db` has schema 99, newer than {}, the newest this build knows; \
+         update the program",
+        schema::newest()
+    );
+    refusal(&path, IfMissing::Create, &what);
+    assert!(std::fs::read(&path).unwrap() == before, "the refused file was changed");
+}
+
+#[test]
+fn files_of_others_are_refused_and_left_as_they_are() {
+    let (_dir, path) = folder();
+    std::fs::write(&path, "these are my tax returns, please do not overwrite them").unwrap();
+    let what = "`DIR/memory.db` is no SQLite database, not a remindb memory; \
+                name another file with --db";
+    refusal(&path, IfMissing::Create, what);
+    std::fs::remove_file(&path).unwrap();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE mine (x)").unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let what = "`DIR/memory.db` is a database of another program, not a remindb memory; \
+                name another file with --db";
+    refusal(&path, IfMissing::Create, what);
+    assert!(std::fs::read(&path).unwrap() == before, "the refused file was changed");
+}
+
+#[test]
+fn the_linked_sqlite_is_new_enough() {
+    schema::check_sqlite().unwrap();
+}
+
+#[test]
+fn shipped_migrations_never_change() {
+    let hashes: Vec<String> = schema::MIGRATIONS
+        .iter()
+        .map(|it| crate::identity::ContentHash::of(it).to_string())
+        .collect();
+    expect_test::expect![[r#"
+        [
+            "e0719c3f8bd72d04",
+        ]
+    "#]]
+    .assert_debug_eq(&hashes);
+}
+
+#[test]
+fn processes_that_start_at_once_agree_on_the_schema() {
+    let (_dir, path) = folder();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| Writer::open(&path, IfMissing::Create).unwrap());
+        }
+    });
+    let report = doctor::examine(&path).unwrap();
+    assert_eq!(report.status(), doctor::Status::Pass, "{report:#?}");
+}
+
+#[test]
+fn a_write_that_changes_nothing_makes_no_snapshot() {
+    let (_dir, path) = folder();
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    let body = |batch: &mut Batch<'_>| batch.root("/notes");
+    let (_, commit) = writer.write("m", "", Millis(0), body).unwrap();
+    assert_eq!(commit.snapshot, None);
+}
+
+#[test]
+fn an_error_or_a_panic_leaves_no_trace() {
+    let (_dir, path) = folder();
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    let failing = |batch: &mut Batch<'_>| -> Result<(), StoreError> {
+        batch.root("/notes")?;
+        Err(StoreError::Corrupt { what: "as planned".to_owned() })
+    };
+    assert!(writer.write("m", "", Millis(0), failing).is_err());
+    let panicking = std::panic::AssertUnwindSafe(|| {
+        writer.write("m", "", Millis(0), |batch| -> Result<(), StoreError> {
+            batch.root("/notes")?;
+            panic!("as planned")
+        })
+    });
+    assert!(std::panic::catch_unwind(panicking).is_err());
+    assert_eq!(writer.roots().unwrap(), []);
+}
+
+#[test]
+fn doctor_names_what_is_wrong() {
+    let (_dir, path) = folder();
+    drop(Writer::open(&path, IfMissing::Create).unwrap());
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch(
+        "PRAGMA foreign_keys = OFF;
+         INSERT INTO root (id, path) VALUES (1, '/no/such/folder');
+         INSERT INTO node (key, id, file, parent, position, node_type, format, token_count,
+                           content_hash, label, trail, content)
+         VALUES (1, 'aaaaaaaaaaa', NULL, 99, 0, 'text', 'plain', 1, 'wrong', 'l', 't', 'c');
+         INSERT INTO node_fts (node_fts) VALUES ('delete-all');
+         INSERT INTO cursor (name, snapshot, updated_at) VALUES ('HEAD', 555, 0);
+         INSERT INTO diff (snapshot, seq, op, node_id) VALUES (7, 1, 'add', 'aaaaaaaaaaa');",
+    )
+    .unwrap();
+    drop(conn);
+    let before = std::fs::read(&path).unwrap();
+    let report = doctor::examine(&path).unwrap();
+    let lines: Vec<String> = report
+        .checks
+        .iter()
+        .map(|it| format!("{} {}: {}", it.status.as_str(), it.name, it.detail))
+        .collect();
+    expect_test::expect![[r#"
+        fail fts5_sync: FTS5 integrity check failed: database disk image is malformed
+        fail orphan_parent_id: 1 nodes reference a missing parent_id
+        fail head_cursor: HEAD points at missing snapshot 555
+        fail dangling_diffs: 1 diff rows reference a missing snapshot
+        pass schema_version: 1/1 migrations applied
+        warn stale_compile_root: 1/1 compile roots no longer exist: [/no/such/folder]
+        pass integrity_check: every page and index is sound
+        fail foreign_keys: 3 rows refer to nothing, the first in `diff`
+        fail fingerprint: the state is db4fd10fc2c0afd8, kept was 0000000000000000, HEAD says 0000000000000000
+        fail content_hashes: 1 of 1 texts differ from their hash
+    "#]].assert_eq(&(lines.join("\n") + "\n"));
+    assert!(std::fs::read(&path).unwrap() == before, "looking changed the file");
+}

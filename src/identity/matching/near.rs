@@ -43,21 +43,19 @@ impl Matcher<'_> {
         }
     }
 
-    /// Matches alike nodes with children before their children match them to nodes elsewhere: what
-    /// stands in its place and says nearly the same is stronger evidence.
-    pub(super) fn link_alike_parents(&mut self, gap: &Gap) {
-        let is_parent = |at: &usize| !self.new.children(*at).is_empty();
-        if !gap.news.iter().any(is_parent) {
+    /// Matches alike frames before their children match them to frames elsewhere: what stands in its
+    /// place and says nearly the same is stronger evidence.
+    pub(super) fn link_alike_frames(&mut self, gap: &Gap) {
+        if !gap.news.iter().any(|&at| self.new.is_holder(at)) {
             return;
         }
-        let olds: Vec<usize> =
-            gap.olds.iter().copied().filter(|&at| self.is_old_free(at)).collect();
-        let news: Vec<usize> =
-            gap.news.iter().copied().filter(|&at| self.is_new_free(at)).collect();
+        let olds = gap.olds.iter().copied();
+        let olds = olds.filter(|&at| self.is_old_free(at) && self.old.is_frame(at));
+        let news = gap.news.iter().copied();
+        let news = news.filter(|&at| self.is_new_free(at) && self.new.is_holder(at));
+        let (olds, news): (Vec<usize>, Vec<usize>) = (olds.collect(), news.collect());
         for (i, j) in similar::best_chain(self.scored(&olds, &news)) {
-            if !self.new.children(news[j]).is_empty() {
-                self.link(olds[i], news[j]);
-            }
+            self.link(olds[i], news[j]);
         }
     }
 

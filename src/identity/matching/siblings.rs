@@ -49,7 +49,7 @@ impl Matcher<'_> {
         self.link_headings(&olds, &news);
         for gap in self.gaps(old, new) {
             self.link_sections(&gap);
-            self.link_alike_parents(&gap);
+            self.link_alike_frames(&gap);
         }
     }
 
@@ -238,11 +238,11 @@ impl Matcher<'_> {
         }
     }
 
-    /// Matches unmatched parents in the same gap that share at least half of their children, whether
+    /// Matches unmatched frames in the same gap that share at least half of their children, whether
     /// those are matched yet or only equal: a renamed heading.
     fn link_sections(&mut self, gap: &Gap) {
-        let olds = gap.olds.iter().copied().filter(|&at| !self.old.children(at).is_empty());
-        let news = gap.news.iter().copied().filter(|&at| !self.new.children(at).is_empty());
+        let olds = gap.olds.iter().copied().filter(|&at| self.old.is_holder(at));
+        let news = gap.news.iter().copied().filter(|&at| self.new.is_holder(at));
         let (olds, news): (Vec<usize>, Vec<usize>) = (olds.collect(), news.collect());
         if SECTION_PAIRS_MAX < olds.len().saturating_mul(news.len()) {
             return;

@@ -8,7 +8,7 @@ use super::*;
 use crate::fuzzing::align::{Bytes, Document, Step};
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_holds_for_all_trees_holds(data in prop::collection::vec(any::<u8>(), 0..400)) {
@@ -93,7 +93,10 @@ fn assert_survivors_of_a_script(old: &Document, new: &Document, edits: &[usize])
         let Some(&was) = places.get(&it.serial) else { continue };
         let n_edits = edits.iter().filter(|&&serial| serial == it.serial).count();
         let n_changed = changed_words(&old.items[was].text, &it.text);
-        let is_in_place = old_frames[was] == new_frames[at]
+        // A heading is what it holds, so that losing its section may cost it more than an edit.
+        let is_whole = it.node_type != NodeType::Heading || new.end(at) - at == old.end(was) - was;
+        let is_in_place = is_whole
+            && old_frames[was] == new_frames[at]
             && new_frames[at].into_iter().flatten().all(is_unedited);
         if n_changed == 0 || (n_edits == 1 && n_changed < 30 && is_in_place) {
             assert_eq!(matches[at], Some(was), "\n{old}\n{new}\n{matches:?}");

@@ -1,0 +1,59 @@
+//! Any bytes at all, sent to a server: nothing panics, every reply is one line of JSON-RPC, and
+//! what comes after the next line feed is answered.
+
+use std::io::Cursor;
+
+use crossbeam_channel::unbounded;
+use serde_json::Value;
+
+use crate::mcp::fixture;
+use crate::mcp::{Connection, Outbox, Step};
+use crate::rpc::Frames;
+
+const PING: &str = r#"{"jsonrpc":"2.0","id":"the last","method":"ping"}"#;
+const PONG: &str = r#"{"jsonrpc":"2.0","id":"the last","result":{}}"#;
+
+/// Plays `data` and then a `ping`.
+///
+/// # Panics
+/// When a reply is not one line of JSON-RPC, or the `ping` is not answered.
+pub fn frame(data: &[u8]) {
+    let input = [data, b"\n", PING.as_bytes()].concat();
+    let (server, ends) = fixture::server();
+    // Calls of `gate` would wait for ever in this one thread.
+    drop(ends);
+    let (lines, told) = unbounded();
+    let mut connection = Connection::new(Outbox::new(lines));
+    let mut last = None;
+    for frame in Frames::new(Cursor::new(input)) {
+        let frame = frame.expect("reading from memory cannot fail");
+        let line = match connection.accept(&server, frame) {
+            Step::Quiet => None,
+            Step::Say(line) => Some(line),
+            Step::Run(job) => server.run(*job),
+        };
+        told.try_iter().chain(line.clone()).for_each(|line| check(&line));
+        last = line;
+    }
+    assert_eq!(last.as_deref(), Some(PONG));
+}
+
+/// A line is one message: a reply with a result or an error, or a notification.
+fn check(line: &str) {
+    assert!(!line.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']), "{line:?}");
+    let message: Value = serde_json::from_str(line).expect("a reply is JSON");
+    assert_eq!(message["jsonrpc"], "2.0");
+    if message.get("id").is_none() {
+        assert!(message["method"].is_string(), "{line}");
+        return;
+    }
+    let id = &message["id"];
+    assert!(id.is_string() || id.is_number() || id.is_null(), "{line}");
+    match (message.get("result"), message.get("error")) {
+        (Some(result), None) => assert!(result.is_object() && !id.is_null(), "{line}"),
+        (None, Some(error)) => {
+            assert!(error["code"].is_i64() && error["message"].is_string(), "{line}");
+        }
+        _ => panic!("neither a result nor an error: {line}"),
+    }
+}

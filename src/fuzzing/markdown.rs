@@ -1,0 +1,193 @@
+//! Parsing Markdown: no word lost, none doubled, sound trees, bounded nodes, the same tree twice.
+
+use std::collections::HashMap;
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use crate::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, parse};
+use crate::tokens;
+use crate::tree::{Format, NodeType, Tree};
+
+/// Panics when parsing `data` as Markdown breaks a promise.
+pub fn markdown(data: &[u8]) {
+    let (text, _) = decode(data);
+    let parsed = parse(Syntax::Markdown, &text);
+    assert_eq!(parsed, parse(Syntax::Markdown, &text), "parsing twice gives two trees");
+    check_tree(&parsed.tree, &text);
+    if let Err(report) = check_words(&parsed, &text) {
+        panic!("{report}");
+    }
+}
+
+/// The tree's own rules.
+pub fn check_tree(tree: &Tree, text: &str) {
+    for (index, node) in tree.nodes.iter().enumerate() {
+        if let Some(parent) = node.parent {
+            assert!(parent < index, "node {index} stands before its parent {parent}");
+            // In pre-order, a node's parent is its predecessor or one of its predecessor's ancestors.
+            let mut above = Some(index - 1);
+            while above != Some(parent) {
+                above = above.and_then(|it| tree.nodes[it].parent);
+                assert!(above.is_some(), "node {index} is not in document order");
+            }
+        }
+        assert!(node.label.chars().count() <= 80, "label too long: {:?}", node.label);
+        assert!(!node.label.contains(['\n', '\r']), "label of two lines: {:?}", node.label);
+        assert!(!node.label.trim().is_empty(), "no label: {node:?}");
+        assert_eq!(node.token_count, tokens::count(&node.content), "wrong count: {node:?}");
+        assert!(node.token_count <= PART_TOKENS_MAX, "too large: {:?}", node.label);
+        assert!(node.span.start <= node.span.end && node.span.end <= text.len());
+        assert!(text.get(node.span.clone()).is_some(), "span inside a character: {node:?}");
+        assert_eq!(node.level.is_some(), node.node_type == NodeType::Heading);
+        assert!(node.format == Format::Plain || node.node_type == NodeType::Code);
+    }
+}
+
+/// Every word that the source shows stands in the tree as often as in the source.
+///
+/// The source's words are those of the parser's events, the tree's those of its contents: links'
+/// destinations and titles, markers and names may add words to the tree, but take none away.
+pub fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
+    let front = front_matter_end(parsed, text);
+    let mut budget: HashMap<&str, i64> = HashMap::new();
+    let body = &text[front..];
+    let source = Source::read(body);
+    for node in &parsed.tree.nodes {
+        if front <= node.span.start {
+            for word in words(&node.content) {
+                *budget.entry(word).or_default() += 1;
+            }
+        }
+    }
+    let mut lost = Vec::new();
+    for word in source.visible.iter().flat_map(|it| words(it)) {
+        let left = budget.entry(word).or_default();
+        *left -= 1;
+        if *left < 0 {
+            lost.push(word);
+        }
+    }
+    if !lost.is_empty() {
+        return Err(format!("lost: {lost:?}"));
+    }
+    for word in source.allowed.iter().flat_map(|it| words(it)) {
+        *budget.entry(word).or_default() -= 1;
+    }
+    let mut doubled: Vec<&str> =
+        budget.iter().filter(|(_, left)| 0 < **left).map(|(word, _)| *word).collect();
+    doubled.sort_unstable();
+    match doubled.is_empty() {
+        true => Ok(()),
+        false => Err(format!("more often in the tree than in the source: {doubled:?}")),
+    }
+}
+
+/// What the source shows, and what the tree may show beside it.
+#[derive(Default)]
+struct Source {
+    visible: Vec<String>,
+    allowed: Vec<String>,
+}
+
+impl Source {
+    fn read(body: &str) -> Source {
+        let mut out = Source::default();
+        let options = Options::ENABLE_TABLES
+            | Options::ENABLE_TASKLISTS
+            | Options::ENABLE_STRIKETHROUGH
+            | Options::ENABLE_FOOTNOTES
+            | Options::ENABLE_MATH
+            | Options::ENABLE_HEADING_ATTRIBUTES
+            | Options::ENABLE_GFM;
+        let mut code: Option<String> = None;
+        let events = Parser::new_ext(body, options).into_offset_iter();
+        for (label, definition) in events.reference_definitions().iter() {
+            out.allowed.push(body[definition.span.clone()].to_owned());
+            out.allowed.push(label.to_owned());
+        }
+        // A definition of a name that has one already is none to the parser, and no text either.
+        let mut was_definition = false;
+        for line in body.lines() {
+            let is_definition = line.contains("]:");
+            if is_definition || was_definition {
+                out.allowed.push(line.to_owned());
+            }
+            was_definition = is_definition;
+        }
+        let mut is_text = false;
+        for (event, range) in events {
+            let was_text = is_text;
+            is_text = matches!(event, Event::Text(_));
+            match event {
+                Event::Start(Tag::CodeBlock(_)) => code = Some(String::new()),
+                Event::End(TagEnd::CodeBlock) => out.visible.extend(code.take()),
+                Event::Text(text) => match &mut code {
+                    Some(code) => code.push_str(&text),
+                    // An entity is an event of its own, but not a word of its own.
+                    None if was_text => {
+                        if let Some(last) = out.visible.last_mut() {
+                            last.push_str(&text);
+                        }
+                    }
+                    None => out.visible.push(text.into_string()),
+                },
+                Event::Code(text)
+                | Event::InlineMath(text)
+                | Event::DisplayMath(text)
+                | Event::Html(text)
+                | Event::InlineHtml(text) => out.visible.push(text.into_string()),
+                Event::FootnoteReference(label) => out.visible.push(label.into_string()),
+                Event::Start(Tag::FootnoteDefinition(label)) => {
+                    out.visible.push(label.into_string());
+                }
+                Event::Start(Tag::Link { dest_url, title, .. })
+                | Event::Start(Tag::Image { dest_url, title, .. }) => {
+                    out.allowed.push(dest_url.into_string());
+                    out.allowed.push(title.into_string());
+                }
+                Event::Start(Tag::Heading { id, classes, attrs, .. }) => {
+                    out.allowed.extend(id.map(|it| it.into_string()));
+                    out.allowed.extend(classes.into_iter().map(|it| it.into_string()));
+                    for (key, value) in attrs {
+                        out.allowed.push(key.into_string());
+                        out.allowed.extend(value.map(|it| it.into_string()));
+                    }
+                }
+                Event::Start(Tag::BlockQuote(Some(kind))) => {
+                    out.allowed.push(format!("{kind:?}").to_uppercase());
+                }
+                Event::Start(Tag::Item) => {
+                    let digits = body[range].chars().take_while(char::is_ascii_digit);
+                    out.visible.push(digits.collect());
+                }
+                Event::TaskListMarker(true) => out.allowed.push("x".to_owned()),
+                // The cells beyond a table's last column, which the parser drops.
+                Event::Start(Tag::TableRow) => out.allowed.push(body[range].to_owned()),
+                _ => (),
+            }
+        }
+        out
+    }
+}
+
+/// Where the body starts: behind the front matter, by the tree's own account.
+fn front_matter_end(parsed: &Parsed, text: &str) -> usize {
+    let Some(first) = parsed.tree.nodes.first() else { return 0 };
+    if first.node_type == NodeType::Preamble {
+        return first.span.end;
+    }
+    // Front matter that was not understood is text, which the parser would read as a heading.
+    let is_broken = |what: &str| what.starts_with("front matter is not understood");
+    match parsed.warnings.iter().any(|warning| is_broken(&warning.what)) {
+        true => {
+            let rest = &text[first.span.end..];
+            first.span.end + rest.find('\n').map_or(rest.len(), |at| at + 1)
+        }
+        false => 0,
+    }
+}
+
+/// Maximal runs of letters and digits.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}

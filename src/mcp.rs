@@ -1,0 +1,266 @@
+//! The protocol engine: from a message to what is to be done about it, in both eras of MCP.
+//!
+//! A [`Server`] is a registration: who it is, a table of tools, and a [`Surface`] that runs them.
+//! The engine knows no tool, no database and no transport. A transport owns one [`Connection`] for
+//! each client, hands it every frame in order, and does what the [`Step`] says; tool calls are
+//! [`Job`]s that may run on any thread.
+//!
+//! *Legacy* versions open with `initialize`, and the era is a property of the connection. The
+//! *modern* version stands in the `_meta` of every request, and the era is the request's. A handler
+//! gets checked arguments and a [`Call`], and cannot tell them apart.
+
+pub(crate) mod call;
+pub(crate) mod connection;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fixture;
+pub(crate) mod input;
+pub(crate) mod version;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde_json::{Map, Value, json};
+
+use crate::rpc::{self, Fault, Id, Params};
+use call::Ticket;
+use version::Version;
+
+pub(crate) use call::{Call, Level, Outbox};
+pub(crate) use connection::{Connection, Step};
+pub(crate) use input::{Arg, Args};
+
+/// How long a client may keep a list that never changes while the server runs.
+const LIST_TTL_MS: u64 = 5 * 60 * 1000;
+
+/// What the server says about itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct About {
+    /// Its name for programs.
+    pub(crate) name: &'static str,
+    /// Its name for people.
+    pub(crate) title: &'static str,
+    /// The version of the build.
+    pub(crate) version: &'static str,
+    /// How an agent makes good use of it; paid for in every session.
+    pub(crate) instructions: &'static str,
+}
+
+/// What a tool does to the world, for clients that ask their user first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Changes nothing that anybody could miss.
+    Reads,
+    /// Adds; what was there stays.
+    Adds,
+    /// Changes or removes; twice is as good as once.
+    Replaces,
+    /// Changes or removes, each time anew.
+    Destroys,
+}
+
+/// One tool: a row of the registration's table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tool<R: 'static> {
+    /// Its name in calls.
+    pub(crate) name: &'static str,
+    /// Its name for people.
+    pub(crate) title: &'static str,
+    /// When to use it and what comes back.
+    pub(crate) description: &'static str,
+    /// What it takes.
+    pub(crate) args: &'static [Arg],
+    /// The JSON Schema of `structured` in its replies, an object at the root; `None` for text only.
+    pub(crate) output: Option<fn() -> Value>,
+    /// What it does to the world.
+    pub(crate) effect: Effect,
+    /// How the surface runs it.
+    pub(crate) run: R,
+}
+
+/// What runs the tools of a registration; shared by all threads that do.
+pub(crate) trait Surface: Send + Sync + 'static {
+    /// What a row of the table says about how its tool is run.
+    type Run: Send + Sync + 'static;
+
+    /// Runs one tool. A panic in here is one internal error, and the server goes on.
+    fn call(&self, run: &Self::Run, args: &Args, call: &Call) -> Result<Reply, ToolError>;
+}
+
+/// What a tool answers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Reply {
+    /// For the agent.
+    pub(crate) text: String,
+    /// The same facts for a program, as the tool's output schema says.
+    pub(crate) structured: Option<Value>,
+}
+
+/// Why a tool has no answer. The agent reads it, so it says what to do instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ToolError {
+    /// The arguments fit the schema and still make no sense.
+    BadArgument(String),
+    /// What the arguments name is not there.
+    NotFound(String),
+    /// A promise of ours is broken; the text goes to the log and the agent learns only that.
+    Internal(String),
+    /// The call was cancelled, and nobody waits for a reply.
+    Cancelled,
+}
+
+/// A registration, ready to serve any number of connections.
+#[derive(Debug)]
+pub(crate) struct Server<S: Surface> {
+    /// What it says about itself.
+    pub(crate) about: About,
+    /// Its tools, in the order in which they are listed.
+    pub(crate) tools: &'static [Tool<S::Run>],
+    /// What runs them.
+    pub(crate) surface: S,
+}
+
+/// A tool call that was found in order and waits for a thread.
+#[derive(Debug)]
+pub(crate) struct Job {
+    id: Id,
+    tool_idx: usize,
+    arguments: Params,
+    version: Version,
+    call: Call,
+    ticket: Ticket,
+}
+
+impl Job {
+    /// The request's id, for the log.
+    pub(crate) fn id(&self) -> &Id {
+        &self.id
+    }
+}
+
+impl<S: Surface> Server<S> {
+    /// The name of the tool that a job calls.
+    pub(crate) fn tool_name(&self, job: &Job) -> &'static str {
+        self.tools.get(job.tool_idx).map_or("", |tool| tool.name)
+    }
+
+    /// Runs a call to its end; gives the line of its reply, or nothing when it was cancelled.
+    pub(crate) fn run(&self, job: Job) -> Option<String> {
+        let Job { id, tool_idx, arguments, version, call, ticket } = job;
+        let tool = self.tools.get(tool_idx)?;
+        if call.is_cancelled() {
+            return None;
+        }
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let args = input::check(tool.args, arguments).map_err(ToolError::BadArgument)?;
+            self.surface.call(&tool.run, &args, &call)
+        }));
+        if call.is_cancelled() {
+            return None;
+        }
+        // From here on the id may be used again.
+        drop(ticket);
+        let result = match outcome {
+            Ok(Ok(reply)) => reply_json(reply, version),
+            Ok(Err(ToolError::BadArgument(text) | ToolError::NotFound(text))) => error_json(&text),
+            Ok(Err(ToolError::Cancelled)) => error_json("cancelled"),
+            Ok(Err(ToolError::Internal(detail))) => {
+                log::error!("tool failed tool={}: {detail}", tool.name);
+                error_json("internal error; the server's log says more")
+            }
+            Err(_panic) => {
+                log::error!("tool panicked tool={}", tool.name);
+                let fault = Fault::new(Fault::INTERNAL, "internal error; the server goes on");
+                return Some(rpc::error_line(Some(&id), &fault));
+            }
+        };
+        Some(rpc::result_line(&id, &self.dress(version, result, None)))
+    }
+
+    /// What every result of a version carries besides its own.
+    fn dress(&self, version: Version, mut body: Map<String, Value>, ttl_ms: Option<u64>) -> Value {
+        if version.is_modern() {
+            body.insert("resultType".to_owned(), "complete".into());
+            if let Some(ttl_ms) = ttl_ms {
+                body.insert("ttlMs".to_owned(), ttl_ms.into());
+                body.insert("cacheScope".to_owned(), "public".into());
+            }
+            let server = json!({"io.modelcontextprotocol/serverInfo": self.info()});
+            body.insert("_meta".to_owned(), server);
+        }
+        Value::Object(body)
+    }
+
+    fn info(&self) -> Value {
+        let About { name, title, version, .. } = self.about;
+        json!({"name": name, "title": title, "version": version})
+    }
+
+    fn tools_json(&self, version: Version) -> Vec<Value> {
+        self.tools.iter().map(|tool| tool.json(version)).collect()
+    }
+}
+
+/// What the server can do, the same in every version.
+fn capabilities() -> Value {
+    json!({"logging": {}, "tools": {}})
+}
+
+impl<R> Tool<R> {
+    fn json(&self, version: Version) -> Value {
+        let mut json = json!({"name": self.name});
+        if Version::V2025_06_18 <= version {
+            json["title"] = self.title.into();
+        }
+        json["description"] = self.description.into();
+        json["inputSchema"] = input::schema(self.args);
+        if Version::V2025_06_18 <= version
+            && let Some(output) = self.output
+        {
+            json["outputSchema"] = output();
+        }
+        if Version::V2025_03_26 <= version {
+            json["annotations"] = self.effect.json();
+        }
+        json
+    }
+}
+
+impl Effect {
+    /// The hints, all of them where they mean something: their defaults are the worst case.
+    fn json(self) -> Value {
+        let (destructive, idempotent) = match self {
+            Effect::Reads => return json!({"readOnlyHint": true, "openWorldHint": false}),
+            Effect::Adds => (false, false),
+            Effect::Replaces => (true, true),
+            Effect::Destroys => (true, false),
+        };
+        json!({
+            "readOnlyHint": false,
+            "destructiveHint": destructive,
+            "idempotentHint": idempotent,
+            "openWorldHint": false,
+        })
+    }
+}
+
+fn reply_json(reply: Reply, version: Version) -> Map<String, Value> {
+    let mut body = text_json(&reply.text);
+    if Version::V2025_06_18 <= version
+        && let Some(structured) = reply.structured
+    {
+        body.insert("structuredContent".to_owned(), structured);
+    }
+    body
+}
+
+fn error_json(text: &str) -> Map<String, Value> {
+    let mut body = text_json(text);
+    body.insert("isError".to_owned(), true.into());
+    body
+}
+
+fn text_json(text: &str) -> Map<String, Value> {
+    Map::from_iter([("content".to_owned(), json!([{"type": "text", "text": text}]))])
+}
+
+#[cfg(test)]
+mod tests;

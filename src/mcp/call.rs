@@ -1,0 +1,188 @@
+//! What a running call can tell its client and learn from it: progress, log messages, cancellation.
+//!
+//! Nothing leaves a call that was cancelled or that is over.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use serde_json::{Value, json};
+
+use crate::rpc::{Fault, Id, notification_line};
+
+/// Where lines for the client go: the queue of whoever owns the connection's output.
+#[derive(Clone, Debug)]
+pub(crate) struct Outbox(Sender<String>);
+
+impl Outbox {
+    /// An outbox that feeds `lines`.
+    pub(crate) fn new(lines: Sender<String>) -> Outbox {
+        Outbox(lines)
+    }
+
+    /// Queues a line, waiting while the queue is full.
+    pub(crate) fn say(&self, line: String) {
+        // Without a receiver the client is gone, and its transport knows.
+        let _ = self.0.send(line);
+    }
+}
+
+/// How much a log message matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// Details for finding errors.
+    Debug,
+    /// Progress of an operation.
+    Info,
+    /// Normal and worth knowing.
+    Notice,
+    /// Odd input that was got around.
+    Warning,
+    /// An operation failed.
+    Error,
+    /// A part of the server failed.
+    Critical,
+    /// Somebody has to act.
+    Alert,
+    /// Nothing works.
+    Emergency,
+}
+
+impl Level {
+    const ALL: [(Level, &str); 8] = [
+        (Level::Debug, "debug"),
+        (Level::Info, "info"),
+        (Level::Notice, "notice"),
+        (Level::Warning, "warning"),
+        (Level::Error, "error"),
+        (Level::Critical, "critical"),
+        (Level::Alert, "alert"),
+        (Level::Emergency, "emergency"),
+    ];
+
+    /// The level that a request names.
+    pub(crate) fn read(name: &Value) -> Result<Level, Fault> {
+        let found = Level::ALL.into_iter().find(|(_, it)| name.as_str() == Some(*it));
+        found.map(|(level, _)| level).ok_or_else(|| {
+            let names = Level::ALL.map(|(_, it)| it).join(", ");
+            Fault::new(Fault::PARAMS, format!("the log level must be one of {names}"))
+        })
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = Level::ALL.into_iter().find(|(level, _)| level == self);
+        f.write_str(found.map_or("", |(_, name)| name))
+    }
+}
+
+/// What a handler sees of the request behind it.
+#[derive(Debug)]
+pub(crate) struct Call {
+    cancelled: Receiver<Never>,
+    level: Option<Level>,
+    progress_token: Option<Value>,
+    /// The last progress that was told; it may only grow.
+    done: AtomicU64,
+    outbox: Outbox,
+}
+
+impl Call {
+    pub(super) fn new(
+        cancelled: Receiver<Never>,
+        level: Option<Level>,
+        progress_token: Option<Value>,
+        outbox: Outbox,
+    ) -> Call {
+        Call { cancelled, level, progress_token, done: AtomicU64::new(0), outbox }
+    }
+
+    /// Whether nobody waits for the reply any more; long work looks now and then.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        matches!(self.cancelled.try_recv(), Err(TryRecvError::Disconnected))
+    }
+
+    /// Disconnects on cancellation, for work that waits on channels anyway.
+    pub(crate) fn cancelled(&self) -> &Receiver<Never> {
+        &self.cancelled
+    }
+
+    /// Tells that `done` of `total` is done, to a client that asked for it. What is not more than
+    /// before is not told.
+    pub(crate) fn progress(&self, done: u64, total: Option<u64>, message: &str) {
+        let Some(token) = &self.progress_token else { return };
+        if done <= self.done.fetch_max(done, Ordering::Relaxed) || self.is_cancelled() {
+            return;
+        }
+        let mut params = json!({"progressToken": token, "progress": done});
+        if let Some(total) = total {
+            params["total"] = total.into();
+        }
+        params["message"] = message.into();
+        self.outbox.say(notification_line("notifications/progress", &params));
+    }
+
+    /// Sends a log message to a client that wants messages of this level.
+    pub(crate) fn log(&self, level: Level, logger: &str, data: &Value) {
+        if self.level.is_none_or(|wanted| level < wanted) || self.is_cancelled() {
+            return;
+        }
+        let params = json!({"level": level.to_string(), "logger": logger, "data": data});
+        self.outbox.say(notification_line("notifications/message", &params));
+    }
+}
+
+/// Nothing is ever sent; only the channel's end says something.
+#[derive(Debug)]
+pub(crate) enum Never {}
+
+/// The calls of a connection that have not been answered, by id. A cancelled one has no sender.
+#[derive(Clone, Debug, Default)]
+pub(super) struct InFlight(Arc<Mutex<HashMap<String, Option<Sender<Never>>>>>);
+
+impl InFlight {
+    /// Notes that a call begins; `None` when one with this id has not ended.
+    pub(super) fn admit(&self, id: &Id) -> Option<(Ticket, Receiver<Never>)> {
+        let key = id.key();
+        let mut calls = self.lock();
+        if calls.contains_key(&key) {
+            return None;
+        }
+        let (cancel, cancelled) = bounded(0);
+        calls.insert(key.clone(), Some(cancel));
+        Some((Ticket { key, calls: self.clone() }, cancelled))
+    }
+
+    /// Cancels a call; nothing happens when it is over.
+    pub(super) fn cancel(&self, id: &Id) {
+        if let Some(cancel) = self.lock().get_mut(&id.key()) {
+            *cancel = None;
+        }
+    }
+
+    /// Cancels every call.
+    pub(super) fn cancel_all(&self) {
+        self.lock().values_mut().for_each(|cancel| *cancel = None);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Option<Sender<Never>>>> {
+        // Nothing panics while it holds the lock, and the table is whole between any two lines.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A place among the calls in flight, given back by dropping it.
+#[derive(Debug)]
+pub(super) struct Ticket {
+    key: String,
+    calls: InFlight,
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.calls.lock().remove(&self.key);
+    }
+}

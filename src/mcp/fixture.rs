@@ -1,0 +1,149 @@
+//! A registration that is not remindb's, for tests: tools that echo, wait, fail and panic.
+
+use std::sync::Arc;
+
+use crossbeam_channel::{Receiver, Sender, select, unbounded};
+use serde_json::{Value, json};
+
+use super::{About, Arg, Args, Call, Effect, Level, Reply, Server, Surface, Tool, ToolError};
+
+/// What the fixture's tools share.
+#[derive(Debug)]
+pub(crate) struct Fixture {
+    started: Sender<()>,
+    gate: Receiver<()>,
+}
+
+/// The test's ends of what [`Fixture`] holds.
+pub(crate) struct Ends {
+    /// One message for each `gate` that has begun.
+    pub(crate) started: Receiver<()>,
+    /// One message lets one `gate` end.
+    pub(crate) gate: Sender<()>,
+}
+
+type Run = fn(&Fixture, &Args, &Call) -> Result<Reply, ToolError>;
+
+impl Surface for Fixture {
+    type Run = Run;
+
+    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+        run(self, args, call)
+    }
+}
+
+const TOOLS: &[Tool<Run>] = &[
+    Tool {
+        name: "echo",
+        title: "Echo",
+        description: "Returns what it got.",
+        args: &[
+            Arg::text("text", "what to say").required(),
+            Arg::integer("times", "how often").range(1, 3).or_integer(1),
+            Arg::choice("tone", "how", &["plain", "loud"]).or_text("plain"),
+            Arg::texts("tags", "marks", 1, 2),
+            Arg::number("pitch", "how high", 0.0, 1.0),
+            Arg::flag("dry", "say nothing"),
+        ],
+        output: Some(echo_schema),
+        effect: Effect::Reads,
+        run: echo,
+    },
+    Tool {
+        name: "gate",
+        title: "Gate",
+        description: "Waits until it is let through or cancelled.",
+        args: &[],
+        output: None,
+        effect: Effect::Replaces,
+        run: gate,
+    },
+    Tool {
+        name: "steps",
+        title: "Steps",
+        description: "Tells about its steps.",
+        args: &[],
+        output: None,
+        effect: Effect::Adds,
+        run: steps,
+    },
+    Tool {
+        name: "fail",
+        title: "Fail",
+        description: "Fails as it is told.",
+        args: &[Arg::choice("how", "the failure", &["bad", "lost", "broken"]).required()],
+        output: None,
+        effect: Effect::Destroys,
+        run: fail,
+    },
+    Tool {
+        name: "panic",
+        title: "Panic",
+        description: "Panics.",
+        args: &[],
+        output: None,
+        effect: Effect::Reads,
+        run: |_, _, _| panic!("a handler's mistake"),
+    },
+];
+
+/// A server of the fixture's tools.
+pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
+    let (started_sender, started) = unbounded();
+    let (gate, gate_receiver) = unbounded();
+    let about = About {
+        name: "fixture",
+        title: "Fixture",
+        version: "1.2.3",
+        instructions: "Say `echo` and listen.",
+    };
+    let surface = Fixture { started: started_sender, gate: gate_receiver };
+    (Arc::new(Server { about, tools: TOOLS, surface }), Ends { started, gate })
+}
+
+fn echo_schema() -> Value {
+    json!({"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]})
+}
+
+fn echo(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
+    let text = args.text("text").unwrap_or_default();
+    let times = usize::try_from(args.integer("times").unwrap_or_default()).unwrap_or_default();
+    let mut said = if args.flag("dry") { String::new() } else { text.repeat(times) };
+    if args.text("tone") == Some("loud") {
+        said = said.to_uppercase();
+    }
+    for tag in args.texts("tags") {
+        said.push_str(" #");
+        said.push_str(tag);
+    }
+    if let Some(pitch) = args.number("pitch") {
+        said.push_str(&format!(" at {pitch}"));
+    }
+    Ok(Reply { structured: Some(json!({"said": said})), text: said })
+}
+
+fn gate(fixture: &Fixture, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+    // A test that has gone does not care that the call has begun.
+    let _ = fixture.started.send(());
+    select! {
+        recv(fixture.gate) -> _ => Ok(Reply { text: "through".to_owned(), structured: None }),
+        recv(call.cancelled()) -> _ => Err(ToolError::Cancelled),
+    }
+}
+
+fn steps(_: &Fixture, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+    call.progress(1, Some(2), "half");
+    call.progress(1, Some(2), "half again");
+    call.log(Level::Debug, "fixture", &json!("a detail"));
+    call.log(Level::Warning, "fixture", &json!("a warning"));
+    call.progress(2, None, "all");
+    Ok(Reply { text: "done".to_owned(), structured: None })
+}
+
+fn fail(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
+    match args.text("how") {
+        Some("bad") => Err(ToolError::BadArgument("`how` is bad; say something else".to_owned())),
+        Some("lost") => Err(ToolError::NotFound("there is no such thing".to_owned())),
+        _ => Err(ToolError::Internal("a secret detail".to_owned())),
+    }
+}

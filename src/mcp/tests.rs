@@ -1,0 +1,136 @@
+use crossbeam_channel::unbounded;
+
+use super::*;
+use crate::rpc::{Message, parse};
+
+fn connection() -> Connection {
+    Connection::new(Outbox::new(unbounded().0))
+}
+
+/// The reply to a request, run to its end.
+fn ask(server: &Server<fixture::Fixture>, connection: &mut Connection, request: Value) -> Value {
+    let line = request.to_string();
+    let frame = parse(line.as_bytes()).expect("a request is not blank");
+    let reply = match connection.accept(server, frame) {
+        Step::Quiet => return Value::Null,
+        Step::Say(line) => line,
+        Step::Run(job) => server.run(*job).unwrap_or_else(|| "null".to_owned()),
+    };
+    serde_json::from_str(&reply).unwrap()
+}
+
+fn request(method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+}
+
+/// Sorted names of an object's members.
+fn names(object: &Value) -> Vec<&str> {
+    let mut names: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn a_handshake_gives_every_version_that_has_one() {
+    let (server, _ends) = fixture::server();
+    let mut asked: Vec<&str> = Version::ALL.map(Version::as_str).to_vec();
+    asked.extend(["", "2099-01-01", "latest"]);
+    for name in asked {
+        let reply = ask(
+            &server,
+            &mut connection(),
+            request("initialize", json!({"protocolVersion": name})),
+        );
+        let known = Version::parse(name).filter(|version| !version.is_modern());
+        let expected = known.unwrap_or(Version::LEGACY_LATEST).as_str();
+        assert_eq!(reply["result"]["protocolVersion"], expected, "asked for {name:?}");
+    }
+}
+
+#[test]
+fn a_tool_shows_what_its_version_knows() {
+    let (server, _ends) = fixture::server();
+    let members = |version| {
+        let tools = Value::from(server.tools_json(version));
+        names(&tools[0]).join(" ")
+    };
+    let first = "description inputSchema name";
+    assert_eq!(members(Version::V2024_11_05), first);
+    assert_eq!(members(Version::V2025_03_26), format!("annotations {first}"));
+    let all = format!("annotations {first} outputSchema title");
+    for version in [Version::V2025_06_18, Version::V2025_11_25, Version::V2026_07_28] {
+        assert_eq!(members(version), all);
+    }
+}
+
+#[test]
+fn a_modern_result_has_what_its_schema_requires() {
+    let (server, _ends) = fixture::server();
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let mut connection = connection();
+    let mut result = |method: &str, mut params: Value| {
+        params["_meta"] = meta.clone();
+        let reply = ask(&server, &mut connection, request(method, params));
+        names(&reply["result"]).join(" ")
+    };
+    assert_eq!(
+        result("server/discover", json!({})),
+        "_meta cacheScope capabilities instructions resultType supportedVersions ttlMs"
+    );
+    assert_eq!(result("tools/list", json!({})), "_meta cacheScope resultType tools ttlMs");
+    assert_eq!(
+        result("tools/call", json!({"name": "echo", "arguments": {"text": "x"}})),
+        "_meta content resultType structuredContent"
+    );
+}
+
+#[test]
+fn a_cancelled_call_says_nothing_more() {
+    let (server, _ends) = fixture::server();
+    let (lines, told) = unbounded();
+    let mut connection = Connection::new(Outbox::new(lines));
+    ask(&server, &mut connection, request("initialize", json!({})));
+    let call = request("tools/call", json!({"name": "steps", "_meta": {"progressToken": 1}}));
+    let frame = parse(call.to_string().as_bytes()).unwrap();
+    let Step::Run(job) = connection.accept(&server, frame) else { panic!("not a call") };
+    let cancel = json!({
+        "jsonrpc": "2.0",
+        "method": "notifications/cancelled",
+        "params": {"requestId": 1},
+    });
+    ask(&server, &mut connection, cancel);
+    // Its handler has not looked yet, but nothing it says comes through.
+    assert!(job.call.is_cancelled());
+    job.call.progress(1, None, "late");
+    job.call.log(Level::Emergency, "late", &Value::Null);
+    assert_eq!(server.run(*job), None);
+    assert!(told.is_empty());
+}
+
+#[test]
+fn an_id_is_free_again_when_its_call_has_ended() {
+    let (server, _ends) = fixture::server();
+    let mut connection = connection();
+    ask(&server, &mut connection, request("initialize", json!({})));
+    for name in ["echo", "panic", "steps", "steps"] {
+        let reply = ask(&server, &mut connection, request("tools/call", json!({"name": name})));
+        assert_ne!(reply["error"]["code"], Fault::REQUEST, "{reply}");
+    }
+}
+
+#[test]
+fn requests_are_answered_and_notifications_are_not() {
+    let (server, _ends) = fixture::server();
+    let methods = ["initialize", "ping", "tools/list", "tools/call", "server/discover", "x"];
+    for method in methods {
+        let mut asked = request(method, json!({}));
+        assert_eq!(ask(&server, &mut connection(), asked.clone())["id"], 1);
+        asked.as_object_mut().unwrap().remove("id");
+        let frame = parse(asked.to_string().as_bytes()).unwrap();
+        assert!(matches!(frame, Ok(Message::Notification(_))));
+        assert!(matches!(connection().accept(&server, frame), Step::Quiet));
+    }
+}

@@ -1,0 +1,134 @@
+//! The versions of MCP, and what the `_meta` of a request says about itself.
+
+use serde_json::{Value, json};
+
+use super::Level;
+use crate::rpc::{Fault, Params};
+
+/// A version of the protocol; later ones are greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Version {
+    /// The first.
+    V2024_11_05,
+    /// Brought annotations.
+    V2025_03_26,
+    /// Brought titles, structured results and their schemas.
+    V2025_06_18,
+    /// The last one with a handshake.
+    V2025_11_25,
+    /// The first one without.
+    V2026_07_28,
+}
+
+impl Version {
+    /// Every version, newest first, as clients are told them.
+    pub(crate) const ALL: [Version; 5] = [
+        Version::V2026_07_28,
+        Version::V2025_11_25,
+        Version::V2025_06_18,
+        Version::V2025_03_26,
+        Version::V2024_11_05,
+    ];
+
+    /// What a handshake ends with when the client asks for something unknown.
+    pub(crate) const LEGACY_LATEST: Version = Version::V2025_11_25;
+
+    /// The version's name.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Version::V2024_11_05 => "2024-11-05",
+            Version::V2025_03_26 => "2025-03-26",
+            Version::V2025_06_18 => "2025-06-18",
+            Version::V2025_11_25 => "2025-11-25",
+            Version::V2026_07_28 => "2026-07-28",
+        }
+    }
+
+    /// The version of that name.
+    pub(crate) fn parse(name: &str) -> Option<Version> {
+        Version::ALL.into_iter().find(|version| version.as_str() == name)
+    }
+
+    /// Whether requests carry their version, and there is no handshake.
+    pub(crate) fn is_modern(self) -> bool {
+        Version::V2026_07_28 <= self
+    }
+}
+
+/// The names of all versions, newest first.
+pub(crate) fn supported() -> Value {
+    Version::ALL.map(Version::as_str).as_slice().into()
+}
+
+/// What a request says about itself.
+#[derive(Debug, Default)]
+pub(crate) struct Meta {
+    /// A modern version; `None` when the connection decides.
+    pub(crate) version: Option<Version>,
+    /// From which level on the request wants to hear log messages; only modern requests say.
+    pub(crate) level: Option<Level>,
+    /// What progress notifications have to carry.
+    pub(crate) progress_token: Option<Value>,
+}
+
+impl Meta {
+    const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    const LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+    /// Reads `_meta`. What belongs to the modern era is checked as soon as one of it is there.
+    pub(crate) fn read(params: &Params) -> Result<Meta, Fault> {
+        let meta = match params.get("_meta") {
+            None | Some(Value::Null) => return Ok(Meta::default()),
+            Some(Value::Object(meta)) => meta,
+            Some(_) => return Err(Fault::new(Fault::PARAMS, "`_meta` must be an object")),
+        };
+        let progress_token = match meta.get("progressToken") {
+            Some(token @ (Value::String(_) | Value::Number(_))) => Some(token.clone()),
+            _ => None,
+        };
+        if !meta.contains_key(Meta::VERSION) && !meta.contains_key(Meta::CAPABILITIES) {
+            return Ok(Meta { progress_token, ..Meta::default() });
+        }
+        let Some(Value::String(name)) = meta.get(Meta::VERSION) else {
+            return Err(wrong(Meta::VERSION, "a string"));
+        };
+        let version = match Version::parse(name) {
+            Some(version) if version.is_modern() => version,
+            _ => return Err(unsupported(name)),
+        };
+        let Some(Value::Object(_)) = meta.get(Meta::CAPABILITIES) else {
+            return Err(wrong(Meta::CAPABILITIES, "an object"));
+        };
+        let level = match meta.get(Meta::LEVEL) {
+            None | Some(Value::Null) => None,
+            Some(level) => Some(Level::read(level)?),
+        };
+        Ok(Meta { version: Some(version), level, progress_token })
+    }
+}
+
+/// The refusal of a request that nobody can place in an era.
+pub(crate) fn neither_era() -> Fault {
+    let message = format!(
+        "send `initialize` first, or `{}` and `{}` in `_meta` with every request",
+        Meta::VERSION,
+        Meta::CAPABILITIES
+    );
+    Fault::new(Fault::PARAMS, message)
+}
+
+fn wrong(key: &str, wanted: &str) -> Fault {
+    Fault::new(Fault::PARAMS, format!("`{key}` in `_meta` must be {wanted}"))
+}
+
+fn unsupported(requested: &str) -> Fault {
+    /// The code that MCP gives to this error.
+    const UNSUPPORTED_VERSION: i32 = -32022;
+    let message = match Version::parse(requested) {
+        Some(_) => "a version before 2026-07-28 is opened with `initialize`, not with `_meta`",
+        None => "unsupported protocol version",
+    };
+    let data = json!({"supported": supported(), "requested": requested});
+    Fault { code: UNSUPPORTED_VERSION, message: message.to_owned(), data: Some(data) }
+}

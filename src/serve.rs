@@ -1,0 +1,101 @@
+//! The shell around the engine: threads, signals and the order in which things end.
+//!
+//! Every thread of the program is made by [`spawn`], has a name, and is joined by whoever made it.
+//! The one exception is work that outlasts the end, such as a reader that waits for a client when a
+//! signal comes: nothing can wake it, and it goes with the process.
+
+pub(crate) mod stdio;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, bounded};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::{Handle, Signals};
+
+/// Starts a thread. The only place that does.
+pub(crate) fn spawn<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(work)
+}
+
+/// Tells background work to end; long work looks now and then.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Whether it is time to end.
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Work that runs beside the requests on a thread of its own, from the moment a client has been
+/// answered until it is done or told to stop.
+pub(crate) struct Background {
+    /// The thread's name.
+    pub(crate) name: &'static str,
+    /// The work.
+    pub(crate) work: Box<dyn FnOnce(&Stop) + Send>,
+}
+
+/// Why serving ended. All of them are good ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The client closed its end, and everything it asked has been answered.
+    Input,
+    /// Nobody reads the answers any more.
+    Output,
+    /// The process was asked to end.
+    Signal,
+}
+
+/// SIGTERM and SIGINT as a channel, while this value lives.
+#[derive(Debug)]
+pub(crate) struct Interrupts {
+    received: Receiver<()>,
+    handle: Handle,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Interrupts {
+    /// Takes over both signals.
+    pub(crate) fn watch() -> io::Result<Interrupts> {
+        let mut signals = Signals::new([SIGTERM, SIGINT])?;
+        let handle = signals.handle();
+        let (sender, received) = bounded(1);
+        let thread = spawn("signals", move || {
+            for _signal in signals.forever() {
+                // A second one while the first waits says nothing new.
+                let _ = sender.try_send(());
+            }
+        })?;
+        Ok(Interrupts { received, handle, thread: Some(thread) })
+    }
+
+    /// One message for a signal.
+    pub(crate) fn received(&self) -> &Receiver<()> {
+        &self.received
+    }
+}
+
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        self.handle.close();
+        if let Some(thread) = self.thread.take() {
+            // It cannot have panicked: its loop only forwards.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,264 @@
+//! One client over a pair of byte streams, as MCP's stdio transport has it.
+//!
+//! ```text
+//! input ─ reader ─▶ frames ─ router ─▶ jobs ─ worker × 4 ─▶ lines ─ writer ─▶ output
+//!                              └───────── quick answers ──────▲
+//! ```
+//! The router is the calling thread and owns the connection. Every queue is bounded: a client that
+//! does not read its answers is not read from either.
+//!
+//! Order of the end: no more frames; the calls run out; background work is told to stop; the lines
+//! run out. The end of input waits for the calls as long as they take, since whoever asked may still
+//! listen. A signal or a closed output, also while waiting, leaves each stage [`GRACE`] at most.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, select};
+
+use super::{Background, Ended, Stop, spawn};
+use crate::clock::Clock;
+use crate::mcp::{Connection, Job, Outbox, Server, Step, Surface};
+use crate::rpc::{Frame, Frames};
+
+/// Threads that run tool calls.
+const WORKERS: usize = 4;
+/// Frames that were read and not looked at; each may have 8 MiB.
+const FRAMES_MAX: usize = 4;
+/// Calls that wait for a worker; beyond that the client is not read from.
+const JOBS_MAX: usize = 256;
+/// Lines that wait for the output.
+const LINES_MAX: usize = 64;
+/// How long each stage of the end may take when nobody is left to wait for it.
+const GRACE: Duration = Duration::from_millis(1000);
+
+/// Serves one client until its input ends, its output breaks or a message comes on `interrupts`.
+/// Background work starts when the client has been answered for the first time.
+pub(crate) fn run<S: Surface>(
+    server: &Arc<Server<S>>,
+    clock: &Clock,
+    background: Vec<Background>,
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+    interrupts: &Receiver<()>,
+) -> io::Result<Ended> {
+    let (lines, line_receiver) = bounded(LINES_MAX);
+    let (frame_sender, frames) = bounded(FRAMES_MAX);
+    let (jobs, job_receiver) = bounded(JOBS_MAX);
+    let outbox = Outbox::new(lines.clone());
+    let mut writer = Crew::default();
+    writer.add("writer", move || write_lines(&line_receiver, output))?;
+    writer.seal();
+    let mut workers = Crew::default();
+    for worker_idx in 0..WORKERS {
+        let (server, clock) = (Arc::clone(server), clock.clone());
+        let (jobs, outbox) = (job_receiver.clone(), outbox.clone());
+        workers.add(&format!("worker-{worker_idx}"), move || {
+            for job in jobs {
+                work(&server, &clock, job, &outbox);
+            }
+        })?;
+    }
+    workers.seal();
+    drop(job_receiver);
+    let reader = spawn("reader", move || read_frames(input, &frame_sender))?;
+    log::info!("serving name={} version={}", server.about.name, server.about.version);
+    let router = Router {
+        server,
+        connection: Connection::new(outbox),
+        jobs,
+        lines,
+        interrupts,
+        writer,
+        workers,
+        background: Crew::default(),
+        waiting: background,
+        stop: Stop::default(),
+    };
+    let (ended, had_all) = router.run(&frames)?;
+    if had_all {
+        join(reader);
+    }
+    log::info!("stopped reason={ended:?}");
+    Ok(ended)
+}
+
+/// The connection's thread, with everything that it can wake and that can wake it.
+struct Router<'a, S: Surface> {
+    server: &'a Server<S>,
+    connection: Connection,
+    jobs: Sender<Box<Job>>,
+    lines: Sender<String>,
+    interrupts: &'a Receiver<()>,
+    writer: Crew,
+    workers: Crew,
+    background: Crew,
+    waiting: Vec<Background>,
+    stop: Stop,
+}
+
+impl<S: Surface> Router<'_, S> {
+    /// Gives why serving ended, and whether the reader had come to the end of its input.
+    fn run(mut self, frames: &Receiver<Frame>) -> io::Result<(Ended, bool)> {
+        let ended = self.route(frames)?;
+        Ok((self.finish(ended), ended == Ended::Input))
+    }
+
+    fn route(&mut self, frames: &Receiver<Frame>) -> io::Result<Ended> {
+        loop {
+            let frame = select! {
+                recv(frames) -> frame => frame.ok(),
+                recv(self.interrupts) -> _ => return Ok(Ended::Signal),
+                recv(self.writer.over) -> _ => return Ok(Ended::Output),
+            };
+            let Some(frame) = frame else { return Ok(Ended::Input) };
+            let handed = match self.connection.accept(self.server, frame) {
+                Step::Quiet => None,
+                Step::Say(line) => select! {
+                    send(self.lines, line) -> _ => None,
+                    recv(self.interrupts) -> _ => Some(Ended::Signal),
+                    recv(self.writer.over) -> _ => Some(Ended::Output),
+                },
+                Step::Run(job) => select! {
+                    send(self.jobs, job) -> _ => None,
+                    recv(self.interrupts) -> _ => Some(Ended::Signal),
+                    recv(self.writer.over) -> _ => Some(Ended::Output),
+                },
+            };
+            if let Some(ended) = handed {
+                return Ok(ended);
+            }
+            if self.connection.is_open() {
+                self.start_background()?;
+            }
+        }
+    }
+
+    fn start_background(&mut self) -> io::Result<()> {
+        for Background { name, work } in self.waiting.drain(..) {
+            let stop = self.stop.clone();
+            self.background.add(name, move || work(&stop))?;
+        }
+        Ok(())
+    }
+
+    fn finish(self, mut ended: Ended) -> Ended {
+        let (interrupts, writer_over) = (self.interrupts, self.writer.over.clone());
+        drop(self.jobs);
+        if ended == Ended::Input {
+            select! {
+                recv(self.workers.over) -> _ => (),
+                recv(interrupts) -> _ => ended = Ended::Signal,
+                recv(writer_over) -> _ => ended = Ended::Output,
+            }
+        }
+        self.stop.set();
+        // Quick calls are still answered, if there is somebody to answer; long ones hear the end.
+        if ended == Ended::Output || !self.workers.is_over_in_time() {
+            self.connection.cancel_all();
+        }
+        self.workers.settle();
+        self.background.settle();
+        // The writer ends when the last of those that feed it has gone.
+        drop((self.connection, self.lines));
+        if ended == Ended::Input {
+            select! {
+                recv(writer_over) -> _ => (),
+                recv(interrupts) -> _ => ended = Ended::Signal,
+            }
+        }
+        self.writer.settle();
+        ended
+    }
+}
+
+/// Threads that end together, and a channel that disconnects when the last one has.
+struct Crew {
+    threads: Vec<JoinHandle<()>>,
+    alive: Option<Sender<()>>,
+    over: Receiver<()>,
+}
+
+impl Default for Crew {
+    fn default() -> Crew {
+        let (alive, over) = bounded(0);
+        Crew { threads: Vec::new(), alive: Some(alive), over }
+    }
+}
+
+impl Crew {
+    fn add(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let alive = self.alive.clone();
+        self.threads.push(spawn(name, move || {
+            let _alive = alive;
+            work();
+        })?);
+        Ok(())
+    }
+
+    /// From here on, no thread is added: the channel tells when the last one has ended.
+    fn seal(&mut self) {
+        self.alive = None;
+    }
+
+    fn is_over_in_time(&self) -> bool {
+        self.over.recv_timeout(GRACE) == Err(RecvTimeoutError::Disconnected)
+    }
+
+    /// Joins the threads if they end in time, and leaves them to the end of the process if not.
+    fn settle(mut self) {
+        self.seal();
+        match self.is_over_in_time() {
+            true => self.threads.into_iter().for_each(join),
+            false => log::warn!("unfinished work is left behind"),
+        }
+    }
+}
+
+fn join(thread: JoinHandle<()>) {
+    let name = thread.thread().name().unwrap_or_default().to_owned();
+    if thread.join().is_err() {
+        log::error!("thread panicked name={name}");
+    }
+}
+
+fn read_frames(input: impl Read, frames: &Sender<Frame>) {
+    for frame in Frames::new(input) {
+        match frame {
+            // The router has gone when nobody takes it: the end has begun.
+            Ok(frame) => match frames.send(frame) {
+                Ok(()) => (),
+                Err(_) => return,
+            },
+            Err(error) => return log::warn!("cannot read the input: {error}"),
+        }
+    }
+}
+
+fn work<S: Surface>(server: &Server<S>, clock: &Clock, job: Box<Job>, outbox: &Outbox) {
+    let (tool, id) = (server.tool_name(&job), job.id().to_string());
+    let began = clock.now();
+    let line = server.run(*job);
+    let n_bytes = line.as_ref().map_or(0, String::len);
+    let took_ms = clock.now().since(began);
+    log::debug!("called tool={tool} id={id} took_ms={took_ms} bytes={n_bytes}");
+    if let Some(line) = line {
+        outbox.say(line);
+    }
+}
+
+/// Writes each line as it comes. A failed write ends the thread, which ends the server: there is
+/// nobody left to talk to.
+fn write_lines(lines: &Receiver<String>, mut output: impl Write) {
+    for mut line in lines {
+        line.push('\n');
+        if let Err(error) = output.write_all(line.as_bytes()).and_then(|()| output.flush()) {
+            return log::info!("cannot write the output: {error}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! Roots and files in a write: noted, moved, forgotten.
+
+use rusqlite::params;
+
+use super::{Batch, Conflict, Family, Op};
+use crate::identity::ContentHash;
+use crate::store::{Doing, FileId, FileRow, Look, Root, RootId, StoreError, files};
+
+impl Batch<'_> {
+    /// Every compiled folder.
+    pub(crate) fn roots(&self) -> Result<Vec<Root>, StoreError> {
+        files::roots(self.tx)
+    }
+
+    /// The root of that path, made if there is none.
+    pub(crate) fn root(&self, path: &str) -> Result<RootId, StoreError> {
+        const ADD: &str = "INSERT INTO root (path) VALUES (?1) ON CONFLICT (path) DO NOTHING";
+        const FIND: &str = "SELECT id FROM root WHERE path = ?1";
+        self.tx.prepare_cached(ADD).and_then(|mut it| it.execute([path])).doing("note a root")?;
+        self.tx.query_row(FIND, [path], |row| row.get(0)).map(RootId).doing("find a root")
+    }
+
+    /// Forgets roots that own no file.
+    pub(crate) fn drop_empty_roots(&self, except: RootId) -> Result<(), StoreError> {
+        const DROP: &str = "
+            DELETE FROM root
+             WHERE id <> ?1
+               AND NOT EXISTS (SELECT 1 FROM file WHERE file.root = root.id)";
+        self.tx.execute(DROP, [except.0]).map(drop).doing("drop roots without files")
+    }
+
+    /// The files of a root, by path.
+    pub(crate) fn files(&self, root: RootId) -> Result<Vec<FileRow>, StoreError> {
+        files::files(self.tx, root)
+    }
+
+    /// A file that is seen for the first time.
+    pub(crate) fn add_file(
+        &self,
+        root: RootId,
+        path: &str,
+        look: Look,
+    ) -> Result<FileId, StoreError> {
+        const ADD: &str = "INSERT INTO file (root, path, size, mtime) VALUES (?1, ?2, ?3, ?4)";
+        self.tx
+            .prepare_cached(ADD)
+            .and_then(|mut it| it.insert(params![root.0, path, look.size, look.mtime]))
+            .map(FileId)
+            .doing("note a file")
+    }
+
+    /// What was seen at the last look at a file: its bytes, or why they could not be compiled.
+    pub(crate) fn note_look(
+        &self,
+        file: FileId,
+        look: Look,
+        outcome: Result<ContentHash, &str>,
+    ) -> Result<(), StoreError> {
+        const SEEN: &str = "
+            UPDATE file
+               SET size = ?2, mtime = ?3, content_hash = ifnull(?4, content_hash), error = ?5
+             WHERE id = ?1";
+        let hash = outcome.ok().map(|it| it.to_string());
+        self.tx
+            .prepare_cached(SEEN)
+            .and_then(|mut it| {
+                it.execute(params![file.0, look.size, look.mtime, hash, outcome.err()])
+            })
+            .map(drop)
+            .doing("note a look at a file")
+    }
+
+    /// Gives a file another root or path. Its top nodes stand elsewhere then, which is a change.
+    pub(crate) fn move_file(
+        &mut self,
+        file: &FileRow,
+        root: RootId,
+        path: &str,
+    ) -> Result<(), StoreError> {
+        const MOVE: &str = "UPDATE file SET root = ?2, path = ?3 WHERE id = ?1";
+        let family = Family::OfFile(file.id);
+        self.touch(family)?;
+        for node in self.children(family)? {
+            self.record(Op::Mod, &node, Some(node.content_hash), Conflict::No)?;
+            self.counts.modified += 1;
+        }
+        self.tx.execute(MOVE, params![file.id.0, root.0, path]).map(drop).doing("move a file")
+    }
+
+    /// Forgets a file that has no nodes any more.
+    pub(crate) fn drop_file(&self, file: FileId) -> Result<(), StoreError> {
+        const DROP: &str = "DELETE FROM file WHERE id = ?1";
+        self.tx.execute(DROP, [file.0]).map(drop).doing("forget a file")
+    }
+}

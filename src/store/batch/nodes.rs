@@ -1,0 +1,294 @@
+//! Nodes in a write: added, updated, removed, each with the row of the snapshot that says so.
+
+use rusqlite::params;
+
+use super::{Batch, Conflict, Family, Op};
+use crate::identity::{ContentHash, NodeId};
+use crate::ranks::RankChange;
+use crate::store::record::stored_columns;
+use crate::store::{Doing, FileId, NodeKey, Place, StoreError, Stored};
+use crate::tree::{Node, NodeType};
+
+/// Temperature of a node at birth.
+pub(crate) const TEMPERATURE_AT_BIRTH: f64 = 0.5;
+
+/// A node as it shall be.
+pub(crate) struct NewNode<'a> {
+    pub(crate) node: &'a Node,
+    /// Of the content.
+    pub(crate) hash: ContentHash,
+    pub(crate) trail: &'a str,
+    pub(crate) place: Place,
+    /// Path of its file, which is part of the birth id.
+    pub(crate) path: &'a str,
+}
+
+impl Batch<'_> {
+    /// The nodes of a file in document order.
+    pub(crate) fn file_nodes(&self, file: FileId) -> Result<Vec<Stored>, StoreError> {
+        let mut nodes = Vec::new();
+        let mut open = self.children(Family::OfFile(file))?;
+        open.reverse();
+        while let Some(node) = open.pop() {
+            let first = open.len();
+            open.extend(self.children(Family::OfNode(node.key))?);
+            open[first..].reverse();
+            nodes.push(node);
+        }
+        Ok(nodes)
+    }
+
+    /// Ids of nodes that said exactly this in an earlier snapshot, latest first, in document order.
+    pub(crate) fn former_ids(
+        &self,
+        node_type: NodeType,
+        hash: ContentHash,
+    ) -> Result<Vec<NodeId>, StoreError> {
+        const FORMER: &str = "
+            SELECT node_id
+              FROM diff
+             WHERE old_hash = ?1
+               AND old_type = ?2
+             ORDER BY snapshot DESC, seq
+             LIMIT 16";
+        let mut query = self.tx.prepare_cached(FORMER).doing("look into the history")?;
+        let rows = query.query_map(params![hash.to_string(), node_type.as_str()], |row| {
+            row.get::<_, String>(0)
+        });
+        let rows = rows.doing("look into the history")?;
+        let mut ids = Vec::new();
+        for id in rows {
+            if let Some(id) = NodeId::parse(&id.doing("look into the history")?)
+                && !ids.contains(&id)
+            {
+                ids.push(id);
+            }
+        }
+        Ok(ids)
+    }
+
+    pub(super) fn children(&self, family: Family) -> Result<Vec<Stored>, StoreError> {
+        const OF_NODE: &str = concat!(
+            "SELECT ",
+            stored_columns!(),
+            " FROM node WHERE parent = ?1 ORDER BY position, key"
+        );
+        const OF_FILE: &str = concat!(
+            "SELECT ",
+            stored_columns!(),
+            " FROM node WHERE parent IS NULL AND file IS ?1 ORDER BY position, key"
+        );
+        let (sql, argument) = match family {
+            Family::OfNode(key) => (OF_NODE, Some(key.0)),
+            Family::OfFile(file) => (OF_FILE, Some(file.0)),
+            Family::OfNobody => (OF_FILE, None),
+        };
+        let mut query = self.tx.prepare_cached(sql).doing("read siblings")?;
+        let rows = query.query_map([argument], Stored::read).doing("read siblings")?;
+        rows.map(|row| row.doing("read siblings").and_then(|it| it)).collect()
+    }
+
+    /// Adds a node and returns its key. It gets back the id it had if it was here before.
+    pub(crate) fn add(&mut self, new: &NewNode<'_>) -> Result<NodeKey, StoreError> {
+        const ADD: &str = "
+            INSERT INTO node (id, file, parent, position, node_type, level, lang, key_path, format,
+                              token_count, content_hash, source_hash, label, trail, grams, content)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14, ?15)";
+        const ADD_HEAT: &str = "INSERT INTO heat (node, temperature, at) VALUES (?1, ?2, ?3)";
+        const ADD_DIFF: &str = "
+            INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
+            VALUES (?1, ?2, 'add', ?3, ?4)";
+        self.touch(new.place.into())?;
+        let id = self.fresh_id(new)?.to_string();
+        let hash = new.hash.to_string();
+        let Place { file, parent, position } = new.place;
+        let node = new.node;
+        let key = self
+            .tx
+            .prepare_cached(ADD)
+            .and_then(|mut it| {
+                it.insert(params![
+                    id,
+                    file.map(|it| it.0),
+                    parent.map(|it| it.0),
+                    position,
+                    node.node_type.as_str(),
+                    node.level,
+                    node.lang,
+                    node.key_path,
+                    node.format.as_str(),
+                    node.token_count,
+                    hash,
+                    node.label,
+                    new.trail,
+                    grams(node),
+                    node.content,
+                ])
+            })
+            .doing("add a node")?;
+        self.tx
+            .prepare_cached(ADD_HEAT)
+            .and_then(|mut it| it.execute(params![key, TEMPERATURE_AT_BIRTH, self.attended]))
+            .doing("give a node its temperature")?;
+        self.note_span(NodeKey(key), node)?;
+        let (snapshot, seq) = self.next_diff()?;
+        self.tx
+            .prepare_cached(ADD_DIFF)
+            .and_then(|mut it| it.execute(params![snapshot, seq, id, hash]))
+            .doing("record an addition")?;
+        self.counts.added += 1;
+        Ok(NodeKey(key))
+    }
+
+    /// Makes a stored node what its file says now; records it only if its state differs.
+    pub(crate) fn update(
+        &mut self,
+        old: &Stored,
+        new: &NewNode<'_>,
+        rank: RankChange,
+    ) -> Result<(), StoreError> {
+        // The file's block is as it was: whatever an agent made of it stays.
+        let is_source_same = old.source_hash == Some(new.hash);
+        let is_text_same = is_source_same || old.content_hash == new.hash;
+        let is_overlaid = old.source_hash.is_some_and(|it| it != old.content_hash);
+        let is_label_same = is_source_same && is_overlaid || old.label == new.node.label;
+        let is_structure_same = old.level == new.node.level
+            && old.lang == new.node.lang
+            && old.key_path == new.node.key_path
+            && old.format == new.node.format
+            && old.place.parent == new.place.parent
+            && old.place.file == new.place.file
+            && rank != RankChange::Moved;
+        let is_state_same = is_text_same && is_label_same && is_structure_same;
+        if !is_state_same {
+            self.touch(old.place.into())?;
+            self.touch(new.place.into())?;
+            let conflict = if !is_text_same && is_overlaid { Conflict::Yes } else { Conflict::No };
+            let new_hash = if is_text_same { old.content_hash } else { new.hash };
+            self.record(Op::Mod, old, Some(new_hash), conflict)?;
+            self.counts.modified += 1;
+        } else if rank == RankChange::Renumbered {
+            self.record(Op::Rank, old, Some(old.content_hash), Conflict::No)?;
+        }
+        if !is_text_same || !is_label_same {
+            self.set_text(old.key, new)?;
+        }
+        if !is_state_same || old.place != new.place || old.trail != new.trail || !is_source_same {
+            self.set_structure(old.key, new)?;
+        }
+        self.note_span(old.key, new.node)
+    }
+
+    /// Removes a node. Its children must have gone elsewhere or been removed before.
+    pub(crate) fn remove(&mut self, old: &Stored) -> Result<(), StoreError> {
+        const REMOVE: &str = "DELETE FROM node WHERE key = ?1";
+        self.touch(old.place.into())?;
+        self.record(Op::Rem, old, None, Conflict::No)?;
+        self.tx
+            .prepare_cached(REMOVE)
+            .and_then(|mut it| it.execute([old.key.0]))
+            .doing("remove a node")?;
+        self.counts.removed += 1;
+        Ok(())
+    }
+
+    fn set_text(&self, key: NodeKey, new: &NewNode<'_>) -> Result<(), StoreError> {
+        const SET: &str = "
+            UPDATE node
+               SET label = ?2, content = ?3, grams = ?4, content_hash = ?5, token_count = ?6
+             WHERE key = ?1";
+        let node = new.node;
+        let hash = new.hash.to_string();
+        self.tx
+            .prepare_cached(SET)
+            .and_then(|mut it| {
+                it.execute(params![
+                    key.0,
+                    node.label,
+                    node.content,
+                    grams(node),
+                    hash,
+                    node.token_count
+                ])
+            })
+            .map(drop)
+            .doing("change a node's text")
+    }
+
+    fn set_structure(&self, key: NodeKey, new: &NewNode<'_>) -> Result<(), StoreError> {
+        const SET: &str = "
+            UPDATE node
+               SET file = ?2, parent = ?3, position = ?4, level = ?5, lang = ?6, key_path = ?7,
+                   format = ?8, source_hash = ?9
+             WHERE key = ?1";
+        const SET_TRAIL: &str = "UPDATE node SET trail = ?2 WHERE key = ?1 AND trail <> ?2";
+        let Place { file, parent, position } = new.place;
+        let node = new.node;
+        self.tx
+            .prepare_cached(SET)
+            .and_then(|mut it| {
+                it.execute(params![
+                    key.0,
+                    file.map(|it| it.0),
+                    parent.map(|it| it.0),
+                    position,
+                    node.level,
+                    node.lang,
+                    node.key_path,
+                    node.format.as_str(),
+                    new.hash.to_string(),
+                ])
+            })
+            .doing("change a node's place")?;
+        // Apart from the rest, since changing an indexed column rewrites the node's index entries.
+        self.tx
+            .prepare_cached(SET_TRAIL)
+            .and_then(|mut it| it.execute(params![key.0, new.trail]))
+            .map(drop)
+            .doing("change a node's trail")
+    }
+
+    fn note_span(&self, key: NodeKey, node: &Node) -> Result<(), StoreError> {
+        const SET: &str = "
+            INSERT INTO span (node, start_byte, end_byte)
+            VALUES (?1, ?2, ?3)
+            ON CONFLICT (node) DO UPDATE SET start_byte = ?2, end_byte = ?3";
+        let edge = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
+        self.tx
+            .prepare_cached(SET)
+            .and_then(|mut it| {
+                it.execute(params![key.0, edge(node.span.start), edge(node.span.end)])
+            })
+            .map(drop)
+            .doing("note where a node stands")
+    }
+
+    /// The id for a node that is new to the tree: the one it had when it was here before, else its
+    /// birth id with the first ordinal that is free.
+    fn fresh_id(&self, new: &NewNode<'_>) -> Result<NodeId, StoreError> {
+        for id in self.former_ids(new.node.node_type, new.hash)? {
+            if !self.is_taken(id)? {
+                return Ok(id);
+            }
+        }
+        for ordinal in 0..=u32::MAX {
+            let id = NodeId::birth(new.node.node_type, new.path, &new.node.content, ordinal);
+            if !self.is_taken(id)? {
+                return Ok(id);
+            }
+        }
+        Err(StoreError::Corrupt { what: "four thousand million equal nodes".to_owned() })
+    }
+
+    fn is_taken(&self, id: NodeId) -> Result<bool, StoreError> {
+        const TAKEN: &str = "SELECT 1 FROM node WHERE id = ?1";
+        self.tx
+            .prepare_cached(TAKEN)
+            .and_then(|mut it| it.exists([id.to_string()]))
+            .doing("look for an id")
+    }
+}
+
+fn grams(node: &Node) -> Option<String> {
+    crate::grams::bigrams(&format!("{}\n{}", node.label, node.content))
+}
