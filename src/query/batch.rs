@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::{Answer, Attention, QueryError, budget, echo, excerpt, facts, rank};
 use crate::render;
-use crate::store::NodeKey;
 use crate::store::reader::{Head, Reader};
 
 /// Ids of one request, the same one twice counting twice.
@@ -56,7 +55,7 @@ pub(crate) fn fetch_batch(
             out.extend(lists_of(&found, chosen, &missing));
             Ok::<_, QueryError>(render::blocks(&out))
         };
-        let text = match budget::settle(budget, chosen, render)? {
+        let text = match budget::settle(budget, chosen, |_| None, render)? {
             Some((settled, text)) => {
                 chosen = settled;
                 text

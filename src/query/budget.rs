@@ -8,18 +8,39 @@
 use crate::tokens;
 
 /// What the line about the rest may take.
-pub(crate) const REST_TOKENS: u32 = 20;
+pub(crate) const REST_TOKENS: u32 = 12;
+
+/// What the block about the rest takes at the most.
+pub(crate) const BLOCK_REST_TOKENS: u32 = 40;
 
 /// Measuring stops here; what follows is dropped as a whole.
 const ROUNDS_MAX: usize = 12;
 
-/// An upper bound on each text's tokens: bytes while all of them fit as bytes, else exact counts.
-pub(crate) fn prices(texts: &[String], budget: u32) -> Vec<u32> {
-    let n_bytes: usize = texts.iter().map(String::len).sum();
-    match n_bytes <= budget as usize {
-        true => texts.iter().map(|it| it.len() as u32).collect(),
-        false => texts.iter().map(|it| tokens::count(it)).collect(),
+/// What each line takes, from the first on: bytes while all of them fit as bytes, else exact counts
+/// until the budget is used up, and from there on estimates, rather too high than too low.
+///
+/// Lines end in a line break and begin with anything but white space or a shorter indent than they
+/// have, and none is empty. The encoding never has a token across such a seam, so that the exact counts
+/// of lines add up to that of the reply. Returns how many prices are exact, too.
+pub(crate) fn prices(lines: &[String], budget: u32) -> (Vec<u32>, usize) {
+    let n_bytes: usize = lines.iter().map(String::len).sum();
+    if n_bytes <= budget as usize {
+        return (lines.iter().map(|it| it.len() as u32).collect(), lines.len());
     }
+    let (mut spent, mut bytes, mut n_exact) = (0u64, 1u64, 0);
+    let price = |line: &String| {
+        let n_bytes = line.len() as u64;
+        if u64::from(budget) < spent {
+            return (n_bytes * spent * 11 / (bytes * 10) + 1).min(u64::from(u32::MAX)) as u32;
+        }
+        let counted = tokens::count(line);
+        spent += u64::from(counted);
+        bytes += n_bytes;
+        n_exact += 1;
+        counted
+    };
+    let prices = lines.iter().map(price).collect();
+    (prices, n_exact)
 }
 
 /// The indices of what to take: in order of worth, everything that still fits, room kept for one line
@@ -41,28 +62,49 @@ pub(crate) fn choose(prices: &[u32], budget: u32) -> Vec<usize> {
 }
 
 /// Renders `chosen`, best first, and lets go of the last ones until the text fits; `None` when it does
-/// not even without any.
+/// not even without any. What `bound` puts below the budget is not measured.
 pub(crate) fn settle<E>(
     budget: Option<u32>,
     mut chosen: Vec<usize>,
+    bound: impl Fn(&[usize]) -> Option<u32>,
     mut render: impl FnMut(&[usize]) -> Result<String, E>,
 ) -> Result<Option<(Vec<usize>, String)>, E> {
     for round in 0..=ROUNDS_MAX {
         let text = render(&chosen)?;
         let Some(budget) = budget else { return Ok(Some((chosen, text))) };
-        if tokens::fits(&text, budget) {
+        if bound(&chosen).is_some_and(|it| it <= budget) {
+            debug_assert!(tokens::fits(&text, budget), "over {budget}: {text}");
+            return Ok(Some((chosen, text)));
+        }
+        if text.len() <= budget as usize {
+            return Ok(Some((chosen, text)));
+        }
+        let counted = tokens::count(&text);
+        if counted <= budget {
             return Ok(Some((chosen, text)));
         }
         if chosen.is_empty() {
             break;
         }
-        let counted = u64::from(tokens::count(&text)).max(1);
-        let excess = counted.saturating_sub(u64::from(budget));
-        let n_dropped = (chosen.len() as u64 * excess / counted).max(1) as usize;
+        let excess = u64::from(counted - budget);
+        let n_dropped = (chosen.len() as u64 * excess / u64::from(counted)).max(1) as usize;
         let n_kept = chosen.len().saturating_sub(n_dropped);
         chosen.truncate(if round + 1 < ROUNDS_MAX { n_kept } else { 0 });
     }
     Ok(None)
+}
+
+/// More than a block of that head and text can take: no token joins a text that begins and ends with
+/// something other than white space to the lines around it, but for what the slack covers.
+pub(crate) fn block_bound(head: &str, n_tokens: u32, content: &str) -> Option<u32> {
+    const SLACK: u32 = 10;
+    let is_sealed = content.trim().len() == content.len();
+    is_sealed.then(|| n_tokens.saturating_add(head.len() as u32).saturating_add(SLACK))
+}
+
+/// Tokens of a line and of its line break.
+pub(crate) fn line_price(line: &str) -> u32 {
+    tokens::count(line).saturating_add(1)
 }
 
 /// The first of the texts that fits, else the shortest sign that there is more.
@@ -109,11 +151,12 @@ mod tests {
     #[test]
     fn the_reply_itself_is_measured() {
         let words = |chosen: &[usize]| Ok::<_, Infallible>("one two three ".repeat(chosen.len()));
-        let (chosen, text) = settle(Some(20), (0..100).collect(), words).unwrap().unwrap();
+        let (chosen, text) =
+            settle(Some(20), (0..100).collect(), |_| None, words).unwrap().unwrap();
         assert!(!chosen.is_empty());
         assert!(tokens::count(&text) <= 20);
         let stubborn = |_: &[usize]| Ok::<_, Infallible>("never short enough".repeat(10));
-        assert_eq!(settle(Some(3), (0..100).collect(), stubborn).unwrap(), None);
+        assert_eq!(settle(Some(3), (0..100).collect(), |_| None, stubborn).unwrap(), None);
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub(crate) fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryErr
 
         let prices = around.prices(max);
         let own_price = (own.len() as u32).min(estimate(&head));
-        let room = max.saturating_sub(own_price);
+        let room = max.saturating_sub(own_price).saturating_sub(SEPARATOR_TOKENS);
         let chosen = budget::choose(&prices, room);
         let keys: Vec<NodeKey> = chosen.iter().map(|&at| around.relatives[at].head.key).collect();
         let contents = reader.contents(&keys)?;
@@ -65,7 +65,15 @@ pub(crate) fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryErr
             blocks.push(own.clone());
             Ok::<_, QueryError>(render::blocks(&blocks))
         };
-        let (chosen, text) = match budget::settle(Some(max), chosen, render)? {
+        let bound = |chosen: &[usize]| {
+            let own = block_bound(&head, score, &content)?;
+            chosen.iter().try_fold(own.saturating_add(budget::BLOCK_REST_TOKENS), |sum, &at| {
+                let it = &around.relatives[at];
+                let bound = block_bound(&it.head, it.score, it.content(&contents))?;
+                Some(u32::saturating_add(sum, bound))
+            })
+        };
+        let (chosen, text) = match budget::settle(Some(max), chosen, bound, render)? {
             Some(settled) => settled,
             None if crate::tokens::fits(&own, max) => (Vec::new(), own),
             None => (Vec::new(), excerpt::shortened(&head, score, &content, max)),
@@ -85,6 +93,10 @@ pub(crate) fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryErr
         warmed.push((head.key, Attention::Read));
         Ok(Answer { text, structured, warmed })
     })
+}
+
+fn block_bound(head: &Head, score: f64, content: &str) -> Option<u32> {
+    budget::block_bound(&render::block_head(head, score), head.tokens, content)
 }
 
 /// About what a node's block takes, from what is stored.
@@ -112,9 +124,12 @@ struct Relative {
 }
 
 impl Relative {
+    fn content<'a>(&self, contents: &'a HashMap<NodeKey, String>) -> &'a str {
+        contents.get(&self.head.key).map_or("", String::as_str)
+    }
+
     fn block(&self, contents: &HashMap<NodeKey, String>) -> String {
-        let content = contents.get(&self.head.key).map_or("", String::as_str);
-        render::block(&self.head, self.score, content)
+        render::block(&self.head, self.score, self.content(contents))
     }
 
     fn facts(&self, attended: i64) -> Value {

@@ -231,13 +231,20 @@ fn lines(
         let chosen = (0..hits.len()).collect();
         return Ok(Shown { text: trimmed(text), chosen, snippets, tokens_left_out: 0 });
     };
-    let prices = budget::prices(&pieces, max);
+    let (prices, n_exact) = budget::prices(&pieces, max);
+    let mut chosen = budget::choose(&prices, max);
+    chosen.retain(|&at| at < n_exact);
     let render = |chosen: &[usize]| {
         let mut text = rest_line(&prices, chosen).map_or_else(String::new, |it| format!("{it}\n"));
         text.extend(chosen.iter().rev().map(|&at| pieces[at].as_str()));
         Ok::<_, QueryError>(trimmed(text))
     };
-    let settled = budget::settle(budget, budget::choose(&prices, max), render)?;
+    // The prices of what is chosen are exact.
+    let bound = |chosen: &[usize]| {
+        let rest = rest_line(&prices, chosen).map_or(0, |it| budget::line_price(&it));
+        Some(chosen.iter().fold(rest, |sum, &at| sum.saturating_add(prices[at])))
+    };
+    let settled = budget::settle(budget, chosen, bound, render)?;
     let (chosen, text) = settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, [])));
     let tokens_left_out = left_out(&prices, &chosen);
     Ok(Shown { text, chosen, snippets, tokens_left_out })
@@ -267,7 +274,13 @@ fn full(reader: &Reader, hits: &[Hit], max: u32) -> Result<Shown, QueryError> {
         });
         Ok::<_, QueryError>(render::blocks(&rest.into_iter().chain(blocks).collect::<Vec<_>>()))
     };
-    let settled = budget::settle(Some(max), chosen, render)?;
+    let bound = |chosen: &[usize]| {
+        chosen.iter().try_fold(budget::BLOCK_REST_TOKENS, |sum: u32, &at| {
+            let bound = budget::block_bound(&hits[at].line(), hits[at].head.tokens, content(at))?;
+            Some(sum.saturating_add(bound))
+        })
+    };
+    let settled = budget::settle(Some(max), chosen, bound, render)?;
     let (chosen, text) = match settled {
         Some((chosen, text)) if !chosen.is_empty() => (chosen, text),
         _ => {

@@ -28,7 +28,7 @@ const FOLD_BYTES: u32 = 64;
 /// Lines that are tried once one did not fit.
 const MISSES_MAX: u32 = 16;
 /// Folded nodes that are counted in one reply.
-const COUNTED_MAX: u32 = 10_000;
+const COUNTED_MAX: u32 = 5_000;
 
 /// A look at the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,10 +67,15 @@ pub(crate) fn tree(reader: &Reader, ask: &Tree<'_>) -> Result<Answer, QueryError
         }
         let order = picture.grow(ask.levels, max)?;
         let chosen = (0..order.len()).collect();
-        let settled = budget::settle(Some(max), chosen, |chosen| {
-            picture.show(chosen.iter().map(|&at| order[at]));
-            picture.draw()
-        })?;
+        let settled = budget::settle(
+            Some(max),
+            chosen,
+            |_| None,
+            |chosen| {
+                picture.show(chosen.iter().map(|&at| order[at]));
+                picture.draw()
+            },
+        )?;
         let text = match settled {
             Some((_, text)) => text,
             None => {

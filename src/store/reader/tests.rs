@@ -1,1 +1,141 @@
+use expect_test::expect;
 
+use super::testing::Sketch;
+use super::*;
+use crate::clock::Millis;
+use crate::store::{IfMissing, Look, Writer};
+
+const LOOK: Look = Look { size: 1, mtime: 1 };
+
+fn add_file(writer: &Writer, path: &str) {
+    let added: Result<_, StoreError> = writer.write("test", "", Millis(0), |batch| {
+        let root = batch.root("/notes")?;
+        batch.add_file(root, path, LOOK)
+    });
+    added.unwrap();
+}
+
+fn ids(heads: &[Head]) -> Vec<&str> {
+    heads.iter().map(|it| it.label.as_str()).collect()
+}
+
+#[test]
+fn several_questions_see_one_state() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    let reader = Reader::open(&path).unwrap();
+    add_file(&writer, "a.md");
+    let seen: Result<_, StoreError> = reader.at_one_state(|reader| {
+        let before = reader.files()?.len();
+        add_file(&writer, "b.md");
+        let nested: Result<_, StoreError> = reader.at_one_state(|it| Ok(it.files()?.len()));
+        Ok((before, nested?))
+    });
+    assert_eq!(seen.unwrap(), (1, 1));
+    assert_eq!(reader.files().unwrap().len(), 2);
+}
+
+#[test]
+fn a_reader_cannot_write() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    drop(Writer::open(&path, IfMissing::Create).unwrap());
+    let reader = Reader::open(&path).unwrap();
+    for sql in [
+        "DELETE FROM memory",
+        "CREATE TABLE x (y)",
+        "CREATE TEMP TABLE x (y)",
+        "PRAGMA user_version = 9",
+        "PRAGMA query_only = 0; DELETE FROM memory",
+        "INSERT INTO node_fts (node_fts) VALUES ('rebuild')",
+    ] {
+        assert!(reader.conn.execute_batch(sql).is_err(), "{sql}");
+    }
+    let missing = Reader::open(&dir.path().join("mistyped.db"));
+    assert!(matches!(missing, Err(StoreError::Missing { .. })));
+    assert!(!dir.path().join("mistyped.db").exists());
+}
+
+#[test]
+fn files_come_in_the_order_of_their_paths() {
+    let reader = Sketch::of(
+        "text Born to an agent\n= b.md\nheading B\n  text B1\n= a/z.md\nheading AZ\nheading AZ2\n",
+    );
+    assert_eq!(ids(&reader.roots(99).unwrap()), ["AZ", "AZ2", "B", "Born to an agent"]);
+    assert_eq!(ids(&reader.roots(3).unwrap()), ["AZ", "AZ2", "B"]);
+    let rest = reader.extent(&[], Rest::Roots(2), 99).unwrap();
+    assert_eq!((rest.n_nodes, rest.is_at_least), (3, false));
+    let rest = reader.extent(&[], Rest::Roots(4), 99).unwrap();
+    assert_eq!(rest, Extent::default());
+}
+
+#[test]
+fn a_family_is_found_from_each_of_its_members() {
+    let reader = Sketch::of(
+        "= a.md\nheading top\n  text one\n  heading two\n    text deep\n      text deeper\n  text three\n",
+    );
+    let top = &reader.roots(1).unwrap()[0];
+    let children = reader.children(top.key, 99).unwrap();
+    assert_eq!(ids(&children), ["one", "two", "three"]);
+    assert_eq!(ids(&reader.children(top.key, 2).unwrap()), ["one", "two"]);
+    assert_eq!(ids(&reader.siblings(&children[1], 99).unwrap()), ["one", "three"]);
+    assert_eq!(ids(&reader.siblings(top, 99).unwrap()), [] as [&str; 0]);
+    let below = reader.descendants(children[1].key, 9, 99).unwrap();
+    assert_eq!(ids(&below), ["deep", "deeper"]);
+    assert_eq!(ids(&reader.descendants(children[1].key, 1, 99).unwrap()), ["deep"]);
+    assert_eq!(ids(&reader.descendants(top.key, 9, 3).unwrap()).len(), 3);
+    assert_eq!(ids(&reader.ancestors(below[1].key, 99).unwrap()), ["deep", "two", "top"]);
+    let rest = Rest::Children(top.key, children[0].position);
+    assert_eq!(reader.extent(&[], rest, 99).unwrap().n_nodes, 4);
+    let capped = reader.extent(&[top.key], Rest::Nothing, 2).unwrap();
+    assert_eq!((capped.n_nodes, capped.is_at_least), (2, true));
+}
+
+#[test]
+fn what_is_no_expression_is_told_apart_from_failure() {
+    let reader = Sketch::of("text words\n");
+    for text in ["(", "\"", "a AND", "nowhere : a", "NEAR(", "", &"(".repeat(1 << 16)] {
+        assert_eq!(reader.matches(text, None, 9).unwrap(), None, "{text:.20}");
+    }
+    assert_eq!(reader.matches("words", None, 9).unwrap().map(|it| it.len()), Some(1));
+    assert_eq!(reader.matches("\"\" OR words", None, 9).unwrap().map(|it| it.len()), Some(1));
+}
+
+#[test]
+fn heat_is_computed_when_it_is_read() {
+    let heat = Heat { temperature: 0.5, at: 1_000, pinned: false };
+    let hour = 3_600_000;
+    let shown: Vec<String> = [0, 1_000, 1_000 + hour, 1_000 + 24 * hour, i64::MAX]
+        .into_iter()
+        .map(|attended| format!("{:.3}", heat.now(attended)))
+        .collect();
+    expect!["0.500 0.500 0.476 0.151 0.000"].assert_eq(&shown.join(" "));
+    assert_eq!(Heat { pinned: true, ..heat }.now(i64::MAX), 0.5);
+}
+
+#[test]
+fn a_file_with_an_error_keeps_its_row() {
+    let mut sketch = Sketch::new();
+    sketch.file("bad.md");
+    sketch.file("good.md");
+    sketch.node(0, "text", "two words");
+    sketch.run("UPDATE file SET error = 'not text' WHERE path = 'bad.md'");
+    let reader = sketch.done();
+    let files: Vec<String> = reader
+        .files()
+        .unwrap()
+        .into_iter()
+        .map(|it| format!("{} {} {} {:?}", it.path, it.n_nodes, it.tokens, it.error))
+        .collect();
+    assert_eq!(files, ["bad.md 0 0 Some(\"not text\")", "good.md 1 2 None"]);
+    assert_eq!(reader.files_with_errors().unwrap().len(), 1);
+    let block = crate::render::files::block(&reader.files().unwrap());
+    expect![[r#"
+        === Files ===
+        /notes
+        ├── bad.md (0 nodes, 0 tok) error: not text
+        └── good.md (1 node, 2 tok)
+    "#]]
+    .assert_eq(&block);
+}
