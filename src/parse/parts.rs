@@ -165,9 +165,14 @@ fn sentence_ends(window: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Where the last word ends that is not alone.
+/// Where the last word ends that is not alone: before white space, or else beside a mark.
 fn word_end(window: &str) -> Option<usize> {
-    window.rfind([' ', '\t']).filter(|&at| window.len() / 4 <= at && 0 < at)
+    let is_late = |at: &usize| window.len() / 4 <= *at && 0 < *at;
+    let mark = || {
+        let (at, c) = window.char_indices().rfind(|(_, c)| !c.is_alphanumeric())?;
+        Some(at + c.len_utf8())
+    };
+    window.rfind([' ', '\t']).filter(is_late).or_else(|| mark().filter(is_late))
 }
 
 #[cfg(test)]

@@ -204,6 +204,8 @@ impl<'a> Inline<'a> {
     fn line_break(&mut self) {
         match self.flow {
             Flow::Lines => {
+                let len = self.out.trim_end_matches([' ', '\t']).len();
+                self.out.truncate(len);
                 self.out.push('\n');
                 self.is_plain_done |= !self.plain.trim().is_empty();
             }

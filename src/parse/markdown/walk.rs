@@ -156,7 +156,9 @@ impl<'a, 'o> Walk<'a, 'o> {
             TagEnd::Heading(_) => self.end_heading(range),
             TagEnd::CodeBlock => self.end_code(range),
             TagEnd::HtmlBlock => self.end_markup(range),
-            TagEnd::List(_) | TagEnd::Item | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition => {
+            // What stands between items and the end of their list belongs to neither.
+            TagEnd::List(_) => self.end_container(range),
+            TagEnd::Item | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition => {
                 self.end_paragraph();
                 self.definitions_until(range.end);
                 self.end_container(range);
