@@ -20,18 +20,18 @@ pub fn markdown(data: &[u8]) {
 }
 
 /// Nothing of the text is lost: words, code and front matter.
-pub fn check(parsed: &Parsed, text: &str) -> Result<(), String> {
+pub(crate) fn check(parsed: &Parsed, text: &str) -> Result<(), String> {
     check_words(parsed, text)?;
     check_code(parsed, text)?;
     check_preamble(parsed, text)
 }
 
 /// The tree's own rules.
-pub fn check_tree(tree: &Tree, text: &str) {
+pub(crate) fn check_tree(tree: &Tree, text: &str) {
     for (index, node) in tree.nodes.iter().enumerate() {
         if let Some(parent) = node.parent {
             assert!(parent < index, "node {index} stands before its parent {parent}");
-            // In pre-order, a node's parent is its predecessor or one of its predecessor's ancestors.
+            // In pre-order, a node's parent is the node before it or one of that one's ancestors.
             let mut above = Some(index - 1);
             while above != Some(parent) {
                 above = above.and_then(|it| tree.nodes[it].parent);
@@ -54,7 +54,7 @@ pub fn check_tree(tree: &Tree, text: &str) {
 ///
 /// The source's words are those of the parser's events, the tree's those of its contents: links'
 /// destinations and titles, markers and names may add words to the tree, but take none away.
-pub fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
+fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
     let front = front_matter_end(parsed, text);
     let mut budget: HashMap<&str, i64> = HashMap::new();
     let body = &text[front..];
@@ -90,7 +90,7 @@ pub fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
 }
 
 /// A fenced block at the margin is a code node with the bytes between the two fences.
-pub fn check_code(parsed: &Parsed, text: &str) -> Result<(), String> {
+fn check_code(parsed: &Parsed, text: &str) -> Result<(), String> {
     let body = &text[front_matter_end(parsed, text)..];
     let mut depth = 0usize;
     for (event, range) in Parser::new_ext(body, options()).into_offset_iter() {
@@ -101,7 +101,10 @@ pub fn check_code(parsed: &Parsed, text: &str) -> Result<(), String> {
                 let mark = &block[..block.bytes().take_while(|it| b"`~".contains(it)).count()];
                 let Some((_, inner)) = block.split_once('\n') else { continue };
                 let Some((inner, closing)) = inner.rsplit_once('\n') else { continue };
-                if !is_at_margin || mark.len() < 3 || !closing.trim().starts_with(mark) {
+                let closing = closing.trim_matches([' ', '\r']);
+                let is_closed = closing.len() >= mark.len()
+                    && closing.bytes().all(|byte| mark.as_bytes().contains(&byte));
+                if !is_at_margin || mark.len() < 3 || !is_closed {
                     continue;
                 }
                 let code = inner.strip_suffix('\r').unwrap_or(inner);
@@ -124,9 +127,9 @@ pub fn check_code(parsed: &Parsed, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The front matter's words stand in its nodes; in YAML, where the text is the value, as often as in
-/// the source. Comments may go, and so may what escapes and indentation marks are written with.
-pub fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
+/// The front matter's words stand in its nodes; in YAML, where the text is the value, as often as
+/// in the source. Comments may go, and so may what escapes and indentation marks are written with.
+fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
     let end = match parsed.tree.nodes.first() {
         Some(first) if first.node_type == NodeType::Preamble => first.span.end,
         _ => return Ok(()),
