@@ -1,9 +1,9 @@
 //! Bytes to trees. Parsing never fails: it gives a tree and warnings.
 //!
-//! [`decode`] makes text of whatever bytes a file has, [`parse`] makes a tree of the text. Every word
-//! that a reader would see stands in exactly one node's content; code stands there byte for byte. No
-//! node's content has more than [`PART_TOKENS_MAX`] tokens: what is larger becomes a node of the same
-//! type with an empty content and its parts as children. Nothing here does IO.
+//! [`decode`] makes text of whatever bytes a file has, [`parse`] makes a tree of the text. Every
+//! word that a reader would see stands in exactly one node's content; code stands there byte for
+//! byte. No node's content has more than [`PART_TOKENS_MAX`] tokens: what is larger becomes a node
+//! of the same type with an empty content and its parts as children. Nothing here does IO.
 
 mod decode;
 mod label;

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use crate::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, parse};
 use crate::tokens;
-use crate::tree::{Format, NodeType, Tree};
+use crate::tree::{Format, Node, NodeType, Tree};
 
 /// Panics when parsing `data` as Markdown breaks a promise.
 pub fn markdown(data: &[u8]) {
@@ -14,20 +14,24 @@ pub fn markdown(data: &[u8]) {
     let parsed = parse(Syntax::Markdown, &text);
     assert_eq!(parsed, parse(Syntax::Markdown, &text), "parsing twice gives two trees");
     check_tree(&parsed.tree, &text);
-    if let Err(report) = check_words(&parsed, &text) {
-        panic!("{report}");
-    }
-    if let Err(report) = check_preamble(&parsed, &text) {
+    if let Err(report) = check(&parsed, &text) {
         panic!("{report}");
     }
 }
 
+/// Nothing of the text is lost: words, code and front matter.
+pub(crate) fn check(parsed: &Parsed, text: &str) -> Result<(), String> {
+    check_words(parsed, text)?;
+    check_code(parsed, text)?;
+    check_preamble(parsed, text)
+}
+
 /// The tree's own rules.
-pub fn check_tree(tree: &Tree, text: &str) {
+pub(crate) fn check_tree(tree: &Tree, text: &str) {
     for (index, node) in tree.nodes.iter().enumerate() {
         if let Some(parent) = node.parent {
             assert!(parent < index, "node {index} stands before its parent {parent}");
-            // In pre-order, a node's parent is its predecessor or one of its predecessor's ancestors.
+            // In pre-order, a node's parent is the node before it or one of that one's ancestors.
             let mut above = Some(index - 1);
             while above != Some(parent) {
                 above = above.and_then(|it| tree.nodes[it].parent);
@@ -50,7 +54,7 @@ pub fn check_tree(tree: &Tree, text: &str) {
 ///
 /// The source's words are those of the parser's events, the tree's those of its contents: links'
 /// destinations and titles, markers and names may add words to the tree, but take none away.
-pub fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
+fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
     let front = front_matter_end(parsed, text);
     let mut budget: HashMap<&str, i64> = HashMap::new();
     let body = &text[front..];
@@ -85,9 +89,47 @@ pub fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
     }
 }
 
-/// The front matter's words stand in its nodes; in YAML, where the text is the value, as often as in
-/// the source. Comments may go, and so may what escapes and indentation marks are written with.
-pub fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
+/// A fenced block at the margin is a code node with the bytes between the two fences.
+fn check_code(parsed: &Parsed, text: &str) -> Result<(), String> {
+    let body = &text[front_matter_end(parsed, text)..];
+    let mut depth = 0usize;
+    for (event, range) in Parser::new_ext(body, options()).into_offset_iter() {
+        match event {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) if depth == 0 => {
+                let block = &body[range.clone()];
+                let is_at_margin = range.start == 0 || body[..range.start].ends_with('\n');
+                let mark = &block[..block.bytes().take_while(|it| b"`~".contains(it)).count()];
+                let Some((_, inner)) = block.split_once('\n') else { continue };
+                let Some((inner, closing)) = inner.rsplit_once('\n') else { continue };
+                let closing = closing.trim_matches([' ', '\r']);
+                let is_closed = closing.len() >= mark.len()
+                    && closing.bytes().all(|byte| mark.as_bytes().contains(&byte));
+                if !is_at_margin || mark.len() < 3 || !is_closed {
+                    continue;
+                }
+                let code = inner.strip_suffix('\r').unwrap_or(inner);
+                let is_kept =
+                    |node: &Node| node.node_type == NodeType::Code && node.content == code;
+                let is_small = tokens::count(code) <= PART_TOKENS_MAX;
+                if is_small && !code.is_empty() && !parsed.tree.nodes.iter().any(is_kept) {
+                    return Err(format!("no node has the code {code:?}"));
+                }
+            }
+            Event::Start(Tag::List(_) | Tag::BlockQuote(_) | Tag::FootnoteDefinition(_)) => {
+                depth += 1;
+            }
+            Event::End(TagEnd::List(_) | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition) => {
+                depth -= 1;
+            }
+            _ => (),
+        }
+    }
+    Ok(())
+}
+
+/// The front matter's words stand in its nodes; in YAML, where the text is the value, as often as
+/// in the source. Comments may go, and so may what escapes and indentation marks are written with.
+fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
     let end = match parsed.tree.nodes.first() {
         Some(first) if first.node_type == NodeType::Preamble => first.span.end,
         _ => return Ok(()),
@@ -122,15 +164,8 @@ struct Source {
 impl Source {
     fn read(body: &str) -> Source {
         let mut out = Source::default();
-        let options = Options::ENABLE_TABLES
-            | Options::ENABLE_TASKLISTS
-            | Options::ENABLE_STRIKETHROUGH
-            | Options::ENABLE_FOOTNOTES
-            | Options::ENABLE_MATH
-            | Options::ENABLE_HEADING_ATTRIBUTES
-            | Options::ENABLE_GFM;
         let mut code: Option<String> = None;
-        let events = Parser::new_ext(body, options).into_offset_iter();
+        let events = Parser::new_ext(body, options()).into_offset_iter();
         for (label, definition) in events.reference_definitions().iter() {
             out.allowed.push(body[definition.span.clone()].to_owned());
             out.allowed.push(label.to_owned());
@@ -195,6 +230,16 @@ impl Source {
         }
         out
     }
+}
+
+fn options() -> Options {
+    Options::ENABLE_TABLES
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_MATH
+        | Options::ENABLE_HEADING_ATTRIBUTES
+        | Options::ENABLE_GFM
 }
 
 /// Where the body starts: behind the front matter, by the tree's own account.

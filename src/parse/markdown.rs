@@ -1,8 +1,8 @@
 //! Markdown to nodes, section by section.
 //!
-//! Blocks at the top level become nodes under the innermost open heading. The blocks that are nodes
-//! wherever they stand (code, tables, markup, formulas, headings) become children of the list, quote
-//! or footnote around them.
+//! Blocks at the top level become nodes under the innermost open heading. The blocks that are
+//! nodes wherever they stand (code, tables, markup, formulas, headings) become children of the
+//! list, quote or footnote around them.
 
 mod container;
 mod inline;

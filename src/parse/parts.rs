@@ -89,7 +89,7 @@ fn line_break(text: &str) -> usize {
     usize::from(text.starts_with('\n'))
 }
 
-/// The part that starts at `start`: at most 800 tokens, and never empty unless blank is all there is.
+/// The part that starts at `start`: at most 800 tokens, empty only where the text is blank.
 ///
 /// Parts of one text are alike, so that the size of one is a good guess at the next one's.
 fn part_at(text: &str, start: usize, cut: Cut, try_bytes: &mut usize) -> (Range<usize>, u32) {
@@ -131,7 +131,7 @@ fn boundary(text: &str, max_bytes: usize, cut: Cut) -> usize {
     };
     if cut == Cut::Lines {
         return settled(text, late_breaks())
-            .or_else(|| breaks().last())
+            .or_else(|| breaks().next_back())
             .or_else(|| word_end(&window[..end]))
             .unwrap_or(end);
     }
@@ -165,9 +165,14 @@ fn sentence_ends(window: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Where the last word ends that is not alone.
+/// Where the last word ends that is not alone: before white space, or else beside a mark.
 fn word_end(window: &str) -> Option<usize> {
-    window.rfind([' ', '\t']).filter(|&at| window.len() / 4 <= at && 0 < at)
+    let is_late = |at: &usize| window.len() / 4 <= *at && 0 < *at;
+    let mark = || {
+        let (at, c) = window.char_indices().rfind(|(_, c)| !c.is_alphanumeric())?;
+        Some(at + c.len_utf8())
+    };
+    window.rfind([' ', '\t']).filter(is_late).or_else(|| mark().filter(is_late))
 }
 
 #[cfg(test)]

@@ -96,10 +96,10 @@ fn closing(text: &str, from: usize, notation: Notation) -> Option<(Range<usize>,
     let mut at = from;
     while at < text.len() {
         let len = line_len(&text[at..]);
-        let is_end = match (notation, text[at..at + len].trim_end()) {
-            (Notation::Yaml, "---" | "...") | (Notation::Toml, "+++") => true,
-            _ => false,
-        };
+        let is_end = matches!(
+            (notation, text[at..at + len].trim_end()),
+            (Notation::Yaml, "---" | "...") | (Notation::Toml, "+++")
+        );
         if is_end {
             return Some((from..at, at + len));
         }

@@ -43,7 +43,238 @@ fn an_empty_file_has_no_nodes() {
     check(" \n\n\t\n", expect![[""]]);
 }
 
-/// Not part of the suite: parses every file under `REMINDB_CORPUS`.
+#[test]
+fn a_heading_closes_its_own_level_even_when_it_is_empty() {
+    check(
+        "# A\n## B\n##\nx\n# C\n",
+        expect![[r#"
+        [heading 1] A
+          [heading 2] B
+          [text] x
+        [heading 1] C
+    "#]],
+    );
+}
+
+#[test]
+fn headings_skip_levels_both_ways() {
+    check(
+        "### Deep\n# Top\n###### Deeper\n## Mid\n",
+        expect![[r#"
+        [heading 3] Deep
+        [heading 1] Top
+          [heading 6] Deeper
+          [heading 2] Mid
+    "#]],
+    );
+}
+
+#[test]
+fn code_is_kept_byte_for_byte() {
+    check(
+        "```\n\n\tx  \n\n```\n\n~~~\n\r\n\n~~~\n",
+        expect![[r#"
+            [code] Code: x
+              | 
+              | 	x  
+              | 
+            [code] Code
+              | ␍
+              | 
+        "#]],
+    );
+    check(
+        "> ```\n>  a\n>\n> b\n> ```\n",
+        expect![[r#"
+        [text] Quote
+          | 
+          [code] Code: a
+            |  a
+            | 
+            | b
+    "#]],
+    );
+    check(
+        "  ```\n   one less two\n  ```",
+        expect![[r#"
+        [code] Code: one less two
+          |  one less two
+    "#]],
+    );
+}
+
+#[test]
+fn a_pipe_in_a_wikilink_ends_no_cell() {
+    check(
+        "|a|b|\n|-|-|\n|[[P|x]]|`[[Q|y]]`|\n\n    [[in|code]]\n",
+        expect![[r#"
+        [table] Table: a, b (1 row)
+          | a	b
+          | [[P|x]]	`[[Q|y]]`
+        [code] Code: [[in|code]]
+          | [[in|code]]
+    "#]],
+    );
+}
+
+#[test]
+fn a_definition_that_nothing_uses_is_text() {
+    check(
+        "- [a]\n- x\n\n  [gone]: /1\n\n[a]: /2\n[a]: /3\n\n> [quoted]: /4 'T'\n",
+        expect![[r#"
+        [list] 2-item list: a
+          | - [a](/2)
+          | - x
+          | 
+          |   [gone]: /1
+        [text] [a]: /3
+        [text] [quoted]: /4 'T'
+          | > [quoted]: /4 'T'
+    "#]],
+    );
+}
+
+#[test]
+fn a_number_stays_where_its_item_starts_with_a_block() {
+    check(
+        "9. ```\n   x\n   ```\n10. > y\n11.\n",
+        expect![[r#"
+        [list] 3-item list: 9.
+          | 9.
+          [code] Code: x
+            | x
+          [list] y
+            | 10. > y
+            | 11.
+    "#]],
+    );
+}
+
+#[test]
+fn a_large_table_keeps_its_header() {
+    let rows: String = (0..400).map(|i| format!("| {i} | some words in a cell |\n")).collect();
+    let parsed = parse(Syntax::Markdown, &format!("| n | text |\n|---|---|\n{rows}"));
+    let nodes = &parsed.tree.nodes;
+    assert_eq!(
+        (nodes[0].label.as_str(), nodes[0].content.as_str()),
+        ("Table: n, text (400 rows)", "n\ttext")
+    );
+    let rows: Vec<&str> = nodes[1..].iter().flat_map(|part| part.content.split('\n')).collect();
+    assert!(nodes[1..].iter().all(|part| part.parent == Some(0)));
+    assert_eq!((rows.len(), rows[399]), (400, "399\tsome words in a cell"));
+}
+
+#[test]
+fn large_code_is_joined_by_line_breaks_and_names_its_language() {
+    let code: String = (0..900).map(|i| format!("let x{i} = {i};\r\n\r\n")).collect();
+    let text = format!("- item\n\n```rust ignore\n{code}```\n");
+    let parsed = parse(Syntax::Markdown, &text);
+    let nodes = &parsed.tree.nodes;
+    assert_eq!(nodes[1].label, "Code (rust ignore): let x0 = 0;");
+    assert!(nodes[1].content.is_empty());
+    let parts: Vec<&str> = nodes[2..].iter().map(|part| part.content.as_str()).collect();
+    assert_eq!(parts.join("\n") + "\r\n", code);
+    for part in &nodes[2..] {
+        assert_eq!((part.parent, part.lang.as_deref()), (Some(1), Some("rust")));
+        assert_eq!(text[part.span.clone()], part.content);
+    }
+}
+
+#[test]
+fn a_large_list_and_what_interrupts_it_stay_in_order() {
+    let items = |from: usize| -> String {
+        (from..from + 300).map(|i| format!("- item number {i}\n")).collect()
+    };
+    let text = format!("{}  ```\n  code\n  ```\n{}", items(0), items(300));
+    let parsed = parse(Syntax::Markdown, &text);
+    assert_eq!(parsed.tree.nodes[0].label, "600-item list: item number 0");
+    assert_eq!(parsed.tree.nodes[0].content, "");
+    let all: Vec<&str> = parsed.tree.nodes.iter().map(|node| node.content.as_str()).collect();
+    let all = all.join("\n");
+    let place = |what: &str| all.find(what).unwrap();
+    assert!(place("number 299\n") < place("code") && place("code") < place("number 300"));
+    crate::fuzzing::markdown::markdown(text.as_bytes());
+}
+
+#[test]
+fn ten_thousand_levels_are_flattened_with_a_warning() {
+    let spread = |mark: &str, end: &str| -> String {
+        (0..1000).map(|n| format!("{}{end}\n", mark.repeat(n))).collect()
+    };
+    for text in [
+        ">".repeat(10_000) + " word",
+        "> ".repeat(10_000) + "word\nlazy",
+        "- ".repeat(10_000) + "word",
+        "1. ".repeat(10_000) + "word",
+        "> - ".repeat(10_000) + "word\n\nafter",
+        spread("  ", "- word"),
+        spread("> ", "word\n"),
+    ] {
+        crate::fuzzing::markdown::markdown(text.as_bytes());
+        let parsed = parse(Syntax::Markdown, &text);
+        assert_eq!(parsed.warnings.len(), 1, "{:?}", parsed.warnings);
+        let size: usize = parsed.tree.nodes.iter().map(|node| node.content.len()).sum();
+        assert!(size < 2 * text.len() + 100_000, "{size} from {}", text.len());
+    }
+    for (open, close) in
+        [("[", "]"), ("*a ", "*"), ("**a", "b**"), ("![", "](x)"), ("[a](", ")"), ("<b>", "</b>")]
+    {
+        let text = format!("{}word{}", open.repeat(10_000), close.repeat(10_000));
+        crate::fuzzing::markdown::markdown(text.as_bytes());
+    }
+}
+
+#[test]
+fn marks_that_lines_inherit_are_bounded() {
+    let text = "> ".repeat(60) + "\nlazy".repeat(20_000).trim_start();
+    let parsed = parse(Syntax::Markdown, &text);
+    let size: usize = parsed.tree.nodes.iter().map(|node| node.content.len()).sum();
+    assert!(size < 4 * text.len());
+    assert_eq!(parsed.warnings.len(), 1);
+}
+
+#[test]
+fn lines_of_a_megabyte_are_ordinary_input() {
+    for unit in ["a", " ", "[", "*", "`", "<", "1", "😀", "word ", "&amp;", "> ", "- ", "|"] {
+        let text = unit.repeat(300_000 / unit.len());
+        let parsed = parse(Syntax::Markdown, &text);
+        crate::fuzzing::markdown::check_tree(&parsed.tree, &text);
+        let whole: String = parsed.tree.nodes.iter().map(|node| node.content.as_str()).collect();
+        let n_kept = whole.chars().filter(|c| c.is_alphanumeric()).count();
+        assert_eq!(
+            n_kept,
+            text.replace("&amp;", "").chars().filter(|c| c.is_alphanumeric()).count()
+        );
+    }
+}
+
+#[test]
+fn bytes_become_text() {
+    let check = |bytes: &[u8], text: &str, warnings: &[(u32, &str)]| {
+        let (got, warned) = decode(bytes);
+        assert_eq!(got, text);
+        let warned: Vec<(u32, &str)> = warned.iter().map(|it| (it.line, &*it.what)).collect();
+        assert_eq!(warned, warnings);
+    };
+    check(b"", "", &[]);
+    check(b"\xEF\xBB\xBFa\r\n", "a\r\n", &[]);
+    check(
+        b"a\nb\xC3\nc\xFF",
+        "a\nb\u{FFFD}\nc\u{FFFD}",
+        &[(2, "not valid UTF-8 in 2 places, this is the first; read as `\u{FFFD}`")],
+    );
+    check(b"\xFE\xFF\0a", "a", &[(1, "UTF-16, read as such; save it as UTF-8")]);
+    check(
+        b"\xFF\xFEa\0\n\0\0\xD8",
+        "a\n\u{FFFD}",
+        &[
+            (1, "UTF-16, read as such; save it as UTF-8"),
+            (2, "not valid UTF-16, read as `\u{FFFD}`"),
+        ],
+    );
+}
+
+/// Parses every Markdown file under the folder that `REMINDB_CORPUS` names, if it names one.
 #[test]
 fn words_of_a_corpus_are_kept() {
     let Ok(folder) = std::env::var("REMINDB_CORPUS") else { return };
@@ -62,7 +293,7 @@ fn words_of_a_corpus_are_kept() {
                 n_bytes += bytes.len();
                 n_nodes += parsed.tree.nodes.len();
                 crate::fuzzing::markdown::check_tree(&parsed.tree, &text);
-                if let Err(report) = crate::fuzzing::markdown::check_words(&parsed, &text) {
+                if let Err(report) = crate::fuzzing::markdown::check(&parsed, &text) {
                     n_bad += 1;
                     eprintln!("{}: {report}", path.display());
                 }
@@ -250,45 +481,5 @@ proptest! {
     #[test]
     fn any_bytes_give_a_tree(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         crate::fuzzing::markdown::markdown(&bytes);
-    }
-}
-
-#[test]
-fn tmp_bench() {
-    let Ok(n) = std::env::var("BENCH_MB") else { return };
-    let n = (n.parse::<f64>().unwrap() * 1e6) as usize;
-    let units = std::env::var("BENCH_UNITS").unwrap();
-    for unit in units.split('@') {
-        let unit = unit.replace("\\n", "\n").replace("\\t", "\t").replace("\\s", " ");
-        let mut text = unit.repeat(n / unit.len() + 1);
-        if let Ok(front) = std::env::var("BENCH_FRONT") {
-            text = format!(
-                "{}{text}{}",
-                front.replace("\\n", "\n"),
-                std::env::var("BENCH_BACK").unwrap().replace("\\n", "\n")
-            );
-        }
-        if let Ok(levels) = std::env::var("BENCH_LEVELS") {
-            let n: usize = levels.parse().unwrap();
-            text = (0..n).map(|i| unit.repeat(i) + "- a\n").collect();
-        }
-        let t = std::process::Command::new("date").arg("+%s.%N").output().unwrap();
-        let a: f64 = String::from_utf8(t.stdout).unwrap().trim().parse().unwrap();
-        let p = parse(Syntax::Markdown, &text);
-        let t = std::process::Command::new("date").arg("+%s.%N").output().unwrap();
-        let b: f64 = String::from_utf8(t.stdout).unwrap().trim().parse().unwrap();
-        let total: usize = p.tree.nodes.iter().map(|n| n.content.len()).sum();
-        let vm = std::fs::read_to_string("/proc/self/status").unwrap();
-        let vm = vm.lines().find(|l| l.starts_with("VmHWM")).unwrap().to_string();
-        let _ = std::fs::write("/proc/self/clear_refs", "5");
-        eprintln!(
-            "BENCH {unit:?} len {} nodes {} content {} warnings {:?} {:.2}s {}",
-            text.len(),
-            p.tree.nodes.len(),
-            total,
-            p.warnings.len(),
-            b - a,
-            vm
-        );
     }
 }

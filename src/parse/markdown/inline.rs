@@ -139,7 +139,7 @@ impl<'a> Inline<'a> {
     /// Writes what an entity stands for; what would be read as a mark gets a backslash.
     fn decoded(&mut self, text: &str, end: usize) {
         let text = self.source.restored(text);
-        let after = self.source.text[end..].as_bytes();
+        let after = &self.source.text.as_bytes()[end..];
         for c in text.chars() {
             let is_mark = match c {
                 '*' | '_' | '`' | '[' | ']' | '\\' | '~' | '$' => true,
@@ -163,7 +163,8 @@ impl<'a> Inline<'a> {
         self.see(code);
         let authored = &self.source.text[range.clone()];
         let is_spread = authored.contains(['\n', '\r']);
-        if !is_spread && !(self.flow == Flow::Cell && authored.contains("\\|")) {
+        let has_pipe = self.flow == Flow::Cell && authored.contains("\\|");
+        if !is_spread && !has_pipe {
             self.out.push_str(authored);
             return;
         }
@@ -204,6 +205,8 @@ impl<'a> Inline<'a> {
     fn line_break(&mut self) {
         match self.flow {
             Flow::Lines => {
+                let len = self.out.trim_end_matches([' ', '\t']).len();
+                self.out.truncate(len);
                 self.out.push('\n');
                 self.is_plain_done |= !self.plain.trim().is_empty();
             }

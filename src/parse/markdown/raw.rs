@@ -22,7 +22,8 @@ impl Raw {
         let is_first = self.text.is_empty();
         let mut start = range.start;
         // The parser leaves the carriage return of a line break out.
-        if line == "\n" && 0 < start && text.as_bytes()[start - 1] == b'\r' {
+        let is_cut = line.starts_with('\n') && (is_first || self.end < start);
+        if is_cut && 0 < start && text.as_bytes()[start - 1] == b'\r' {
             self.text.push('\r');
             start -= 1;
         }

@@ -156,7 +156,9 @@ impl<'a, 'o> Walk<'a, 'o> {
             TagEnd::Heading(_) => self.end_heading(range),
             TagEnd::CodeBlock => self.end_code(range),
             TagEnd::HtmlBlock => self.end_markup(range),
-            TagEnd::List(_) | TagEnd::Item | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition => {
+            // What stands between items and the end of their list belongs to neither.
+            TagEnd::List(_) => self.end_container(range),
+            TagEnd::Item | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition => {
                 self.end_paragraph();
                 self.definitions_until(range.end);
                 self.end_container(range);
@@ -227,7 +229,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         self.outline.add(node, base);
     }
 
-    /// Where a block that is a node belongs; the text of the container around it so far becomes one.
+    /// Where a block that is a node belongs; the text of the container so far becomes one.
     fn block_parent(&mut self, at: usize) -> Option<usize> {
         match &mut self.container {
             Some(container) => {
@@ -269,19 +271,16 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn start_quote(&mut self, alert: Option<BlockQuoteKind>, range: Range<usize>) {
+        let authored = &self.source.text[range.clone()];
+        self.start_block(range.start);
+        self.cursor = range.start;
         let container = self.start_container(Kind::Quote, &range);
         container.open_quote();
-        let Some(alert) = alert else { return };
-        let mark = match alert {
-            BlockQuoteKind::Note => "[!NOTE]",
-            BlockQuoteKind::Tip => "[!TIP]",
-            BlockQuoteKind::Important => "[!IMPORTANT]",
-            BlockQuoteKind::Warning => "[!WARNING]",
-            BlockQuoteKind::Caution => "[!CAUTION]",
-        };
-        container.mark(mark, range.start..range.start);
-        let head = self.source.text[range.clone()].find(']').map_or(0, |at| at + 1);
-        self.cursor = range.start + head;
+        let mark = alert.and_then(|_| Some(authored.find("[!")?..authored.find(']')? + 1));
+        if let Some(mark) = mark.filter(|mark| mark.start < mark.end) {
+            container.mark(&authored[mark.clone()], range.start..range.start);
+            self.cursor += mark.end;
+        }
     }
 
     fn end_container(&mut self, range: Range<usize>) {
