@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Attention, QueryError, budget, echo, excerpt, facts, rank};
+use super::{Answer, Attention, QueryError, budget, echo, excerpt, facts};
+use crate::heat;
 use crate::render;
 use crate::store::reader::{Head, Reader};
 
@@ -37,7 +38,7 @@ pub(crate) fn fetch_batch(
             }
         }
         let max = budget.unwrap_or(u32::MAX);
-        let score = |head: &Head| rank::score(1.0, head.heat.now(attended));
+        let score = |head: &Head| heat::score(1.0, head.heat.now(attended));
         let lists = lists(&missing, &[]).iter().map(|it| it.len() as u32 / 2 + 4).sum::<u32>();
         let needs: Vec<u32> = match budget {
             None => vec![0; found.len()],
