@@ -7,6 +7,7 @@
 mod ingest;
 mod plan;
 
+use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use serde_json::json;
 
 use crate::clock::Millis;
 use crate::identity::ContentHash;
-use crate::parse::{self, Parsed};
+use crate::parse::{self, Parsed, Syntax};
 use crate::scan::{self, Found};
 use crate::store::{StoreError, Writer};
 
@@ -27,8 +28,8 @@ pub(crate) struct Request<'a> {
     pub(crate) message: &'a str,
     /// Threads that parse.
     pub(crate) n_threads: usize,
-    /// Told how many of how many files are done; may be called often.
-    pub(crate) progress: &'a dyn Fn(usize, usize),
+    /// Told how many of how many files are read; `false` gives up, and nothing is changed.
+    pub(crate) progress: &'a dyn Fn(usize, usize) -> bool,
 }
 
 /// What a compile did.
@@ -119,6 +120,8 @@ pub enum CompileError {
         /// The file.
         path: PathBuf,
     },
+    /// Whoever asked for it asked to stop.
+    GivenUp,
     /// The path cannot be written as text.
     NotUtf8 {
         /// The path.
@@ -139,13 +142,14 @@ impl fmt::Display for CompileError {
                 "cannot compile `{}`: not a format that is understood; name a folder, or a file \
                  that ends in {}",
                 path.display(),
-                parse::ENDINGS.map(|it| format!(".{it}")).join(", ")
+                Syntax::endings().map(|it| format!(".{it}")).collect::<Vec<_>>().join(", ")
             ),
             CompileError::NotUtf8 { path } => write!(
                 f,
                 "cannot compile `{}`: the path is not UTF-8; rename what is not",
                 path.display()
             ),
+            CompileError::GivenUp => f.write_str("the compile was stopped; nothing was changed"),
             CompileError::Store(error) => error.fmt(f),
         }
     }
@@ -156,7 +160,9 @@ impl std::error::Error for CompileError {
         match self {
             CompileError::NoSource { source, .. } => Some(source),
             CompileError::Store(error) => Some(error),
-            CompileError::Unsupported { .. } | CompileError::NotUtf8 { .. } => None,
+            CompileError::Unsupported { .. }
+            | CompileError::NotUtf8 { .. }
+            | CompileError::GivenUp => None,
         }
     }
 }
@@ -184,14 +190,17 @@ pub(crate) fn compile(
     let root = plan.root.clone();
     let n_files = plan.changed.len();
     let outcome = scan::in_order(plan.changed.clone(), request.n_threads, read, |files| {
+        let is_given_up = Cell::new(false);
         let mut n_done = 0;
-        let mut files = files.inspect(|_| {
+        let mut files = files.take_while(|_| {
             n_done += 1;
-            (request.progress)(n_done, n_files);
+            is_given_up.set(!(request.progress)(n_done, n_files));
+            !is_given_up.get()
         });
         let first = ingest::first_group(&mut files);
         writer.write(request.message, &root, now, |batch| {
-            ingest::ingest(batch, &plan, first, &mut files, now)
+            let warnings = ingest::ingest(batch, &plan, first, &mut files, now)?;
+            if is_given_up.get() { Err(CompileError::GivenUp) } else { Ok(warnings) }
         })
     });
     let (warnings, commit) = outcome?;

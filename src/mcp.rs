@@ -14,6 +14,7 @@ pub(crate) mod connection;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fixture;
 pub(crate) mod input;
+pub(crate) mod tools;
 pub(crate) mod version;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -24,14 +24,20 @@ pub enum Syntax {
     Markdown,
 }
 
+/// Every ending that is understood, and what it says.
+const SYNTAXES: [(&str, Syntax); 2] = [("md", Syntax::Markdown), ("markdown", Syntax::Markdown)];
+
 impl Syntax {
+    /// The endings of names that are understood, without the dot.
+    pub fn endings() -> impl Iterator<Item = &'static str> {
+        SYNTAXES.into_iter().map(|(ending, _)| ending)
+    }
+
     /// The syntax of the file at `path`; `None` when it is none that is understood.
     pub fn of(path: &str) -> Option<Syntax> {
         let (_, ending) = path.rsplit_once('.')?;
-        match ending.to_ascii_lowercase().as_str() {
-            "md" | "markdown" => Some(Syntax::Markdown),
-            _ => None,
-        }
+        let known = SYNTAXES.into_iter().find(|(it, _)| it.eq_ignore_ascii_case(ending));
+        known.map(|(_, syntax)| syntax)
     }
 }
 
@@ -60,6 +66,14 @@ pub fn parse(syntax: Syntax, text: &str) -> Parsed {
     };
     parsed.warnings.sort_by_key(|warning| warning.line);
     parsed
+}
+
+/// The tree of whatever bytes a file has.
+pub fn parse_bytes(syntax: Syntax, bytes: &[u8]) -> Parsed {
+    let (text, mut warnings) = decode(bytes);
+    let mut parsed = parse(syntax, &text);
+    warnings.append(&mut parsed.warnings);
+    Parsed { warnings, ..parsed }
 }
 
 #[cfg(test)]

@@ -127,6 +127,11 @@ fn nearest(reader: &Reader, id: &str) -> Result<Vec<String>, QueryError> {
     Ok(heads.iter().map(|it| format!("`{}` {}", it.id, one_line(&it.label))).collect())
 }
 
+/// Levels of a tree, when none are asked for.
+pub(crate) const TREE_LEVELS: u32 = 5;
+/// Levels below a fetched node, when none are asked for.
+pub(crate) const FETCH_LEVELS: u32 = 32;
+
 /// Levels to go down: what was asked for, `default` when that is nothing or less, at most 128.
 pub(crate) fn levels(asked: Option<i64>, default: u32) -> u32 {
     const LEVELS_MAX: u32 = 128;

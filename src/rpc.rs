@@ -10,7 +10,7 @@
 //!    `result` or an `error` instead.
 //!
 //! Every other line is refused with exactly one error, and the next line is read as if nothing had
-//! happened. Blank lines are skipped. A byte order mark may open the stream, and only that. Ids go
+//! happened. Blank lines are skipped; a byte order mark is refused. Ids go
 //! back as they came, to the letter. This module knows no MCP and does no IO of its own.
 
 mod lines;
@@ -210,7 +210,7 @@ fn refuse(id: Option<Id>, code: i32, message: impl Into<String>) -> Refusal {
 
 fn message(text: &str) -> Frame {
     if text.starts_with('\u{feff}') {
-        let message = "a byte order mark may only open the stream; leave it out";
+        let message = "a byte order mark is no part of a message; leave it out";
         return Err(refuse(None, Fault::PARSE, message));
     }
     let mut json = serde_json::Deserializer::from_str(text);

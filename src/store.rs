@@ -11,6 +11,7 @@ mod pragma;
 pub(crate) mod reader;
 mod record;
 mod schema;
+mod warmer;
 mod writer;
 
 use std::fmt;
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use batch::{Batch, Counts, NewNode};
 pub(crate) use reader::Reader;
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored};
+pub(crate) use warmer::{Warmer, Warmth};
 pub(crate) use writer::Writer;
 
 /// What can go wrong in the database.

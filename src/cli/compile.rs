@@ -31,7 +31,10 @@ pub(super) fn run(args: Compile, world: &mut World<'_>) -> Result<Outcome, Failu
         path: &path,
         message: &message,
         n_threads: n_threads(),
-        progress: &|n_done, n_files| progress.note(n_done, n_files),
+        progress: &|n_done, n_files| {
+            progress.note(n_done, n_files);
+            true
+        },
     };
     let outcome = compile(&writer, &request, world.clock.now());
     progress.clear();

@@ -1,5 +1,40 @@
+//! `remindb search`: what an agent would be answered. It warms nothing.
+
 use super::args::Search;
-use super::{Failure, Outcome, World};
-pub(super) fn run(_args: Search, _world: &mut World<'_>) -> Result<Outcome, Failure> {
-    Ok(Outcome::Done)
+use super::{Failure, Outcome, World, known_database};
+use crate::query::{self, Detail, QueryError};
+use crate::store::reader::Reader;
+use crate::tree::NodeType;
+
+pub(super) fn run(args: Search, world: &mut World<'_>) -> Result<Outcome, Failure> {
+    let detail = match args.detail.as_deref() {
+        None => Detail::default(),
+        Some(name) => Detail::parse(name).ok_or_else(|| {
+            Failure::Because(format!("no detail `{name}`; there are label, snippet and full"))
+        })?,
+    };
+    let node_type = match args.node_type.as_deref() {
+        None => None,
+        Some(name) => Some(NodeType::parse(name).ok_or_else(|| {
+            let names = NodeType::ALL.map(NodeType::as_str).join(", ");
+            Failure::Because(format!("no node type `{name}`; there are {names}"))
+        })?),
+    };
+    let ask = query::Search {
+        query: &args.query,
+        budget: args.budget.filter(|it| 0 < *it),
+        detail,
+        node_type,
+        limit: args.limit,
+    };
+    let reader = Reader::open(&known_database(args.db))?;
+    let answer: Result<query::Answer, QueryError> = query::search(&reader, &ask);
+    let answer = answer?;
+    if args.is_json {
+        world.say(format_args!("{:#}\n", answer.structured))?;
+    } else {
+        world.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
+    }
+    let has_hits = answer.structured["hits"].as_array().is_some_and(|it| !it.is_empty());
+    Ok(if has_hits { Outcome::Done } else { Outcome::NotFound })
 }

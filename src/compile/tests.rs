@@ -38,7 +38,8 @@ impl Notes {
 
     fn try_compile(&self, path: &str) -> Result<Report, CompileError> {
         let path = self.path(path);
-        let request = Request { path: &path, message: "test", n_threads: 2, progress: &|_, _| () };
+        let request =
+            Request { path: &path, message: "test", n_threads: 2, progress: &|_, _| true };
         // Far in the future, so that every file's time is old enough to be trusted.
         let report = compile(&self.writer, &request, Millis(4_000_000_000_000))?;
         self.check_health();
@@ -326,7 +327,7 @@ fn the_number_of_threads_changes_nothing() {
                 notes.write(&format!("{nth}.md"), &sections(nth % 7));
             }
             let path = notes.path("");
-            let request = Request { path: &path, message: "", n_threads, progress: &|_, _| () };
+            let request = Request { path: &path, message: "", n_threads, progress: &|_, _| true };
             compile(&notes.writer, &request, Millis(4_000_000_000_000)).unwrap();
             notes.nodes()
         })

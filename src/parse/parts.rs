@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use xxhash_rust::xxh64::xxh64;
+
 use crate::tokens;
 
 /// Tokens of a node's content, at the most.
@@ -14,8 +16,14 @@ pub const PART_TOKENS_MAX: u32 = 800;
 /// Longer texts are split without counting the whole first: nothing but filler has so few tokens.
 const WHOLE_BYTES_MAX: usize = 16 * 1024;
 
-/// A part is first tried with so many bytes, which is what 800 tokens of prose have.
+/// The first part is tried with so many bytes, which is what 800 tokens of prose have.
 const TRY_BYTES: usize = 3200;
+
+/// The other parts are tried with what the last one suggests, up to so many bytes.
+const TRY_BYTES_MAX: usize = 12_800;
+
+/// Bytes behind a place that decide whether a part ends there.
+const SETTLE_BYTES: usize = 48;
 
 /// What a text is made of, which tells where it may be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +54,9 @@ pub(crate) fn split(text: &str, cut: Cut) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut start = 0;
     let mut is_inside_line = false;
+    let mut try_bytes = TRY_BYTES;
     while start < text.len() {
-        let (range, tokens) = part_at(text, start, cut);
+        let (range, tokens) = part_at(text, start, cut, &mut try_bytes);
         let end = range.end;
         if !range.is_empty() || cut == Cut::Lines {
             parts.push(Part { range, tokens, is_inside_line });
@@ -80,9 +89,11 @@ fn line_break(text: &str) -> usize {
     usize::from(text.starts_with('\n'))
 }
 
-/// The part that starts at `start`: at most 800 tokens, never empty unless a blank line is meant.
-fn part_at(text: &str, start: usize, cut: Cut) -> (Range<usize>, u32) {
-    let mut max_bytes = TRY_BYTES;
+/// The part that starts at `start`: at most 800 tokens, and never empty unless blank is all there is.
+///
+/// Parts of one text are alike, so that the size of one is a good guess at the next one's.
+fn part_at(text: &str, start: usize, cut: Cut, try_bytes: &mut usize) -> (Range<usize>, u32) {
+    let mut max_bytes = *try_bytes;
     loop {
         let rest = &text[start..];
         let len = if rest.len() <= max_bytes { rest.len() } else { boundary(rest, max_bytes, cut) };
@@ -91,73 +102,73 @@ fn part_at(text: &str, start: usize, cut: Cut) -> (Range<usize>, u32) {
             Cut::Lines => len,
         };
         let n = tokens::count(&rest[..len]);
+        let max_tokens = PART_TOKENS_MAX as usize;
+        let fitting = len * max_tokens / n.max(1) as usize;
+        let fitting = (fitting - fitting / 16).max(max_tokens);
         if n <= PART_TOKENS_MAX {
+            if 0 < n {
+                *try_bytes = fitting.min(TRY_BYTES_MAX);
+            }
             return (start..start + len, n);
         }
         // A token is at least one byte, so 800 bytes always fit and the loop ends.
-        let fitting = len * PART_TOKENS_MAX as usize / n as usize;
-        max_bytes = (fitting - fitting / 20).max(PART_TOKENS_MAX as usize).min(len - 1);
+        max_bytes = fitting.min(len - 1);
     }
 }
 
-/// The best place to end a part within the first `max_bytes` of `text`, which is longer than that.
+/// A good place to end a part within the first `max_bytes` of `text`, which is longer than that.
 fn boundary(text: &str, max_bytes: usize, cut: Cut) -> usize {
     let end = text.floor_char_boundary(max_bytes);
-    let window = &text[..end];
-    // One more character may be looked at, to see what the window's end stands before.
-    let line = match text[end..].starts_with('\n') {
-        true => Some(end),
-        false => window.rfind('\n'),
+    // One more character is looked at, to see what the last place stands before.
+    let after = text[end..].chars().next().map_or(0, char::len_utf8);
+    let window = &text[..end + after];
+    let breaks =
+        || window.match_indices('\n').map(|(at, _)| at).filter(|at| (1..=end).contains(at));
+    let late_breaks = || breaks().filter(|at| end / 2 <= *at);
+    let is_margin = |at: &usize| {
+        let next = window.as_bytes().get(at + 1);
+        next.is_some_and(|byte| !byte.is_ascii_whitespace())
     };
-    let at_least = end / 4;
-    if let Some(at) = line
-        && at_least <= at
-    {
-        return top_level_break(window, at, cut).unwrap_or(at);
-    }
     if cut == Cut::Lines {
-        return match line {
-            Some(at) if 0 < at => at,
-            _ => word_end(window, at_least).unwrap_or(end),
-        };
+        return settled(text, late_breaks())
+            .or_else(|| breaks().last())
+            .or_else(|| word_end(&window[..end]))
+            .unwrap_or(end);
     }
-    sentence_end(window, at_least)
-        .or_else(|| line.filter(|&at| !window[..at].trim().is_empty()))
-        .or_else(|| word_end(window, at_least))
+    settled(text, late_breaks().filter(is_margin))
+        .or_else(|| settled(text, late_breaks()))
+        .or_else(|| settled(text, sentence_ends(&window[..end]).filter(|at| end / 2 <= *at)))
+        .or_else(|| breaks().rfind(|at| !window[..*at].trim().is_empty()))
+        .or_else(|| word_end(&window[..end]))
         .unwrap_or(end)
 }
 
-/// The last line break before `last` after which an unindented line starts: an item's or a row's.
-fn top_level_break(window: &str, last: usize, cut: Cut) -> Option<usize> {
-    if cut == Cut::Lines {
-        return None;
-    }
-    let bytes = window.as_bytes();
-    (window.len() / 2..last).rev().find(|&at| {
-        bytes[at] == b'\n' && bytes.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace())
+/// Of several good places, the one that the text after it decides on, not the distance from the
+/// start. So the parts behind an edit begin and end where they did before it.
+fn settled(text: &str, places: impl Iterator<Item = usize>) -> Option<usize> {
+    places.min_by_key(|&at| {
+        let rest = &text.as_bytes()[at..];
+        (xxh64(&rest[..rest.len().min(SETTLE_BYTES)], 0), usize::MAX - at)
     })
 }
 
-fn sentence_end(window: &str, at_least: usize) -> Option<usize> {
-    let mut chars = window.char_indices().rev().peekable();
-    let mut next = 'a';
-    while let Some((at, c)) = chars.next() {
-        if at < at_least {
-            return None;
-        }
-        let ends = match c {
-            '.' | '!' | '?' => next.is_whitespace(),
+/// Where sentences end.
+fn sentence_ends(window: &str) -> impl Iterator<Item = usize> {
+    window.char_indices().filter_map(|(at, c)| {
+        let end = at + c.len_utf8();
+        let is_end = match c {
+            '.' | '!' | '?' => window[end..].starts_with(char::is_whitespace),
             '。' | '！' | '？' => true,
             _ => false,
         };
-        if ends {
-            return Some(at + c.len_utf8());
-        }
-        next = c;
-    }
-    None
+        is_end.then_some(end)
+    })
 }
 
-fn word_end(window: &str, at_least: usize) -> Option<usize> {
-    window.rfind([' ', '\t']).filter(|&at| at_least <= at && 0 < at)
+/// Where the last word ends that is not alone.
+fn word_end(window: &str) -> Option<usize> {
+    window.rfind([' ', '\t']).filter(|&at| window.len() / 4 <= at && 0 < at)
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,8 +9,8 @@ mod yaml;
 
 use std::ops::Range;
 
+use super::label;
 use super::outline::Outline;
-use super::{Warning, label};
 use crate::text;
 use crate::tree::{Node, NodeType};
 use value::{Large, Value};
@@ -39,7 +39,13 @@ enum Notation {
 }
 
 /// Reads the front matter of `text` into the outline; returns where the rest of the text starts.
-pub(super) fn parse(text: &str, outline: &mut Outline, warnings: &mut Vec<Warning>) -> usize {
+///
+/// `warn` takes the place of what is odd, and what it is.
+pub(super) fn parse(
+    text: &str,
+    outline: &mut Outline,
+    warn: &mut dyn FnMut(usize, String),
+) -> usize {
     let first_len = line_len(text);
     let notation = match text[..first_len].trim_end() {
         "---" => Notation::Yaml,
@@ -51,7 +57,7 @@ pub(super) fn parse(text: &str, outline: &mut Outline, warnings: &mut Vec<Warnin
             let mark = text[..first_len].trim_end();
             let what =
                 format!("front matter is not closed: no `{mark}` line ends it; read as text");
-            warnings.push(Warning { line: 1, what });
+            warn(0, what);
         }
         return 0;
     };
@@ -69,9 +75,8 @@ pub(super) fn parse(text: &str, outline: &mut Outline, warnings: &mut Vec<Warnin
         Ok(None) => 0,
         Err(_) if !has_a_key_first(words, notation) => 0,
         Err(fault) => {
-            let line = text::line_at(text, inner.start + fault.offset);
             let what = format!("front matter is not understood: {}; kept as text", fault.what);
-            warnings.push(Warning { line, what });
+            warn(inner.start + fault.offset, what);
             let content = words.trim_matches(['\n', '\r']).to_owned();
             let label = text::label(&content);
             let node = Node { span: inner, label, content, ..Node::default() };

@@ -181,6 +181,59 @@ fn document() -> impl Strategy<Value = String> {
         .prop_map(|(front, it)| front.to_owned() + &it.concat())
 }
 
+/// Pieces that front matter is made of.
+const FRONT: &[&str] = &[
+    "a: ",
+    "b: ",
+    "- ",
+    "\n",
+    "\n  ",
+    "\n- ",
+    "[",
+    "]",
+    "{",
+    "}",
+    ", ",
+    "one",
+    "two words",
+    "'q'",
+    "\"d\"",
+    "&x ",
+    "*x",
+    "!t ",
+    ": ",
+    "? ",
+    "|\n  ",
+    ">-\n  ",
+    "1.10",
+    "é",
+    "c:\n  d: e\n",
+    "k: [1, 2, 3, 4, 5, 6]\n",
+    "\n    ",
+    "---\n",
+    "m: {a: 1, b: 2, c: 3, d: 4, e: 5}\n",
+    "t: x\n",
+    "= ",
+    "x = 1\n",
+    "[t]\n",
+    "[[t]]\n",
+    "y.z = [1, \"a\"]\n",
+    "# c\n",
+    "\r\n",
+    "\t",
+    "u = 1979-05-27\n",
+    "v = \"\"\"\nm\n\"\"\"\n",
+    "w = { p = 1, q = \"r\" }\n",
+    "\"",
+];
+
+fn front_matter() -> impl Strategy<Value = String> {
+    let piece = proptest::sample::select(FRONT);
+    let mark = proptest::sample::select(&["---", "+++"][..]);
+    (mark, proptest::collection::vec(piece, 0..14))
+        .prop_map(|(mark, it)| format!("{mark}\n{}\n{mark}\nBody.\n", it.concat()))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -190,7 +243,52 @@ proptest! {
     }
 
     #[test]
+    fn front_matter_is_read_or_kept(text in front_matter()) {
+        crate::fuzzing::markdown::markdown(text.as_bytes());
+    }
+
+    #[test]
     fn any_bytes_give_a_tree(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         crate::fuzzing::markdown::markdown(&bytes);
+    }
+}
+
+#[test]
+fn tmp_bench() {
+    let Ok(n) = std::env::var("BENCH_MB") else { return };
+    let n = (n.parse::<f64>().unwrap() * 1e6) as usize;
+    let units = std::env::var("BENCH_UNITS").unwrap();
+    for unit in units.split('@') {
+        let unit = unit.replace("\\n", "\n").replace("\\t", "\t").replace("\\s", " ");
+        let mut text = unit.repeat(n / unit.len() + 1);
+        if let Ok(front) = std::env::var("BENCH_FRONT") {
+            text = format!(
+                "{}{text}{}",
+                front.replace("\\n", "\n"),
+                std::env::var("BENCH_BACK").unwrap().replace("\\n", "\n")
+            );
+        }
+        if let Ok(levels) = std::env::var("BENCH_LEVELS") {
+            let n: usize = levels.parse().unwrap();
+            text = (0..n).map(|i| unit.repeat(i) + "- a\n").collect();
+        }
+        let t = std::process::Command::new("date").arg("+%s.%N").output().unwrap();
+        let a: f64 = String::from_utf8(t.stdout).unwrap().trim().parse().unwrap();
+        let p = parse(Syntax::Markdown, &text);
+        let t = std::process::Command::new("date").arg("+%s.%N").output().unwrap();
+        let b: f64 = String::from_utf8(t.stdout).unwrap().trim().parse().unwrap();
+        let total: usize = p.tree.nodes.iter().map(|n| n.content.len()).sum();
+        let vm = std::fs::read_to_string("/proc/self/status").unwrap();
+        let vm = vm.lines().find(|l| l.starts_with("VmHWM")).unwrap().to_string();
+        let _ = std::fs::write("/proc/self/clear_refs", "5");
+        eprintln!(
+            "BENCH {unit:?} len {} nodes {} content {} warnings {:?} {:.2}s {}",
+            text.len(),
+            p.tree.nodes.len(),
+            total,
+            p.warnings.len(),
+            b - a,
+            vm
+        );
     }
 }

@@ -8,16 +8,12 @@ use super::{Frame, LINE_BYTES_MAX, parse, too_long};
 /// Bytes asked for at once.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
 /// The frames of a stream, one for each line that is not blank. The last line needs no line feed.
 pub(crate) struct Frames<R> {
     input: R,
     chunk: Box<[u8]>,
     /// What of the chunk has not been looked at.
     unread: std::ops::Range<usize>,
-    /// Whether the next line is the stream's first.
-    at_start: bool,
 }
 
 /// A line without its line feed.
@@ -30,7 +26,7 @@ impl<R: Read> Frames<R> {
     /// The frames of `input`.
     pub(crate) fn new(input: R) -> Frames<R> {
         let chunk = vec![0; CHUNK_BYTES].into_boxed_slice();
-        Frames { input, chunk, unread: 0..0, at_start: true }
+        Frames { input, chunk, unread: 0..0 }
     }
 
     fn line(&mut self) -> io::Result<Option<Line>> {
@@ -85,13 +81,9 @@ impl<R: Read> Iterator for Frames<R> {
                 Ok(line) => line?,
                 Err(error) => return Some(Err(error)),
             };
-            let may_have_mark = std::mem::replace(&mut self.at_start, false);
             let frame = match line {
                 Line::TooLong => Some(Err(too_long())),
-                Line::Whole(line) => match line.strip_prefix(BYTE_ORDER_MARK) {
-                    Some(rest) if may_have_mark => parse(rest),
-                    _ => parse(&line),
-                },
+                Line::Whole(line) => parse(&line),
             };
             if frame.is_some() {
                 return frame.map(Ok);

@@ -126,21 +126,22 @@ fn two_messages_on_a_line_are_one_error() {
 }
 
 #[test]
-fn a_byte_order_mark_opens_the_stream_or_is_an_error() {
+fn a_byte_order_mark_is_an_error() {
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     check(
         format!("\u{feff}{ping}\n\u{feff}{ping}\n{ping}\n"),
         expect![[r#"
-            request 1 ping {}
-            refused null -32700 a byte order mark may only open the stream; leave it out
+            refused null -32700 a byte order mark is no part of a message; leave it out
+            refused null -32700 a byte order mark is no part of a message; leave it out
             request 1 ping {}
         "#]],
     );
     check(
         "\u{feff}\n\u{feff}",
         expect![[r#"
-        refused null -32700 a byte order mark may only open the stream; leave it out
-    "#]],
+            refused null -32700 a byte order mark is no part of a message; leave it out
+            refused null -32700 a byte order mark is no part of a message; leave it out
+        "#]],
     );
 }
 

@@ -31,15 +31,6 @@ pub(super) enum Section {
     Plain(Range<usize>),
 }
 
-impl Section {
-    pub(super) fn range(&self) -> Range<usize> {
-        match self {
-            Section::Markdown(range) | Section::Plain(range) => range.clone(),
-            Section::Code { range, .. } => range.clone(),
-        }
-    }
-}
-
 /// A fenced block that is open.
 struct Fence {
     /// Where its first line starts, and where the code starts.
@@ -168,3 +159,6 @@ impl Cutter<'_> {
         self.out
     }
 }
+
+#[cfg(test)]
+mod tests;

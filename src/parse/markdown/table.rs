@@ -71,12 +71,14 @@ impl<'a> Table<'a> {
 
     /// Ends a row. The cells beyond the last column are dropped by the parser, but not by us.
     fn end_row(&mut self, source: Source<'a>, end: usize) {
-        let rest = source.text.get(self.cell_end..end).unwrap_or("").trim();
+        let rest = source.parsed.get(self.cell_end..end).unwrap_or("").trim();
         let rest = rest.strip_prefix('|').unwrap_or(rest);
         let rest = rest.strip_suffix('|').unwrap_or(rest);
         if !rest.trim().is_empty() {
-            self.content.push('\t');
-            self.content.push_str(&text::fold(&rest.replace('|', " ")));
+            for cell in rest.split('|') {
+                self.content.push('\t');
+                self.content.push_str(&text::fold(&source.restored(cell)));
+            }
         }
     }
 

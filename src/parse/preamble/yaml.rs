@@ -22,7 +22,10 @@ pub(super) fn read(text: &str) -> Result<Option<Vec<(String, Value)>>, Fault> {
         reader.event(event, range)?;
     }
     match reader.root {
-        Some(Value::Map { entries, .. }) if !entries.is_empty() => Ok(Some(entries)),
+        Some(Value::Map { entries, properties }) if !entries.is_empty() => match &*properties {
+            "" => Ok(Some(entries)),
+            _ => Err(Fault { offset: 0, what: "its root has an anchor or a tag".to_owned() }),
+        },
         _ => Ok(None),
     }
 }

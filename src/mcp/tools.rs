@@ -1,0 +1,162 @@
+//! The tools of a memory: a table, and the one place that runs them.
+//!
+//! What a tool may touch is in its [`Run`]: a question gets a connection that cannot write, and the
+//! memory warms what the answer shows. The whole list stays small, since every session pays for it.
+
+mod compile;
+mod read;
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::{About, Arg, Args, Call, Effect, Reply, Surface, Tool, ToolError};
+use crate::clock::Millis;
+use crate::memory::{Error, Memory};
+use crate::query::{self, QueryError};
+use crate::store::reader::Reader;
+
+/// Who the server says it is.
+pub(crate) const ABOUT: About = About {
+    name: "remindb",
+    title: "remindb",
+    version: env!("CARGO_PKG_VERSION"),
+    instructions: "Long-term memory: the user's notes as a tree of nodes, each with a stable 11-character id. \
+        Look here before reading files. MemorySearch finds nodes; MemoryTree shows the outline; \
+        MemoryFetch reads a node and what is around it; MemoryFetchBatch reads several. \
+        Give `budget` (tokens): replies never exceed it and say what they left out. \
+        What you read gets warmer and ranks higher.",
+};
+
+/// A memory as MCP offers it.
+pub(crate) struct Tools {
+    pub(crate) memory: Memory,
+    /// The folder that the server keeps compiled; relative paths are below it.
+    pub(crate) source: Option<PathBuf>,
+    /// Threads for parsing.
+    pub(crate) n_threads: usize,
+}
+
+/// How a tool runs. The variant decides what it can touch.
+pub(crate) enum Run {
+    /// Gets a connection that cannot write.
+    Read(fn(&Reader, &Args, Millis) -> Result<query::Answer, QueryError>),
+    /// Compiles files into the memory.
+    Compile(fn(&Tools, &Args, &Call) -> Result<Reply, ToolError>),
+}
+
+impl Surface for Tools {
+    type Run = Run;
+
+    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+        match run {
+            Run::Read(question) => {
+                let now = self.memory.clock().now();
+                let answer = self.memory.ask(|reader| question(reader, args, now))?;
+                Ok(Reply { text: answer.text, structured: Some(answer.structured) })
+            }
+            Run::Compile(compile) => compile(self, args, call),
+        }
+    }
+}
+
+impl From<Error> for ToolError {
+    fn from(error: Error) -> ToolError {
+        match error {
+            Error::BadArgument(why) => ToolError::BadArgument(why),
+            Error::NotFound(why) => ToolError::NotFound(why),
+            Error::Compile(error) => ToolError::BadArgument(error.to_string()),
+            Error::Store(error) => ToolError::Internal(error.to_string()),
+        }
+    }
+}
+
+const BUDGET: Arg = Arg::integer("budget", "Most cl100k tokens of the reply");
+
+/// Every tool, in the order of their names.
+pub(crate) const TOOLS: &[Tool<Run>] = &[
+    Tool {
+        name: "MemoryCompile",
+        title: "Compile notes",
+        description: "Reads a file or folder of notes into the memory, in one snapshot. \
+                      Unchanged files cost nothing.",
+        args: &[
+            Arg::text("path", "File or folder; relative to the source folder").required(),
+            Arg::text("message", "Describes the snapshot; default `compile:PATH`"),
+        ],
+        output: Some(compile::output),
+        effect: Effect::Replaces,
+        run: Run::Compile(compile::compile),
+    },
+    Tool {
+        name: "MemoryFetch",
+        title: "Read a node",
+        description: "Returns a node's text as the last block, preceded by ancestors, siblings and \
+                      descendants as the budget allows.",
+        args: &[
+            Arg::text("anchor", "Id of the node").required(),
+            BUDGET,
+            Arg::integer("depth", "Levels below it; default 32"),
+        ],
+        output: Some(read::nodes_output),
+        effect: Effect::Reads,
+        run: Run::Read(read::fetch),
+    },
+    Tool {
+        name: "MemoryFetchBatch",
+        title: "Read several nodes",
+        description: "Returns the texts of nodes, in the order asked.",
+        args: &[Arg::texts("node_ids", "Ids, 1 to 256", 0, 100_000).required(), BUDGET],
+        output: Some(read::nodes_output),
+        effect: Effect::Reads,
+        run: Run::Read(read::fetch_batch),
+    },
+    Tool {
+        name: "MemorySearch",
+        title: "Search",
+        description: "Returns the nodes that words find, best last. Plain words or an FTS5 \
+                      expression.",
+        args: &[
+            Arg::text("query", "Words").required(),
+            BUDGET,
+            Arg::choice("detail", "What to show of a hit", &["label", "snippet", "full"])
+                .or_text("label"),
+            Arg::choice("type", "Only nodes of this type", read::NODE_TYPES),
+        ],
+        output: Some(read::hits_output),
+        effect: Effect::Reads,
+        run: Run::Read(read::search),
+    },
+    Tool {
+        name: "MemoryStats",
+        title: "Statistics",
+        description: "Returns counts of nodes, snapshots and temperatures.",
+        args: &[],
+        output: Some(read::stats_output),
+        effect: Effect::Reads,
+        run: Run::Read(read::stats),
+    },
+    Tool {
+        name: "MemoryTree",
+        title: "Outline",
+        description: "Returns the outline of the memory or of one node, hottest first where it is \
+                      folded to fit.",
+        args: &[
+            Arg::text("root", "Id of a node; default all"),
+            Arg::integer("depth", "Levels; default 5"),
+            BUDGET,
+        ],
+        output: Some(read::nodes_output),
+        effect: Effect::Reads,
+        run: Run::Read(read::tree),
+    },
+];
+
+/// An object with one list that is always there.
+fn list_output(name: &str) -> Value {
+    let list = json!({"type": "array", "items": {"type": "object"}});
+    json!({"type": "object", "properties": {name: list}, "required": [name]})
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! `MemoryCompile`: files of the user's choosing become memory, and no others.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::Tools;
+use crate::compile::Request;
+use crate::mcp::{Args, Call, Reply, ToolError};
+
+/// Warnings that the text of a reply names.
+const WARNINGS_SHOWN_MAX: usize = 10;
+
+pub(super) fn compile(tools: &Tools, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+    let asked = args.text("path").unwrap_or_default();
+    let path = admitted(tools, asked)?;
+    let default = format!("compile:{asked}");
+    let request = Request {
+        path: &path,
+        message: args.text("message").filter(|it| !it.is_empty()).unwrap_or(&default),
+        n_threads: tools.n_threads,
+        progress: &|n_done, n_files| {
+            call.progress(n_done as u64, Some(n_files as u64), "files");
+            !call.is_cancelled()
+        },
+    };
+    let report = tools.memory.compile_as(&request)?;
+    let mut text = report.to_string();
+    for warning in report.warnings.iter().take(WARNINGS_SHOWN_MAX) {
+        text.push_str(&format!("\nwarning: {warning}"));
+    }
+    if let Some(n @ 1..) = report.warnings.len().checked_sub(WARNINGS_SHOWN_MAX) {
+        text.push_str(&format!("\n… {n} more warnings"));
+    }
+    Ok(Reply { text, structured: Some(report.to_json()) })
+}
+
+pub(super) fn output() -> Value {
+    let count = json!({"type": "integer"});
+    let counts = ["added", "modified", "removed"];
+    let properties: serde_json::Map<String, Value> =
+        counts.iter().map(|it| ((*it).to_owned(), count.clone())).collect();
+    json!({"type": "object", "properties": properties, "required": counts})
+}
+
+/// The path in full, if it lies where this server may read: in its source folder or in a folder that
+/// the user has compiled before.
+fn admitted(tools: &Tools, asked: &str) -> Result<PathBuf, ToolError> {
+    if asked.is_empty() {
+        return Err(ToolError::BadArgument("`path` is empty; name a file or folder".to_owned()));
+    }
+    let roots = tools.memory.roots()?;
+    let mut homes: Vec<PathBuf> = tools.source.iter().cloned().collect();
+    homes.extend(roots.iter().map(|it| PathBuf::from(&it.path)));
+    let path = match (Path::new(asked), homes.first()) {
+        (path, _) if path.is_absolute() => path.to_owned(),
+        (path, Some(home)) => home.join(path),
+        (_, None) => {
+            let why = format!(
+                "`{asked}` is relative to nothing; give an absolute path, or start the server \
+                 with --source"
+            );
+            return Err(ToolError::BadArgument(why));
+        }
+    };
+    let full = in_full(&path);
+    match homes.iter().any(|home| full.starts_with(home)) {
+        true => Ok(path),
+        false => {
+            let homes: Vec<String> = homes.iter().map(|it| format!("`{}`", it.display())).collect();
+            let why = match homes.len() {
+                0 => "start it with --source FOLDER to let it".to_owned(),
+                _ => format!("it may read {}", homes.join(", ")),
+            };
+            Err(ToolError::BadArgument(format!(
+                "`{asked}` lies outside of what this server may read; {why}"
+            )))
+        }
+    }
+}
+
+/// The path without links and detours; of what does not exist, its nearest folder that does counts.
+fn in_full(path: &Path) -> PathBuf {
+    if let Ok(full) = path.canonicalize() {
+        return full;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => in_full(folder).join(name),
+        _ => path.to_owned(),
+    }
+}
