@@ -1,4 +1,5 @@
-//! Fetching several nodes at once: their texts in the order they were asked for, nothing around them.
+//! Fetching several nodes at once: their texts in the order they were asked for, nothing around
+//! them.
 
 use std::collections::HashSet;
 
@@ -12,7 +13,8 @@ use crate::store::reader::{Head, Reader};
 /// Ids of one request, the same one twice counting twice.
 pub(crate) const IDS_MAX: usize = 256;
 
-/// Returns the texts of the nodes of those ids; says which ids are unknown and which nodes did not fit.
+/// Returns the texts of the nodes of those ids; says which ids are unknown and which nodes did not
+/// fit.
 pub(crate) fn fetch_batch(
     reader: &Reader,
     ids: &[&str],

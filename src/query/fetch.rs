@@ -1,9 +1,10 @@
 //! Fetch: a node's text, and around it what helps to understand it.
 //!
-//! The anchor is the last block. Before it stand its ancestors, outermost first, the siblings nearest
-//! to it, and what is below it, each in document order. Which of them are there is decided by kind
-//! before warmth, so that no hot cousin takes the place of a parent: ancestors, children, what is
-//! deeper, siblings. A node without a text of its own holds parts together, and these come first of all.
+//! The anchor is the last block. Before it stand its ancestors, outermost first, the siblings
+//! nearest to it, and what is below it, each in document order. Which of them are there is decided
+//! by kind before warmth, so that no hot cousin takes the place of a parent: ancestors, children,
+//! what is deeper, siblings. A node without a text of its own holds parts together, and these come
+//! first of all.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,9 @@
 //! What a hit is worth: how well it matches, what stands beside it, and how warm it is.
 //!
 //! `score = relevance × (0.3 + 0.7 × temperature)`, so that warmth never hides what matches well.
-//! Relevance is relative to the best hit of the same question. Among the hits under one heading, the
-//! heading included, each lends a part of its relevance to the others: people ask for the paragraph
-//! beside the one that names the thing. Only hits borrow; what matches nothing stays out.
+//! Relevance is relative to the best hit of the same question. Among the hits under one heading,
+//! the heading included, each lends a part of its relevance to the others: people ask for the
+//! paragraph beside the one that names the thing. Only hits borrow; what matches nothing stays out.
 //! This module does no IO.
 
 use std::collections::HashMap;

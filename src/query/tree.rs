@@ -1,9 +1,9 @@
 //! The tree: labels, indented by level, the warmest branches first where not everything fits.
 //!
-//! Lines are added from the top down, always the warmest of those whose parent is already there, the
-//! upper levels first among equals, and of the roots the first of every file. What is left out under a parent is folded into one line behind its
-//! children. The cost follows what is shown: children are read for shown nodes only, and the size of
-//! what is folded is counted up to a bound.
+//! Lines are added from the top down, always the warmest of those whose parent is already there,
+//! the upper levels first among equals, and of the roots the first of every file. What is left out
+//! under a parent is folded into one line behind its children. The cost follows what is shown:
+//! children are read for shown nodes only, and the size of what is folded is counted up to a bound.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -99,8 +99,8 @@ struct Picture<'a> {
     rest: Rest,
     /// What the last drawing folded: under which id, and how much.
     folds: Vec<(Option<String>, Extent)>,
-    /// What was counted under a parent when so many of its known children were hidden: nodes are shown
-    /// and hidden in one order, so that the number says which.
+    /// What was counted under a parent when so many of its known children were hidden: nodes are
+    /// shown and hidden in one order, so that the number says which.
     counted: HashMap<(Option<usize>, usize), Extent>,
 }
 

@@ -1,9 +1,9 @@
 //! The reading connection: one method per question, and nothing that could write.
 //!
-//! SQLite opened the file read-only and refuses writes before they run; the connection is private and
-//! no method takes SQL. Several questions see one state of the memory inside [`Reader::at_one_state`].
-//! Answers are bounded by what the caller asks for: nothing here reads the whole database to answer a
-//! question about part of it.
+//! SQLite opened the file read-only and refuses writes before they run; the connection is private
+//! and no method takes SQL. Several questions see one state of the memory inside
+//! [`Reader::at_one_state`]. Answers are bounded by what the caller asks for: nothing here reads
+//! the whole database to answer a question about part of it.
 
 mod summary;
 #[cfg(any(test, fuzzing))]
@@ -15,7 +15,7 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
-pub(crate) use summary::{FileSummary, Stats, Temperatures};
+pub(crate) use summary::{FileSummary, Stats};
 
 use super::record::{FileId, NodeKey};
 use super::{Doing, StoreError, pragma};
@@ -94,8 +94,8 @@ impl Reader {
         Ok(Reader { conn: pragma::open_reader(path)? })
     }
 
-    /// Asks several questions of one state of the memory, whatever others write meanwhile. Inside of
-    /// another such call it is a part of that one.
+    /// Asks several questions of one state of the memory, whatever others write meanwhile. Inside
+    /// of another such call it is a part of that one.
     pub(crate) fn at_one_state<T, E: From<StoreError>>(
         &self,
         ask: impl FnOnce(&Reader) -> Result<T, E>,
@@ -302,7 +302,8 @@ impl Reader {
             .doing("list descendants")
     }
 
-    /// The siblings nearest to a node, in document order: at most `n_max` on each side. A root has none.
+    /// The siblings nearest to a node, in document order: at most `n_max` on each side. A root has
+    /// none.
     pub(crate) fn siblings(&self, of: &Head, n_max: usize) -> Result<Vec<Head>, StoreError> {
         const BEFORE: &str = heads!(
             "",
