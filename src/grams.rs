@@ -1,21 +1,21 @@
 //! Pairs of characters, so that scripts written without spaces can be searched by a part of a run.
 //!
-//! Full-text search splits text at spaces and punctuation. Chinese, Japanese, Korean, Thai, Lao, Khmer
-//! and Burmese give it whole sentences as one word, which nobody searches for. So a node also stores,
-//! for every run of such characters, its pairs: `日本語` becomes `日本 本語 語`, the last character
-//! standing alone so that every character begins something. A query of one character is a prefix, of
-//! two a pair, of more a phrase of pairs ([`pattern`]).
+//! Full-text search splits text at spaces and punctuation. Chinese, Japanese, Korean, Thai, Lao,
+//! Khmer and Burmese give it whole sentences as one word, which nobody searches for. So a node also
+//! stores, for every run of such characters, its pairs: `日本語` becomes `日本 本語 語`, the last character
+//! standing alone so that every character begins something. A query of one character is a prefix,
+//! of two a pair, of more a phrase of pairs ([`pattern`]).
 //!
 //! Words of other scripts that touch a run (`Rustの所有権`) stand in the pairs as themselves, since the
-//! index sees them only as the beginning of one long word. Combining marks are left out on both sides.
-//! This module does no IO.
+//! index sees them only as the beginning of one long word. Combining marks are left out on both
+//! sides. This module does no IO.
 
 /// Characters of a run that a query looks at; what follows adds nothing to what is found.
 const PATTERN_CHARS_MAX: usize = 64;
 
 /// What a stretch of text is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Script {
+pub(crate) enum Script {
     /// Letters and digits of a script that puts spaces between words.
     Spaced,
     /// Characters of a script that does not.
@@ -24,17 +24,18 @@ pub enum Script {
 
 /// A maximal stretch of letters and digits of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment<'a> {
+pub(crate) struct Segment<'a> {
     /// The stretch; a spaceless one may hold combining marks.
-    pub text: &'a str,
+    pub(crate) text: &'a str,
     /// Its kind.
-    pub script: Script,
+    pub(crate) script: Script,
     /// Whether it follows the one before it with nothing between.
-    pub is_glued: bool,
+    pub(crate) is_glued: bool,
 }
 
-/// The pairs of every spaceless run of `text`, separated by spaces; `None` when there is no such run.
-pub fn bigrams(text: &str) -> Option<String> {
+/// The pairs of every spaceless run of `text`, separated by spaces; `None` when there is no such
+/// run.
+pub(crate) fn bigrams(text: &str) -> Option<String> {
     if text.is_ascii() {
         return None;
     }
@@ -57,9 +58,9 @@ pub fn bigrams(text: &str) -> Option<String> {
     has_run.then_some(grams)
 }
 
-/// What finds `run` inside a longer run, in full-text syntax: a prefix, a pair or a phrase of pairs.
-/// `None` when the run has no character of its own.
-pub fn pattern(run: &str) -> Option<String> {
+/// What finds `run` inside a longer run, in full-text syntax: a prefix, a pair or a phrase of
+/// pairs. `None` when the run has no character of its own.
+pub(crate) fn pattern(run: &str) -> Option<String> {
     let letters: Vec<char> = letters(run).take(PATTERN_CHARS_MAX).collect();
     match letters[..] {
         [] => None,
@@ -79,19 +80,19 @@ pub fn pattern(run: &str) -> Option<String> {
 }
 
 /// The pairs of `run`, each as a text of its own, at most `max` of them.
-pub fn pairs(run: &str, max: usize) -> Vec<String> {
+pub(crate) fn pairs(run: &str, max: usize) -> Vec<String> {
     let letters: Vec<char> = letters(run).take(max.saturating_add(1)).collect();
     letters.windows(2).map(|pair| pair.iter().collect()).collect()
 }
 
 /// The stretches of letters and digits of `text`, in order.
-pub fn segments(text: &str) -> Segments<'_> {
+pub(crate) fn segments(text: &str) -> Segments<'_> {
     Segments { text, at: 0, end_of_last: None }
 }
 
 /// Iterator over [`Segment`]s.
 #[derive(Clone, Debug)]
-pub struct Segments<'a> {
+pub(crate) struct Segments<'a> {
     text: &'a str,
     at: usize,
     end_of_last: Option<usize>,

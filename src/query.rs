@@ -18,7 +18,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-pub(crate) use batch::{IDS_MAX, fetch_batch};
+pub(crate) use batch::fetch_batch;
 pub(crate) use fetch::{Fetch, fetch};
 pub(crate) use search::{Detail, Search, search};
 pub(crate) use stats::stats;

@@ -20,8 +20,8 @@ thread_local! {
     static MEMORY: Reader = Sketch::of(NOTES);
 }
 
-/// Panics when the query that `data` is (two bytes of budget and detail, then text) is not answered as
-/// promised.
+/// Panics when the query that `data` is (two bytes of budget and detail, then text) is not answered
+/// as promised.
 pub fn query(data: &[u8]) {
     let (budget, detail, text) = match data {
         [low, high, text @ ..] => (u32::from(u16::from_le_bytes([*low, *high])), low % 3, text),

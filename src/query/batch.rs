@@ -1,17 +1,20 @@
-//! Fetching several nodes at once: their texts in the order they were asked for, nothing around them.
+//! Fetching several nodes at once: their texts in the order they were asked for, nothing around
+//! them.
 
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Attention, QueryError, budget, echo, excerpt, facts, rank};
+use super::{Answer, Attention, QueryError, budget, echo, excerpt, facts};
+use crate::heat;
 use crate::render;
 use crate::store::reader::{Head, Reader};
 
 /// Ids of one request, the same one twice counting twice.
 pub(crate) const IDS_MAX: usize = 256;
 
-/// Returns the texts of the nodes of those ids; says which ids are unknown and which nodes did not fit.
+/// Returns the texts of the nodes of those ids; says which ids are unknown and which nodes did not
+/// fit.
 pub(crate) fn fetch_batch(
     reader: &Reader,
     ids: &[&str],
@@ -37,7 +40,7 @@ pub(crate) fn fetch_batch(
             }
         }
         let max = budget.unwrap_or(u32::MAX);
-        let score = |head: &Head| rank::score(1.0, head.heat.now(attended));
+        let score = |head: &Head| heat::score(1.0, head.heat.now(attended));
         let lists = lists(&missing, &[]).iter().map(|it| it.len() as u32 / 2 + 4).sum::<u32>();
         let needs: Vec<u32> = match budget {
             None => vec![0; found.len()],

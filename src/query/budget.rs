@@ -20,8 +20,8 @@ const ROUNDS_MAX: usize = 12;
 /// until the budget is used up, and from there on estimates, rather too high than too low.
 ///
 /// Lines end in a line break and begin with anything but white space or a shorter indent than they
-/// have, and none is empty. The encoding never has a token across such a seam, so that the exact counts
-/// of lines add up to that of the reply. Returns how many prices are exact, too.
+/// have, and none is empty. The encoding never has a token across such a seam, so that the exact
+/// counts of lines add up to that of the reply. Returns how many prices are exact, too.
 pub(crate) fn prices(lines: &[String], budget: u32) -> (Vec<u32>, usize) {
     let n_bytes: usize = lines.iter().map(String::len).sum();
     if n_bytes <= budget as usize {
@@ -43,8 +43,8 @@ pub(crate) fn prices(lines: &[String], budget: u32) -> (Vec<u32>, usize) {
     (prices, n_exact)
 }
 
-/// The indices of what to take: in order of worth, everything that still fits, room kept for one line
-/// about the rest.
+/// The indices of what to take: in order of worth, everything that still fits, room kept for one
+/// line about the rest.
 pub(crate) fn choose(prices: &[u32], budget: u32) -> Vec<usize> {
     let total = prices.iter().fold(0, |sum: u64, &it| sum + u64::from(it));
     if total <= u64::from(budget) {
@@ -61,8 +61,8 @@ pub(crate) fn choose(prices: &[u32], budget: u32) -> Vec<usize> {
     chosen
 }
 
-/// Renders `chosen`, best first, and lets go of the last ones until the text fits; `None` when it does
-/// not even without any. What `bound` puts below the budget is not measured.
+/// Renders `chosen`, best first, and lets go of the last ones until the text fits; `None` when it
+/// does not even without any. What `bound` puts below the budget is not measured.
 pub(crate) fn settle<E>(
     budget: Option<u32>,
     mut chosen: Vec<usize>,
@@ -94,8 +94,8 @@ pub(crate) fn settle<E>(
     Ok(None)
 }
 
-/// More than a block of that head and text can take: no token joins a text that begins and ends with
-/// something other than white space to the lines around it, but for what the slack covers.
+/// More than a block of that head and text can take: no token joins a text that begins and ends
+/// with something other than white space to the lines around it, but for what the slack covers.
 pub(crate) fn block_bound(head: &str, n_tokens: u32, content: &str) -> Option<u32> {
     const SLACK: u32 = 10;
     let is_sealed = content.trim().len() == content.len();

@@ -72,10 +72,10 @@ fn best_place(places: &[(usize, usize)]) -> Option<usize> {
         seen.len()
     };
     let mut best: Option<(usize, usize)> = None;
-    for from in 0..places.len() {
+    for (from, &(place, _)) in places.iter().enumerate() {
         let n = n_marks(from);
         if best.is_none_or(|(most, _)| most < n) {
-            best = Some((n, places[from].0));
+            best = Some((n, place));
         }
     }
     best.map(|(_, place)| place)

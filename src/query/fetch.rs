@@ -1,15 +1,17 @@
 //! Fetch: a node's text, and around it what helps to understand it.
 //!
-//! The anchor is the last block. Before it stand its ancestors, outermost first, the siblings nearest
-//! to it, and what is below it, each in document order. Which of them are there is decided by kind
-//! before warmth, so that no hot cousin takes the place of a parent: ancestors, children, what is
-//! deeper, siblings. A node without a text of its own holds parts together, and these come first of all.
+//! The anchor is the last block. Before it stand its ancestors, outermost first, the siblings
+//! nearest to it, and what is below it, each in document order. Which of them are there is decided
+//! by kind before warmth, so that no hot cousin takes the place of a parent: ancestors, children,
+//! what is deeper, siblings. A node without a text of its own holds parts together, and these come
+//! first of all.
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
 use super::{Answer, Attention, QueryError, anchor, budget, excerpt, facts, rank};
+use crate::heat;
 use crate::render;
 use crate::store::NodeKey;
 use crate::store::reader::{Head, Reader};
@@ -49,7 +51,7 @@ pub(crate) fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryErr
         let around = around(reader, &head, ask.levels, attended)?;
         let mut contents = reader.contents(&[head.key])?;
         let content = contents.remove(&head.key).unwrap_or_default();
-        let score = rank::score(rank::nearness(0), head.heat.now(attended));
+        let score = heat::score(rank::nearness(0), head.heat.now(attended));
         let own = render::block(&head, score, &content);
 
         let prices = around.prices(max);
@@ -207,7 +209,7 @@ fn around(
     let mut add = |head: Head, relation: Relation, distance: usize, order: usize| {
         // Nodes that only hold parts together say nothing by themselves.
         if 0 < head.tokens {
-            let score = rank::score(rank::nearness(distance), head.heat.now(attended));
+            let score = heat::score(rank::nearness(distance), head.heat.now(attended));
             relatives.push(Relative { head, relation, distance, order, score });
         }
     };

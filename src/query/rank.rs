@@ -1,19 +1,18 @@
 //! What a hit is worth: how well it matches, what stands beside it, and how warm it is.
 //!
 //! `score = relevance × (0.3 + 0.7 × temperature)`, so that warmth never hides what matches well.
-//! Relevance is relative to the best hit of the same question. Among the hits under one heading, the
-//! heading included, each lends a part of its relevance to the others: people ask for the paragraph
-//! beside the one that names the thing. Only hits borrow; what matches nothing stays out.
+//! Relevance is relative to the best hit of the same question. Among the hits under one heading,
+//! the heading included, each lends a part of its relevance to the others: people ask for the
+//! paragraph beside the one that names the thing. Only hits borrow; what matches nothing stays out.
 //! This module does no IO.
 
 use std::collections::HashMap;
 
+use crate::heat;
 use crate::store::NodeKey;
 
 /// The part of its relevance that a hit lends to its neighbours.
 const LENT: f64 = 0.25;
-/// Score of a node at temperature 0, as a part of its relevance.
-const FLOOR: f64 = 0.3;
 
 /// A hit, for ranking.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,11 +21,6 @@ pub(crate) struct Candidate {
     pub(crate) parent: Option<NodeKey>,
     pub(crate) relevance: f64,
     pub(crate) temperature: f64,
-}
-
-/// What something relevant is worth at a temperature.
-pub(crate) fn score(relevance: f64, temperature: f64) -> f64 {
-    relevance * (FLOOR + (1.0 - FLOOR) * temperature.clamp(0.0, 1.0))
 }
 
 /// What a relative of the node asked for is worth, by its distance in the tree.
@@ -40,7 +34,7 @@ pub(crate) fn ranked(candidates: &[Candidate]) -> Vec<(usize, f64)> {
     let mut ranked: Vec<(usize, f64)> = candidates
         .iter()
         .zip(relevance)
-        .map(|(it, relevance)| score(relevance, it.temperature))
+        .map(|(it, relevance)| heat::score(relevance, it.temperature))
         .enumerate()
         .collect();
     ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));

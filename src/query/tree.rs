@@ -1,12 +1,12 @@
 //! The tree: labels, indented by level, the warmest branches first where not everything fits.
 //!
-//! Lines are added from the top down, always the warmest of those whose parent is already there, the
-//! upper levels first among equals. What is left out under a parent is folded into one line behind its
-//! children. The cost follows what is shown: children are read for shown nodes only, and the size of
-//! what is folded is counted up to a bound.
+//! Lines are added from the top down, always the warmest of those whose parent is already there,
+//! the upper levels first among equals, and of the roots the first of every file. What is left out
+//! under a parent is folded into one line behind its children. The cost follows what is shown:
+//! children are read for shown nodes only, and the size of what is folded is counted up to a bound.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 use serde_json::{Value, json};
 
@@ -20,15 +20,17 @@ use crate::tokens;
 const TOKENS_DEFAULT: u32 = 4_000;
 /// Tokens that a line takes at the least.
 const LINE_TOKENS_MIN: u32 = 10;
-/// Siblings that are compared for warmth, at the least.
-const PAGE_MIN: usize = 256;
+/// Roots that are compared for warmth, at the least.
+const ROOTS_MIN: usize = 1_024;
+/// Children that are compared for warmth, at the least; more while there is room for more.
+const CHILDREN_MIN: usize = 64;
 /// Tokens, and bytes, of a line about what is folded.
 const FOLD_TOKENS: u32 = 15;
 const FOLD_BYTES: u32 = 64;
 /// Lines that are tried once one did not fit.
 const MISSES_MAX: u32 = 16;
 /// Folded nodes that are counted in one reply.
-const COUNTED_MAX: u32 = 5_000;
+const COUNTED_MAX: u32 = 2_000;
 
 /// A look at the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,18 +50,18 @@ pub(crate) fn tree(reader: &Reader, ask: &Tree<'_>) -> Result<Answer, QueryError
         let mut picture = Picture {
             reader,
             attended: reader.attended()?,
-            page: PAGE_MIN.max(4 * (max / LINE_TOKENS_MIN) as usize),
             items: Vec::new(),
             roots: Vec::new(),
             rest: Rest::Nothing,
             folds: Vec::new(),
+            counted: HashMap::new(),
         };
         match ask.root.filter(|it| !it.is_empty()) {
             Some(id) => {
                 let head = anchor(reader, id)?;
                 picture.add(head, None);
             }
-            None => picture.add_roots()?,
+            None => picture.add_roots(ROOTS_MIN.max(n_lines(max)))?,
         }
         if picture.roots.is_empty() {
             let text = budget::first_fitting(max, ["empty tree".to_owned()]);
@@ -91,20 +93,23 @@ pub(crate) fn tree(reader: &Reader, ask: &Tree<'_>) -> Result<Answer, QueryError
 struct Picture<'a> {
     reader: &'a Reader,
     attended: i64,
-    /// Siblings that are read at once.
-    page: usize,
     items: Vec<Item>,
     roots: Vec<usize>,
     /// Roots behind those that were read.
     rest: Rest,
     /// What the last drawing folded: under which id, and how much.
     folds: Vec<(Option<String>, Extent)>,
+    /// What was counted under a parent when so many of its known children were hidden: nodes are
+    /// shown and hidden in one order, so that the number says which.
+    counted: HashMap<(Option<usize>, usize), Extent>,
 }
 
 struct Item {
     head: Head,
     up: Option<usize>,
     depth: u32,
+    /// Of a root, its rank within its file: every file comes before any comes again.
+    turn: usize,
     temperature: f64,
     children: Vec<usize>,
     /// Children behind those that were read.
@@ -120,6 +125,7 @@ impl Picture<'_> {
             head,
             up,
             depth: up.map_or(0, |up| self.items[up].depth + 1),
+            turn: 0,
             children: Vec::new(),
             rest: Rest::Nothing,
             is_shown: false,
@@ -131,23 +137,28 @@ impl Picture<'_> {
         at
     }
 
-    fn add_roots(&mut self) -> Result<(), QueryError> {
-        let mut heads = self.reader.roots(self.page.saturating_add(1))?;
-        if self.page < heads.len() {
-            heads.truncate(self.page);
-            self.rest = Rest::Roots(self.page);
+    fn add_roots(&mut self, n_max: usize) -> Result<(), QueryError> {
+        let mut heads = self.reader.roots(n_max.saturating_add(1))?;
+        if n_max < heads.len() {
+            heads.truncate(n_max);
+            self.rest = Rest::Roots(n_max);
         }
+        let mut turn = 0;
+        let mut last_file = None;
         for head in heads {
-            self.add(head, None);
+            turn = if Some(head.file) == last_file { turn + 1 } else { 0 };
+            last_file = Some(head.file);
+            let root = self.add(head, None);
+            self.items[root].turn = turn;
         }
         Ok(())
     }
 
-    fn add_children(&mut self, up: usize) -> Result<(), QueryError> {
+    fn add_children(&mut self, up: usize, n_max: usize) -> Result<(), QueryError> {
         let key = self.items[up].head.key;
-        let mut heads = self.reader.children(key, self.page.saturating_add(1))?;
-        if self.page < heads.len() {
-            heads.truncate(self.page);
+        let mut heads = self.reader.children(key, n_max.saturating_add(1))?;
+        if n_max < heads.len() {
+            heads.truncate(n_max);
             let last = heads.last().map_or(i64::MAX, |it| it.position);
             self.items[up].rest = Rest::Children(key, last);
         }
@@ -164,7 +175,8 @@ impl Picture<'_> {
         let mut order = Vec::new();
         let enter = |heap: &mut BinaryHeap<_>, items: &[Item], at: usize| {
             let percent = (items[at].temperature * 100.0).round() as i64;
-            heap.push((percent, Reverse(items[at].depth), Reverse(at)));
+            let place = (items[at].depth, items[at].turn, at);
+            heap.push((percent, Reverse(place)));
         };
         for &root in &self.roots {
             enter(&mut heap, &self.items, root);
@@ -174,9 +186,10 @@ impl Picture<'_> {
         purse.n_folds += 1;
         let mut n_hidden_roots = self.roots.len();
         let mut n_misses = 0;
-        while let Some((_, _, Reverse(at))) = heap.pop() {
+        while let Some((_, Reverse((_, _, at)))) = heap.pop() {
             if self.items[at].depth < levels {
-                self.add_children(at)?;
+                let n_fitting = n_lines(max.saturating_sub(purse.spent));
+                self.add_children(at, CHILDREN_MIN.max(n_fitting))?;
                 n_hidden.resize(self.items.len(), 0);
                 n_hidden[at] = self.items[at].children.len();
             }
@@ -270,13 +283,15 @@ impl Picture<'_> {
             return Ok(());
         }
         let keys: Vec<NodeKey> = hidden.iter().map(|it| it.key).collect();
-        let mut extent = match *n_left {
-            0 => Extent { is_at_least: true, ..Extent::default() },
-            n_left => self.reader.extent(&keys, rest, n_left)?,
+        let mut extent = match (self.counted.get(&(up, hidden.len())), *n_left) {
+            (Some(&extent), _) => extent,
+            (None, 0) => Extent { is_at_least: true, ..Extent::default() },
+            (None, n_left) => self.reader.extent(&keys, rest, n_left)?,
         };
         extent.n_nodes = extent.n_nodes.max(hidden.len() as u32);
         extent.tokens = extent.tokens.max(hidden.iter().map(|it| u64::from(it.tokens)).sum());
         *n_left = n_left.saturating_sub(extent.n_nodes);
+        self.counted.insert((up, keys.len()), extent);
         let line = render::folded(u64::from(extent.n_nodes), extent.tokens, extent.is_at_least);
         out.push_str(&format!("{}{line}\n", indent(depth)));
         self.folds.push((id, extent));
@@ -313,6 +328,11 @@ impl Picture<'_> {
             false => json!({ "nodes": nodes, "folded": folds }),
         }
     }
+}
+
+/// Lines that certainly suffice for so many tokens, twice.
+fn n_lines(tokens: u32) -> usize {
+    2 * (tokens / LINE_TOKENS_MIN) as usize
 }
 
 fn indent(depth: u32) -> String {

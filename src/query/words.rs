@@ -3,16 +3,17 @@
 //! Two readings of a query:
 //!
 //! - **Words** ([`Asked::words`]): every stretch of letters and digits is quoted and all are ORed.
-//!   `rate-limit` is its parts and, for a bonus, the phrase. `"a phrase"` stays one, `conf*` is a prefix.
-//!   Function words are left out while others remain. Scripts without spaces go through their pairs.
-//! - **Expression** ([`Asked::expression`]): `a AND b`, `a OR b`, `a NOT b`, `NEAR(a b, 5)`, `label : a`
-//!   and parentheses, rebuilt with its operands quoted. Whether it parses is for the database to say;
-//!   where it doesn't, the words answer.
+//!   `rate-limit` is its parts and, for a bonus, the phrase. `"a phrase"` stays one, `conf*` is a
+//!   prefix. Function words are left out while others remain. Scripts without spaces go through
+//!   their pairs.
+//! - **Expression** ([`Asked::expression`]): `a AND b`, `a OR b`, `a NOT b`, `NEAR(a b, 5)`, `label
+//!   : a` and parentheses, rebuilt with its operands quoted. Whether it parses is for the database
+//!   to say; where it doesn't, the words answer.
 //!
-//! Capitals in prose are no operators. A query is read as an expression only if every two operands have
-//! an operator between them (`email column NOT NULL` has none between the first two) and no operator
-//! stands before a bare word in capitals (`NOT NULL`, `DO NOT EDIT`). Quotes lift the second rule:
-//! `"HTTP" NOT "HTTPS"`. This module does no IO.
+//! Capitals in prose are no operators. A query is read as an expression only if every two operands
+//! have an operator between them (`email column NOT NULL` has none between the first two) and no
+//! operator stands before a bare word in capitals (`NOT NULL`, `DO NOT EDIT`). Quotes lift the
+//! second rule: `"HTTP" NOT "HTTPS"`. This module does no IO.
 
 use std::collections::HashSet;
 
@@ -26,7 +27,8 @@ const TERMS_MAX: usize = 48;
 const WORD_BYTES_MAX: usize = 256;
 /// Tokens of an expression; a longer one is read as words.
 const EXPRESSION_TOKENS_MAX: usize = 256;
-/// A run of at least so many characters is a sentence rather than a word: its pairs count alone, too.
+/// A run of at least so many characters is a sentence rather than a word: its pairs count alone,
+/// too.
 const SENTENCE_CHARS: usize = 5;
 /// Pairs of such a run.
 const PAIRS_MAX: usize = 16;
@@ -39,17 +41,17 @@ const COLUMNS: [&str; 4] = ["label", "content", "trail", "grams"];
 
 /// A query, read both ways.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// The query as an expression, if it looks like one.
-    pub expression: Option<String>,
+    pub(crate) expression: Option<String>,
     /// The query as words; `None` when it has none.
-    pub words: Option<String>,
+    pub(crate) words: Option<String>,
     /// The words themselves, lower case, for finding them again in a text.
-    pub marks: Vec<String>,
+    pub(crate) marks: Vec<String>,
 }
 
 /// Reads a query.
-pub fn rewrite(query: &str) -> Asked {
+pub(crate) fn rewrite(query: &str) -> Asked {
     let query = &query[..query.floor_char_boundary(QUERY_BYTES_MAX)];
     let tokens = tokens(query);
     let mut terms = Terms::default();
@@ -69,7 +71,7 @@ pub fn rewrite(query: &str) -> Asked {
 }
 
 /// Whether a word only holds other words together.
-pub fn is_function_word(word: &str) -> bool {
+pub(crate) fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.binary_search(&word).is_ok()
 }
 

@@ -1,9 +1,9 @@
 //! The reading connection: one method per question, and nothing that could write.
 //!
-//! SQLite opened the file read-only and refuses writes before they run; the connection is private and
-//! no method takes SQL. Several questions see one state of the memory inside [`Reader::at_one_state`].
-//! Answers are bounded by what the caller asks for: nothing here reads the whole database to answer a
-//! question about part of it.
+//! SQLite opened the file read-only and refuses writes before they run; the connection is private
+//! and no method takes SQL. Several questions see one state of the memory inside
+//! [`Reader::at_one_state`]. Answers are bounded by what the caller asks for: nothing here reads
+//! the whole database to answer a question about part of it.
 
 mod summary;
 #[cfg(any(test, fuzzing))]
@@ -15,10 +15,11 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
-pub(crate) use summary::{FileSummary, Stats, Temperatures};
+pub(crate) use summary::{FileSummary, Stats};
 
 use super::record::{FileId, NodeKey};
 use super::{Doing, StoreError, pragma};
+use crate::heat::Heat;
 use crate::tree::NodeType;
 
 /// A read-only connection to a memory.
@@ -44,32 +45,6 @@ pub(crate) struct Head {
     /// Exact cl100k tokens of the content.
     pub(crate) tokens: u32,
     pub(crate) heat: Heat,
-}
-
-/// A temperature as it is stored.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Heat {
-    /// In [0, 1], as of `at`.
-    pub(crate) temperature: f64,
-    /// Reading of the memory clock then, in ms of attended time.
-    pub(crate) at: i64,
-    pub(crate) pinned: bool,
-}
-
-/// Cooling per attended hour.
-const DECAY_PER_HOUR: f64 = 0.05;
-const MS_PER_HOUR: f64 = 3_600_000.0;
-
-impl Heat {
-    /// The temperature when the memory clock reads `attended`.
-    pub(crate) fn now(self, attended: i64) -> f64 {
-        let temperature = self.temperature.clamp(0.0, 1.0);
-        if self.pinned {
-            return temperature;
-        }
-        let hours = attended.saturating_sub(self.at).max(0) as f64 / MS_PER_HOUR;
-        temperature * (-DECAY_PER_HOUR * hours).exp()
-    }
 }
 
 /// A node that full-text search found.
@@ -119,8 +94,8 @@ impl Reader {
         Ok(Reader { conn: pragma::open_reader(path)? })
     }
 
-    /// Asks several questions of one state of the memory, whatever others write meanwhile. Inside of
-    /// another such call it is a part of that one.
+    /// Asks several questions of one state of the memory, whatever others write meanwhile. Inside
+    /// of another such call it is a part of that one.
     pub(crate) fn at_one_state<T, E: From<StoreError>>(
         &self,
         ask: impl FnOnce(&Reader) -> Result<T, E>,
@@ -327,7 +302,8 @@ impl Reader {
             .doing("list descendants")
     }
 
-    /// The siblings nearest to a node, in document order: at most `n_max` on each side. A root has none.
+    /// The siblings nearest to a node, in document order: at most `n_max` on each side. A root has
+    /// none.
     pub(crate) fn siblings(&self, of: &Head, n_max: usize) -> Result<Vec<Head>, StoreError> {
         const BEFORE: &str = heads!(
             "",
@@ -364,8 +340,7 @@ impl Reader {
         rest: Rest,
         n_max: u32,
     ) -> Result<Extent, StoreError> {
-        // The parts of no use to a question are switched off by a parent of NULL or a limit of 0.
-        const EXTENT: &str = "
+        const CHILDREN: &str = "
             WITH RECURSIVE part (key, tokens) AS (
                 SELECT n.key, n.token_count
                   FROM json_each(?1) AS wanted
@@ -374,9 +349,21 @@ impl Reader {
                 SELECT key, token_count FROM (
                     SELECT key, token_count
                       FROM node
-                     WHERE parent = ?2 AND position > ?3
-                     LIMIT ?6
+                     WHERE parent = ?3 AND position > ?4
+                     LIMIT ?2
                 )
+                UNION ALL
+                SELECT n.key, n.token_count
+                  FROM part
+                  JOIN node AS n ON n.parent = part.key
+                 LIMIT ?2
+            )
+            SELECT count(*), total(tokens) FROM part";
+        const ROOTS: &str = "
+            WITH RECURSIVE part (key, tokens) AS (
+                SELECT n.key, n.token_count
+                  FROM json_each(?1) AS wanted
+                  JOIN node AS n ON n.key = wanted.value
                 UNION ALL
                 SELECT key, token_count FROM (
                     SELECT key, token_count FROM (
@@ -387,30 +374,28 @@ impl Reader {
                     )
                     UNION ALL
                     SELECT key, token_count FROM node WHERE parent IS NULL AND file IS NULL
-                     LIMIT ?4 OFFSET ?5
+                     LIMIT ?2 OFFSET ?3
                 )
                 UNION ALL
                 SELECT n.key, n.token_count
                   FROM part
                   JOIN node AS n ON n.parent = part.key
-                 LIMIT ?6
+                 LIMIT ?2
             )
             SELECT count(*), total(tokens) FROM part";
-        let (parent, after, n_roots, n_passed) = match rest {
-            Rest::Nothing => (None, 0, 0, 0),
-            Rest::Children(parent, after) => (Some(parent.0), after, 0, 0),
-            Rest::Roots(n_passed) => (None, 0, i64::from(n_max) + 1, limit(n_passed)),
+        let n_wanted = i64::from(n_max) + 1;
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let (of, doing) = (list(of), "measure a part of the tree");
+        let one = |sql: &'static str, params: &[&dyn rusqlite::ToSql]| {
+            self.conn.prepare_cached(sql).and_then(|mut query| query.query_row(params, read))
         };
-        let counted: (u32, f64) = self
-            .conn
-            .prepare_cached(EXTENT)
-            .and_then(|mut query| {
-                query.query_row(
-                    params![list(of), parent, after, n_roots, n_passed, i64::from(n_max) + 1],
-                    |row| Ok((row.get(0)?, row.get(1)?)),
-                )
-            })
-            .doing("measure a part of the tree")?;
+        let none: Option<i64> = None;
+        let counted: rusqlite::Result<(u32, f64)> = match rest {
+            Rest::Nothing => one(CHILDREN, params![of, n_wanted, none, 0]),
+            Rest::Children(parent, after) => one(CHILDREN, params![of, n_wanted, parent.0, after]),
+            Rest::Roots(n_passed) => one(ROOTS, params![of, n_wanted, limit(n_passed)]),
+        };
+        let counted = counted.doing(doing)?;
         Ok(Extent {
             n_nodes: counted.0.min(n_max),
             tokens: counted.1 as u64,

@@ -2,14 +2,10 @@
 
 use rusqlite::{OptionalExtension, Row};
 
-use super::{Heat, Reader};
+use super::Reader;
 use crate::clock::Millis;
+use crate::heat::{COLD_MAX, HOT_MIN, Heat};
 use crate::store::{Doing, StoreError};
-
-/// At or above, a node counts as hot.
-const HOT_MIN: f64 = 0.5;
-/// Below, a node counts as cold.
-const COLD_MAX: f64 = 0.1;
 
 /// What is in a memory.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -29,8 +29,8 @@ impl Sketch {
         Sketch { conn, file: None, open: Vec::new(), n_nodes: 0 }
     }
 
-    /// Reads an outline: `= file.md` begins a file, `type content` a node, two spaces lead a level down,
-    /// `\n` in a content is a line break. A node of content `-` is empty.
+    /// Reads an outline: `= file.md` begins a file, `type content` a node, two spaces lead a level
+    /// down, `\n` in a content is a line break. A node of content `-` is empty.
     pub(crate) fn of(outline: &str) -> Reader {
         let mut sketch = Sketch::new();
         for line in outline.lines().filter(|it| !it.trim().is_empty()) {

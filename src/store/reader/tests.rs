@@ -103,18 +103,6 @@ fn what_is_no_expression_is_told_apart_from_failure() {
 }
 
 #[test]
-fn heat_is_computed_when_it_is_read() {
-    let heat = Heat { temperature: 0.5, at: 1_000, pinned: false };
-    let hour = 3_600_000;
-    let shown: Vec<String> = [0, 1_000, 1_000 + hour, 1_000 + 24 * hour, i64::MAX]
-        .into_iter()
-        .map(|attended| format!("{:.3}", heat.now(attended)))
-        .collect();
-    expect!["0.500 0.500 0.476 0.151 0.000"].assert_eq(&shown.join(" "));
-    assert_eq!(Heat { pinned: true, ..heat }.now(i64::MAX), 0.5);
-}
-
-#[test]
 fn a_file_with_an_error_keeps_its_row() {
     let mut sketch = Sketch::new();
     sketch.file("bad.md");
