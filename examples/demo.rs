@@ -56,7 +56,7 @@ fn demo(program: &Path, folder: &Path, db: &Path) -> Result<(), Box<dyn Error>> 
     let hits = agent.call("MemorySearch", json!({"query": query, "budget": 300}))?;
     writeln!(out, "MemorySearch {{query: \"{query}\", budget: 300}}\n{}\n", indent(&hits.text))?;
 
-    let best = hits.structured["hits"].as_array().and_then(|it| it.last()).cloned();
+    let best = hits.structured["hits"].as_array().and_then(|it| it.first()).cloned();
     let anchor = best.map(|it| text_of(&it["id"])).ok_or("the search found nothing")?;
     let fetched = agent.call("MemoryFetch", json!({"anchor": anchor, "budget": 400}))?;
     writeln!(

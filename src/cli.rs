@@ -81,7 +81,8 @@ pub(crate) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let has_colour = stdout.is_terminal()
         && env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
         && env::var_os("TERM").is_none_or(|it| it != "dumb");
-    let mut out = io::BufWriter::new(stdout.lock());
+    // Not locked: while serving, another thread writes to it.
+    let mut out = io::BufWriter::new(stdout);
     let mut err = io::stderr();
     let mut world = World {
         out: &mut out,
