@@ -1,6 +1,7 @@
 //! The command line: what was typed becomes a call, its answer becomes text, its failure one line.
 //!
-//! Exit codes: 0 done; 1 nothing was found, or `doctor` found something wrong; 2 it could not be done.
+//! Exit codes: 0 done; 1 nothing was found, or `doctor` found something wrong; 2 it could not be
+//! done.
 //! The environment, the terminal and the working directory are read here and handed down as values.
 
 mod args;

@@ -1,4 +1,5 @@
-//! Time as a value: everything below the shell takes `now: Millis`, and only this file reads a clock.
+//! Time as a value: everything below the shell takes `now: Millis`, and only this file reads a
+//! clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -11,11 +12,6 @@ impl Millis {
     /// Milliseconds from `earlier` to `self`; never negative, since clocks may step back.
     pub fn since(self, earlier: Millis) -> i64 {
         self.0.saturating_sub(earlier.0).max(0)
-    }
-
-    /// Whole seconds since the Unix epoch.
-    pub fn seconds(self) -> i64 {
-        self.0.div_euclid(1000)
     }
 }
 

@@ -1,8 +1,8 @@
 //! A folder or file becomes memory: walk, parse, align, and exactly one snapshot of what differs.
 //!
-//! Every door comes through [`compile`]. A file that cannot be compiled costs only itself: its nodes
-//! stay, its row says why, and so does the report. What did not change since the last compile is
-//! neither read nor locked.
+//! Every door comes through [`compile`]. A file that cannot be compiled costs only itself: its
+//! nodes stay, its row says why, and so does the report. What did not change since the last compile
+//! is neither read nor locked.
 
 mod ingest;
 mod plan;

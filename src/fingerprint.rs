@@ -1,14 +1,19 @@
 //! The state of a memory as one number: a wrapping sum with one term a node.
 //!
-//! A term is xxh64 (seed 0) over these fields, each preceded by its length as 8 bytes, little-endian
+//! A term is xxh64 (seed 0) over these fields, each preceded by its length as 8 bytes,
+//! little-endian
 //! (an absent field is the length `u64::MAX` and no bytes), in this order:
 //!
-//! 1. the id; 2. the parent: its id, or for the root of a file `ROOT:PATH` (the root's number and the
+//! 1. the id; 2. the parent: its id, or for the root of a file `ROOT:PATH` (the root's number and
+//!    the
 //!    file's path), or nothing; 3. the id of the sibling before it, if any; 4. the node type;
-//! 5. the level; 6. the language; 7. the key path; 8. the format; 9. the label; 10. the content hash.
+//! 5. the level; 6. the language; 7. the key path; 8. the format; 9. the label; 10. the content
+//!    hash.
 //!
-//! So the fingerprint covers order, but not the rank's value; what a file is called, but not where its
-//! root lies; what a node says, but not what a file once said, nor how warm it is. Being a sum, it is
+//! So the fingerprint covers order, but not the rank's value; what a file is called, but not where
+//! its
+//! root lies; what a node says, but not what a file once said, nor how warm it is. Being a sum, it
+//! is
 //! kept up to date by taking the old terms away and adding the new ones.
 
 use xxhash_rust::xxh64::Xxh64;

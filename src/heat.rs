@@ -1,30 +1,30 @@
 //! Heat: how much a node is used, as a function of what is stored and of the attended time.
 //!
 //! Stored are a temperature and the reading of the memory clock it was taken at. That clock counts
-//! attended milliseconds only, so nothing cools over a weekend off, and a tick rewrites one row rather
-//! than one per node. Every function is total: whatever is stored or asked, a temperature lies within
-//! [0, 1] and a score is finite.
+//! attended milliseconds only, so nothing cools over a weekend off, and a tick rewrites one row
+//! rather than one per node. Every function is total: whatever is stored or asked, a temperature
+//! lies within [0, 1] and a score is finite.
 
 #[cfg(test)]
 mod tests;
 
 /// Temperature of a node that is born.
-pub const BIRTH: f64 = 0.5;
+pub(crate) const BIRTH: f64 = 0.5;
 
 /// What reading a node with a tool adds.
-pub const ACCESS_BOOST: f64 = 0.15;
+pub(crate) const ACCESS_BOOST: f64 = 0.15;
 
 /// What being found by a search adds.
-pub const SEARCH_BOOST: f64 = 0.03;
+pub(crate) const SEARCH_BOOST: f64 = 0.03;
 
 /// Share of its temperature that a node loses per attended hour, continuously compounded.
-pub const DECAY_PER_HOUR: f64 = 0.05;
+pub(crate) const DECAY_PER_HOUR: f64 = 0.05;
 
 /// From here on a node is hot.
-pub const HOT_MIN: f64 = 0.5;
+pub(crate) const HOT_MIN: f64 = 0.5;
 
 /// Below this a node is cold.
-pub const COLD_MAX: f64 = 0.1;
+pub(crate) const COLD_MAX: f64 = 0.1;
 
 /// What the coldest node keeps of its relevance.
 const SCORE_FLOOR: f64 = 0.3;
@@ -33,7 +33,7 @@ const HOUR_MS: f64 = 3_600_000.0;
 
 /// A node's heat as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Heat {
+pub(crate) struct Heat {
     /// The temperature at `at`.
     pub temperature: f64,
     /// The reading of the memory clock, in attended milliseconds.
@@ -44,13 +44,13 @@ pub struct Heat {
 
 impl Heat {
     /// The heat of a node that is born.
-    pub fn birth(attended: i64) -> Heat {
+    pub(crate) fn birth(attended: i64) -> Heat {
         Heat { temperature: BIRTH, at: attended, pinned: false }
     }
 
-    /// The temperature at a reading of the memory clock. A reading before `at`, which another process
-    /// may have taken, cools nothing.
-    pub fn now(self, attended: i64) -> f64 {
+    /// The temperature at a reading of the memory clock. A reading before `at`, which another
+    /// process may have taken, cools nothing.
+    pub(crate) fn now(self, attended: i64) -> f64 {
         let temperature = clamped(self.temperature);
         if self.pinned {
             return temperature;
@@ -59,29 +59,19 @@ impl Heat {
         temperature * (-DECAY_PER_HOUR * hours).exp()
     }
 
-    /// The heat after warming by `by`; a `by` that is not positive warms nothing. Never below what it
-    /// would have been without, then or at any later time.
-    pub fn warmed(self, by: f64, attended: i64) -> Heat {
+    /// The heat after warming by `by`; a `by` that is not positive warms nothing. Never below what
+    /// it would have been without, then or at any later time.
+    pub(crate) fn warmed(self, by: f64, attended: i64) -> Heat {
         let temperature = clamped(self.now(attended) + by.max(0.0));
         Heat { temperature, at: self.at.max(attended), ..self }
     }
-
-    /// The heat of the node once it is pinned: it stays what it is now.
-    pub fn pinned(self, attended: i64) -> Heat {
-        Heat { temperature: self.now(attended), at: self.at.max(attended), pinned: true }
-    }
-
-    /// The heat of the node once it is no longer pinned: it cools from now on.
-    pub fn unpinned(self, attended: i64) -> Heat {
-        Heat { temperature: self.now(attended), at: self.at.max(attended), pinned: false }
-    }
 }
 
-/// What ranks a result: `relevance × (0.3 + 0.7 × temperature)`. Irrelevant stays irrelevant, and of
-/// two equally relevant nodes the warmer one never ranks lower.
-pub fn score(relevance: f64, temperature: f64) -> f64 {
-    // `max` and `min` take the number where the other side is none, so that no NaN gets through.
-    let relevance = relevance.max(0.0).min(f64::MAX);
+/// What ranks a result: `relevance × (0.3 + 0.7 × temperature)`. Irrelevant stays irrelevant, and
+/// of two equally relevant nodes the warmer one never ranks lower.
+pub(crate) fn score(relevance: f64, temperature: f64) -> f64 {
+    // `max` takes the number where the other side is none, so that no NaN gets through.
+    let relevance = relevance.max(0.0).clamp(0.0, f64::MAX);
     relevance * (SCORE_FLOOR + (1.0 - SCORE_FLOOR) * clamped(temperature))
 }
 

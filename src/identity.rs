@@ -8,9 +8,9 @@
 //! 5. the content as stored; 6. a zero byte;
 //! 7. the ordinal among nodes that agree in 1, 3 and 5, in decimal.
 //!
-//! Alignment tells which node of a recompiled file is which node of before. [`align`] works inside one
-//! file, [`renames`] and [`moves`] between the files of one compile; all three are pure, give the same
-//! answer for the same input, and take near-linear time whatever the input.
+//! Alignment tells which node of a recompiled file is which node of before. [`align`] works inside
+//! one file, [`renames`] and [`moves`] between the files of one compile; all three are pure, give
+//! the same answer for the same input, and take near-linear time whatever the input.
 //!
 //! This module does no IO.
 
@@ -23,8 +23,8 @@ mod transfer;
 #[cfg(test)]
 mod tests;
 
-pub use matching::align;
-pub use transfer::{Loose, moves, renames};
+pub(crate) use matching::align;
+pub(crate) use transfer::{Loose, moves, renames};
 
 use std::collections::HashMap;
 use std::fmt;
@@ -37,14 +37,14 @@ const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 
 /// A node's anchor: 11 base62 characters to everybody outside, the hash itself in here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(pub u64);
+pub(crate) struct NodeId(pub u64);
 
 impl NodeId {
     /// Characters of an id.
-    pub const CHARS: usize = 11;
+    pub(crate) const CHARS: usize = 11;
 
     /// Reads an id as `Display` writes it; anything else is `None`.
-    pub fn parse(text: &str) -> Option<NodeId> {
+    pub(crate) fn parse(text: &str) -> Option<NodeId> {
         if text.len() != NodeId::CHARS {
             return None;
         }
@@ -57,7 +57,7 @@ impl NodeId {
     }
 
     /// The id of a node that is born now.
-    pub fn birth(node_type: NodeType, path: &str, content: &str, ordinal: u32) -> NodeId {
+    pub(crate) fn birth(node_type: NodeType, path: &str, content: &str, ordinal: u32) -> NodeId {
         let ordinal = ordinal.to_string();
         let parts: [&[u8]; 7] = [
             node_type.as_str().as_bytes(),
@@ -86,21 +86,21 @@ impl fmt::Display for NodeId {
 
 /// xxh64 (seed 0) of a text; 16 lowercase hex digits to everybody outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ContentHash(pub u64);
+pub(crate) struct ContentHash(pub u64);
 
 impl ContentHash {
     /// The hash of `text`.
-    pub fn of(text: &str) -> ContentHash {
+    pub(crate) fn of(text: &str) -> ContentHash {
         ContentHash::of_bytes(text.as_bytes())
     }
 
     /// The hash of raw bytes.
-    pub fn of_bytes(bytes: &[u8]) -> ContentHash {
+    pub(crate) fn of_bytes(bytes: &[u8]) -> ContentHash {
         ContentHash(xxh64(bytes, 0))
     }
 
     /// Reads a hash as `Display` writes it.
-    pub fn parse(text: &str) -> Option<ContentHash> {
+    pub(crate) fn parse(text: &str) -> Option<ContentHash> {
         if text.len() != 16 {
             return None;
         }
@@ -114,10 +114,10 @@ impl fmt::Display for ContentHash {
     }
 }
 
-/// One side of an alignment: what a node is and says, its place given by its index and its parent's.
-/// Sides are in document order, parents before children.
+/// One side of an alignment: what a node is and says, its place given by its index and its
+/// parent's. Sides are in document order, parents before children.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
+pub(crate) struct Known<'a> {
     /// Index of the parent on the same side.
     pub parent: Option<usize>,
     /// What the node is; nodes of different types never match.
@@ -137,24 +137,24 @@ pub struct Known<'a> {
 ///
 /// Whoever fills it looks up only texts that no old node has now.
 #[derive(Clone, Debug, Default)]
-pub struct Former {
+pub(crate) struct Former {
     said: HashMap<(NodeType, ContentHash), Vec<usize>>,
 }
 
 impl Former {
     /// Notes that the old node at `old_idx` once said what hashes to `hash`. Call it with the most
     /// recent statement first.
-    pub fn insert(&mut self, node_type: NodeType, hash: ContentHash, old_idx: usize) {
+    pub(crate) fn insert(&mut self, node_type: NodeType, hash: ContentHash, old_idx: usize) {
         self.said.entry((node_type, hash)).or_default().push(old_idx);
     }
 
     /// The old nodes that once said this, most recent first.
-    pub fn sayers(&self, node_type: NodeType, hash: ContentHash) -> &[usize] {
+    pub(crate) fn sayers(&self, node_type: NodeType, hash: ContentHash) -> &[usize] {
         self.said.get(&(node_type, hash)).map_or(&[], Vec::as_slice)
     }
 
     /// Whether nothing is known.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.said.is_empty()
     }
 }

@@ -29,31 +29,42 @@
 //! | row | modules | what they are |
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
-//! | pure | `parse` `identity` `fingerprint` `ranks` `trail` `heat` | functions from values to values |
+//! | pure | `parse` `identity` `fingerprint` `ranks` `trail` `heat` | functions from values to
+//! values |
 //! | store | `store` | the only module that knows SQL |
-//! | use cases | `scan` `compile` `query` `render` `memory` | a folder into the store, questions out of it |
+//! | use cases | `scan` `compile` `query` `render` `memory` | a folder into the store, questions
+//! out of it |
 //! | protocol | `rpc` `mcp` | JSON-RPC frames; MCP in both eras; the table of tools |
 //! | shell | `serve` `cli` | threads, signals, streams, arguments |
 //!
-//! - `parse`: bytes to a [`Tree`] and warnings. It never fails, and every visible word is in exactly
+//! - `parse`: bytes to a [`Tree`] and warnings. It never fails, and every visible word is in
+//!    exactly
 //!   one node.
-//! - `identity`: birth ids, and the alignment of an old tree with a new one, by which ids survive edits,
+//! - `identity`: birth ids, and the alignment of an old tree with a new one, by which ids survive
+//!    edits,
 //!   moves and renames.
-//! - `fingerprint`: the whole state as a sum with one term a node. `ranks`: sparse positions of siblings.
-//! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot; `Reader`
-//!   is a connection that SQLite opened read-only, with one method a question; `Warmer` notes what was
+//! - `fingerprint`: the whole state as a sum with one term a node. `ranks`: sparse positions of
+//!    siblings.
+//! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
+//!    `Reader`
+//!   is a connection that SQLite opened read-only, with one method a question; `Warmer` notes what
+//! was
 //!   read; `doctor` looks whether all of it holds.
-//! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by group,
+//! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
+//!    group,
 //!   and writes what differs.
-//! - `query`: search, tree, fetch and statistics as answers of text, JSON and what they warm; `render` has
+//! - `query`: search, tree, fetch and statistics as answers of text, JSON and what they warm;
+//!    `render` has
 //!   the layouts.
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
 //!   transport, and `mcp::tools`, the one registration of it.
-//! - `serve`: named threads around bounded queues; the router, the workers and the one writer of stdout.
+//! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
+//!    stdout.
 //!
 //! # What always holds
 //!
-//! - Nothing above `store` knows SQL, and nothing below the shell reads a clock or starts a thread of
+//! - Nothing above `store` knows SQL, and nothing below the shell reads a clock or starts a thread
+//!    of
 //!   its own, but for the scoped ones that parse.
 //! - Writing is a type: whatever changes the memory gets a `Batch`, whatever asks gets a `Reader`.
 //! - Reading warms nodes in one place, [`Memory`], after the answer was made.
@@ -86,6 +97,7 @@ mod tree;
 #[doc(hidden)]
 pub mod fuzzing;
 
+pub use clock::{Clock, Millis};
 pub use compile::{CompileError, FileWarning, Report};
 pub use memory::{Answer, Error, Memory};
 pub use parse::{Parsed, Syntax, Warning, decode, parse};

@@ -9,10 +9,12 @@
 //! *modern* version stands in the `_meta` of every request, and the era is the request's. A handler
 //! gets checked arguments and a [`Call`], and cannot tell them apart.
 
+#[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod call;
 pub(crate) mod connection;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fixture;
+#[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod input;
 pub(crate) mod tools;
 pub(crate) mod version;
@@ -46,6 +48,7 @@ pub(crate) struct About {
 }
 
 /// What a tool does to the world, for clients that ask their user first.
+#[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Changes nothing that anybody could miss.
@@ -96,6 +99,7 @@ pub(crate) struct Reply {
 }
 
 /// Why a tool has no answer. The agent reads it, so it says what to do instead.
+#[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ToolError {
     /// The arguments fit the schema and still make no sense.

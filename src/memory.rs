@@ -1,11 +1,12 @@
-//! The memory as one value: a database with its connections, for whoever embeds it, the command line
+//! The memory as one value: a database with its connections, for whoever embeds it, the command
+//! line
 //! and the server alike. It starts no thread and keeps no global state.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::clock::{Clock, Millis};
+use crate::clock::Clock;
 use crate::compile::{self, CompileError, Report, Request};
 use crate::heat;
 use crate::query::{self, Attention, QueryError};
@@ -14,7 +15,8 @@ use crate::store::{IfMissing, Root, StoreError, Warmer, Warmth, Writer};
 
 /// A database of notes, open.
 ///
-/// All methods take `&self` and may be called from any thread: one writes at a time, any number read.
+/// All methods take `&self` and may be called from any thread: one writes at a time, any number
+/// read.
 pub struct Memory {
     path: PathBuf,
     writer: Writer,
@@ -97,7 +99,8 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// The folder does not exist, the file is something else, or its schema is newer than this build.
+    /// The folder does not exist, the file is something else, or its schema is newer than this
+    /// build.
     pub fn create(path: &Path) -> Result<Memory, Error> {
         Memory::open_at(path, IfMissing::Create, Clock::System)
     }
@@ -109,6 +112,12 @@ impl Memory {
     /// As [`Memory::create`], and when the file does not exist: nothing is made then.
     pub fn open(path: &Path) -> Result<Memory, Error> {
         Memory::open_at(path, IfMissing::Refuse, Clock::System)
+    }
+
+    /// The same memory with another clock, such as one that a test sets.
+    #[must_use]
+    pub fn with_clock(self, clock: Clock) -> Memory {
+        Memory { clock, ..self }
     }
 
     pub(crate) fn open_at(
@@ -143,7 +152,8 @@ impl Memory {
         self.ask(|reader| query::search(reader, &ask))
     }
 
-    /// Returns a node's text with what is around it, the node itself last, in at most `budget` tokens.
+    /// Returns a node's text with what is around it, the node itself last, in at most `budget`
+    /// tokens.
     ///
     /// # Errors
     ///

@@ -1,8 +1,9 @@
 //! Bytes to trees. Parsing never fails: it gives a tree and warnings.
 //!
-//! [`decode`] makes text of whatever bytes a file has, [`parse`] makes a tree of the text. Every
+//! [`decode()`] makes text of whatever bytes a file has, [`parse()`] makes a tree of the text.
+//! Every
 //! word that a reader would see stands in exactly one node's content; code stands there byte for
-//! byte. No node's content has more than [`PART_TOKENS_MAX`] tokens: what is larger becomes a node
+//! byte. No node's content has more than 800 tokens: what is larger becomes a node
 //! of the same type with an empty content and its parts as children. Nothing here does IO.
 
 mod decode;
@@ -15,7 +16,8 @@ mod preamble;
 use crate::tree::Tree;
 
 pub use decode::decode;
-pub use parts::PART_TOKENS_MAX;
+#[cfg(any(test, fuzzing))]
+pub(crate) use parts::PART_TOKENS_MAX;
 
 /// What a source file is written in, told by its name's ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +61,7 @@ pub struct Parsed {
     pub warnings: Vec<Warning>,
 }
 
-/// The tree of `text`, which [`decode`] made: nodes in document order with their tokens counted.
+/// The tree of `text`, which [`decode()`] made: nodes in document order with their tokens counted.
 pub fn parse(syntax: Syntax, text: &str) -> Parsed {
     let mut parsed = match syntax {
         Syntax::Markdown => markdown::parse(text),
@@ -69,7 +71,7 @@ pub fn parse(syntax: Syntax, text: &str) -> Parsed {
 }
 
 /// The tree of whatever bytes a file has.
-pub fn parse_bytes(syntax: Syntax, bytes: &[u8]) -> Parsed {
+pub(crate) fn parse_bytes(syntax: Syntax, bytes: &[u8]) -> Parsed {
     let (text, mut warnings) = decode(bytes);
     let mut parsed = parse(syntax, &text);
     warnings.append(&mut parsed.warnings);

@@ -1,4 +1,5 @@
-//! Sparse ranks: siblings get positions with room between them, so that an insertion touches one row.
+//! Sparse ranks: siblings get positions with room between them, so that an insertion touches one
+//! row.
 
 /// Room between neighbours when there is all the room in the world.
 const STEP: i64 = 1 << 16;

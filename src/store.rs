@@ -1,6 +1,7 @@
 //! The database: the only module that knows SQL.
 //!
-//! One file, in WAL mode. [`Writer`] is the one connection of this process that writes; [`Reader`]s
+//! One file, in WAL mode. [`Writer`] is the one connection of this process that writes;
+//! [`reader::Reader`]s
 //! are connections that SQLite itself opened read-only. Everything that changes the memory goes
 //! through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or nothing.
 
@@ -18,7 +19,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub(crate) use batch::{Batch, Counts, NewNode};
-pub(crate) use reader::Reader;
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored};
 pub(crate) use warmer::{Warmer, Warmth};
 pub(crate) use writer::Writer;

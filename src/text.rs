@@ -1,16 +1,17 @@
-//! Small facts about text: cutting without splitting a character, folding white space, line numbers.
+//! Small facts about text: cutting without splitting a character, folding white space, line
+//! numbers.
 
 /// Characters of a label, at the most.
-pub const LABEL_CHARS_MAX: usize = 80;
+pub(crate) const LABEL_CHARS_MAX: usize = 80;
 
 /// The first line of `text` that has something on it, white space folded, cut to 80 characters.
-pub fn label(text: &str) -> String {
+pub(crate) fn label(text: &str) -> String {
     let line = text.split(['\n', '\r']).find(|line| !line.trim().is_empty()).unwrap_or("");
     cut(&fold(line), LABEL_CHARS_MAX)
 }
 
 /// `text` with every run of white space made one space, and none at the ends.
-pub fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {
@@ -22,7 +23,7 @@ pub fn fold(text: &str) -> String {
 }
 
 /// `text` if it has at most `max_chars` characters, else its beginning with `…` as the last one.
-pub fn cut(text: &str, max_chars: usize) -> String {
+pub(crate) fn cut(text: &str, max_chars: usize) -> String {
     if text.chars().nth(max_chars).is_none() {
         return text.to_owned();
     }
@@ -35,7 +36,7 @@ pub fn cut(text: &str, max_chars: usize) -> String {
 }
 
 /// The line of a byte offset, counted from 1.
-pub fn line_at(text: &str, offset: usize) -> u32 {
+pub(crate) fn line_at(text: &str, offset: usize) -> u32 {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let n_breaks = before.iter().filter(|&&byte| byte == b'\n').count();
     u32::try_from(n_breaks + 1).unwrap_or(u32::MAX)

@@ -1,7 +1,8 @@
-//! Exact cl100k token counts, over a vocabulary that is loaded at the first count and can be let go.
+//! Exact cl100k token counts, over a vocabulary that is loaded at the first count and can be let
+//! go.
 //!
-//! Loading costs tens of milliseconds and some 20 MB, so nothing that does not count pays for it, and
-//! an idle server drops it with [`release`].
+//! Loading costs tens of milliseconds and some 20 MB, so nothing that does not count pays for it,
+//! and an idle server drops it with [`release`].
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,9 +15,9 @@ static VOCABULARY: Mutex<Option<Arc<CoreBPE>>> = Mutex::new(None);
 
 /// Tokens of `text` in the cl100k_base encoding, special tokens being ordinary text.
 ///
-/// Exact for every text whose lines are shorter than 64 KiB; beyond that, each further 64 KiB of one
-/// line may be off by one token.
-pub fn count(text: &str) -> u32 {
+/// Exact for every text whose lines are shorter than 64 KiB; beyond that, each further 64 KiB of
+/// one line may be off by one token.
+pub(crate) fn count(text: &str) -> u32 {
     if text.is_empty() {
         return 0;
     }
@@ -32,13 +33,13 @@ pub fn count(text: &str) -> u32 {
 }
 
 /// Whether `text` has at most `max` tokens; loads no vocabulary when the bytes alone say yes.
-pub fn fits(text: &str, max: u32) -> bool {
+pub(crate) fn fits(text: &str, max: u32) -> bool {
     // A token is at least one byte.
     text.len() <= max as usize || count(text) <= max
 }
 
 /// Drops the vocabulary; the next count loads it again.
-pub fn release() {
+pub(crate) fn release() {
     *VOCABULARY.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
@@ -51,7 +52,8 @@ fn vocabulary() -> Arc<CoreBPE> {
 }
 
 /// Where to cut so that counting both sides apart gives the same sum: after a line break that is
-/// followed by something other than white space, which is where the encoding's own pattern ends a piece.
+/// followed by something other than white space, which is where the encoding's own pattern ends a
+/// piece.
 fn piece_end(text: &str) -> usize {
     if text.len() <= PIECE_BYTES_MAX {
         return text.len();

@@ -1,6 +1,7 @@
 //! The breadcrumb: a file's stem and the labels of the nodes above one, joined by ` / `.
 //!
-//! It is indexed for search, so that a paragraph is found by what it stands under, and it is derived:
+//! It is indexed for search, so that a paragraph is found by what it stands under, and it is
+//! derived:
 //! renaming a heading changes the trail of everything below it and the state of nothing.
 
 use crate::text;

@@ -1,15 +1,15 @@
 //! The tree that parsing produces: typed nodes in document order, each with its place and its text.
 //!
 //! A [`Tree`] is flat: a parent always stands before its children, and siblings stand in reading
-//! order, so that one pass over the vector is a walk over the document. `Display` prints the outline
-//! that tests compare.
+//! order, so that one pass over the vector is a walk over the document. `Display` prints the
+//! outline that tests compare.
 
 use std::fmt;
 use std::ops::Range;
 
 /// What a node is. The set is open: new kinds of memory are new variants, and the schema stores the
 /// name, so that adding one needs no migration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum NodeType {
     /// A heading; what it heads are its children.
     Heading,
@@ -22,6 +22,7 @@ pub enum NodeType {
     /// Front matter.
     Preamble,
     /// A paragraph, a quote, raw markup.
+    #[default]
     Text,
     /// Code and display math, byte for byte.
     Code,
@@ -101,7 +102,8 @@ impl Format {
 /// One unit of meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
-    /// Index of the parent in the tree; `None` for a root. Always smaller than the node's own index.
+    /// Index of the parent in the tree; `None` for a root. Always smaller than the node's own
+    /// index.
     pub parent: Option<usize>,
     /// What the node is.
     pub node_type: NodeType,
@@ -121,12 +123,6 @@ pub struct Node {
     pub format: Format,
     /// Exact cl100k tokens of `content`.
     pub token_count: u32,
-}
-
-impl Default for NodeType {
-    fn default() -> NodeType {
-        NodeType::Text
-    }
 }
 
 /// A document as nodes in document order.

@@ -15,6 +15,7 @@ use crate::mcp::tools::{ABOUT, TOOLS, Tools};
 use crate::memory::Memory;
 use crate::serve::{Background, Interrupts, Stop, stdio};
 use crate::store::IfMissing;
+use crate::tokens;
 
 pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure> {
     start_log(args.is_verbose);
@@ -60,7 +61,10 @@ fn first_compile(tools: &Tools, source: &std::path::Path, stop: &Stop) {
         n_threads: tools.n_threads,
         progress: &|_, _| !stop.is_set(),
     };
-    match tools.memory.compile_as(&request) {
+    let outcome = tools.memory.compile_as(&request);
+    // A server may idle for days: the next count loads the vocabulary again.
+    tokens::release();
+    match outcome {
         Ok(report) => {
             for warning in &report.warnings {
                 log::warn!("{warning}");

@@ -1,6 +1,7 @@
 //! Parsed files become changes: renames first, then group by group alignment, moves and writes.
 //!
-//! Old nodes that found no successor wait in a pool until the last file was seen, since they may have
+//! Old nodes that found no successor wait in a pool until the last file was seen, since they may
+//! have
 //! moved there; what is left then is removed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -90,7 +91,8 @@ struct Work {
 }
 
 impl Run {
-    /// Finds out which vanished files live on under another name; puts the others' nodes in the pool.
+    /// Finds out which vanished files live on under another name; puts the others' nodes in the
+    /// pool.
     fn settle_vanished(
         &mut self,
         batch: &mut Batch<'_>,
@@ -146,7 +148,8 @@ impl Run {
         Ok(())
     }
 
-    /// Notes the look at a file and aligns its words with its nodes; `None` if there is no more to do.
+    /// Notes the look at a file and aligns its words with its nodes; `None` if there is no more to
+    /// do.
     fn begin(
         &mut self,
         batch: &mut Batch<'_>,
@@ -321,7 +324,8 @@ fn apply(batch: &mut Batch<'_>, work: Work) -> Result<(), CompileError> {
     Ok(())
 }
 
-/// A rank for each node among its siblings; those that stay under their parent keep theirs if they can.
+/// A rank for each node among its siblings; those that stay under their parent keep theirs if they
+/// can.
 fn ranks_of(file: FileId, tree: &Tree, matched: &[Option<Stored>]) -> Vec<Rank> {
     let mut families: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     for (idx, node) in tree.nodes.iter().enumerate() {

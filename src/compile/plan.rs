@@ -1,4 +1,5 @@
-//! What a compile has to look at: the root that owns the path, and the files that differ from their rows.
+//! What a compile has to look at: the root that owns the path, and the files that differ from their
+//! rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -104,7 +105,8 @@ fn resolve(path: &Path) -> Result<(PathBuf, Kind), CompileError> {
     }
 }
 
-/// The root that owns `full`: the nearest known one that would walk into it, else the folder itself.
+/// The root that owns `full`: the nearest known one that would walk into it, else the folder
+/// itself.
 fn scope(roots: &[Root], full: &Path, kind: &Kind) -> Result<Scope, CompileError> {
     let owner = roots.iter().filter(|it| owns(it, full)).max_by_key(|it| it.path.len());
     let root = match (owner, kind) {
@@ -196,10 +198,7 @@ fn compare(
     for file in found {
         match known.get(&file.path) {
             Some(row)
-                if row.error.is_none() && row.content_hash.is_some() && row.look == file.look =>
-            {
-                ()
-            }
+                if row.error.is_none() && row.content_hash.is_some() && row.look == file.look => {}
             Some(_) => changed.push(file),
             None => new.push(file),
         }

@@ -66,9 +66,10 @@ impl Notes {
 
     /// `path: id label`, a node a line, in document order.
     fn nodes(&self) -> Vec<String> {
+        let roots = self.writer.roots().unwrap();
         let list = |batch: &mut crate::store::Batch<'_>| -> Result<Vec<String>, StoreError> {
             let mut lines = Vec::new();
-            for root in batch.roots()? {
+            for root in &roots {
                 for file in batch.files(root.id)? {
                     for node in batch.file_nodes(file.id)? {
                         lines.push(format!("{}: {} {}", file.path, node.id, node.label));

@@ -1,4 +1,5 @@
-//! One side of an alignment, prepared for questions: children, what a node says, what its subtree says.
+//! One side of an alignment, prepared for questions: children, what a node says, what its subtree
+//! says.
 
 use std::hash::{Hash, Hasher};
 

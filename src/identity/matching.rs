@@ -3,13 +3,15 @@
 //! Evidence is used from the strongest to the weakest, and what is matched stays matched:
 //!
 //! 1. a text that stands once on both sides; a text that a node said earlier and says again;
-//! 2. below matched parents, from the top down: equal subtrees and equal texts in order, headings by
+//! 2. below matched parents, from the top down: equal subtrees and equal texts in order, headings
+//!    by
 //!    label and level, sections by what they contain (`siblings.rs`);
 //! 3. parents most of whose children are matched to each other's;
 //! 4. equal subtrees, texts and headings anywhere in the file: moves;
 //! 5. below matched parents: texts that are alike, renamed headings (`near.rs`).
 //!
-//! Every new pair of parents goes through 2 and 5 in its turn. The roots are the children of a virtual
+//! Every new pair of parents goes through 2 and 5 in its turn. The roots are the children of a
+//! virtual
 //! root, which is matched from the start. There is no recursion, and every step looks at a bounded
 //! number of candidates per node.
 
@@ -28,7 +30,7 @@ const VOTE_ROUNDS_MAX: usize = 8;
 
 /// For each new node, the index of the old node that it is, if any. Each old node is used at most
 /// once, and nodes of different types never match.
-pub fn align(old: &[Known<'_>], new: &[Known<'_>], former: &Former) -> Vec<Option<usize>> {
+pub(crate) fn align(old: &[Known<'_>], new: &[Known<'_>], former: &Former) -> Vec<Option<usize>> {
     align_counted(old, new, former).0
 }
 

@@ -13,11 +13,11 @@ const FILES_PER_HASH_MAX: usize = 16;
 const CANDIDATES_MAX: usize = 8;
 
 /// Smaller nodes (`TODO`, `Yes.`) are equal by accident too often to be a move between files.
-pub const MOVE_BYTES_MIN: usize = 32;
+pub(super) const MOVE_BYTES_MIN: usize = 32;
 
 /// An unmatched node of some changed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Loose {
+pub(crate) struct Loose {
     /// What the node is.
     pub node_type: NodeType,
     /// Hash of what the file said.
@@ -26,10 +26,11 @@ pub struct Loose {
     pub size_bytes: usize,
 }
 
-/// Pairs of indexes of a removed and an added file that are one renamed file: of all their hashes, more
+/// Pairs of indexes of a removed and an added file that are one renamed file: of all their hashes,
+/// more
 /// than half are shared. Equal files first and in order, then the most alike; each file once. Files
 /// without nodes are nobody's rename.
-pub fn renames(removed: &[&[ContentHash]], added: &[&[ContentHash]]) -> Vec<(usize, usize)> {
+pub(crate) fn renames(removed: &[&[ContentHash]], added: &[&[ContentHash]]) -> Vec<(usize, usize)> {
     let removed: Vec<Vec<u64>> = removed.iter().map(|hashes| sorted(hashes)).collect();
     let added: Vec<Vec<u64>> = added.iter().map(|hashes| sorted(hashes)).collect();
     let mut pairs = Vec::new();
@@ -67,9 +68,10 @@ pub fn renames(removed: &[&[ContentHash]], added: &[&[ContentHash]]) -> Vec<(usi
 }
 
 /// Pairs of indexes of an old and a new node, unmatched in their own files, that are one node which
-/// moved from file to file: same type, same hash, and large enough to be no accident. Equal ones are
+/// moved from file to file: same type, same hash, and large enough to be no accident. Equal ones
+/// are
 /// paired in order; each node once.
-pub fn moves(old: &[Loose], new: &[Loose]) -> Vec<(usize, usize)> {
+pub(crate) fn moves(old: &[Loose], new: &[Loose]) -> Vec<(usize, usize)> {
     let is_real = |it: &Loose| MOVE_BYTES_MIN <= it.size_bytes;
     let mut places: HashMap<(NodeType, ContentHash), Vec<usize>> = HashMap::new();
     for (at, it) in new.iter().enumerate().rev().filter(|(_, it)| is_real(it)) {
@@ -137,7 +139,8 @@ fn candidates(
     most_frequent(pairs, CANDIDATES_MAX)
 }
 
-/// The distinct pairs, most frequent first, in which no element stands more than `each_max` times on
+/// The distinct pairs, most frequent first, in which no element stands more than `each_max` times
+/// on
 /// its side.
 pub(super) fn most_frequent(
     mut pairs: Vec<(usize, usize)>,

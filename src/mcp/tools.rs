@@ -21,8 +21,8 @@ pub(crate) const ABOUT: About = About {
     name: "remindb",
     title: "remindb",
     version: env!("CARGO_PKG_VERSION"),
-    instructions: "Long-term memory: the user's notes as a tree of nodes, each with a stable 11-character id. \
-        Look here before reading files. MemorySearch finds nodes; MemoryTree shows the outline; \
+    instructions: "Long-term memory: the user's notes as a tree of nodes, each with a stable \
+        11-character id. Look here before reading files. MemorySearch finds nodes; MemoryTree shows the outline; \
         MemoryFetch reads a node and what is around it; MemoryFetchBatch reads several. \
         Give `budget` (tokens): replies never exceed it and say what they left out. \
         What you read gets warmer and ranks higher.",

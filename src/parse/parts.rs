@@ -11,7 +11,7 @@ use xxhash_rust::xxh64::xxh64;
 use crate::tokens;
 
 /// Tokens of a node's content, at the most.
-pub const PART_TOKENS_MAX: u32 = 800;
+pub(crate) const PART_TOKENS_MAX: u32 = 800;
 
 /// Longer texts are split without counting the whole first: nothing but filler has so few tokens.
 const WHOLE_BYTES_MAX: usize = 16 * 1024;

@@ -8,7 +8,8 @@
 //! does not read its answers is not read from either.
 //!
 //! Order of the end: no more frames; the calls run out; background work is told to stop; the lines
-//! run out. The end of input waits for the calls as long as they take, since whoever asked may still
+//! run out. The end of input waits for the calls as long as they take, since whoever asked may
+//! still
 //! listen. A signal or a closed output, also while waiting, leaves each stage [`GRACE`] at most.
 
 use std::io::{self, Read, Write};

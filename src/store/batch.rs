@@ -1,6 +1,7 @@
 //! One write in progress: every mutation there is, each recorded as a row of the snapshot to come.
 //!
-//! A [`Batch`] exists only inside [`super::Writer::write`]. It keeps the state fingerprint up to date
+//! A [`Batch`] exists only inside [`super::Writer::write`]. It keeps the state fingerprint up to
+//! date
 //! by groups of siblings: before the first change to the children of a parent their terms are taken
 //! from the sum, and at the end the terms of the children as they are then are added.
 
@@ -46,17 +47,17 @@ pub(crate) struct Batch<'a> {
 /// All children of one parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Family {
-    OfNode(NodeKey),
-    OfFile(FileId),
-    OfNobody,
+    Node(NodeKey),
+    File(FileId),
+    Nobody,
 }
 
 impl From<Place> for Family {
     fn from(place: Place) -> Family {
         match (place.parent, place.file) {
-            (Some(parent), _) => Family::OfNode(parent),
-            (None, Some(file)) => Family::OfFile(file),
-            (None, None) => Family::OfNobody,
+            (Some(parent), _) => Family::Node(parent),
+            (None, Some(file)) => Family::File(file),
+            (None, None) => Family::Nobody,
         }
     }
 }
@@ -96,7 +97,7 @@ impl<'a> Batch<'a> {
         if !self.touched.insert(family) {
             return Ok(());
         }
-        if matches!(family, Family::OfNode(key) if self.newest_key < key.0) {
+        if matches!(family, Family::Node(key) if self.newest_key < key.0) {
             return Ok(());
         }
         self.drift = self.drift.wrapping_sub(self.family_sum(family)?);
@@ -114,9 +115,9 @@ impl<'a> Batch<'a> {
             found.doing("name a parent")
         };
         let parent = match family {
-            Family::OfNode(key) => named(NODE, key.0)?,
-            Family::OfFile(file) => named(FILE, file.0)?,
-            Family::OfNobody => None,
+            Family::Node(key) => named(NODE, key.0)?,
+            Family::File(file) => named(FILE, file.0)?,
+            Family::Nobody => None,
         };
         let states = self.states(family)?;
         Ok(fingerprint::of_children(parent.as_deref(), &states))
@@ -135,9 +136,9 @@ impl<'a> Batch<'a> {
                AND file IS ?1
              ORDER BY position, key";
         let (sql, argument) = match family {
-            Family::OfNode(key) => (OF_NODE, Some(key.0)),
-            Family::OfFile(file) => (OF_FILE, Some(file.0)),
-            Family::OfNobody => (OF_FILE, None),
+            Family::Node(key) => (OF_NODE, Some(key.0)),
+            Family::File(file) => (OF_FILE, Some(file.0)),
+            Family::Nobody => (OF_FILE, None),
         };
         let mut query = self.tx.prepare_cached(sql).doing("read states")?;
         let rows = query.query_map([argument], State::read).doing("read states")?;
@@ -151,7 +152,8 @@ impl<'a> Batch<'a> {
         new_hash: Option<ContentHash>,
         conflict: Conflict,
     ) -> Result<(), StoreError> {
-        // The node, its parent and its file are still there: what they were is read from their rows.
+        // The node, its parent and its file are still there: what they were is read from their
+        // rows.
         const RECORD: &str = "
             INSERT INTO diff (snapshot, seq, op, node_id, old_hash, new_hash, old_parent, old_root,
                               old_path, old_position, old_type, old_level, old_lang, old_key_path,

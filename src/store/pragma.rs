@@ -38,7 +38,8 @@ pub(super) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
     Ok(conn)
 }
 
-/// Opens a connection that cannot write: SQLite opened the file read-only, and statements that would
+/// Opens a connection that cannot write: SQLite opened the file read-only, and statements that
+/// would
 /// write are refused before they run.
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
@@ -64,7 +65,8 @@ pub(super) fn open_to_examine(path: &Path) -> Result<Connection, StoreError> {
     Ok(conn)
 }
 
-/// WAL is a property of the file: set once, by whoever comes first. SQLite does not wait when rivals
+/// WAL is a property of the file: set once, by whoever comes first. SQLite does not wait when
+/// rivals
 /// switch at the same time, so wait for them in a transaction and look again.
 fn switch_to_wal(conn: &Connection) -> Result<(), StoreError> {
     for _ in 0..WAL_TRIES_MAX {

@@ -93,7 +93,8 @@ pub(crate) struct Stored {
     pub(crate) content: String,
 }
 
-/// The columns of [`Stored`], in the order that [`Stored::read`] expects; the table is called `node`.
+/// The columns of [`Stored`], in the order that [`Stored::read`] expects; the table is called
+/// `node`.
 macro_rules! stored_columns {
     () => {
         "node.key, node.id, node.file, node.parent, node.position, node.node_type, node.level,

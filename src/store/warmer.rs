@@ -1,7 +1,9 @@
-//! Warming: what was read becomes warmer, on a connection of its own, so that a read never waits for a
+//! Warming: what was read becomes warmer, on a connection of its own, so that a read never waits
+//! for a
 //! write.
 //!
-//! Warmth is no promise: it is written without waiting for the disk, and while another process holds
+//! Warmth is no promise: it is written without waiting for the disk, and while another process
+//! holds
 //! the database it is kept here and written with the next one.
 
 use std::path::Path;

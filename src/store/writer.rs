@@ -37,7 +37,8 @@ impl Writer {
         files::files(&self.lock(), root)
     }
 
-    /// Runs `body` in one transaction and commits when it returns `Ok`: one snapshot if it changed a
+    /// Runs `body` in one transaction and commits when it returns `Ok`: one snapshot if it changed
+    /// a
     /// node, none otherwise. An error or a panic leaves no trace.
     pub(crate) fn write<T, E: From<StoreError>>(
         &self,
@@ -59,7 +60,8 @@ impl Writer {
         Ok((value, Commit { snapshot, counts }))
     }
 
-    /// SQLite allows one writer. Waiting here, not in SQLite, keeps callers in order. A poisoned lock
+    /// SQLite allows one writer. Waiting here, not in SQLite, keeps callers in order. A poisoned
+    /// lock
     /// is sound: the panicking transaction was rolled back when it was dropped.
     fn lock(&self) -> MutexGuard<'_, Connection> {
         self.conn.lock().unwrap_or_else(PoisonError::into_inner)

@@ -43,7 +43,8 @@ impl Matcher<'_> {
         }
     }
 
-    /// Matches alike frames before their children match them to frames elsewhere: what stands in its
+    /// Matches alike frames before their children match them to frames elsewhere: what stands in
+    /// its
     /// place and says nearly the same is stronger evidence.
     pub(super) fn link_alike_frames(&mut self, gap: &Gap) {
         if !gap.news.iter().any(|&at| self.new.is_holder(at)) {
@@ -68,7 +69,8 @@ impl Matcher<'_> {
         )
     }
 
-    /// Matches the only unmatched heading of a level with the only one in the same place, unless both
+    /// Matches the only unmatched heading of a level with the only one in the same place, unless
+    /// both
     /// have sections and these have nothing in common.
     fn link_renamed(&mut self, gap: &Gap) {
         if !gap.is_anchored {
@@ -135,7 +137,8 @@ impl Matcher<'_> {
         nodes.iter().map(|&at| texts.get(&(2 * at + BODY)).unwrap_or(&texts[&(2 * at)])).collect()
     }
 
-    /// How alike two nodes are: by text; headings by label or section; keys and values by their keys.
+    /// How alike two nodes are: by text; headings by label or section; keys and values by their
+    /// keys.
     fn score(&self, old: usize, new: usize, work: &mut u64) -> u64 {
         *work += 1;
         let (before, after) = (self.old.node(old), self.new.node(new));

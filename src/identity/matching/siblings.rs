@@ -190,7 +190,8 @@ impl Matcher<'_> {
         }
     }
 
-    /// Matches headings of one label: those that share children, then those in the same gap, then in
+    /// Matches headings of one label: those that share children, then those in the same gap, then
+    /// in
     /// order.
     fn link_namesakes(
         &mut self,

@@ -43,7 +43,8 @@ pub(super) fn output() -> Value {
     json!({"type": "object", "properties": properties, "required": counts})
 }
 
-/// The path in full, if it lies where this server may read: in its source folder or in a folder that
+/// The path in full, if it lies where this server may read: in its source folder or in a folder
+/// that
 /// the user has compiled before.
 fn admitted(tools: &Tools, asked: &str) -> Result<PathBuf, ToolError> {
     if asked.is_empty() {

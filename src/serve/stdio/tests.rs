@@ -2,7 +2,8 @@
 //!
 //! A script in `tests/data/session` is a list of lines: `# …` says why, `> …` is sent, `>+EFBBBF …`
 //! is sent with those bytes in front, `= end` closes the input, and `< …` is the next line that
-//! comes back. With `UPDATE_EXPECT=1` the last are written: as many as stand there, whatever they say.
+//! comes back. With `UPDATE_EXPECT=1` the last are written: as many as stand there, whatever they
+//! say.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter};

@@ -4,14 +4,9 @@ use rusqlite::params;
 
 use super::{Batch, Conflict, Family, Op};
 use crate::identity::ContentHash;
-use crate::store::{Doing, FileId, FileRow, Look, Root, RootId, StoreError, files};
+use crate::store::{Doing, FileId, FileRow, Look, RootId, StoreError, files};
 
 impl Batch<'_> {
-    /// Every compiled folder.
-    pub(crate) fn roots(&self) -> Result<Vec<Root>, StoreError> {
-        files::roots(self.tx)
-    }
-
     /// The root of that path, made if there is none.
     pub(crate) fn root(&self, path: &str) -> Result<RootId, StoreError> {
         const ADD: &str = "INSERT INTO root (path) VALUES (?1) ON CONFLICT (path) DO NOTHING";
@@ -78,7 +73,7 @@ impl Batch<'_> {
         path: &str,
     ) -> Result<(), StoreError> {
         const MOVE: &str = "UPDATE file SET root = ?2, path = ?3 WHERE id = ?1";
-        let family = Family::OfFile(file.id);
+        let family = Family::File(file.id);
         self.touch(family)?;
         for node in self.children(family)? {
             self.record(Op::Mod, &node, Some(node.content_hash), Conflict::No)?;

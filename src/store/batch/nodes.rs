@@ -3,14 +3,12 @@
 use rusqlite::params;
 
 use super::{Batch, Conflict, Family, Op};
+use crate::heat::Heat;
 use crate::identity::{ContentHash, NodeId};
 use crate::ranks::RankChange;
 use crate::store::record::stored_columns;
 use crate::store::{Doing, FileId, NodeKey, Place, StoreError, Stored};
 use crate::tree::{Node, NodeType};
-
-/// Temperature of a node at birth.
-pub(crate) const TEMPERATURE_AT_BIRTH: f64 = 0.5;
 
 /// A node as it shall be.
 pub(crate) struct NewNode<'a> {
@@ -27,11 +25,11 @@ impl Batch<'_> {
     /// The nodes of a file in document order.
     pub(crate) fn file_nodes(&self, file: FileId) -> Result<Vec<Stored>, StoreError> {
         let mut nodes = Vec::new();
-        let mut open = self.children(Family::OfFile(file))?;
+        let mut open = self.children(Family::File(file))?;
         open.reverse();
         while let Some(node) = open.pop() {
             let first = open.len();
-            open.extend(self.children(Family::OfNode(node.key))?);
+            open.extend(self.children(Family::Node(node.key))?);
             open[first..].reverse();
             nodes.push(node);
         }
@@ -79,9 +77,9 @@ impl Batch<'_> {
             " FROM node WHERE parent IS NULL AND file IS ?1 ORDER BY position, key"
         );
         let (sql, argument) = match family {
-            Family::OfNode(key) => (OF_NODE, Some(key.0)),
-            Family::OfFile(file) => (OF_FILE, Some(file.0)),
-            Family::OfNobody => (OF_FILE, None),
+            Family::Node(key) => (OF_NODE, Some(key.0)),
+            Family::File(file) => (OF_FILE, Some(file.0)),
+            Family::Nobody => (OF_FILE, None),
         };
         let mut query = self.tx.prepare_cached(sql).doing("read siblings")?;
         let rows = query.query_map([argument], Stored::read).doing("read siblings")?;
@@ -126,9 +124,10 @@ impl Batch<'_> {
                 ])
             })
             .doing("add a node")?;
+        let heat = Heat::birth(self.attended);
         self.tx
             .prepare_cached(ADD_HEAT)
-            .and_then(|mut it| it.execute(params![key, TEMPERATURE_AT_BIRTH, self.attended]))
+            .and_then(|mut it| it.execute(params![key, heat.temperature, heat.at]))
             .doing("give a node its temperature")?;
         self.note_span(NodeKey(key), node)?;
         let (snapshot, seq) = self.next_diff()?;

@@ -112,17 +112,6 @@ impl Reader {
         self.all(FILES, [], read_file).doing("list the files")
     }
 
-    /// The files that the last look could not compile.
-    pub(crate) fn files_with_errors(&self) -> Result<Vec<FileSummary>, StoreError> {
-        const BAD_FILES: &str = "
-            SELECT root.path, file.path, 0, 0, file.error
-              FROM file
-              JOIN root ON root.id = file.root
-             WHERE file.error IS NOT NULL
-             ORDER BY root.path, file.path";
-        self.all(BAD_FILES, [], read_file).doing("list the files with errors")
-    }
-
     fn size_bytes(&self) -> Result<u64, StoreError> {
         const SIZE: &str = "
             SELECT page_count * page_size
