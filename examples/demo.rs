@@ -4,39 +4,48 @@
 //! Usage: `demo PATH-OF-REMINDB FOLDER`
 
 use std::error::Error;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
 use serde_json::{Value, json};
 
-fn main() -> Result<(), Box<dyn Error>> {
+/// Columns of the output; what is longer goes on in the next line.
+const COLUMNS: usize = 80;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("demo: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
     let mut args = std::env::args_os().skip(1).map(PathBuf::from);
     let (Some(program), Some(folder)) = (args.next(), args.next()) else {
         return Err("usage: demo PATH-OF-REMINDB FOLDER".into());
     };
-    let program = program.canonicalize()?;
-    let db = std::env::temp_dir().join(format!("remindb-demo-{}.db", std::process::id()));
-    let result = demo(&program, &folder, &db);
-    for ending in ["", "-wal", "-shm"] {
-        let mut file = db.clone().into_os_string();
-        file.push(ending);
-        let _ = std::fs::remove_file(file);
-    }
-    result
+    let place = tempfile::tempdir()?;
+    let db = place.path().join("memory.db");
+    let mut out = std::io::stdout().lock();
+    demo(&program.canonicalize()?, &folder, &db, &mut out)
 }
 
-fn demo(program: &Path, folder: &Path, db: &Path) -> Result<(), Box<dyn Error>> {
-    let mut out = std::io::stdout().lock();
+fn demo(program: &Path, folder: &Path, db: &Path, out: &mut impl Write) -> Result<()> {
     writeln!(out, "$ remindb compile {} --db memory.db", folder.display())?;
     let compiled = Command::new(program).arg("compile").arg(folder).arg("--db").arg(db).output()?;
     if !compiled.status.success() {
-        return Err(String::from_utf8_lossy(&compiled.stderr).into_owned().into());
+        return Err(String::from_utf8_lossy(&compiled.stderr).into());
     }
     writeln!(out, "{}", String::from_utf8_lossy(&compiled.stdout))?;
 
+    writeln!(out, "$ remindb serve --db memory.db")?;
     let mut agent = Agent::start(program, db)?;
-    writeln!(out, "$ remindb serve --db memory.db        # and an agent says:\n")?;
     let hello = agent.ask(
         "initialize",
         json!({
@@ -45,33 +54,37 @@ fn demo(program: &Path, folder: &Path, db: &Path) -> Result<(), Box<dyn Error>> 
             "clientInfo": {"name": "demo", "version": "1"},
         }),
     )?;
-    let server = &hello["serverInfo"];
-    writeln!(out, "initialize → {} {}\n", text_of(&server["name"]), text_of(&server["version"]))?;
     agent.tell("notifications/initialized")?;
+    let server = &hello["serverInfo"];
+    let (name, version) = (text_of(&server["name"]), text_of(&server["version"]));
+    writeln!(out, "{name} {version} answers over MCP. An agent looks around:\n")?;
 
-    let tree = agent.call("MemoryTree", json!({"depth": 2, "budget": 400}))?;
-    writeln!(out, "MemoryTree {{depth: 2, budget: 400}}\n{}\n", indent(&tree.text))?;
-
+    agent.call(out, "MemoryTree", json!({"depth": 1, "budget": 400}))?;
+    writeln!(out, "It searches, and reads what it found:\n")?;
     let query = "what survives when a file is renamed?";
-    let hits = agent.call("MemorySearch", json!({"query": query, "budget": 300}))?;
-    writeln!(out, "MemorySearch {{query: \"{query}\", budget: 300}}\n{}\n", indent(&hits.text))?;
-
-    let best = hits.structured["hits"].as_array().and_then(|it| it.first()).cloned();
-    let anchor = best.map(|it| text_of(&it["id"])).ok_or("the search found nothing")?;
-    let fetched = agent.call("MemoryFetch", json!({"anchor": anchor, "budget": 400}))?;
-    writeln!(
-        out,
-        "MemoryFetch {{anchor: \"{anchor}\", budget: 400}}\n{}\n",
-        indent(&fetched.text)
-    )?;
+    let found = agent.call(out, "MemorySearch", json!({"query": query, "budget": 110}))?;
+    let anchor = found["hits"][0]["id"].as_str().ok_or("the search found nothing")?;
+    agent.call(out, "MemoryFetch", json!({"anchor": anchor, "budget": 380}))?;
+    writeln!(out, "Or both in one call:\n")?;
+    let query = "how to back up a memory";
+    let ask = json!({"query": query, "detail": "full", "budget": 180});
+    agent.call(out, "MemorySearch", ask)?;
     agent.stop()?;
 
-    let settings = json!({"mcpServers": {"remindb": {
-        "command": program,
-        "args": ["serve", "--db", std::env::current_dir()?.join("memory.db"),
-                 "--source", folder.canonicalize()?],
-    }}});
-    writeln!(out, "Paste this into your agent's MCP settings:\n{settings:#}")?;
+    writeln!(out, "Paste this into your agent's MCP settings, with your notes as --source:\n")?;
+    write_settings(out, program, &folder.canonicalize()?)
+}
+
+/// Writes what an agent has to be told, as JSON with one line for each path.
+fn write_settings(out: &mut impl Write, program: &Path, source: &Path) -> Result<()> {
+    let memory = std::env::current_dir()?.join("memory.db");
+    let quoted = |path: &Path| json!(path.to_string_lossy());
+    writeln!(out, "{{\"mcpServers\": {{\"remindb\": {{")?;
+    writeln!(out, "  \"command\": {},", quoted(program))?;
+    writeln!(out, "  \"args\": [\"serve\",")?;
+    writeln!(out, "    \"--db\", {},", quoted(&memory))?;
+    writeln!(out, "    \"--source\", {}]", quoted(source))?;
+    writeln!(out, "}}}}}}")?;
     Ok(())
 }
 
@@ -83,38 +96,35 @@ struct Agent {
     next_id: u64,
 }
 
-struct Answer {
-    text: String,
-    structured: Value,
-}
-
 impl Agent {
-    fn start(program: &Path, db: &Path) -> Result<Agent, Box<dyn Error>> {
+    fn start(program: &Path, db: &Path) -> Result<Agent> {
         let mut process = Command::new(program)
             .args(["serve", "--db"])
             .arg(db)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .spawn()?;
         let to = process.stdin.take().ok_or("the server has no stdin")?;
         let from = BufReader::new(process.stdout.take().ok_or("the server has no stdout")?);
         Ok(Agent { process, to, from, next_id: 1 })
     }
 
-    fn tell(&mut self, method: &str) -> Result<(), Box<dyn Error>> {
+    fn tell(&mut self, method: &str) -> Result<()> {
         writeln!(self.to, "{}", json!({"jsonrpc": "2.0", "method": method}))?;
         Ok(())
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Result<Value, Box<dyn Error>> {
+    fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
         let id = self.next_id;
         self.next_id += 1;
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        writeln!(self.to, "{request}")?;
+        // A server that has ended says why on stderr, which is better than a broken pipe.
+        let _ = writeln!(self.to, "{request}");
         loop {
             let mut line = String::new();
             if self.from.read_line(&mut line)? == 0 {
-                return Err("the server ended early".into());
+                return Err(format!("the server ended early:\n{}", self.log()).into());
             }
             let reply: Value = serde_json::from_str(&line)?;
             if reply["id"] == json!(id) {
@@ -126,22 +136,37 @@ impl Agent {
         }
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Result<Answer, Box<dyn Error>> {
+    /// Calls a tool, shows its text without the blank lines, and gives the structured content.
+    fn call(&mut self, out: &mut impl Write, tool: &str, arguments: Value) -> Result<Value> {
+        writeln!(out, "→ {tool} {arguments}")?;
         let result = self.ask("tools/call", json!({"name": tool, "arguments": arguments}))?;
         let text = text_of(&result["content"][0]["text"]);
         if result["isError"] == json!(true) {
             return Err(text.into());
         }
-        Ok(Answer { text, structured: result["structuredContent"].clone() })
+        for line in text.lines().filter(|it| !it.is_empty()) {
+            write_wrapped(out, line)?;
+        }
+        writeln!(out)?;
+        Ok(result["structuredContent"].clone())
     }
 
-    fn stop(mut self) -> Result<(), Box<dyn Error>> {
+    /// What the server had logged when it ended.
+    fn log(&mut self) -> String {
+        let mut log = Vec::new();
+        if let Some(mut stderr) = self.process.stderr.take() {
+            // Half a log is better than none.
+            let _ = stderr.read_to_end(&mut log);
+        }
+        String::from_utf8_lossy(&log).into_owned()
+    }
+
+    fn stop(self) -> Result<()> {
         drop(self.to);
-        let status = self.process.wait()?;
-        if status.success() {
-            Ok(())
-        } else {
-            Err(format!("the server ended with {status}").into())
+        let ended = self.process.wait_with_output()?;
+        match ended.status.success() {
+            true => Ok(()),
+            false => Err(String::from_utf8_lossy(&ended.stderr).into()),
         }
     }
 }
@@ -150,6 +175,20 @@ fn text_of(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn indent(text: &str) -> String {
-    text.trim_end().lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+/// Writes a line of a reply, indented, with what does not fit in further lines.
+fn write_wrapped(out: &mut impl Write, line: &str) -> Result<()> {
+    let mut indent = "  ";
+    let mut rest = line;
+    loop {
+        let width = COLUMNS - indent.len();
+        let Some((end, _)) = rest.char_indices().nth(width) else { break };
+        // A first word that is too long for a line has no better place to be broken.
+        let start = rest.len() - rest.trim_start().len();
+        let Some(space) = rest[..end + 1].rfind(' ').filter(|it| start < *it) else { break };
+        writeln!(out, "{indent}{}", &rest[..space])?;
+        rest = rest[space..].trim_start();
+        indent = "          ";
+    }
+    writeln!(out, "{}", format!("{indent}{rest}").trim_end())?;
+    Ok(())
 }
