@@ -19,11 +19,13 @@ use crate::store::{IfMissing, Root, StoreError, Warmer, Warmth, Writer};
 /// read.
 pub struct Memory {
     path: PathBuf,
-    writer: Writer,
-    warmer: Warmer,
+    clock: Clock,
+    // Closed in this order: the last connection to go writes the log back into the file and removes
+    // it, which one that only reads cannot do.
     /// Connections that nobody reads from right now.
     readers: Mutex<Vec<Reader>>,
-    clock: Clock,
+    warmer: Warmer,
+    writer: Writer,
 }
 
 /// What a question is answered with.

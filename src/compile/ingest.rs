@@ -14,7 +14,7 @@ use crate::parse::Parsed;
 use crate::ranks::{self, Rank};
 use crate::store::{Batch, FileId, FileRow, Look, NewNode, NodeKey, Place, RootId, Stored};
 use crate::trail;
-use crate::tree::Tree;
+use crate::tree::{NodeType, Tree};
 
 /// Source bytes that are aligned together. More than this is not held in memory at once.
 const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -265,6 +265,9 @@ impl Run {
             let (work_idx, idx) = places[new_idx];
             works[work_idx].matched[idx] = pool[old_idx].take();
         }
+        for work in works {
+            take_kin(work, &mut pool);
+        }
         self.pool = pool.into_iter().flatten().collect();
     }
 
@@ -274,6 +277,42 @@ impl Run {
             batch.remove(&node)?;
         }
         Ok(())
+    }
+}
+
+/// What is too short to be told on its own moves with its kin: a parent with a child that moved, and
+/// children with their parent, where type and text agree.
+fn take_kin(work: &mut Work, pool: &mut [Option<Stored>]) {
+    let idx_of: HashMap<NodeKey, usize> =
+        pool.iter().enumerate().filter_map(|(idx, it)| Some((it.as_ref()?.key, idx))).collect();
+    let mut orphans: HashMap<(NodeKey, NodeType, ContentHash), Vec<usize>> = HashMap::new();
+    for (idx, node) in pool.iter().enumerate().rev() {
+        if let Some((node, parent)) = node.as_ref().and_then(|it| Some((it, it.place.parent?))) {
+            orphans.entry((parent, node.node_type, said_by_file(node))).or_default().push(idx);
+        }
+    }
+    for idx in (0..work.tree.nodes.len()).rev() {
+        let Some(parent) = work.tree.nodes[idx].parent else { continue };
+        let old_parent = work.matched[idx].as_ref().and_then(|it| it.place.parent);
+        let Some(&at) = old_parent.and_then(|key| idx_of.get(&key)) else { continue };
+        let says = (work.tree.nodes[parent].node_type, work.hashes[parent]);
+        if work.matched[parent].is_none()
+            && pool[at].as_ref().is_some_and(|it| (it.node_type, said_by_file(it)) == says)
+        {
+            work.matched[parent] = pool[at].take();
+        }
+    }
+    for idx in 0..work.tree.nodes.len() {
+        let node = &work.tree.nodes[idx];
+        let parent = node.parent.and_then(|it| work.matched[it].as_ref()).map(|it| it.key);
+        let Some(parent) = parent.filter(|_| work.matched[idx].is_none()) else { continue };
+        let says = (parent, node.node_type, work.hashes[idx]);
+        while let Some(at) = orphans.get_mut(&says).and_then(Vec::pop) {
+            if let Some(found) = pool[at].take() {
+                work.matched[idx] = Some(found);
+                break;
+            }
+        }
     }
 }
 

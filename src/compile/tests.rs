@@ -167,6 +167,17 @@ fn text_that_moves_to_another_file_keeps_its_id() {
 }
 
 #[test]
+fn a_section_that_moves_to_another_file_takes_its_short_nodes_along() {
+    let notes = Notes::new();
+    let section = "## Ana\n\nok\n\nA paragraph of some size, long enough to be told anywhere.";
+    notes.write("a.md", &format!("# A\n\n{section}")).write("b.md", "# B").compile();
+    let (heading, short) = (notes.id("Ana"), notes.id("ok"));
+    notes.write("a.md", "# A").write("b.md", &format!("# B\n\n{section}"));
+    notes.gives("0 added, 1 modified, 0 removed (1 ops)");
+    assert_eq!((notes.id("Ana"), notes.id("ok")), (heading, short));
+}
+
+#[test]
 fn a_b_a_is_three_snapshots_and_the_first_state_again() {
     let a = "# Title\n\nFirst paragraph.\n\nSecond paragraph, which has more words.";
     let b = "# Title\n\nSomething else altogether.\n\n## New\n\nSecond paragraph, rewritten quite.";

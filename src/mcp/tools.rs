@@ -22,10 +22,10 @@ pub(crate) const ABOUT: About = About {
     title: "remindb",
     version: env!("CARGO_PKG_VERSION"),
     instructions: "Long-term memory: the user's notes as a tree of nodes, each with a stable \
-        11-character id. Look here before reading files. MemorySearch finds nodes; MemoryTree shows the outline; \
-        MemoryFetch reads a node and what is around it; MemoryFetchBatch reads several. \
-        Give `budget` (tokens): replies never exceed it and say what they left out. \
-        What you read gets warmer and ranks higher.",
+                   11-character id. Look here before reading files. MemorySearch finds nodes; \
+                   MemoryTree shows the outline; MemoryFetch reads a node and what is around it; \
+                   MemoryFetchBatch reads several. Give `budget` (tokens): replies never exceed it \
+                   and say what they left out. What you read gets warmer and ranks higher.",
 };
 
 /// A memory as MCP offers it.
@@ -106,7 +106,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         name: "MemoryFetchBatch",
         title: "Read several nodes",
         description: "Returns the texts of nodes, in the order asked.",
-        args: &[Arg::texts("node_ids", "Ids, 1 to 256", 0, 100_000).required(), BUDGET],
+        args: &[Arg::texts("node_ids", "Ids", 1, 256).required(), BUDGET],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
         run: Run::Read(read::fetch_batch),

@@ -53,6 +53,7 @@ fn admitted(tools: &Tools, asked: &str) -> Result<PathBuf, ToolError> {
     let roots = tools.memory.roots()?;
     let mut homes: Vec<PathBuf> = tools.source.iter().cloned().collect();
     homes.extend(roots.iter().map(|it| PathBuf::from(&it.path)));
+    homes.dedup();
     let path = match (Path::new(asked), homes.first()) {
         (path, _) if path.is_absolute() => path.to_owned(),
         (path, Some(home)) => home.join(path),

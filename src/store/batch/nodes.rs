@@ -156,7 +156,8 @@ impl Batch<'_> {
             && old.key_path == new.node.key_path
             && old.format == new.node.format
             && old.place.parent == new.place.parent
-            && old.place.file == new.place.file
+            // A node below another is in its parent's file, wherever that goes.
+            && (old.place.parent.is_some() || old.place.file == new.place.file)
             && rank != RankChange::Moved;
         let is_state_same = is_text_same && is_label_same && is_structure_same;
         if !is_state_same {
