@@ -65,7 +65,7 @@ pub(super) fn ingest(
             batch.drop_file(row.id)?;
         }
     }
-    batch.drop_empty_roots(root)?;
+    batch.drop_empty_roots()?;
     Ok(run.warnings)
 }
 

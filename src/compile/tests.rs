@@ -223,6 +223,17 @@ fn the_last_file_of_a_folder_may_go() {
 }
 
 #[test]
+fn a_folder_that_is_gone_is_forgotten() {
+    let notes = Notes::new();
+    notes.write("one/a.md", "# A").write("two/b.md", "# B");
+    notes.try_compile("one").unwrap();
+    notes.try_compile("two").unwrap();
+    fs::remove_dir_all(notes.path("one")).unwrap();
+    assert_eq!(notes.try_compile("one").unwrap().removed, 1);
+    assert_eq!(notes.writer.roots().unwrap().len(), 1);
+}
+
+#[test]
 fn one_file_compiled_by_any_spelling_of_its_path_is_one_file() {
     let notes = Notes::new();
     notes.write("sub/x.md", "# X").write("x.md", "# Other").compile();

@@ -16,12 +16,11 @@ impl Batch<'_> {
     }
 
     /// Forgets roots that own no file.
-    pub(crate) fn drop_empty_roots(&self, except: RootId) -> Result<(), StoreError> {
+    pub(crate) fn drop_empty_roots(&self) -> Result<(), StoreError> {
         const DROP: &str = "
             DELETE FROM root
-             WHERE id <> ?1
-               AND NOT EXISTS (SELECT 1 FROM file WHERE file.root = root.id)";
-        self.tx.execute(DROP, [except.0]).map(drop).doing("drop roots without files")
+             WHERE NOT EXISTS (SELECT 1 FROM file WHERE file.root = root.id)";
+        self.tx.execute(DROP, []).map(drop).doing("drop roots without files")
     }
 
     /// The files of a root, by path.
