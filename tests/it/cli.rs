@@ -33,18 +33,27 @@ fn check_makes_nothing(folder: &Folder, args: &str, expected: Expect) {
 #[test]
 fn a_folder_becomes_a_memory_of_its_name() {
     let folder = Folder::new().file("notes/store.md", NOTES);
-    folder.check("compile notes", expect![[r#"
+    folder.check(
+        "compile notes",
+        expect![[r#"
         compiled: 4 added, 0 modified, 0 removed (4 ops)
         = 0
-    "#]]);
-    folder.check("compile notes", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "compile notes",
+        expect![[r#"
         compiled: 0 added, 0 modified, 0 removed (0 ops)
         = 0
-    "#]]);
-    folder.check("compile notes/store.md --db notes.db", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "compile notes/store.md --db notes.db",
+        expect![[r#"
         compiled: 0 added, 0 modified, 0 removed (0 ops)
         = 0
-    "#]]);
+    "#]],
+    );
     assert_eq!(folder.names(), ["notes", "notes.db"]);
 }
 
@@ -59,36 +68,54 @@ fn warnings_name_file_and_line_and_are_counted() {
         ! remindb: warning: b.md:3: front matter is not understood: while parsing a node, did not find expected node content; kept as text
         = 0
     "#]]);
-    folder.check("compile notes", expect![[r#"
+    folder.check(
+        "compile notes",
+        expect![[r#"
         compiled: 0 added, 0 modified, 0 removed (0 ops)
         = 0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn search_finds_or_says_that_it_does_not() {
     let folder = compiled();
-    folder.check("search five kilobytes --db m.db", expect![[r#"
+    folder.check(
+        "search five kilobytes --db m.db",
+        expect![[r#"
         [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 temp=0.50 tok=5)
         = 0
-    "#]]);
-    folder.check("search writes --detail full --db m.db", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "search writes --detail full --db m.db",
+        expect![[r#"
         [text] One connection writes. (id=G3uKfw1qBLs file=store.md score=0.65 temp=0.50 tok=4)
         One connection writes.
         = 0
-    "#]]);
-    folder.check("search zebra --db m.db", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "search zebra --db m.db",
+        expect![[r#"
         no results
         = 1
-    "#]]);
-    folder.check("search five --budget 7 --db m.db", expect![[r#"
-        …
-        = 1
-    "#]]);
-    folder.check("search five --type heading --db m.db", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "search five --budget 7 --db m.db",
+        expect![[r#"
+            …
+            = 0
+        "#]],
+    );
+    folder.check(
+        "search five --type heading --db m.db",
+        expect![[r#"
         no results
         = 1
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -105,17 +132,23 @@ fn inspect_shows_files_and_tree() {
           [text] One connection writes. (id=G3uKfw1qBLs temp=0.50 tok=4)
           [heading] Limits (id=8LzRX468eNA temp=0.50 tok=1)
             [text] Five kilobytes. (id=K2tQBrp6fzD temp=0.50 tok=5)
-    "#]].assert_eq(files);
+    "#]]
+    .assert_eq(files);
     let first = shown.lines().next().unwrap();
     assert!(first.starts_with("=== Database: ") && first.ends_with(" ==="), "{first}");
     assert!(shown.contains("Nodes:                4 ("), "{shown}");
-    folder.check("inspect --depth 3 --db m.db", expect![""]);
+    folder.check("inspect --depth 3 --db m.db", expect![[r#"
+        ! remindb: `--depth` is for `--tree`; add it; see `remindb help`
+        = 2
+    "#]]);
 }
 
 #[test]
 fn doctor_reports_every_check() {
     let folder = compiled();
-    folder.check("doctor --db m.db", expect![[r#"
+    folder.check(
+        "doctor --db m.db",
+        expect![[r#"
         ✓ Database is healthy
 
         ✓ fts5_sync            FTS5 index in sync with 4 nodes
@@ -129,9 +162,12 @@ fn doctor_reports_every_check() {
         ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
         ✓ content_hashes       4 texts match their hashes
         = 0
-    "#]]);
+    "#]],
+    );
     folder.database("m.db").execute_batch("UPDATE node SET content = 'x' WHERE key = 2").unwrap();
-    folder.check("doctor --db m.db", expect![[r#"
+    folder.check(
+        "doctor --db m.db",
+        expect![[r#"
         ✗ Database is unhealthy
 
         ✓ fts5_sync            FTS5 index in sync with 4 nodes
@@ -145,7 +181,8 @@ fn doctor_reports_every_check() {
         ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
         ✗ content_hashes       1 of 4 texts differ from their hash
         = 1
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -167,74 +204,138 @@ fn json_is_json() {
     expect![[r#"
         {"added":0,"modified":0,"removed":0,"snapshot":null,"warnings":[]}
         = 0
-    "#]].assert_eq(&ran.transcript());
+    "#]]
+    .assert_eq(&ran.transcript());
 }
 
 #[test]
 fn a_mistyped_database_is_an_error_and_makes_nothing() {
     let folder = compiled();
-    check_makes_nothing(&folder, "inspect --db typo.db", expect![[r#"
+    check_makes_nothing(
+        &folder,
+        "inspect --db typo.db",
+        expect![[r#"
         ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "inspect --json --db typo.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "inspect --json --db typo.db",
+        expect![[r#"
         ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "search a --db typo.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "search a --db typo.db",
+        expect![[r#"
         ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "doctor --db typo.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "doctor --db typo.db",
+        expect![[r#"
         ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "serve --db typo.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "serve --db typo.db",
+        expect![[r#"
         ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "inspect", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "inspect",
+        expect![[r#"
         ! remindb: no database at `memory.db`; make one with `remindb compile FOLDER --db memory.db`
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "inspect --db no/such/folder.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "inspect --db no/such/folder.db",
+        expect![[r#"
         ! remindb: no database at `no/such/folder.db`; make one with `remindb compile FOLDER --db no/such/folder.db`
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "compile notes --db no/such/folder.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "compile notes --db no/such/folder.db",
+        expect![[r#"
         ! remindb: no folder `no/such` to keep the database in; make it first
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "serve --source notes --db no/such/folder.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "serve --source notes --db no/such/folder.db",
+        expect![[r#"
         ! remindb: no folder `no/such` to keep the database in; make it first
         = 2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn what_cannot_be_compiled_is_an_error_and_makes_nothing() {
     let folder = compiled().file("picture.png", "x");
-    check_makes_nothing(&folder, "compile nots", expect![[r#"
-        ! remindb: cannot compile `nots`: No such file or directory (os error 2)
+    check_makes_nothing(
+        &folder,
+        "compile nots",
+        expect![[r#"
+            ! remindb: cannot compile `DIR/nots`: No such file or directory (os error 2)
+            = 2
+        "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "compile nots --db new.db",
+        expect![[r#"
+            ! remindb: cannot compile `DIR/nots`: No such file or directory (os error 2)
+            = 2
+        "#]],
+    );
+    check_makes_nothing(&folder, "compile picture.png", expect![[r#"
+        ! remindb: cannot compile `DIR/picture.png`: not a format that is understood; name a folder, or a file that ends in .md, .markdown
         = 2
     "#]]);
-    check_makes_nothing(&folder, "compile nots --db new.db", expect![[r#"
-        ! remindb: cannot compile `DIR/nots`: entity not found
+    check_makes_nothing(&folder, "compile picture.png --db new.db", expect![[r#"
+        ! remindb: cannot compile `DIR/picture.png`: not a format that is understood; name a folder, or a file that ends in .md, .markdown
         = 2
     "#]]);
-    check_makes_nothing(&folder, "compile picture.png", expect![""]);
-    check_makes_nothing(&folder, "compile picture.png --db new.db", expect![""]);
-    check_makes_nothing(&folder, "serve --source nots --db new.db", expect![""]);
-    check_makes_nothing(&folder, "serve --source picture.png --db new.db", expect![""]);
+    check_makes_nothing(&folder, "serve --source nots --db new.db", expect![[r#"
+        ! remindb: cannot serve `nots`: No such file or directory (os error 2)
+        = 2
+    "#]]);
+    check_makes_nothing(&folder, "serve --source picture.png --db new.db", expect![[r#"
+        ! remindb: `picture.png` is no folder; name one
+        = 2
+    "#]]);
     let ran = folder.run(["compile", ""]);
-    expect![""].assert_eq(&ran.transcript());
+    expect![[r#"
+        ! remindb: an empty path names nothing
+        = 2
+    "#]].assert_eq(&ran.transcript());
     let ran = folder.run(["compile", "notes", "--db", ""]);
-    expect![""].assert_eq(&ran.transcript());
+    expect![[r#"
+        compiled: 4 added, 0 modified, 0 removed (4 ops)
+        = 0
+    "#]].assert_eq(&ran.transcript());
 }
 
 #[test]
 fn what_is_no_memory_is_refused_and_stays_as_it_was() {
-    let folder = compiled().file("text.db", "This is no database, and it is long enough to tell.\n");
+    let folder =
+        compiled().file("text.db", "This is no database, and it is long enough to tell.\n");
     let foreign = folder.path("foreign.db");
     rusqlite::Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
     std::fs::create_dir(folder.path("folder.db")).unwrap();
@@ -243,61 +344,99 @@ fn what_is_no_memory_is_refused_and_stays_as_it_was() {
     folder.database("newer.db").pragma_update(None, "user_version", 99).unwrap();
     let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
     let before: Vec<_> = ["text.db", "foreign.db", "newer.db"].map(bytes).into();
-    check_makes_nothing(&folder, "inspect --db text.db", expect![[r#"
+    check_makes_nothing(
+        &folder,
+        "inspect --db text.db",
+        expect![[r#"
         ! remindb: `text.db` is no SQLite database, not a remindb memory; name another file with --db
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "compile notes --db text.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "compile notes --db text.db",
+        expect![[r#"
         ! remindb: `text.db` is no SQLite database, not a remindb memory; name another file with --db
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "doctor --db foreign.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "doctor --db foreign.db",
+        expect![[r#"
         ! remindb: `foreign.db` is a database of another program, not a remindb memory; name another file with --db
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "serve --source notes --db foreign.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "serve --source notes --db foreign.db",
+        expect![[r#"
         ! remindb: `foreign.db` is a database of another program, not a remindb memory; name another file with --db
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "inspect --db newer.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "inspect --db newer.db",
+        expect![[r#"
+        ! remindb: `newer.db` has schema 99, newer than 1, the newest this build knows; update the program
+        = 2
+    "#]],
+    );
+    check_makes_nothing(&folder, "compile notes --db newer.db", expect![[r#"
         ! remindb: `newer.db` has schema 99, newer than 1, the newest this build knows; update the program
         = 2
     "#]]);
-    check_makes_nothing(&folder, "compile notes --db newer.db", expect![""]);
-    check_makes_nothing(&folder, "serve --db newer.db", expect![""]);
-    check_makes_nothing(&folder, "search a --db newer.db", expect![""]);
-    check_makes_nothing(&folder, "inspect --db folder.db", expect![""]);
-    check_makes_nothing(&folder, "compile notes --db folder.db", expect![""]);
-    check_makes_nothing(&folder, "serve --db folder.db", expect![""]);
+    check_makes_nothing(&folder, "serve --db newer.db", expect![[r#"
+        ! remindb: `newer.db` has schema 99, newer than 1, the newest this build knows; update the program
+        = 2
+    "#]]);
+    check_makes_nothing(&folder, "search a --db newer.db", expect![[r#"
+        ! remindb: `newer.db` has schema 99, newer than 1, the newest this build knows; update the program
+        = 2
+    "#]]);
+    check_makes_nothing(&folder, "inspect --db folder.db", expect![[r#"
+        ! remindb: `folder.db` is a folder, not a remindb memory; name another file with --db
+        = 2
+    "#]]);
+    check_makes_nothing(&folder, "compile notes --db folder.db", expect![[r#"
+        ! remindb: `folder.db` is a folder, not a remindb memory; name another file with --db
+        = 2
+    "#]]);
+    check_makes_nothing(&folder, "serve --db folder.db", expect![[r#"
+        ! remindb: `folder.db` is a folder, not a remindb memory; name another file with --db
+        = 2
+    "#]]);
     assert_eq!(before, ["text.db", "foreign.db", "newer.db"].map(bytes));
 }
 
 #[test]
 fn an_empty_file_is_no_memory_to_read_but_may_become_one() {
     let folder = Folder::new().file("notes/store.md", NOTES).file("m.db", "");
-    check_makes_nothing(&folder, "inspect --db m.db", expect![[r#"
+    check_makes_nothing(
+        &folder,
+        "inspect --db m.db",
+        expect![[r#"
         ! remindb: no database at `m.db`; make one with `remindb compile FOLDER --db m.db`
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "doctor --db m.db", expect![[r#"
-        ✗ Database is unhealthy
-
-        ✗ fts5_sync            cannot count rows: no such table: node
-        ✗ orphan_parent_id     cannot count rows: no such table: node
-        ✗ head_cursor          cannot read HEAD: no such table: cursor
-        ✗ dangling_diffs       cannot count rows: no such table: diff
-        ✗ schema_version       missing: 1 of 1 migrations
-        ✗ stale_compile_root   cannot list the roots: no such table: root
-        ✓ integrity_check      every page and index is sound
-        ✓ foreign_keys         every reference has its row
-        ✗ fingerprint          cannot read the fingerprint: no such table: memory
-        ✗ content_hashes       cannot read the texts: no such table: blob
-        = 1
-    "#]]);
-    folder.check("compile notes --db m.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "doctor --db m.db",
+        expect![[r#"
+            ! remindb: no database at `m.db`; make one with `remindb compile FOLDER --db m.db`
+            = 2
+        "#]],
+    );
+    folder.check(
+        "compile notes --db m.db",
+        expect![[r#"
         compiled: 4 added, 0 modified, 0 removed (4 ops)
         = 0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -308,80 +447,123 @@ fn a_folder_that_takes_no_database_is_named() {
     expect![[r#"
         ! remindb: cannot open the database: unable to open database file: /proc/m.db
         = 2
-    "#]].assert_eq(&folder.run(args).transcript());
+    "#]]
+    .assert_eq(&folder.run(args).transcript());
 }
 
 #[test]
 fn misuse_is_explained() {
     let folder = Folder::new();
-    folder.check("compile", expect![[r#"
+    folder.check(
+        "compile",
+        expect![[r#"
         ! remindb: `compile` needs the folder or file to compile; see `remindb help`
         = 2
-    "#]]);
-    folder.check("compile a b", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "compile a b",
+        expect![[r#"
         ! remindb: `compile` does not take `a`; see `remindb help`
         = 2
-    "#]]);
+    "#]],
+    );
     folder.check("compil a", expect![[r#"
         ! remindb: no command `compil`; there are compile, serve, inspect, search, doctor, completion, help; did you mean `compile`?; see `remindb help`
         = 2
     "#]]);
-    folder.check("compile a --databse x", expect![[r#"
+    folder.check(
+        "compile a --databse x",
+        expect![[r#"
         ! remindb: `compile` has no flag `--databse`; did you mean `--db`?; see `remindb help`
         = 2
-    "#]]);
-    folder.check("compile a --db", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "compile a --db",
+        expect![[r#"
         ! remindb: missing argument for option `--db`; see `remindb help`
         = 2
-    "#]]);
-    folder.check("serve notes", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "serve notes",
+        expect![[r#"
         ! remindb: `serve` does not take `notes`; see `remindb help`
         = 2
-    "#]]);
-    folder.check("search", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "search",
+        expect![[r#"
         ! remindb: `search` needs words to look for; see `remindb help`
         = 2
-    "#]]);
-    folder.check("search a --budget -3", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "search a --budget -3",
+        expect![[r#"
         ! remindb: `--budget` needs a whole number, not `-3`; see `remindb help`
         = 2
-    "#]]);
-    folder.check("search a --budget=many", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "search a --budget=many",
+        expect![[r#"
         ! remindb: `--budget` needs a whole number, not `many`; see `remindb help`
         = 2
-    "#]]);
-    folder.check("search a --detail everything --db x", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "search a --detail everything --db x",
+        expect![[r#"
         ! remindb: no detail `everything`; there are label, snippet and full
         = 2
-    "#]]);
+    "#]],
+    );
     folder.check("search a --type prose --db x", expect![[r#"
         ! remindb: no node type `prose`; there are heading, list, kv, table, preamble, text, code, embed
         = 2
     "#]]);
-    folder.check("inspect --depth 3", expect![[r#"
+    folder.check(
+        "inspect --depth 3",
+        expect![[r#"
         ! remindb: `--depth` is for `--tree`; add it; see `remindb help`
         = 2
-    "#]]);
-    folder.check("doctor -x", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "doctor -x",
+        expect![[r#"
         ! remindb: `doctor` has no flag `-x`; see `remindb help`
         = 2
-    "#]]);
-    folder.check("doctor --json=1", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "doctor --json=1",
+        expect![[r#"
         ! remindb: unexpected argument for option `--json`: "1"; see `remindb help`
         = 2
-    "#]]);
-    folder.check("completion tcsh", expect![[r#"
+    "#]],
+    );
+    folder.check(
+        "completion tcsh",
+        expect![[r#"
         ! remindb: no completion for `tcsh`; there is one for bash, zsh and fish; see `remindb help`
         = 2
-    "#]]);
+    "#]],
+    );
     folder.check("help me", expect![[r#"
         ! remindb: no help for `me`; there is for compile, serve, inspect, search, doctor, completion, help
         = 2
     "#]]);
-    folder.check("--nonsense", expect![[r#"
+    folder.check(
+        "--nonsense",
+        expect![[r#"
         ! remindb: invalid option `--nonsense`; see `remindb help`
         = 2
-    "#]]);
+    "#]],
+    );
     assert_eq!(folder.names(), [] as [&str; 0]);
 }
 
@@ -394,11 +576,13 @@ fn arguments_that_are_no_text_are_an_error() {
     expect![[r#"
         ! remindb: argument is invalid unicode: "a\xFF"; see `remindb help`
         = 2
-    "#]].assert_eq(&folder.run([OsStr::new("search"), odd]).transcript());
+    "#]]
+    .assert_eq(&folder.run([OsStr::new("search"), odd]).transcript());
     expect![[r#"
         ! remindb: argument is invalid unicode: "a\xFF"; see `remindb help`
         = 2
-    "#]].assert_eq(&folder.run([odd]).transcript());
+    "#]]
+    .assert_eq(&folder.run([odd]).transcript());
     assert_eq!(folder.run([OsStr::new("compile"), odd]).code, Some(2));
     assert_eq!(folder.run([OsStr::new("inspect"), OsStr::new("--db"), odd]).code, Some(2));
 }
@@ -411,7 +595,8 @@ fn the_environment_names_the_database() {
     expect![[r#"
         [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 temp=0.50 tok=5)
         = 0
-    "#]].assert_eq(&ran.transcript());
+    "#]]
+    .assert_eq(&ran.transcript());
     let mut command = folder.command(["inspect", "--db", "typo.db"]);
     let ran = Ran::of(&folder, command.env("REMINDB_DB", "m.db"));
     assert_eq!(ran.code, Some(2));
@@ -419,7 +604,8 @@ fn the_environment_names_the_database() {
     expect![[r#"
         ! remindb: no database at `memory.db`; make one with `remindb compile FOLDER --db memory.db`
         = 2
-    "#]].assert_eq(&ran.transcript());
+    "#]]
+    .assert_eq(&ran.transcript());
 }
 
 #[test]
