@@ -126,7 +126,7 @@ fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure>
 
 fn help(topic: Option<&str>, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let text = match topic {
-        None => include_str!("cli/help/remindb.txt"),
+        None | Some("help") => include_str!("cli/help/remindb.txt"),
         Some("compile") => include_str!("cli/help/compile.txt"),
         Some("serve") => include_str!("cli/help/serve.txt"),
         Some("inspect") => include_str!("cli/help/inspect.txt"),

@@ -17,6 +17,7 @@ use serde_json::json;
 use crate::clock::Millis;
 use crate::identity::ContentHash;
 use crate::parse::{self, Parsed, Syntax};
+use crate::render::one_line;
 use crate::scan::{self, Found};
 use crate::store::{StoreError, Writer};
 
@@ -91,9 +92,11 @@ pub struct FileWarning {
 
 impl fmt::Display for FileWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A name may have a line break in it; a warning has none.
+        let path = one_line(&self.path);
         match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.path, self.what),
-            None => write!(f, "{}: {}", self.path, self.what),
+            Some(line) => write!(f, "{path}:{line}: {}", self.what),
+            None => write!(f, "{path}: {}", self.what),
         }
     }
 }
@@ -210,6 +213,18 @@ pub(crate) fn compile(
     report.removed = commit.counts.removed;
     report.snapshot = commit.snapshot;
     Ok(report)
+}
+
+/// Refuses what no memory could be made from, before there is one.
+pub(crate) fn refuse_at_once(path: &Path) -> Result<(), CompileError> {
+    let metadata = path.metadata().map_err(|source| {
+        let path = path.to_owned();
+        CompileError::NoSource { path, source }
+    })?;
+    if metadata.is_dir() || Syntax::of(&path.to_string_lossy()).is_some() {
+        return Ok(());
+    }
+    Err(CompileError::Unsupported { path: path.to_owned() })
 }
 
 /// A file as it was read: its words, or why there are none.

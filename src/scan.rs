@@ -150,7 +150,9 @@ impl Walk {
         let Some(syntax) = Syntax::of(&lossy) else { return };
         let Some(path) = relative(&rules.root, full) else {
             let what = "the name is not UTF-8; rename the file to have it compiled".to_owned();
-            self.oddities.push(Oddity { path: lossy.into_owned(), line: None, what });
+            let path = full.strip_prefix(&rules.root).unwrap_or(full);
+            let path = path.to_string_lossy().into_owned();
+            self.oddities.push(Oddity { path, line: None, what });
             return;
         };
         match look(full) {

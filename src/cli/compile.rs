@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::args::Compile;
 use super::{DEFAULT_DB, Failure, Outcome, World, absolute, database, n_threads};
 use crate::clock::{Clock, Millis};
-use crate::compile::{Request, compile};
+use crate::compile::{Request, compile, refuse_at_once};
 use crate::store::{IfMissing, Writer};
 
 /// A compile that takes longer shows how far it is.
@@ -18,12 +18,11 @@ const PROGRESS_EVERY_MS: i64 = 100;
 
 pub(super) fn run(args: Compile, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let path = absolute(&args.path)?;
-    if std::fs::symlink_metadata(&path).is_err() && args.db.is_none() {
-        let what = std::fs::metadata(&path).err().map_or(String::new(), |it| it.to_string());
-        let path = args.path.display();
-        return Err(Failure::Because(format!("cannot compile `{path}`: {what}")));
-    }
     let db = database(args.db, || default_db(&path));
+    if !db.exists() {
+        // A known memory may hold what is gone by now; a new one would only hold the mistake.
+        refuse_at_once(&path)?;
+    }
     let message = args.message.unwrap_or_else(|| format!("compile:{}", args.path.display()));
     let writer = Writer::open(&db, IfMissing::Create)?;
     let progress = Progress::new(world.is_err_terminal, world.clock.clone());

@@ -35,6 +35,7 @@ pub(super) fn run(args: Search, world: &mut World<'_>) -> Result<Outcome, Failur
     } else {
         world.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
     }
-    let has_hits = answer.structured["hits"].as_array().is_some_and(|it| !it.is_empty());
-    Ok(if has_hits { Outcome::Done } else { Outcome::NotFound })
+    // Also where not even one of them fits the budget.
+    let has_matches = answer.structured["matches"].as_u64().is_some_and(|it| 0 < it);
+    Ok(if has_matches { Outcome::Done } else { Outcome::NotFound })
 }

@@ -49,7 +49,7 @@ impl Scope {
 pub(super) fn make(writer: &Writer, path: &Path) -> Result<Plan, CompileError> {
     let roots = writer.roots()?;
     let (full, kind) = resolve(path)?;
-    if kind == Kind::File && Syntax::of(&full.to_string_lossy()).is_none() {
+    if matches!(kind, Kind::File) && Syntax::of(&full.to_string_lossy()).is_none() {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
     let scope = scope(&roots, &full, &kind)?;
@@ -59,11 +59,10 @@ pub(super) fn make(writer: &Writer, path: &Path) -> Result<Plan, CompileError> {
         None => Vec::new(),
     };
     let mut plan = Plan { root: scope.root_text.clone(), ..Plan::default() };
-    let is_ignored = rules.is_ignored(&scope.path, kind == Kind::Folder);
-    let walk = match &kind {
-        Kind::Gone(error) => {
+    let is_ignored = rules.is_ignored(&scope.path, matches!(kind, Kind::Folder));
+    let walk = match kind {
+        Kind::Gone(source) => {
             if !rows.iter().any(|row| scope.covers(&row.path)) {
-                let source = std::io::Error::from(*error);
                 return Err(CompileError::NoSource { path: path.to_owned(), source });
             }
             scan::Walk::default()
@@ -82,11 +81,11 @@ pub(super) fn make(writer: &Writer, path: &Path) -> Result<Plan, CompileError> {
     Ok(plan)
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Kind {
     File,
     Folder,
-    Gone(std::io::ErrorKind),
+    Gone(std::io::Error),
 }
 
 /// The path without links and detours, and what is there.
@@ -98,7 +97,7 @@ fn resolve(path: &Path) -> Result<(PathBuf, Kind), CompileError> {
             // What is gone still has a folder around it, by which its row is found.
             let folder = path.parent().and_then(|it| it.canonicalize().ok());
             match (folder, path.file_name()) {
-                (Some(folder), Some(name)) => Ok((folder.join(name), Kind::Gone(source.kind()))),
+                (Some(folder), Some(name)) => Ok((folder.join(name), Kind::Gone(source))),
                 _ => Err(CompileError::NoSource { path: path.to_owned(), source }),
             }
         }

@@ -10,8 +10,8 @@ use crate::tokens;
 /// What the line about the rest may take.
 pub(crate) const REST_TOKENS: u32 = 12;
 
-/// What the block about the rest takes at the most.
-pub(crate) const BLOCK_REST_TOKENS: u32 = 40;
+/// Bytes, and so at the most tokens, of the block about the rest.
+pub(crate) const BLOCK_REST_TOKENS: u32 = 64;
 
 /// Measuring stops here; what follows is dropped as a whole.
 const ROUNDS_MAX: usize = 12;
@@ -94,12 +94,21 @@ pub(crate) fn settle<E>(
     Ok(None)
 }
 
-/// More than a block of that head and text can take: no token joins a text that begins and ends
-/// with something other than white space to the lines around it, but for what the slack covers.
+/// More than a block of that head and text can take, whatever stands around it; `None` where that
+/// takes counting.
+///
+/// The encoding cuts a text into pieces before it makes tokens of them. A text that begins and ends
+/// with something other than white space begins a piece, and of its pieces only the last can run
+/// into the line breaks behind it. That piece is within the last word; and the head, the last word
+/// and the separator have no more tokens than bytes.
 pub(crate) fn block_bound(head: &str, n_tokens: u32, content: &str) -> Option<u32> {
-    const SLACK: u32 = 10;
-    let is_sealed = content.trim().len() == content.len();
-    is_sealed.then(|| n_tokens.saturating_add(head.len() as u32).saturating_add(SLACK))
+    const SEPARATOR_BYTES: usize = 8;
+    /// Counts of longer texts may be off by one.
+    const CONTENT_BYTES_MAX: usize = 64 * 1024;
+    let is_sealed = content.trim().len() == content.len() && content.len() < CONTENT_BYTES_MAX;
+    let last_word = content.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let n_bytes = head.len() + last_word.len() + SEPARATOR_BYTES;
+    is_sealed.then(|| n_tokens.saturating_add(u32::try_from(n_bytes).unwrap_or(u32::MAX)))
 }
 
 /// Tokens of a line and of its line break.

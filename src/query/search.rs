@@ -239,8 +239,12 @@ fn lines(
         text.extend(chosen.iter().rev().map(|&at| pieces[at].as_str()));
         Ok::<_, QueryError>(trimmed(text))
     };
-    // The prices of what is chosen are exact.
+    // The prices of what is chosen are exact. The best hit is the last line, and loses its line
+    // break: nothing changes behind a closing parenthesis, but a snippet's end may be cut anew.
     let bound = |chosen: &[usize]| {
+        if chosen.first().is_some_and(|&at| snippets.contains_key(&hits[at].head.key)) {
+            return None;
+        }
         let rest = rest_line(&prices, chosen).map_or(0, |it| budget::line_price(&it));
         Some(chosen.iter().fold(rest, |sum, &at| sum.saturating_add(prices[at])))
     };

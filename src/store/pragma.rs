@@ -61,7 +61,7 @@ pub(super) fn open_to_examine(path: &Path) -> Result<Connection, StoreError> {
     let conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
     conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
     conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
-    schema::check_is_ours(&conn, path)?;
+    schema::check_is_memory(&conn, path)?;
     Ok(conn)
 }
 

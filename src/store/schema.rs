@@ -78,6 +78,14 @@ pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     }
 }
 
+/// Refuses what is no memory, of whatever schema that this build knows.
+pub(super) fn check_is_memory(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+    match examine(conn, path)? {
+        Found::Memory(_) => Ok(()),
+        Found::Empty => Err(StoreError::Missing { path: path.to_owned() }),
+    }
+}
+
 /// Refuses what is not ours before anything is set on it; an empty file is welcome.
 pub(super) fn check_is_ours(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     examine(conn, path).map(drop)

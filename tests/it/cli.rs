@@ -1,0 +1,709 @@
+//! The command line as a person meets it. A transcript is stdout, stderr behind `! `, and the exit
+//! code behind `= `; `DIR` stands for the test's own folder.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use expect_test::{Expect, expect};
+use serde_json::Value;
+
+use super::support::{Folder, Ran, finish};
+
+const NOTES: &str = "# Store\n\nOne connection writes.\n\n## Limits\n\nFive kilobytes.\n";
+
+fn compiled() -> Folder {
+    let folder = Folder::new().file("notes/store.md", NOTES);
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder
+}
+
+/// Runs each command with a database that must not be made, and looks that nothing was.
+#[track_caller]
+fn check_makes_nothing(folder: &Folder, args: &str, expected: Expect) {
+    // SQLite may leave the companions of a file that was opened to read.
+    let names = || -> Vec<String> {
+        let names = folder.names().into_iter();
+        names.filter(|it| !it.ends_with("-shm") && !it.ends_with("-wal")).collect()
+    };
+    let before = names();
+    folder.check(args, expected);
+    assert_eq!(names(), before);
+}
+
+#[test]
+fn a_folder_becomes_a_memory_of_its_name() {
+    let folder = Folder::new().file("notes/store.md", NOTES);
+    folder.check(
+        "compile notes",
+        expect![[r#"
+        compiled: 4 added, 0 modified, 0 removed (4 ops)
+        = 0
+    "#]],
+    );
+    folder.check(
+        "compile notes",
+        expect![[r#"
+        compiled: 0 added, 0 modified, 0 removed (0 ops)
+        = 0
+    "#]],
+    );
+    folder.check(
+        "compile notes/store.md --db notes.db",
+        expect![[r#"
+        compiled: 0 added, 0 modified, 0 removed (0 ops)
+        = 0
+    "#]],
+    );
+    assert_eq!(folder.names(), ["notes", "notes.db"]);
+}
+
+#[test]
+fn warnings_name_file_and_line_and_are_counted() {
+    let folder = Folder::new()
+        .file("notes/a.md", b"fine\n\nbroken \xff\n")
+        .file("notes/b.md", "---\na: [\n---\n\nText.\n");
+    folder.check("compile notes", expect![[r#"
+        compiled: 4 added, 0 modified, 0 removed (4 ops), 2 warnings
+        ! remindb: warning: a.md:3: not valid UTF-8 in 1 place, this is the first; read as `�`
+        ! remindb: warning: b.md:3: front matter is not understood: while parsing a node, did not find expected node content; kept as text
+        = 0
+    "#]]);
+    folder.check(
+        "compile notes",
+        expect![[r#"
+        compiled: 0 added, 0 modified, 0 removed (0 ops)
+        = 0
+    "#]],
+    );
+}
+
+#[test]
+fn search_finds_or_says_that_it_does_not() {
+    let folder = compiled();
+    folder.check(
+        "search five kilobytes --db m.db",
+        expect![[r#"
+        [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 temp=0.50 tok=5)
+        = 0
+    "#]],
+    );
+    folder.check(
+        "search writes --detail full --db m.db",
+        expect![[r#"
+        [text] One connection writes. (id=G3uKfw1qBLs file=store.md score=0.65 temp=0.50 tok=4)
+        One connection writes.
+        = 0
+    "#]],
+    );
+    folder.check(
+        "search zebra --db m.db",
+        expect![[r#"
+        no results
+        = 1
+    "#]],
+    );
+    folder.check(
+        "search five --budget 7 --db m.db",
+        expect![[r#"
+            …
+            = 0
+        "#]],
+    );
+    folder.check(
+        "search five --type heading --db m.db",
+        expect![[r#"
+        no results
+        = 1
+    "#]],
+    );
+}
+
+#[test]
+fn inspect_shows_files_and_tree() {
+    let folder = compiled();
+    let shown = folder.ok("inspect --tree --files --db m.db".split(' '));
+    let (_, files) = shown.split_once("=== Files").unwrap();
+    expect![[r#"
+         ===
+        DIR/notes
+        └── store.md (4 nodes, 11 tok)
+        === Node Tree ===
+        [heading] Store (id=DO2XxlJFs6x file=store.md temp=0.50 tok=1)
+          [text] One connection writes. (id=G3uKfw1qBLs temp=0.50 tok=4)
+          [heading] Limits (id=8LzRX468eNA temp=0.50 tok=1)
+            [text] Five kilobytes. (id=K2tQBrp6fzD temp=0.50 tok=5)
+    "#]]
+    .assert_eq(files);
+    let first = shown.lines().next().unwrap();
+    assert!(first.starts_with("=== Database: ") && first.ends_with(" ==="), "{first}");
+    assert!(shown.contains("Nodes:                4 ("), "{shown}");
+    folder.check("inspect --depth 3 --db m.db", expect![[r#"
+        ! remindb: `--depth` is for `--tree`; add it; see `remindb help`
+        = 2
+    "#]]);
+}
+
+#[test]
+fn doctor_reports_every_check() {
+    let folder = compiled();
+    folder.check(
+        "doctor --db m.db",
+        expect![[r#"
+        ✓ Database is healthy
+
+        ✓ fts5_sync            FTS5 index in sync with 4 nodes
+        ✓ orphan_parent_id     no orphans
+        ✓ head_cursor          HEAD → snapshot 1
+        ✓ dangling_diffs       no dangling diffs
+        ✓ schema_version       1/1 migrations applied
+        ✓ stale_compile_root   1 compile roots present
+        ✓ integrity_check      every page and index is sound
+        ✓ foreign_keys         every reference has its row
+        ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
+        ✓ content_hashes       4 texts match their hashes
+        = 0
+    "#]],
+    );
+    folder.database("m.db").execute_batch("UPDATE node SET content = 'x' WHERE key = 2").unwrap();
+    folder.check(
+        "doctor --db m.db",
+        expect![[r#"
+        ✗ Database is unhealthy
+
+        ✓ fts5_sync            FTS5 index in sync with 4 nodes
+        ✓ orphan_parent_id     no orphans
+        ✓ head_cursor          HEAD → snapshot 1
+        ✓ dangling_diffs       no dangling diffs
+        ✓ schema_version       1/1 migrations applied
+        ✓ stale_compile_root   1 compile roots present
+        ✓ integrity_check      every page and index is sound
+        ✓ foreign_keys         every reference has its row
+        ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
+        ✗ content_hashes       1 of 4 texts differ from their hash
+        = 1
+    "#]],
+    );
+}
+
+#[test]
+fn json_is_json() {
+    let folder = compiled().file("notes/odd.md", b"\xff");
+    for (args, code) in [
+        ("compile notes --json --db m.db", 0),
+        ("inspect --json --tree --files --db m.db", 0),
+        ("inspect --json --db m.db", 0),
+        ("search five --json --db m.db", 0),
+        ("search zebra --json --db m.db", 1),
+        ("doctor --json --db m.db", 0),
+    ] {
+        let ran = folder.run(args.split(' '));
+        assert_eq!(ran.code, Some(code), "{args}: {}", ran.stderr);
+        serde_json::from_str::<Value>(&ran.stdout).unwrap();
+    }
+    let ran = folder.run("compile notes --json --db m.db".split(' '));
+    expect![[r#"
+        {"added":0,"modified":0,"removed":0,"snapshot":null,"warnings":[]}
+        = 0
+    "#]]
+    .assert_eq(&ran.transcript());
+}
+
+#[test]
+fn a_mistyped_database_is_an_error_and_makes_nothing() {
+    let folder = compiled();
+    check_makes_nothing(
+        &folder,
+        "inspect --db typo.db",
+        expect![[r#"
+        ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
+        = 2
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "inspect --json --db typo.db",
+        expect![[r#"
+        ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
+        = 2
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "search a --db typo.db",
+        expect![[r#"
+        ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
+        = 2
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "doctor --db typo.db",
+        expect![[r#"
+        ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
+        = 2
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "serve --db typo.db",
+        expect![[r#"
+        ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
+        = 2
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "inspect",
+        expect![[r#"
+        ! remindb: no database at `memory.db`; make one with `remindb compile FOLDER --db memory.db`
+        = 2
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "inspect --db no/such/folder.db",
+        expect![[r#"
+        ! remindb: no database at `no/such/folder.db`; make one with `remindb compile FOLDER --db no/such/folder.db`
+        = 2
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "compile notes --db no/such/folder.db",
+        expect![[r#"
+        ! remindb: no folder `no/such` to keep the database in; make it first
+        = 2
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "serve --source notes --db no/such/folder.db",
+        expect![[r#"
+        ! remindb: no folder `no/such` to keep the database in; make it first
+        = 2
+    "#]],
+    );
+}
+
+#[test]
+fn what_cannot_be_compiled_is_an_error_and_makes_nothing() {
+    let folder = compiled().file("picture.png", "x");
+    check_makes_nothing(
+        &folder,
+        "compile nots",
+        expect![[r#"
+            ! remindb: cannot compile `DIR/nots`: No such file or directory (os error 2)
+            = 2
+        "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "compile nots --db new.db",
+        expect![[r#"
+            ! remindb: cannot compile `DIR/nots`: No such file or directory (os error 2)
+            = 2
+        "#]],
+    );
+    check_makes_nothing(&folder, "compile picture.png", expect![[r#"
+        ! remindb: cannot compile `DIR/picture.png`: not a format that is understood; name a folder, or a file that ends in .md, .markdown
+        = 2
+    "#]]);
+    check_makes_nothing(&folder, "compile picture.png --db new.db", expect![[r#"
+        ! remindb: cannot compile `DIR/picture.png`: not a format that is understood; name a folder, or a file that ends in .md, .markdown
+        = 2
+    "#]]);
+    check_makes_nothing(&folder, "serve --source nots --db new.db", expect![[r#"
+        ! remindb: cannot serve `nots`: No such file or directory (os error 2)
+        = 2
+    "#]]);
+    check_makes_nothing(&folder, "serve --source picture.png --db new.db", expect![[r#"
+        ! remindb: `picture.png` is no folder; name one
+        = 2
+    "#]]);
+    let ran = folder.run(["compile", ""]);
+    expect![[r#"
+        ! remindb: an empty path names nothing
+        = 2
+    "#]].assert_eq(&ran.transcript());
+    let ran = folder.run(["compile", "notes", "--db", ""]);
+    expect![[r#"
+        compiled: 4 added, 0 modified, 0 removed (4 ops)
+        = 0
+    "#]].assert_eq(&ran.transcript());
+}
+
+#[test]
+fn what_is_no_memory_is_refused_and_stays_as_it_was() {
+    let folder =
+        compiled().file("text.db", "This is no database, and it is long enough to tell.\n");
+    let foreign = folder.path("foreign.db");
+    rusqlite::Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
+    std::fs::create_dir(folder.path("folder.db")).unwrap();
+    let newer = folder.path("newer.db");
+    std::fs::copy(folder.path("m.db"), &newer).unwrap();
+    folder.database("newer.db").pragma_update(None, "user_version", 99).unwrap();
+    let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    let before: Vec<_> = ["text.db", "foreign.db", "newer.db"].map(bytes).into();
+    check_makes_nothing(
+        &folder,
+        "inspect --db text.db",
+        expect![[r#"
+        ! remindb: `text.db` is no SQLite database, not a remindb memory; name another file with --db
+        = 2
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "compile notes --db text.db",
+        expect![[r#"
+        ! remindb: `text.db` is no SQLite database, not a remindb memory; name another file with --db
+        = 2
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "doctor --db foreign.db",
+        expect![[r#"
+        ! remindb: `foreign.db` is a database of another program, not a remindb memory; name another file with --db
+        = 2
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "serve --source notes --db foreign.db",
+        expect![[r#"
+        ! remindb: `foreign.db` is a database of another program, not a remindb memory; name another file with --db
+        = 2
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "inspect --db newer.db",
+        expect![[r#"
+        ! remindb: `newer.db` has schema 99, newer than 1, the newest this build knows; update the program
+        = 2
+    "#]],
+    );
+    check_makes_nothing(&folder, "compile notes --db newer.db", expect![[r#"
+        ! remindb: `newer.db` has schema 99, newer than 1, the newest this build knows; update the program
+        = 2
+    "#]]);
+    check_makes_nothing(&folder, "serve --db newer.db", expect![[r#"
+        ! remindb: `newer.db` has schema 99, newer than 1, the newest this build knows; update the program
+        = 2
+    "#]]);
+    check_makes_nothing(&folder, "search a --db newer.db", expect![[r#"
+        ! remindb: `newer.db` has schema 99, newer than 1, the newest this build knows; update the program
+        = 2
+    "#]]);
+    check_makes_nothing(&folder, "inspect --db folder.db", expect![[r#"
+        ! remindb: `folder.db` is a folder, not a remindb memory; name another file with --db
+        = 2
+    "#]]);
+    check_makes_nothing(&folder, "compile notes --db folder.db", expect![[r#"
+        ! remindb: `folder.db` is a folder, not a remindb memory; name another file with --db
+        = 2
+    "#]]);
+    check_makes_nothing(&folder, "serve --db folder.db", expect![[r#"
+        ! remindb: `folder.db` is a folder, not a remindb memory; name another file with --db
+        = 2
+    "#]]);
+    assert_eq!(before, ["text.db", "foreign.db", "newer.db"].map(bytes));
+}
+
+#[test]
+fn an_empty_file_is_no_memory_to_read_but_may_become_one() {
+    let folder = Folder::new().file("notes/store.md", NOTES).file("m.db", "");
+    check_makes_nothing(
+        &folder,
+        "inspect --db m.db",
+        expect![[r#"
+        ! remindb: no database at `m.db`; make one with `remindb compile FOLDER --db m.db`
+        = 2
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "doctor --db m.db",
+        expect![[r#"
+            ! remindb: no database at `m.db`; make one with `remindb compile FOLDER --db m.db`
+            = 2
+        "#]],
+    );
+    folder.check(
+        "compile notes --db m.db",
+        expect![[r#"
+        compiled: 4 added, 0 modified, 0 removed (4 ops)
+        = 0
+    "#]],
+    );
+}
+
+#[test]
+fn a_folder_that_takes_no_database_is_named() {
+    let folder = Folder::new().file("notes/store.md", NOTES);
+    // Not even root writes there.
+    let args = "compile notes --db /proc/m.db".split(' ');
+    expect![[r#"
+        ! remindb: cannot open the database: unable to open database file: /proc/m.db
+        = 2
+    "#]]
+    .assert_eq(&folder.run(args).transcript());
+}
+
+#[test]
+fn misuse_is_explained() {
+    let folder = Folder::new();
+    folder.check(
+        "compile",
+        expect![[r#"
+        ! remindb: `compile` needs the folder or file to compile; see `remindb help`
+        = 2
+    "#]],
+    );
+    folder.check(
+        "compile a b",
+        expect![[r#"
+        ! remindb: `compile` does not take `a`; see `remindb help`
+        = 2
+    "#]],
+    );
+    folder.check("compil a", expect![[r#"
+        ! remindb: no command `compil`; there are compile, serve, inspect, search, doctor, completion, help; did you mean `compile`?; see `remindb help`
+        = 2
+    "#]]);
+    folder.check(
+        "compile a --databse x",
+        expect![[r#"
+        ! remindb: `compile` has no flag `--databse`; did you mean `--db`?; see `remindb help`
+        = 2
+    "#]],
+    );
+    folder.check(
+        "compile a --db",
+        expect![[r#"
+        ! remindb: missing argument for option `--db`; see `remindb help`
+        = 2
+    "#]],
+    );
+    folder.check(
+        "serve notes",
+        expect![[r#"
+        ! remindb: `serve` does not take `notes`; see `remindb help`
+        = 2
+    "#]],
+    );
+    folder.check(
+        "search",
+        expect![[r#"
+        ! remindb: `search` needs words to look for; see `remindb help`
+        = 2
+    "#]],
+    );
+    folder.check(
+        "search a --budget -3",
+        expect![[r#"
+        ! remindb: `--budget` needs a whole number, not `-3`; see `remindb help`
+        = 2
+    "#]],
+    );
+    folder.check(
+        "search a --budget=many",
+        expect![[r#"
+        ! remindb: `--budget` needs a whole number, not `many`; see `remindb help`
+        = 2
+    "#]],
+    );
+    folder.check(
+        "search a --detail everything --db x",
+        expect![[r#"
+        ! remindb: no detail `everything`; there are label, snippet and full
+        = 2
+    "#]],
+    );
+    folder.check("search a --type prose --db x", expect![[r#"
+        ! remindb: no node type `prose`; there are heading, list, kv, table, preamble, text, code, embed
+        = 2
+    "#]]);
+    folder.check(
+        "inspect --depth 3",
+        expect![[r#"
+        ! remindb: `--depth` is for `--tree`; add it; see `remindb help`
+        = 2
+    "#]],
+    );
+    folder.check(
+        "doctor -x",
+        expect![[r#"
+        ! remindb: `doctor` has no flag `-x`; see `remindb help`
+        = 2
+    "#]],
+    );
+    folder.check(
+        "doctor --json=1",
+        expect![[r#"
+        ! remindb: unexpected argument for option `--json`: "1"; see `remindb help`
+        = 2
+    "#]],
+    );
+    folder.check(
+        "completion tcsh",
+        expect![[r#"
+        ! remindb: no completion for `tcsh`; there is one for bash, zsh and fish; see `remindb help`
+        = 2
+    "#]],
+    );
+    folder.check("help me", expect![[r#"
+        ! remindb: no help for `me`; there is for compile, serve, inspect, search, doctor, completion, help
+        = 2
+    "#]]);
+    folder.check(
+        "--nonsense",
+        expect![[r#"
+        ! remindb: invalid option `--nonsense`; see `remindb help`
+        = 2
+    "#]],
+    );
+    assert_eq!(folder.names(), [] as [&str; 0]);
+}
+
+#[test]
+fn arguments_that_are_no_text_are_an_error() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = compiled();
+    let odd = OsStr::from_bytes(b"a\xff");
+    expect![[r#"
+        ! remindb: argument is invalid unicode: "a\xFF"; see `remindb help`
+        = 2
+    "#]]
+    .assert_eq(&folder.run([OsStr::new("search"), odd]).transcript());
+    expect![[r#"
+        ! remindb: argument is invalid unicode: "a\xFF"; see `remindb help`
+        = 2
+    "#]]
+    .assert_eq(&folder.run([odd]).transcript());
+    assert_eq!(folder.run([OsStr::new("compile"), odd]).code, Some(2));
+    assert_eq!(folder.run([OsStr::new("inspect"), OsStr::new("--db"), odd]).code, Some(2));
+}
+
+#[test]
+fn the_environment_names_the_database() {
+    let folder = compiled();
+    let mut command = folder.command(["search", "five"]);
+    let ran = Ran::of(&folder, command.env("REMINDB_DB", "m.db"));
+    expect![[r#"
+        [text] Five kilobytes. (id=K2tQBrp6fzD file=store.md score=0.65 temp=0.50 tok=5)
+        = 0
+    "#]]
+    .assert_eq(&ran.transcript());
+    let mut command = folder.command(["inspect", "--db", "typo.db"]);
+    let ran = Ran::of(&folder, command.env("REMINDB_DB", "m.db"));
+    assert_eq!(ran.code, Some(2));
+    let ran = Ran::of(&folder, folder.command(["search", "five"]).env("REMINDB_DB", ""));
+    expect![[r#"
+        ! remindb: no database at `memory.db`; make one with `remindb compile FOLDER --db memory.db`
+        = 2
+    "#]]
+    .assert_eq(&ran.transcript());
+}
+
+#[test]
+fn a_pipe_gets_no_colour() {
+    let folder = compiled();
+    for args in ["inspect --tree --files", "doctor", "search five", "help", "compile notes"] {
+        for colour in [None, Some("1")] {
+            let mut command = folder.command(args.split(' ').chain(["--db", "m.db"]));
+            if args == "help" {
+                command = folder.command(["help"]);
+            }
+            if let Some(colour) = colour {
+                command.env("NO_COLOR", colour);
+            }
+            let ran = Ran::of(&folder, command.env("TERM", "xterm-256color"));
+            assert_eq!(ran.code, Some(0), "{args}: {}", ran.stderr);
+            assert!(!ran.stdout.contains('\x1b') && !ran.stderr.contains('\x1b'), "{args}");
+        }
+    }
+}
+
+/// A terminal, by way of `script`, which not every machine has.
+#[test]
+fn a_terminal_gets_colour_unless_it_does_not_want_it() {
+    let folder = compiled();
+    let on_terminal = |name: &str, value: &str| {
+        let line = format!("'{}' doctor --db m.db", env!("CARGO_BIN_EXE_remindb"));
+        let mut command = std::process::Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).current_dir(folder.path(""));
+        command.env("TERM", "xterm").env_remove("NO_COLOR").env(name, value);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().ok()?;
+        Some(String::from_utf8(finish(child).stdout).unwrap())
+    };
+    let Some(painted) = on_terminal("LANG", "C") else { return };
+    assert!(painted.contains("\x1b[32m✓\x1b[0m"), "{painted:?}");
+    for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        let plain = on_terminal(name, value).unwrap();
+        assert!(plain.contains('✓') && !plain.contains('\x1b'), "{name}: {plain:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let folder = compiled();
+    let many: String = (0..4000).map(|n| format!("# Heading {n}\n\nText {n}.\n\n")).collect();
+    folder.write("notes/many.md", many);
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    for args in ["inspect --tree --db m.db", "inspect --tree --json --db m.db", "help"] {
+        let mut child = folder.command(args.split(' ')).spawn().unwrap();
+        let mut out = child.stdout.take().unwrap();
+        out.read_exact(&mut [0; 8]).unwrap();
+        drop(out);
+        let output = finish(child);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), said.as_ref()), (Some(0), ""), "{args}");
+    }
+}
+
+#[test]
+fn help_and_version_are_there_in_80_columns() {
+    let folder = Folder::new();
+    let overview = folder.ok(["help"]);
+    assert_eq!(overview, folder.ok(["--help"]));
+    assert_eq!(overview, folder.ok(["-h"]));
+    assert_eq!(overview, folder.ok([] as [&str; 0]));
+    let commands = ["compile", "serve", "inspect", "search", "doctor", "completion"];
+    for name in commands {
+        let text = folder.ok(["help", name]);
+        assert_eq!(text, folder.ok([name, "--help"]));
+        assert_eq!(text, folder.ok([name, "-h"]));
+        assert!(overview.contains(&format!("  {name} ")), "{name}");
+        assert!(text.starts_with(&format!("remindb {name}: ")), "{text}");
+        for line in text.lines().chain(overview.lines()) {
+            assert!(line.chars().count() <= 80, "{name}: {line}");
+        }
+    }
+    let version = format!("remindb {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(folder.ok(["--version"]), version);
+    assert_eq!(folder.ok(["-V"]), version);
+}
+
+#[test]
+fn completions_are_scripts_that_their_shell_reads() {
+    let folder = Folder::new();
+    let bash = folder.ok(["completion", "bash"]);
+    folder.write("remindb.bash", &bash);
+    let asked = "source remindb.bash; COMP_WORDS=(remindb compile --m); COMP_CWORD=2; \
+                 _remindb; echo ${COMPREPLY[@]}";
+    for (args, said) in [(["-n", "remindb.bash"], ""), (["-c", asked], "--message\n")] {
+        let mut command = std::process::Command::new("bash");
+        command.args(args).current_dir(folder.path(""));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = finish(command.spawn().unwrap());
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), said);
+    }
+    assert!(folder.ok(["completion", "zsh"]).ends_with(&bash));
+    let fish = folder.ok(["completion", "fish"]);
+    assert!(fish.contains("__fish_seen_subcommand_from compile' -l message\n"), "{fish}");
+}

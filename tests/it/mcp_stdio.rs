@@ -1,0 +1,776 @@
+//! The server as its client sees it: a real process, its pipes, and whatever comes down them.
+
+use std::collections::BTreeMap;
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use super::support::{Client, Dice, Folder, finish, modern, signal};
+
+const NOTES: &str = "# Store\n\nOne connection writes.\n\n## Limits\n\nFive kilobytes.\n";
+
+const TOOLS: [&str; 6] = [
+    "MemoryCompile",
+    "MemoryFetch",
+    "MemoryFetchBatch",
+    "MemorySearch",
+    "MemoryStats",
+    "MemoryTree",
+];
+
+/// Tokens of the list of tools, which every session pays for.
+const LIST_TOKENS_MAX: usize = 1_500;
+
+fn compiled() -> Folder {
+    let folder = Folder::new().file("notes/store.md", NOTES);
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder
+}
+
+/// Calls every tool, each of which has to say something sensible.
+#[track_caller]
+fn call_all(client: &mut Client) {
+    let tree = client.text("MemoryTree", json!({}));
+    assert!(tree.starts_with("[heading] Store (id="), "{tree}");
+    let found = client.text("MemorySearch", json!({"query": "five kilobytes"}));
+    assert!(found.contains("Five kilobytes. (id="), "{found}");
+    let (_, id) = found.split_once("(id=").unwrap();
+    let id = &id[..11];
+    let fetched = client.text("MemoryFetch", json!({"anchor": id, "budget": 200}));
+    assert!(fetched.ends_with("\nFive kilobytes.\n"), "{fetched}");
+    let batch = client.text("MemoryFetchBatch", json!({"node_ids": [id, "nonsense"]}));
+    assert!(batch.contains("Five kilobytes.") && batch.contains("not found: nonsense"), "{batch}");
+    let stats = client.text("MemoryStats", json!({}));
+    assert!(stats.contains("Nodes:                4 (11 tokens)"), "{stats}");
+    let compiled = client.text("MemoryCompile", json!({"path": "."}));
+    assert_eq!(compiled, "compiled: 0 added, 0 modified, 0 removed (0 ops)");
+}
+
+fn listed(client: &mut Client) -> Value {
+    let list = client.ask("tools/list", json!({}))["result"].clone();
+    let names: Vec<&str> =
+        list["tools"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, TOOLS);
+    list
+}
+
+#[test]
+fn every_legacy_version_gets_everything() {
+    let folder = compiled();
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let mut client = Client::start(&folder, &["--db", "m.db", "--source", "notes"]);
+        let hello = client.ask(
+            "initialize",
+            json!({
+                "protocolVersion": version,
+                "capabilities": {},
+                "clientInfo": {"name": "it", "version": "1"},
+            }),
+        );
+        assert_eq!(hello["result"]["protocolVersion"], version, "{hello}");
+        assert_eq!(hello["result"]["serverInfo"]["name"], "remindb");
+        client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
+        let list = listed(&mut client);
+        let has_output = "2025-06-18" <= version;
+        assert_eq!(list["tools"][0].get("outputSchema").is_some(), has_output, "{version}");
+        assert_eq!(list.get("ttlMs"), None);
+        call_all(&mut client);
+        let stats = client.call("MemoryStats", json!({})).result;
+        assert_eq!(stats.get("structuredContent").is_some(), has_output, "{version}");
+        client.end();
+    }
+}
+
+#[test]
+fn the_modern_version_needs_no_handshake() {
+    let folder = compiled();
+    let mut client = Client::modern(&folder, &["--db", "m.db", "--source", "notes"]);
+    let about = client.ask("server/discover", json!({}))["result"].clone();
+    assert_eq!(about["supportedVersions"][0], "2026-07-28");
+    assert_eq!(about["resultType"], "complete");
+    let list = listed(&mut client);
+    assert_eq!((&list["ttlMs"], &list["cacheScope"]), (&json!(300_000), &json!("public")));
+    call_all(&mut client);
+    let stats = client.call("MemoryStats", json!({})).result;
+    assert_eq!(stats["resultType"], "complete");
+    assert_eq!(stats["structuredContent"]["nodes"], 4);
+    let reply = client.ask("initialize", json!({"protocolVersion": "2026-07-28"}));
+    assert_eq!(reply["error"]["code"], -32601);
+    client.end();
+}
+
+#[test]
+fn the_list_of_tools_is_cheap() {
+    let folder = compiled();
+    let vocabulary = tiktoken_rs::cl100k_base().unwrap();
+    for mut client in
+        [Client::legacy(&folder, &["--db", "m.db"]), Client::modern(&folder, &["--db", "m.db"])]
+    {
+        let list = listed(&mut client).to_string();
+        let n_tokens = vocabulary.encode_ordinary(&list).len();
+        assert!(n_tokens <= LIST_TOKENS_MAX, "{n_tokens} tokens");
+        client.end();
+    }
+}
+
+/// What is no message gets one error each, and what follows is answered.
+#[test]
+fn malformed_lines_cost_themselves_only() {
+    const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let folder = compiled();
+    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    let mut check = |sent: &[u8], code: i32, id: Value| {
+        client.send(sent);
+        let reply = client.line();
+        let shown = String::from_utf8_lossy(&sent[..sent.len().min(60)]).into_owned();
+        assert_eq!(reply["error"]["code"], code, "{shown}: {reply}");
+        assert_eq!(reply["id"], id, "{shown}: {reply}");
+        assert_eq!(reply["jsonrpc"], "2.0");
+        let reply = client.ask("tools/call", json!({"name": "MemoryStats", "arguments": {}}));
+        assert!(reply.get("result").is_some(), "{shown}: {reply}");
+    };
+    check(b"not json", -32700, Value::Null);
+    check(b"{\"jsonrpc\":\"2.0\",\"id\":1,", -32700, Value::Null);
+    check(b"\xff\xfe{}", -32700, Value::Null);
+    check(b"\0", -32700, Value::Null);
+    check(format!("\u{feff}{PING}").as_bytes(), -32700, Value::Null);
+    check(format!("{PING}{PING}").as_bytes(), -32700, Value::Null);
+    check(format!("{PING} {PING}").as_bytes(), -32700, Value::Null);
+    check(format!("[{PING},{PING}]").as_bytes(), -32600, Value::Null);
+    check(b"[]", -32600, Value::Null);
+    check(b"7", -32600, Value::Null);
+    check(b"\"text\"", -32600, Value::Null);
+    check(b"null", -32600, Value::Null);
+    check(b"{}", -32600, Value::Null);
+    check(br#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600, Value::Null);
+    check(br#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, -32600, Value::Null);
+    check(br#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#, -32600, Value::Null);
+    check(br#"{"jsonrpc":"1.0","id":"a","method":"ping"}"#, -32600, json!("a"));
+    check(br#"{"jsonrpc":"2.0","id":"a","method":7}"#, -32600, json!("a"));
+    check(br#"{"jsonrpc":"2.0","id":2,"method":"ping","params":[1]}"#, -32602, json!(2));
+    check(br#"{"jsonrpc":"2.0","id":3,"method":"no/such"}"#, -32601, json!(3));
+    check(br#"{"jsonrpc":"2.0","id":4,"method":""}"#, -32601, json!(4));
+    check("[".repeat(100_000).as_bytes(), -32700, Value::Null);
+    check("{\"a\":".repeat(100_000).as_bytes(), -32700, Value::Null);
+    let deep = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"tools/call\",\"params\":{{\"a\":{}{}}}}}",
+        "[".repeat(9_000),
+        "]".repeat(9_000)
+    );
+    check(deep.as_bytes(), -32700, json!(5));
+    check(&vec![b'x'; 100 << 20], -32600, Value::Null);
+    let long = format!(r#"{{"jsonrpc":"2.0","id":6,"method":"{}"}}"#, "m".repeat(9 << 20));
+    check(long.as_bytes(), -32600, Value::Null);
+    client.end();
+}
+
+#[test]
+fn tools_and_arguments_that_do_not_exist_are_named() {
+    let folder = compiled();
+    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    for params in [
+        json!({"name": "MemoryForget", "arguments": {}}),
+        json!({"name": "", "arguments": {}}),
+        json!({"name": 7}),
+        json!({"arguments": {}}),
+        json!({"name": "MemoryStats", "arguments": []}),
+        json!({"name": "MemoryStats", "arguments": "x"}),
+    ] {
+        let reply = client.ask("tools/call", params.clone());
+        assert_eq!(reply["error"]["code"], -32602, "{params}: {reply}");
+    }
+    let here = folder.path("notes").to_string_lossy().into_owned();
+    let mut check = |tool: &str, arguments: Value, said: Expect| {
+        let reply = client.call(tool, arguments);
+        assert!(reply.is_error, "{}", reply.text);
+        said.assert_eq(&reply.text.replace(&here, "DIR"));
+    };
+    check(
+        "MemoryStats",
+        json!({"verbose": true}),
+        expect!["unknown argument `verbose`; this tool takes none"],
+    );
+    check(
+        "MemorySearch",
+        json!({"query": "a", "bugdet": 3}),
+        expect![
+            "unknown argument `bugdet`; allowed: query, budget, detail, type (did you mean `budget`?)"
+        ],
+    );
+    check("MemorySearch", json!({}), expect!["missing argument `query`, a string"]);
+    check("MemorySearch", json!({"query": 7}), expect!["`query` must be a string, not a number"]);
+    check(
+        "MemorySearch",
+        json!({"query": "a", "budget": "many"}),
+        expect!["`budget` must be an integer, not a string"],
+    );
+    check(
+        "MemorySearch",
+        json!({"query": "a", "budget": 1.5}),
+        expect!["`budget` must be an integer, not 1.5"],
+    );
+    check(
+        "MemorySearch",
+        json!({"query": "a", "detail": "all"}),
+        expect!["`detail` must be one of label, snippet, full, not `all`"],
+    );
+    check(
+        "MemorySearch",
+        json!({"query": "a", "type": "prose"}),
+        expect![
+            "`type` must be one of heading, list, kv, table, preamble, text, code, embed, not `prose`"
+        ],
+    );
+    check(
+        "MemoryFetch",
+        json!({"id": "x"}),
+        expect![
+            "unknown argument `id`; allowed: anchor, budget, depth; missing argument `anchor`, a string"
+        ],
+    );
+    check(
+        "MemoryFetch",
+        json!({"anchor": "nonsense"}),
+        expect!["no node `nonsense`; find one with a search"],
+    );
+    check("MemoryFetch", json!({"anchor": ""}), expect!["no node ``; find one with a search"]);
+    check(
+        "MemoryTree",
+        json!({"root": "nonsense"}),
+        expect!["no node `nonsense`; find one with a search"],
+    );
+    check(
+        "MemoryTree",
+        json!({"depth": "deep"}),
+        expect!["`depth` must be an integer, not a string"],
+    );
+    check("MemoryFetchBatch", json!({"node_ids": []}), expect!["`node_ids` must be non-empty"]);
+    check(
+        "MemoryFetchBatch",
+        json!({"node_ids": "x"}),
+        expect!["`node_ids` must be a list of strings, not a string"],
+    );
+    check(
+        "MemoryFetchBatch",
+        json!({"node_ids": vec!["x"; 257]}),
+        expect!["`node_ids` exceeds cap 256: 257 ids; ask in several calls"],
+    );
+    check("MemoryCompile", json!({"path": ""}), expect!["`path` is empty; name a file or folder"]);
+    check(
+        "MemoryCompile",
+        json!({"path": "/etc"}),
+        expect!["`/etc` lies outside of what this server may read; it may read `DIR`"],
+    );
+    check(
+        "MemoryCompile",
+        json!({"path": "../../../../../../etc"}),
+        expect![
+            "`../../../../../../etc` lies outside of what this server may read; it may read `DIR`"
+        ],
+    );
+    check(
+        "MemoryCompile",
+        json!({"path": "no/such"}),
+        expect!["cannot compile `DIR/no/such`: No such file or directory (os error 2)"],
+    );
+    client.end();
+}
+
+/// No query of any kind is an error, least of all one of the database.
+#[test]
+fn every_query_is_answered() {
+    let folder = compiled().file(
+        "notes/odd.md",
+        "# Odd\n\nwhat's up with the rate-limit of C++ NOT NULL a/b \"quoted\"\n\n日本語テキスト\n",
+    );
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    for (query, finds) in [
+        ("what's up?", "what's up"),
+        ("rate-limit", "rate-limit"),
+        ("C++", "C++"),
+        ("NOT NULL", "NOT NULL"),
+        ("a/b", "a/b"),
+        ("日本語", "日本語テキスト"),
+        ("テキ", "日本語テキスト"),
+    ] {
+        let found = client.text("MemorySearch", json!({"query": query}));
+        assert!(found.contains(finds), "{query}: {found}");
+    }
+    let parentheses = ["(", ")", "()", "((a) OR ", "NEAR(", "\"", "*", "a AND "];
+    let long = parentheses.map(|it| it.repeat((64 << 10) / it.len()));
+    let short = [
+        "",
+        " ",
+        "\"",
+        "\"\"",
+        "'",
+        "*",
+        "a*",
+        "^a",
+        "-",
+        "NOT",
+        "AND",
+        "a AND",
+        "NEAR",
+        "NEAR(",
+        "label:",
+        "content:x",
+        "{label content}: x",
+        "a OR OR b",
+        "\0",
+        "a\0b",
+        "%",
+        "_",
+        "\\",
+        "; DROP TABLE node; --",
+        "\u{202e}",
+        "é",
+        "e\u{301}",
+        "🦀",
+        "\u{10ffff}",
+        "a\nb",
+    ];
+    for query in short.into_iter().chain(long.iter().map(String::as_str)) {
+        for detail in ["label", "snippet", "full"] {
+            let reply = client.call("MemorySearch", json!({"query": query, "detail": detail}));
+            assert!(!reply.is_error, "{query:.40}: {}", reply.text);
+        }
+    }
+    client.end();
+}
+
+/// Whoever writes the replies must not wait for anybody who holds stdout until the end of input.
+#[test]
+fn replies_come_while_the_input_stays_open() {
+    let folder = compiled();
+    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    for _ in 0..20 {
+        assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
+    }
+    client.end();
+}
+
+/// Many requests at once, each answered exactly once.
+#[test]
+fn requests_may_overtake_each_other_and_none_is_lost() {
+    let folder = compiled();
+    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    let ids: Vec<u64> = (0..300)
+        .map(|n| match n % 3 {
+            0 => client.request("ping", json!({})),
+            1 => client.request("tools/call", json!({"name": "MemoryTree", "arguments": {}})),
+            _ => client.request("tools/list", json!({})),
+        })
+        .collect();
+    let mut seen: BTreeMap<u64, usize> = BTreeMap::new();
+    for _ in &ids {
+        let reply = client.line();
+        assert!(reply.get("result").is_some(), "{reply}");
+        *seen.entry(reply["id"].as_u64().unwrap()).or_default() += 1;
+    }
+    assert_eq!(seen, ids.into_iter().map(|id| (id, 1)).collect());
+    client.end();
+}
+
+/// So many files that compiling them takes longer than answering a ping.
+fn many(folder: &Folder, n_files: usize) {
+    for nth in 0..n_files {
+        let section = |n: usize| format!("## Part {n}\n\nText {n} of {nth}, *with* `code`.\n\n");
+        let text: String = (0..40).map(section).collect();
+        folder.write(format!("notes/{:02}/{nth}.md", nth % 20), format!("# File {nth}\n\n{text}"));
+    }
+}
+
+#[test]
+fn a_ping_is_answered_while_a_compile_runs() {
+    let folder = compiled();
+    many(&folder, 200);
+    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    let path = folder.path("notes");
+    let compile = client.request(
+        "tools/call",
+        json!({"name": "MemoryCompile", "arguments": {"path": path}, "_meta": {"progressToken": 7}}),
+    );
+    let first = client.line();
+    assert_eq!(first["params"]["progressToken"], 7, "{first}");
+    let ping = client.request("ping", json!({}));
+    let stats = client.request("tools/call", json!({"name": "MemoryStats", "arguments": {}}));
+    let mut order = Vec::new();
+    let mut last = first["params"]["progress"].as_u64();
+    while order.len() < 3 {
+        let line = client.line();
+        match line["id"].as_u64() {
+            Some(id) => order.push(id),
+            None => {
+                let now = line["params"]["progress"].as_u64();
+                assert!(last < now, "{line}");
+                last = now;
+            }
+        }
+    }
+    assert_eq!((order[0], order[2]), (ping, compile), "the compile comes last, then {stats}");
+    client.end();
+}
+
+#[test]
+fn a_cancelled_compile_changes_nothing() {
+    let folder = compiled();
+    many(&folder, 200);
+    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    let before = client.call("MemoryStats", json!({})).result["structuredContent"]["head"].clone();
+    let path = folder.path("notes");
+    let compile = client.request(
+        "tools/call",
+        json!({"name": "MemoryCompile", "arguments": {"path": path}, "_meta": {"progressToken": 7}}),
+    );
+    assert_eq!(client.line()["method"], "notifications/progress");
+    let params = json!({"requestId": compile});
+    client.send(
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+            .to_string(),
+    );
+    let stats = client.call("MemoryStats", json!({})).result;
+    assert_eq!(stats["structuredContent"]["head"], before);
+    client.end();
+    folder.assert_healthy("m.db");
+    assert_eq!(folder.facts("m.db")["head"], before);
+}
+
+#[test]
+fn the_source_is_compiled_behind_the_handshake() {
+    let folder = Folder::new();
+    many(&folder, 60);
+    let mut client = Client::legacy(&folder, &["--db", "new.db", "--source", "notes"]);
+    let said = client.logged("compiled: ");
+    assert!(said.contains("compiled: 4860 added, 0 modified, 0 removed (4860 ops)"), "{said}");
+    let stats = client.call("MemoryStats", json!({})).result["structuredContent"].clone();
+    assert_eq!((&stats["nodes"], &stats["snapshots"]), (&json!(4860), &json!(1)));
+    assert_eq!(stats["head"]["message"], "initial");
+    client.end();
+    let mut client = Client::modern(&folder, &["--db", "new.db", "--source", "notes"]);
+    client.ask("server/discover", json!({}));
+    let said = client.logged("compiled: ");
+    assert!(said.contains("compiled: 0 added, 0 modified, 0 removed (0 ops)"), "{said}");
+    client.end();
+}
+
+#[test]
+fn relative_paths_are_those_of_the_source() {
+    let folder = compiled().file("notes/sub/new.md", "Something new.\n").file("secret.md", "No.\n");
+    let mut client = Client::legacy(&folder, &["--db", "m.db", "--source", "notes"]);
+    client.logged("compiled: ");
+    folder.write("notes/sub/new.md", "Something else, which is longer.\n");
+    let said = client.text("MemoryCompile", json!({"path": "sub/new.md", "message": "why"}));
+    assert!(said.starts_with("compiled: "), "{said}");
+    let stats = client.call("MemoryStats", json!({})).result["structuredContent"].clone();
+    assert_eq!(stats["head"]["message"], "why");
+    let outside = client.call("MemoryCompile", json!({"path": "../secret.md"}));
+    assert!(outside.is_error, "{}", outside.text);
+    client.end();
+}
+
+#[test]
+fn the_end_of_input_ends_the_server_after_the_last_reply() {
+    let folder = compiled();
+    let mut client = Client::start(&folder, &["--db", "m.db"]);
+    client.close();
+    assert_eq!(client.wait().code(), Some(0));
+
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    let id = client.request("tools/call", json!({"name": "MemoryTree", "arguments": {}}));
+    client.close();
+    assert!(client.reply(id).get("result").is_some());
+    assert_eq!(client.wait().code(), Some(0));
+
+    // A last line without a line feed is a line.
+    let mut command = folder.command(["serve", "--db", "m.db"]);
+    let (stdin, mut input) = std::io::pipe().unwrap();
+    let child = command.stdin(stdin).spawn().unwrap();
+    drop(command);
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list",
+        "params": {"_meta": modern()}});
+    std::io::Write::write_all(&mut input, request.to_string().as_bytes()).unwrap();
+    drop(input);
+    let output = finish(child);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.stdout.iter().filter(|it| **it == b'\n').count(), 1);
+}
+
+#[test]
+fn signals_end_the_server_in_order() {
+    let folder = compiled();
+    for name in ["TERM", "INT"] {
+        let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+        signal(client.pid(), name);
+        assert_eq!(client.wait().code(), Some(0), "{name}");
+        client.logged("stopped reason=Signal");
+    }
+    folder.assert_healthy("m.db");
+}
+
+#[test]
+fn a_signal_in_the_middle_of_the_first_compile_leaves_no_trace() {
+    let folder = Folder::new();
+    many(&folder, 200);
+    let mut client = Client::legacy(&folder, &["--db", "m.db", "--source", "notes"]);
+    signal(client.pid(), "TERM");
+    assert_eq!(client.wait().code(), Some(0));
+    folder.assert_healthy("m.db");
+    let nodes = folder.facts("m.db")["nodes"].clone();
+    assert!(nodes == 0 || nodes == 16_200, "{nodes}");
+}
+
+#[test]
+fn a_client_that_stops_listening_ends_the_server() {
+    let folder = compiled();
+    let (stdin, mut input) = std::io::pipe().unwrap();
+    let mut command = folder.command(["serve", "--db", "m.db"]);
+    let mut child = command.stdin(stdin).spawn().unwrap();
+    drop(command);
+    drop(child.stdout.take());
+    let line = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string() + "\n";
+    std::io::Write::write_all(&mut input, line.as_bytes()).unwrap();
+    // The input stays open: it is the output that ends it.
+    let output = finish(child);
+    assert_eq!(output.status.code(), Some(0));
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(!log.contains("panicked"), "{log}");
+}
+
+#[test]
+fn nothing_but_the_protocol_is_on_stdout_and_no_note_in_the_log() {
+    let folder = compiled();
+    let mut client = Client::legacy(&folder, &["--db", "m.db", "--source", "notes", "--verbose"]);
+    client.text("MemorySearch", json!({"query": "kilobytes"}));
+    client.call("MemorySearch", json!({"query": "kilobytes", "nonsense": "kilobytes"}));
+    client.send(b"kilobytes");
+    assert_eq!(client.line()["error"]["code"], -32700);
+    client.close();
+    assert_eq!(client.wait().code(), Some(0));
+    let mut log = String::new();
+    while let Some(line) = client.log_line() {
+        log.push_str(&line);
+        log.push('\n');
+    }
+    assert!(log.contains("called tool=MemorySearch"), "{log}");
+    assert!(!log.to_lowercase().contains("kilobytes"), "{log}");
+}
+
+/// The temperature that the tree shows of the node with that label.
+#[track_caller]
+fn temperature(tree: &str, label: &str) -> f64 {
+    let line = tree.lines().find(|it| it.contains(label)).unwrap_or_else(|| panic!("{tree}"));
+    let (_, rest) = line.split_once("temp=").unwrap();
+    rest.split_once(' ').unwrap().0.parse().unwrap()
+}
+
+#[test]
+fn reading_warms_and_looking_does_not() {
+    let folder = compiled();
+    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    let warmth = |client: &mut Client| temperature(&client.text("MemoryTree", json!({})), "Five");
+    assert_eq!(warmth(&mut client), 0.50);
+    client.text("MemorySearch", json!({"query": "kilobytes"}));
+    assert_eq!(warmth(&mut client), 0.53);
+    let found = client.text("MemorySearch", json!({"query": "kilobytes"}));
+    assert_eq!(warmth(&mut client), 0.56);
+    let (_, id) = found.split_once("(id=").unwrap();
+    let id = id[..11].to_owned();
+    client.text("MemoryFetch", json!({"anchor": id}));
+    assert_eq!(warmth(&mut client), 0.71);
+    client.text("MemoryFetchBatch", json!({"node_ids": [id]}));
+    assert_eq!(warmth(&mut client), 0.86);
+    client.text("MemoryFetchBatch", json!({"node_ids": [id, id]}));
+    assert_eq!(warmth(&mut client), 1.0);
+    client.text("MemoryFetch", json!({"anchor": id}));
+    assert_eq!(warmth(&mut client), 1.0);
+    // Errors, the tree, statistics and compiles are no signal, and neither is the command line.
+    client.call("MemoryFetch", json!({"anchor": "nonsense"}));
+    client.text("MemoryStats", json!({}));
+    let other = |client: &mut Client| temperature(&client.text("MemoryTree", json!({})), "One");
+    let before = other(&mut client);
+    folder.ok("search connection --db m.db".split(' '));
+    folder.ok("inspect --tree --files --db m.db".split(' '));
+    folder.ok("inspect --tree --json --db m.db".split(' '));
+    folder.ok("compile notes --db m.db".split(' '));
+    assert_eq!(other(&mut client), before);
+    // Another process sees it, at once and later.
+    let mut second = Client::modern(&folder, &["--db", "m.db"]);
+    assert_eq!(warmth(&mut second), 1.0);
+    second.text("MemorySearch", json!({"query": "connection"}));
+    assert_eq!(other(&mut client), before + 0.03);
+    second.end();
+    client.end();
+    let shown = folder.ok("inspect --tree --db m.db".split(' '));
+    assert_eq!(temperature(&shown, "Five"), 1.0);
+}
+
+#[test]
+fn a_fetch_warms_what_it_shows_and_not_what_it_leaves_out() {
+    let folder = compiled();
+    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    let found = client.text("MemorySearch", json!({"query": "kilobytes"}));
+    let (_, id) = found.split_once("(id=").unwrap();
+    client.text("MemoryFetch", json!({"anchor": &id[..11], "budget": 45}));
+    let tree = client.text("MemoryTree", json!({}));
+    assert_eq!(temperature(&tree, "Five"), 0.68);
+    assert_eq!(temperature(&tree, "One"), 0.50, "{tree}");
+    client.end();
+}
+
+/// Notes of every shape that makes counting hard.
+fn corpus(folder: &Folder) {
+    let manual = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut n_real = 0;
+    for place in ["", "docs", "tests/data/markdown"] {
+        let Ok(entries) = std::fs::read_dir(manual.join(place)) else { continue };
+        for path in entries.map(|it| it.unwrap().path()) {
+            if path.extension().is_some_and(|it| it == "md") {
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                folder.write(format!("notes/real/{n_real}-{name}"), std::fs::read(path).unwrap());
+                n_real += 1;
+            }
+        }
+    }
+    let mut dice = Dice::new(1);
+    let pieces = [
+        "word",
+        "memory",
+        "日本語",
+        "テキスト。",
+        "한국어",
+        "ไทย",
+        "🦀",
+        "👩‍👩‍👧‍👦",
+        "é",
+        "e\u{301}",
+        "\u{200b}",
+        "𝔘",
+        "  ",
+        "\u{a0}",
+        "`code`",
+        "**bold**",
+        "12345",
+        "x_y",
+        "https://example.org/a/b?c=d",
+        "…",
+        "\u{2028}",
+        "\u{85}",
+        "aaaaaaaaaaaaaaaaaaaaaaaa",
+        "ﷺ",
+        "-",
+        "(",
+        "…\t",
+        "'s",
+        "\\",
+        "\u{3000}",
+    ];
+    for nth in 0..12 {
+        let mut text = String::new();
+        for section in 0..12 {
+            let depth = "#".repeat(1 + dice.below(6));
+            let n_label = if section == 5 { 200 } else { dice.below(12) };
+            let words = |dice: &mut Dice, n: usize| -> String {
+                let gap = |dice: &mut Dice| *dice.of(&[" ", " ", ""]);
+                (0..n).map(|_| format!("{}{}", dice.of(&pieces), gap(dice))).collect()
+            };
+            text += &format!("{depth} {section} {}\n\n", words(&mut dice, n_label));
+            for _ in 0..dice.below(5) {
+                let n = 1 + dice.below(120);
+                let body = words(&mut dice, n);
+                text += &match dice.below(6) {
+                    0 => format!(
+                        "```{}\n{body}\n   \n\n  {body}\n```\n\n",
+                        dice.of(&["rs", "", "a b"])
+                    ),
+                    1 => format!("- {body}\n  - {body}\n- x\n\n"),
+                    2 => format!("| a | b |\n|---|---|\n| {} | {n} |\n\n", body.replace('|', "/")),
+                    3 => format!("> {body}\n\n"),
+                    _ => format!("{body}\n\n"),
+                };
+            }
+        }
+        let place = "deep/folder/with a name 日本語/".repeat(nth % 4);
+        folder.write(format!("notes/{place}{nth}.md"), text);
+    }
+    folder.write(
+        "notes/huge.md",
+        format!("# Huge\n\n{}\n", "one very long paragraph, ".repeat(4000)),
+    );
+    folder.write("notes/spaces.md", format!("```\n{}\n```\n", " ".repeat(6_000)));
+    folder.write("notes/lines.md", format!("```\n{}\n```\n", "\n".repeat(6_000)));
+    folder.write("notes/one.md", "# x\n");
+}
+
+/// The promise is about what is sent, so it is the reply that is counted, by the encoding itself.
+#[test]
+fn no_reply_is_larger_than_its_budget() {
+    const CALLS: usize = 1_000;
+    let folder = Folder::new();
+    corpus(&folder);
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    let mut ids: Vec<String> = {
+        let tree = folder.facts("m.db");
+        assert!(400 < tree["nodes"].as_u64().unwrap(), "{tree}");
+        let shown = folder.ok("inspect --tree --depth 64 --json --db m.db".split(' '));
+        let shown: Value = serde_json::from_str(&shown).unwrap();
+        let nodes = shown["tree"].as_array().unwrap().iter();
+        nodes.map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+    };
+    ids.push("nonsense".to_owned());
+    let vocabulary = tiktoken_rs::cl100k_base().unwrap();
+    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    let mut dice = Dice::new(7);
+    let queries = [
+        "memory",
+        "word",
+        "日本語",
+        "テキ",
+        "code OR bold",
+        "12345",
+        "x_y https example",
+        "🦀",
+        "aaaa*",
+        "one very long paragraph",
+        "zebra",
+        "ไทย 한국어",
+        "\"very long\" AND one",
+    ];
+    let (mut n_full, mut n_calls) = (0, 0);
+    while n_calls < CALLS {
+        // Small ones are where the frame counts, so half of them are small.
+        let budget = if dice.below(2) == 0 { 1 + dice.below(120) } else { 1 + dice.below(3_000) };
+        let id = dice.of(&ids).clone();
+        let (tool, arguments) = match dice.below(4) {
+            0 => {
+                let root = if dice.below(3) == 0 { String::new() } else { id };
+                ("MemoryTree", json!({"root": root, "depth": dice.below(9), "budget": budget}))
+            }
+            1 => ("MemoryFetch", json!({"anchor": id, "depth": dice.below(5), "budget": budget})),
+            2 => {
+                let n = 1 + dice.below(30);
+                let ids: Vec<&String> = (0..n).map(|_| dice.of(&ids)).collect();
+                ("MemoryFetchBatch", json!({"node_ids": ids, "budget": budget}))
+            }
+            _ => {
+                let detail = dice.of(&["label", "snippet", "full"]);
+                let query = dice.of(&queries);
+                ("MemorySearch", json!({"query": query, "detail": detail, "budget": budget}))
+            }
+        };
+        let reply = client.call(tool, arguments.clone());
+        if reply.is_error {
+            assert!(reply.text.starts_with("no node `nonsense`"), "{arguments}: {}", reply.text);
+            continue;
+        }
+        let n_tokens = vocabulary.encode_ordinary(&reply.text).len();
+        assert!(n_tokens <= budget, "{tool} {arguments}: {n_tokens} tokens\n{}", reply.text);
+        assert!(!reply.text.is_empty(), "{tool} {arguments}");
+        n_full += usize::from(budget / 2 < n_tokens);
+        n_calls += 1;
+    }
+    assert!(CALLS / 3 < n_full, "only {n_full} replies made use of their budget");
+    client.end();
+}

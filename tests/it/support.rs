@@ -1,0 +1,381 @@
+//! What the tests share: a folder of notes, the program run in it, and a client of its server.
+//!
+//! Nothing here sleeps: every wait is for a line, an end of a stream or an end of a process, and gives
+//! up with a message after [`PATIENCE`].
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, SystemTime};
+
+use expect_test::Expect;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Longer than anything here should take, however busy the machine is.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder that is gone at the end of the test.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Folder {
+        Folder(tempfile::Builder::new().prefix("remindb-it-").tempdir().unwrap())
+    }
+
+    /// Writes a file, and the folders above it.
+    pub(crate) fn file(self, path: &str, content: impl AsRef<[u8]>) -> Folder {
+        self.write(path, content);
+        self
+    }
+
+    pub(crate) fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+        let full = self.path(path);
+        fs::create_dir_all(full.parent().unwrap()).unwrap();
+        fs::write(full, content).unwrap();
+    }
+
+    /// Dates a file so many seconds after a fixed day long ago.
+    pub(crate) fn date(&self, path: impl AsRef<Path>, seconds: u64) {
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000 + seconds);
+        fs::File::options().write(true).open(self.path(path)).unwrap().set_modified(time).unwrap();
+    }
+
+    pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.0.path().canonicalize().unwrap().join(path)
+    }
+
+    /// Everything in the folder, relative, in order of names.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(self.0.path())
+            .unwrap()
+            .map(|it| it.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// The program, to be run in this folder, with nothing set that could change what it does.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_remindb"));
+        command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
+        for name in ["REMINDB_DB", "REMINDB_SOURCE", "NO_COLOR", "RUST_BACKTRACE"] {
+            command.env_remove(name);
+        }
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Ran {
+        Ran::of(self, &mut self.command(args))
+    }
+
+    /// Runs the program, which has to end well, and gives what it printed.
+    #[track_caller]
+    pub(crate) fn ok<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> String {
+        let ran = self.run(args);
+        assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+        ran.stdout
+    }
+
+    /// Compares both streams and the code of a run, whose words stand in one line.
+    #[track_caller]
+    pub(crate) fn check(&self, args: &str, expected: Expect) {
+        expected.assert_eq(&self.run(args.split_whitespace()).transcript());
+    }
+
+    /// The database, to look at and to prepare; the program must not be running.
+    pub(crate) fn database(&self, path: &str) -> Connection {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        Connection::open_with_flags(self.path(path), flags).unwrap()
+    }
+
+    /// The facts that `inspect --json` prints.
+    #[track_caller]
+    pub(crate) fn facts(&self, db: &str) -> Value {
+        serde_json::from_str(&self.ok(["inspect", "--json", "--db", db])).unwrap()
+    }
+
+    /// Asserts that the doctor finds nothing.
+    #[track_caller]
+    pub(crate) fn assert_healthy(&self, db: &str) {
+        let said = self.ok(["doctor", "--db", db]);
+        assert!(said.starts_with("✓ Database is healthy"), "{said}");
+    }
+}
+
+/// What a run of the program left.
+pub(crate) struct Ran {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// `None` when a signal ended it.
+    pub(crate) code: Option<i32>,
+}
+
+impl Ran {
+    /// Runs a command of a folder; paths below the folder begin with `DIR` in what comes back.
+    pub(crate) fn of(folder: &Folder, command: &mut Command) -> Ran {
+        let Output { status, stdout, stderr } = finish(command.spawn().unwrap());
+        let here = folder.path("").to_string_lossy().trim_end_matches('/').to_owned();
+        let plain = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace(&here, "DIR");
+        Ran { stdout: plain(stdout), stderr: plain(stderr), code: status.code() }
+    }
+
+    /// Stdout, then stderr behind `! `, then the code behind `= `.
+    pub(crate) fn transcript(&self) -> String {
+        let mut out = self.stdout.clone();
+        if !out.is_empty() && !out.ends_with('\n') {
+            out.push_str("(no line break)\n");
+        }
+        for line in self.stderr.lines() {
+            out.push_str(format!("! {line}").trim_end());
+            out.push('\n');
+        }
+        out + &format!("= {}\n", self.code.map_or("killed".to_owned(), |it| it.to_string()))
+    }
+}
+
+/// Waits for the end of a process whose output is piped; kills it when it takes too long.
+#[track_caller]
+pub(crate) fn finish(child: Child) -> Output {
+    let pid = child.id();
+    let (sender, ended) = channel();
+    spawn(move || sender.send(child.wait_with_output().unwrap()));
+    in_time(&ended, pid)
+}
+
+#[track_caller]
+fn in_time<T>(ended: &Receiver<T>, pid: u32) -> T {
+    ended.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+        signal(pid, "KILL");
+        panic!("the program should have ended by now")
+    })
+}
+
+/// Sends a signal to a process that the test started.
+pub(crate) fn signal(pid: u32, name: &str) {
+    let sent = Command::new("kill").args(["-s", name, &pid.to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+pub(crate) fn spawn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) {
+    drop(std::thread::Builder::new().spawn(work).unwrap());
+}
+
+fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = channel();
+    let mut stream = BufReader::new(stream);
+    spawn(move || {
+        let mut line = Vec::new();
+        while stream.read_until(b'\n', &mut line).is_ok_and(|n_bytes| 0 < n_bytes) {
+            let text = String::from_utf8(std::mem::take(&mut line)).unwrap();
+            if sender.send(text.trim_end_matches('\n').to_owned()).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+/// `_meta` of a request in the modern era.
+pub(crate) fn modern() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
+
+/// A client of `remindb serve`, on its pipes.
+pub(crate) struct Client {
+    child: Option<Child>,
+    input: Option<ChildStdin>,
+    /// Lines of stdout.
+    replies: Receiver<String>,
+    /// Lines of stderr.
+    log: Receiver<String>,
+    /// Sent with every request.
+    meta: Option<Value>,
+    next_id: u64,
+}
+
+/// What a tool answered.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
+    /// The whole result.
+    pub(crate) result: Value,
+}
+
+impl Client {
+    /// Starts the server and says nothing.
+    pub(crate) fn start(folder: &Folder, args: &[&str]) -> Client {
+        let mut command = folder.command(["serve"].iter().chain(args));
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        let replies = lines_of(child.stdout.take().unwrap());
+        let log = lines_of(child.stderr.take().unwrap());
+        let input = child.stdin.take();
+        Client { child: Some(child), input, replies, log, meta: None, next_id: 100 }
+    }
+
+    /// Starts the server and shakes hands.
+    #[track_caller]
+    pub(crate) fn legacy(folder: &Folder, args: &[&str]) -> Client {
+        let mut client = Client::start(folder, args);
+        let hello = client.ask("initialize", json!({"protocolVersion": "2025-11-25"}));
+        assert_eq!(hello["result"]["protocolVersion"], "2025-11-25", "{hello}");
+        client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        client
+    }
+
+    /// Starts the server; each request says that it is modern.
+    pub(crate) fn modern(folder: &Folder, args: &[&str]) -> Client {
+        let mut client = Client::start(folder, args);
+        client.meta = Some(modern());
+        client
+    }
+
+    /// Sends a line.
+    pub(crate) fn send(&mut self, line: impl AsRef<[u8]>) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(line.as_ref()).and_then(|()| input.write_all(b"\n")).unwrap();
+    }
+
+    /// The next line that comes, whatever it is.
+    #[track_caller]
+    pub(crate) fn line(&self) -> Value {
+        let line = self.replies.recv_timeout(PATIENCE).expect("a line should have come");
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// Sends a request, and gives its id.
+    pub(crate) fn request(&mut self, method: &str, mut params: Value) -> u64 {
+        self.next_id += 1;
+        if let Some(meta) = &self.meta {
+            params["_meta"] = meta.clone();
+        }
+        let id = self.next_id;
+        self.send(
+            json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string(),
+        );
+        id
+    }
+
+    /// The reply to a request, with what comes before it being let go.
+    #[track_caller]
+    pub(crate) fn reply(&self, id: u64) -> Value {
+        loop {
+            let line = self.line();
+            if line["id"] == json!(id) {
+                return line;
+            }
+        }
+    }
+
+    /// Asks and waits for the reply.
+    #[track_caller]
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.request(method, params);
+        self.reply(id)
+    }
+
+    /// Calls a tool, which has to exist.
+    #[track_caller]
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Reply {
+        let reply = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+        let result = reply["result"].clone();
+        let text = result["content"][0]["text"].as_str();
+        let text = text.unwrap_or_else(|| panic!("no result: {reply}")).to_owned();
+        Reply { text, is_error: result["isError"] == json!(true), result }
+    }
+
+    /// Calls a tool that has to succeed, for its text.
+    #[track_caller]
+    pub(crate) fn text(&mut self, tool: &str, arguments: Value) -> String {
+        let reply = self.call(tool, arguments);
+        assert!(!reply.is_error, "{}", reply.text);
+        reply.text
+    }
+
+    /// Waits for a line of the log.
+    #[track_caller]
+    pub(crate) fn logged(&self, what: &str) -> String {
+        loop {
+            let line = self.log.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|_| panic!("`{what}` should have been logged"));
+            if line.contains(what) {
+                return line;
+            }
+        }
+    }
+
+    /// The next line of the log; none when the server has ended and all of it was read.
+    pub(crate) fn log_line(&self) -> Option<String> {
+        self.log.recv_timeout(PATIENCE).ok()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.as_ref().unwrap().id()
+    }
+
+    /// Closes the input.
+    pub(crate) fn close(&mut self) {
+        self.input = None;
+    }
+
+    /// Waits for the server's end, whatever caused it.
+    #[track_caller]
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        let mut child = self.child.take().unwrap();
+        let pid = child.id();
+        let (sender, ended) = channel();
+        spawn(move || sender.send(child.wait().unwrap()));
+        in_time(&ended, pid)
+    }
+
+    /// Closes the input and asserts that the server ends well with nothing more to say.
+    #[track_caller]
+    pub(crate) fn end(mut self) {
+        self.close();
+        assert_eq!(self.wait().code(), Some(0));
+        let rest: Vec<String> = self.replies.iter().collect();
+        assert_eq!(rest, [] as [String; 0]);
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            // It may be gone already.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Random numbers that are the same in every run.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Dice {
+        Dice(seed)
+    }
+
+    /// A number below `n`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+
+    pub(crate) fn of<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+}
