@@ -280,7 +280,8 @@ impl Run {
     }
 }
 
-/// What is too short to be told on its own moves with its kin: a parent with a child that moved, and
+/// What is too short to be told on its own moves with its kin: a parent with a child that moved,
+/// and
 /// children with their parent, where type and text agree.
 fn take_kin(work: &mut Work, pool: &mut [Option<Stored>]) {
     let idx_of: HashMap<NodeKey, usize> =

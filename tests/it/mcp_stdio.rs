@@ -245,7 +245,11 @@ fn tools_and_arguments_that_do_not_exist_are_named() {
         json!({"depth": "deep"}),
         expect!["`depth` must be an integer, not a string"],
     );
-    check("MemoryFetchBatch", json!({"node_ids": []}), expect!["`node_ids` must be non-empty"]);
+    check(
+        "MemoryFetchBatch",
+        json!({"node_ids": []}),
+        expect!["`node_ids` must have 1 to 256 items, not 0"],
+    );
     check(
         "MemoryFetchBatch",
         json!({"node_ids": "x"}),
@@ -254,7 +258,7 @@ fn tools_and_arguments_that_do_not_exist_are_named() {
     check(
         "MemoryFetchBatch",
         json!({"node_ids": vec!["x"; 257]}),
-        expect!["`node_ids` exceeds cap 256: 257 ids; ask in several calls"],
+        expect!["`node_ids` must have 1 to 256 items, not 257"],
     );
     check("MemoryCompile", json!({"path": ""}), expect!["`path` is empty; name a file or folder"]);
     check(
