@@ -139,7 +139,7 @@ impl fmt::Display for CompileError {
                 "cannot compile `{}`: not a format that is understood; name a folder, or a file \
                  that ends in {}",
                 path.display(),
-                parse::ENDINGS.map(|it| format!(".{it}")).join(", ")
+                parse::Syntax::endings().map(|it| format!(".{it}")).collect::<Vec<_>>().join(", ")
             ),
             CompileError::NotUtf8 { path } => write!(
                 f,

@@ -6,11 +6,17 @@
 //! type with an empty content and its parts as children. Nothing here does IO.
 
 mod decode;
+mod json;
 mod label;
 mod markdown;
 mod outline;
 mod parts;
 mod preamble;
+mod toml;
+mod toon;
+mod transcript;
+mod value;
+mod yaml;
 
 use crate::tree::Tree;
 
@@ -22,16 +28,43 @@ pub use parts::PART_TOKENS_MAX;
 pub enum Syntax {
     /// CommonMark with GFM tables, task lists, strikethrough and footnotes.
     Markdown,
+    /// One JSON value, comments allowed.
+    Json,
+    /// JSON values one after the other, a record or a turn of a talk each.
+    JsonLines,
+    /// YAML, all documents of it.
+    Yaml,
+    /// TOML.
+    Toml,
+    /// TOON, the compact table notation.
+    Toon,
 }
 
+/// Every ending that is understood, and what it says.
+const SYNTAXES: &[(&str, Syntax)] = &[
+    ("md", Syntax::Markdown),
+    ("markdown", Syntax::Markdown),
+    ("json", Syntax::Json),
+    ("jsonc", Syntax::Json),
+    ("jsonl", Syntax::JsonLines),
+    ("ndjson", Syntax::JsonLines),
+    ("yaml", Syntax::Yaml),
+    ("yml", Syntax::Yaml),
+    ("toml", Syntax::Toml),
+    ("toon", Syntax::Toon),
+];
+
 impl Syntax {
+    /// The endings of names that are understood, without the dot.
+    pub fn endings() -> impl Iterator<Item = &'static str> {
+        SYNTAXES.iter().map(|&(ending, _)| ending)
+    }
+
     /// The syntax of the file at `path`; `None` when it is none that is understood.
     pub fn of(path: &str) -> Option<Syntax> {
         let (_, ending) = path.rsplit_once('.')?;
-        match ending.to_ascii_lowercase().as_str() {
-            "md" | "markdown" => Some(Syntax::Markdown),
-            _ => None,
-        }
+        let known = SYNTAXES.iter().find(|(it, _)| it.eq_ignore_ascii_case(ending));
+        known.map(|&(_, syntax)| syntax)
     }
 }
 
@@ -57,9 +90,22 @@ pub struct Parsed {
 pub fn parse(syntax: Syntax, text: &str) -> Parsed {
     let mut parsed = match syntax {
         Syntax::Markdown => markdown::parse(text),
+        Syntax::Json => json::parse(text),
+        Syntax::JsonLines => json::parse_lines(text),
+        Syntax::Yaml => yaml::parse(text),
+        Syntax::Toml => toml::parse(text),
+        Syntax::Toon => toon::parse(text),
     };
     parsed.warnings.sort_by_key(|warning| warning.line);
     parsed
+}
+
+/// The tree of whatever bytes a file has.
+pub fn parse_bytes(syntax: Syntax, bytes: &[u8]) -> Parsed {
+    let (text, mut warnings) = decode(bytes);
+    let mut parsed = parse(syntax, &text);
+    warnings.append(&mut parsed.warnings);
+    Parsed { warnings, ..parsed }
 }
 
 #[cfg(test)]
