@@ -5,12 +5,15 @@
 //! node's content has more than [`PART_TOKENS_MAX`] tokens: what is larger becomes a node of the same
 //! type with an empty content and its parts as children. Nothing here does IO.
 
+mod csv;
 mod decode;
 mod json;
 mod label;
 mod markdown;
+mod mdx;
 mod outline;
 mod parts;
+mod plain;
 mod preamble;
 mod toml;
 mod toon;
@@ -38,6 +41,18 @@ pub enum Syntax {
     Toml,
     /// TOON, the compact table notation.
     Toon,
+    /// A table with commas, or whatever its header has instead.
+    Csv,
+    /// A table with tabs.
+    Tsv,
+    /// Paragraphs.
+    Text,
+    /// Org.
+    Org,
+    /// reStructuredText.
+    Rst,
+    /// Markdown with statements and components.
+    Mdx,
 }
 
 /// Every ending that is understood, and what it says.
@@ -52,6 +67,12 @@ const SYNTAXES: &[(&str, Syntax)] = &[
     ("yml", Syntax::Yaml),
     ("toml", Syntax::Toml),
     ("toon", Syntax::Toon),
+    ("csv", Syntax::Csv),
+    ("tsv", Syntax::Tsv),
+    ("txt", Syntax::Text),
+    ("org", Syntax::Org),
+    ("rst", Syntax::Rst),
+    ("mdx", Syntax::Mdx),
 ];
 
 impl Syntax {
@@ -95,6 +116,12 @@ pub fn parse(syntax: Syntax, text: &str) -> Parsed {
         Syntax::Yaml => yaml::parse(text),
         Syntax::Toml => toml::parse(text),
         Syntax::Toon => toon::parse(text),
+        Syntax::Csv => csv::parse(text),
+        Syntax::Tsv => csv::parse_tabs(text),
+        Syntax::Text => plain::parse(text),
+        Syntax::Org => plain::org::parse(text),
+        Syntax::Rst => plain::rst::parse(text),
+        Syntax::Mdx => mdx::parse(text, markdown::parse),
     };
     parsed.warnings.sort_by_key(|warning| warning.line);
     parsed

@@ -231,8 +231,13 @@ impl<'a> Reader<'a> {
             } else {
                 return;
             };
-            for line in rest[..len].lines().map(str::trim).filter(|line| !line.is_empty()) {
-                out.comment(line, rest_at..rest_at + len);
+            let mut line_at = rest_at;
+            for line in rest[..len].split_inclusive('\n') {
+                let lead = line.len() - line.trim_start().len();
+                if !line.trim().is_empty() {
+                    out.comment(self.text, line_at + lead..line_at + line.trim_end().len());
+                }
+                line_at += line.len();
             }
             self.at += len;
         }

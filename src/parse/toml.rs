@@ -3,6 +3,7 @@
 //! A file with a fault in it is kept as text, since what a table has may stand anywhere in a file.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
@@ -17,9 +18,9 @@ pub(super) fn parse(source: &str) -> Parsed {
     let mut out = Writer::default();
     match DeTable::parse(source) {
         Ok(table) => {
-            let mut covered = Vec::new();
-            cover(table.get_ref(), &mut covered);
-            let mut walk = Walk { text: source, out, comments: comments(source, covered), next: 0 };
+            let mut covered = Covered::default();
+            covered.table(table.get_ref());
+            let mut walk = Walk { text: source, out, comments: covered.comments(source) };
             walk.table(table.get_ref(), 0..source.len(), true);
             out = walk.out;
         }
@@ -37,24 +38,45 @@ pub(super) fn parse(source: &str) -> Parsed {
 }
 
 /// Where keys and scalars stand; what stands between them is marks, white space and comments.
-///
-/// The parser bounds how deep this goes.
-fn cover(table: &DeTable<'_>, covered: &mut Vec<Range<usize>>) {
-    for (key, value) in table {
-        covered.push(key.span());
-        cover_value(value.get_ref(), value.span(), covered);
-    }
+#[derive(Default)]
+struct Covered {
+    ranges: Vec<Range<usize>>,
+    /// Where each key starts.
+    keys: Vec<usize>,
 }
 
-fn cover_value(value: &DeValue<'_>, span: Range<usize>, covered: &mut Vec<Range<usize>>) {
-    match value {
-        DeValue::Table(table) => cover(table, covered),
-        DeValue::Array(array) => {
-            for item in array.iter() {
-                cover_value(item.get_ref(), item.span(), covered);
-            }
+impl Covered {
+    /// The parser bounds how deep this goes.
+    fn table(&mut self, table: &DeTable<'_>) {
+        for (key, value) in table {
+            self.keys.push(key.span().start);
+            self.ranges.push(key.span());
+            self.value(value.get_ref(), value.span());
         }
-        _ => covered.push(span),
+    }
+
+    fn value(&mut self, value: &DeValue<'_>, span: Range<usize>) {
+        match value {
+            DeValue::Table(table) => self.table(table),
+            DeValue::Array(array) => {
+                for item in array.iter() {
+                    self.value(item.get_ref(), item.span());
+                }
+            }
+            _ => self.ranges.push(span),
+        }
+    }
+
+    /// The comments, by the key that each one stands before.
+    fn comments(mut self, source: &str) -> HashMap<usize, Vec<Range<usize>>> {
+        self.keys.sort_unstable();
+        let mut by_key: HashMap<usize, Vec<Range<usize>>> = HashMap::new();
+        for comment in comments(source, self.ranges) {
+            let next = self.keys.partition_point(|&key| key < comment.start);
+            let key = self.keys.get(next).copied().unwrap_or(source.len());
+            by_key.entry(key).or_default().push(comment);
+        }
+        by_key
     }
 }
 
@@ -90,21 +112,20 @@ fn comments(source: &str, mut covered: Vec<Range<usize>>) -> Vec<Range<usize>> {
 struct Walk<'a> {
     text: &'a str,
     out: Writer<'a>,
-    comments: Vec<Range<usize>>,
-    /// The first comment that has not been written.
-    next: usize,
+    /// By the offset of the key that they stand before.
+    comments: HashMap<usize, Vec<Range<usize>>>,
 }
 
 impl<'a> Walk<'a> {
     fn table(&mut self, table: &DeTable<'a>, span: Range<usize>, is_root: bool) {
         self.out.open(Kind::Map, Cow::Borrowed(""), span.start);
         for (key, value) in table {
-            self.comments_until(key.span().start);
+            self.comments_at(key.span().start);
             self.out.key(key.get_ref().clone());
             self.value(value.get_ref(), value.span());
         }
         if is_root {
-            self.comments_until(self.text.len());
+            self.comments_at(self.text.len());
         }
         self.out.close(span.end);
     }
@@ -115,7 +136,6 @@ impl<'a> Walk<'a> {
             DeValue::Array(array) => {
                 self.out.open(Kind::List, Cow::Borrowed(""), span.start);
                 for item in array.iter() {
-                    self.comments_until(item.span().start);
                     self.value(item.get_ref(), item.span());
                 }
                 self.out.close(span.end);
@@ -133,11 +153,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Writes the comments that stand before `end` and have not been written.
-    fn comments_until(&mut self, end: usize) {
-        while let Some(range) = self.comments.get(self.next).filter(|it| it.start < end) {
-            self.out.comment(&self.text[range.clone()], range.clone());
-            self.next += 1;
+    /// Writes the comments that stand before the key at `offset`.
+    fn comments_at(&mut self, offset: usize) {
+        for range in self.comments.remove(&offset).unwrap_or_default() {
+            self.out.comment(self.text, range);
         }
     }
 }

@@ -69,9 +69,8 @@ pub(super) fn add(data: &mut Data<'_>, index: usize, path: String, nodes: &mut N
         data.values[it].is_taken = true;
     }
     // The label begins with the role; a turn that has nothing else needs no second node.
-    let is_plain = data.values[index].n == 2
-        && turn.message == index
-        && data.values[turn.content].is_taken;
+    let is_plain =
+        data.values[index].n == 2 && turn.message == index && data.values[turn.content].is_taken;
     if is_plain {
         return;
     }
@@ -87,9 +86,8 @@ fn said<'a>(data: &'a Data<'_>, content: usize) -> (Vec<usize>, &'a str) {
     let mut said = Vec::new();
     let mut what = "";
     let mut take = |index: Option<usize>, kind: &'a str| {
-        let taken = index.filter(|&it| {
-            data.values[it].kind == Kind::Text && !data.values[it].text.is_empty()
-        });
+        let taken = index
+            .filter(|&it| data.values[it].kind == Kind::Text && !data.values[it].text.is_empty());
         if said.is_empty() && taken.is_some() {
             what = kind;
         }

@@ -49,6 +49,8 @@ pub(super) struct Value<'a> {
     pub(super) n: usize,
     /// Whether the text stands in another node already.
     pub(super) is_taken: bool,
+    /// Whether a comment is about what stands before it, not behind it.
+    pub(super) is_aside: bool,
 }
 
 /// Values in the order of the source; what is at the top follows one another.
@@ -177,10 +179,14 @@ impl<'a> Writer<'a> {
         self.push(kind, text, span)
     }
 
-    /// Adds a remark, which takes no key.
-    pub(super) fn comment(&mut self, text: &'a str, span: Range<usize>) {
+    /// Adds a remark that stands at `span` of `source`; it takes no key.
+    pub(super) fn comment(&mut self, source: &'a str, span: Range<usize>) {
         let key = self.key.take();
-        self.push(Kind::Comment, Cow::Borrowed(text), span);
+        let before = source[..span.start].trim_end_matches([' ', '\t', ',']);
+        let is_aside = !before.is_empty() && !before.ends_with(['\n', '\r', '{', '[', '}', ']']);
+        let words = Cow::Borrowed(&source[span.clone()]);
+        let index = self.push(Kind::Comment, words, span);
+        self.data.values[index].is_aside = is_aside;
         self.key = key;
     }
 
@@ -200,6 +206,7 @@ impl<'a> Writer<'a> {
             end: index + 1,
             n: 0,
             is_taken: false,
+            is_aside: false,
         });
         index
     }
@@ -221,7 +228,8 @@ impl<'a> Writer<'a> {
 pub(super) fn is_typed(text: &str) -> bool {
     if text.len() <= 5 {
         let words = ["null", "true", "false", "yes", "no", "on", "off", "nan", "inf", "~", ".inf"];
-        if words.iter().any(|it| text.eq_ignore_ascii_case(it)) || text.eq_ignore_ascii_case(".nan") {
+        if words.iter().any(|it| text.eq_ignore_ascii_case(it)) || text.eq_ignore_ascii_case(".nan")
+        {
             return true;
         }
     }
@@ -247,8 +255,8 @@ fn is_number(unsigned: &str) -> bool {
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let is_mantissa = (!whole.is_empty() || !fraction.is_empty())
         && [whole, fraction].iter().all(|it| it.is_empty() || is_digits(it, is_decimal));
-    let is_exponent = exponent
-        .is_none_or(|it| is_digits(it.strip_prefix(['+', '-']).unwrap_or(it), is_decimal));
+    let is_exponent =
+        exponent.is_none_or(|it| is_digits(it.strip_prefix(['+', '-']).unwrap_or(it), is_decimal));
     is_mantissa && is_exponent
 }
 

@@ -112,7 +112,9 @@ impl<'a> Reader<'a> {
 
     fn event(&mut self, event: Event<'a>, range: Range<usize>) {
         match event {
-            Event::MappingStart(..) | Event::SequenceStart(..) | Event::Scalar(..)
+            Event::MappingStart(..)
+            | Event::SequenceStart(..)
+            | Event::Scalar(..)
             | Event::Alias(_) => (),
             Event::MappingEnd | Event::SequenceEnd => return self.end(range),
             Event::DocumentStart(_) | Event::DocumentEnd | Event::StreamEnd => {
@@ -197,11 +199,12 @@ impl<'a> Reader<'a> {
             }
             return;
         }
-        if !self.text[range.clone()].is_empty() {
+        // A block ends where something else starts; what stands before that belongs to what comes.
+        if !range.is_empty() {
             self.comments_until(range.start);
+            self.done = self.done.max(range.end);
         }
-        self.out.close(range.start.max(self.done.min(range.end)));
-        self.done = self.done.max(range.end);
+        self.out.close(self.done.min(range.end));
     }
 
     fn line_start(&self, at: usize) -> usize {
@@ -227,7 +230,7 @@ impl<'a> Reader<'a> {
             if is_first && rest.starts_with(['#', '%']) {
                 let start = self.done + at;
                 let words = self.text[start..start + line_len].trim_end();
-                self.out.comment(words, start..start + words.len());
+                self.out.comment(self.text, start..start + words.len());
                 at += line_len;
             } else if is_first {
                 let word = self.marks_at(rest);

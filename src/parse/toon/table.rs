@@ -127,11 +127,7 @@ impl<'a> Table<'a> {
             while !self.push_group(start..end) {
                 if end - start == 1 {
                     self.groups.clear();
-                    self.groups.push(Group {
-                        rows: 0..0,
-                        content: String::new(),
-                        tokens: 0,
-                    });
+                    self.groups.push(Group { rows: 0..0, content: String::new(), tokens: 0 });
                     return;
                 }
                 end = start + (end - start) / 2;
@@ -170,9 +166,10 @@ fn columns<'a>(data: &'a Data<'_>, index: usize) -> Option<Option<Vec<&'a str>>>
             && map.marks.is_empty()
             && map.n == keys.len()
             && map.end - item == keys.len() + 1
-            && keys.iter().zip(&data.values[item + 1..map.end]).all(|(&key, value)| {
-                is_cell(value) && value.key.as_deref() == Some(key)
-            })
+            && keys
+                .iter()
+                .zip(&data.values[item + 1..map.end])
+                .all(|(&key, value)| is_cell(value) && value.key.as_deref() == Some(key))
     });
     let are_keys = !keys.is_empty()
         && keys.iter().all(|key| may_be_quoted(key))
@@ -226,8 +223,8 @@ fn push_cell(out: &mut String, value: &Value<'_>) {
 
 fn push_key(out: &mut String, key: &str) {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
-    let is_plain = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && key.chars().all(is_word);
+    let is_plain =
+        key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && key.chars().all(is_word);
     push_quoted(out, key, is_plain);
 }
 

@@ -1,7 +1,9 @@
 //! Values to nodes: what is large is a node of its own, records of a long list are one node each,
 //! uniform tables are TOON, and no content is larger than a part may be.
 
-use super::plain::{self, Moves};
+use std::ops::Range;
+
+use super::plain::{self, Moved, Moves, Subject};
 use super::{Data, Kind, path};
 use crate::parse::label;
 use crate::parse::parts::{self, Cut, PART_TOKENS_MAX};
@@ -28,6 +30,15 @@ struct Due {
     parent: Option<usize>,
     path: Option<String>,
     moves: Moves,
+    /// The comments before it.
+    comments: Range<usize>,
+}
+
+impl Due {
+    fn subject(&self, room: usize) -> Subject<'_> {
+        let path = self.path.as_deref().unwrap_or("");
+        Subject { index: self.index, path, comments: &self.comments, room }
+    }
 }
 
 /// What nodes are added to.
@@ -38,11 +49,19 @@ pub(in crate::parse) struct Nodes {
 
 /// Adds the nodes of every value at the top of `source`'s data, roots without a path.
 pub(in crate::parse) fn add(source: &str, data: &Data<'_>, nodes: &mut Nodes) {
+    let mut comments = 0..0;
     for root in data.roots() {
+        let value = &data.values[root];
         if nodes.is_full() {
-            return nodes.add_rest(source, data.values[root].span.start);
+            return nodes.add_rest(source, value.span.start);
         }
-        nodes.add(data, root, None, None);
+        if value.kind == Kind::Comment && value.end < data.values.len() {
+            comments = if comments.end == root { comments.start..root + 1 } else { root..root + 1 };
+            continue;
+        }
+        let comments = std::mem::take(&mut comments);
+        let due = Due { index: root, parent: None, path: None, moves: Moves::Large, comments };
+        nodes.add_all(data, due);
     }
 }
 
@@ -55,7 +74,7 @@ impl Nodes {
         parent: Option<usize>,
         path: Option<String>,
     ) {
-        self.add_all(data, Due { index, parent, path, moves: Moves::Large });
+        self.add_all(data, Due { index, parent, path, moves: Moves::Large, comments: 0..0 });
     }
 
     /// Adds the map at `index` with all that it holds in one node, if it is not too large for that.
@@ -66,16 +85,20 @@ impl Nodes {
         parent: Option<usize>,
         path: Option<String>,
     ) {
-        self.add_all(data, Due { index, parent, path, moves: Moves::Strings });
+        self.add_all(data, Due { index, parent, path, moves: Moves::Strings, comments: 0..0 });
     }
 
     fn add_all(&mut self, data: &Data<'_>, first: Due) {
         let mut due = vec![first];
         while let Some(next) = due.pop() {
             let room = NODES_MAX.saturating_sub(self.tree.nodes.len() + due.len());
-            let (node, moved) = self.one(data, next, room);
-            due.extend(moved.into_iter().rev().map(|(index, path)| {
-                Due { index, parent: Some(node), path: Some(path), moves: Moves::Large }
+            let (node, moved) = self.one(data, &next, room);
+            due.extend(moved.into_iter().rev().map(|Moved { index, path, comments }| Due {
+                index,
+                parent: Some(node),
+                path: Some(path),
+                moves: Moves::Large,
+                comments,
             }));
         }
     }
@@ -100,11 +123,11 @@ impl Nodes {
     }
 
     /// Adds the node of one value; returns it and what has to become its children.
-    fn one(&mut self, data: &Data<'_>, due: Due, room: usize) -> (usize, Vec<(usize, String)>) {
+    fn one(&mut self, data: &Data<'_>, due: &Due, room: usize) -> (usize, Vec<Moved>) {
         let value = &data.values[due.index];
         let node = Node {
             parent: due.parent,
-            key_path: due.path,
+            key_path: due.path.clone(),
             span: value.span.clone(),
             ..Node::default()
         };
@@ -121,59 +144,53 @@ impl Nodes {
                 (self.add_text(node, &value.text), Vec::new())
             }
             Kind::Text | Kind::Bare => {
-                let content = plain::lines(data, due.index, "", Moves::Large, 0).content;
+                let content = plain::lines(data, due.subject(0), Moves::Large).content;
                 let label = or_kind(text::label(&content), "value");
                 let node = Node { node_type: NodeType::Kv, label, ..node };
                 (self.add_text(node, &content), Vec::new())
             }
-            Kind::Map => self.map(data, due.index, node, due.moves, room),
-            Kind::List => self.list(data, due.index, node, room),
+            Kind::Map => self.map(data, due.subject(room), node, due.moves),
+            Kind::List => self.list(data, due.subject(room), node),
         }
     }
 
     fn map(
         &mut self,
         data: &Data<'_>,
-        index: usize,
+        subject: Subject<'_>,
         node: Node,
         moves: Moves,
-        room: usize,
-    ) -> (usize, Vec<(usize, String)>) {
-        let path = node.key_path.as_deref().unwrap_or("");
-        let mut lines = plain::lines(data, index, path, moves, room);
+    ) -> (usize, Vec<Moved>) {
+        let mut lines = plain::lines(data, subject, moves);
         for next in [Moves::Large, Moves::Most] {
             if moves < next && PART_TOKENS_MAX < size(&lines.content) {
-                lines = plain::lines(data, index, path, next, room);
+                lines = plain::lines(data, subject, next);
             }
         }
-        let label = map_label(data, index, &lines, node.key_path.is_some());
+        let label = map_label(data, subject.index, &lines, node.key_path.is_some());
         let node = Node { node_type: NodeType::Kv, label, ..node };
         (self.add_text(node, &lines.content), lines.moved)
     }
 
-    fn list(
-        &mut self,
-        data: &Data<'_>,
-        index: usize,
-        node: Node,
-        room: usize,
-    ) -> (usize, Vec<(usize, String)>) {
+    fn list(&mut self, data: &Data<'_>, subject: Subject<'_>, node: Node) -> (usize, Vec<Moved>) {
         let node = Node { node_type: NodeType::List, ..node };
-        if let Some(table) = toon::Table::of(data, index) {
+        let index = subject.index;
+        if subject.comments.is_empty()
+            && let Some(table) = toon::Table::of(data, index)
+        {
             return (self.table(&table, node), Vec::new());
         }
         let value = &data.values[index];
-        let path = node.key_path.as_deref().unwrap_or("");
         let is_nested =
             data.children(index).any(|it| matches!(data.values[it].kind, Kind::Map | Kind::List));
         let moves = match is_nested && LIST_VALUES_MAX < value.end - index {
             true => Moves::Most,
             false => Moves::Large,
         };
-        let mut lines = plain::lines(data, index, path, moves, room);
+        let mut lines = plain::lines(data, subject, moves);
         let max = if is_nested { LIST_TOKENS_MAX } else { PART_TOKENS_MAX };
         if moves == Moves::Large && max < size(&lines.content) {
-            lines = plain::lines(data, index, path, Moves::Most, room);
+            lines = plain::lines(data, subject, Moves::Most);
         }
         let first = data.children(index).find(|&it| data.values[it].kind != Kind::Comment);
         let first = first.map(|it| plain::preview(data, it)).unwrap_or_default();
@@ -196,7 +213,8 @@ impl Nodes {
         for group in &table.groups {
             let mut key_path = path.clone();
             path::push_range(&mut key_path, &group.rows);
-            let first = group.content.lines().nth(1).or(group.content.split_once(": ").map(|it| it.1));
+            let first =
+                group.content.lines().nth(1).or(group.content.split_once(": ").map(|it| it.1));
             let title = format!("[{}..{}]", group.rows.start, group.rows.end);
             self.tree.push(Node {
                 parent: Some(index),
@@ -280,7 +298,7 @@ fn map_label(data: &Data<'_>, index: usize, lines: &plain::Lines, has_path: bool
     };
     let has_moved = |it: usize| {
         let is_holder = matches!(data.values[it].kind, Kind::Map | Kind::List);
-        is_holder && lines.moved.binary_search_by_key(&it, |(moved, _)| *moved).is_ok()
+        is_holder && lines.moved.binary_search_by_key(&it, |moved| moved.index).is_ok()
     };
     let shown = keys_of(&|it| !has_moved(it));
     let keys = if shown.is_empty() { keys_of(&|_| true) } else { shown };

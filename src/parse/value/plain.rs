@@ -5,6 +5,8 @@
 //! of its line, nothing escaped. What is large, and what has more than one line, is left to nodes of
 //! its own: `key: |` stands for a string that has moved out, a lone dash for an item that has.
 
+use std::ops::Range;
+
 use super::path;
 use super::{Data, Kind, Value, is_typed};
 use crate::text;
@@ -39,8 +41,16 @@ pub(super) enum Moves {
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) content: String,
-    /// What moved out, with its path.
-    pub(super) moved: Vec<(usize, String)>,
+    pub(super) moved: Vec<Moved>,
+}
+
+/// A value that has moved out of what it is in.
+#[derive(Debug)]
+pub(super) struct Moved {
+    pub(super) index: usize,
+    pub(super) path: String,
+    /// The comments before it, which go with it.
+    pub(super) comments: Range<usize>,
 }
 
 /// A map or list whose entries are being written.
@@ -56,16 +66,19 @@ struct Open {
     is_bare: bool,
 }
 
-/// The lines of the value at `index`, whose path is `path`.
-///
-/// At most `room` values move out.
-pub(super) fn lines(
-    data: &Data<'_>,
-    index: usize,
-    path: &str,
-    moves: Moves,
-    room: usize,
-) -> Lines {
+/// What to write: the value at `index`, whose path is `path`, after some comments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Subject<'a> {
+    pub(super) index: usize,
+    pub(super) path: &'a str,
+    pub(super) comments: &'a Range<usize>,
+    /// How many values may move out.
+    pub(super) room: usize,
+}
+
+/// The lines of a value.
+pub(super) fn lines(data: &Data<'_>, subject: Subject<'_>, moves: Moves) -> Lines {
+    let Subject { index, path, room, .. } = subject;
     let mut writer = LineWriter {
         data,
         moves,
@@ -74,8 +87,9 @@ pub(super) fn lines(
         open: Vec::new(),
         path: path.to_owned(),
         is_inline: true,
+        comments: 0..0,
     };
-    writer.start(index);
+    writer.start(index, subject.comments);
     let mut at = index + 1;
     let end = data.values[index].end;
     while at < end {
@@ -94,24 +108,33 @@ struct LineWriter<'a, 'd> {
     path: String,
     /// Whether the next entry goes on in the line that is there: at the start, and behind a dash.
     is_inline: bool,
+    /// The comments before the next entry, which moves out with them.
+    comments: Range<usize>,
 }
 
 impl LineWriter<'_, '_> {
     /// Writes what stands before the entries of the value that the node is about, or all of it.
-    fn start(&mut self, index: usize) {
+    fn start(&mut self, index: usize, comments: &Range<usize>) {
         let value = &self.data.values[index];
         let is_holder = matches!(value.kind, Kind::Map | Kind::List) && 0 < value.n;
         let out = &mut self.out.content;
+        for comment in &self.data.values[comments.clone()] {
+            push_comment(out, &comment.text);
+            out.push('\n');
+        }
+        let start = out.len();
         if let Some(key) = &value.key {
             push_key(out, key);
             out.push(':');
         }
         if !is_holder {
-            push_separated(out, &scalar(value, Place::Entry));
+            out.push_str(if start < out.len() { " " } else { "" });
+            out.push_str(&scalar(value, Place::Entry));
         } else if !value.marks.is_empty() {
-            push_separated(out, &value.marks);
+            out.push_str(if start < out.len() { " " } else { "" });
+            out.push_str(&value.marks);
         }
-        self.is_inline = out.is_empty();
+        self.is_inline = start == out.len();
         let indent = if value.key.is_some() && value.kind == Kind::Map { 2 } else { 0 };
         self.open(index, indent, self.path.len());
     }
@@ -121,7 +144,8 @@ impl LineWriter<'_, '_> {
         let is_bare = value.kind == Kind::List
             && self.data.children(index).all(|it| {
                 let kind = self.data.values[it].kind;
-                kind == Kind::Comment || (kind != Kind::Text && self.moves_out(it, self.open.len() + 1))
+                kind == Kind::Comment
+                    || (kind != Kind::Text && self.moves_out(it, self.open.len() + 1))
             });
         let (end, kind) = (value.end, value.kind);
         self.open.push(Open { end, kind, indent, n: 0, path_len, is_bare });
@@ -143,6 +167,15 @@ impl LineWriter<'_, '_> {
         let Some(open) = self.open.last_mut() else { return value.end };
         let (indent, is_list, is_bare) = (open.indent, open.kind == Kind::List, open.is_bare);
         if value.kind == Kind::Comment {
+            let values = &self.data.values[at..open.end];
+            let len =
+                values.iter().take_while(|it| it.kind == Kind::Comment && !it.is_aside).count();
+            let is_holder =
+                values.get(len).is_some_and(|it| matches!(it.kind, Kind::Map | Kind::List));
+            if is_holder && self.moves_out(at + len, depth) {
+                self.comments = at..at + len;
+                return at + len;
+            }
             self.line(indent);
             push_comment(&mut self.out.content, &value.text);
             return value.end;
@@ -155,7 +188,8 @@ impl LineWriter<'_, '_> {
             _ => path::push_place(&mut self.path, place),
         }
         if self.moves_out(at, depth) {
-            self.out.moved.push((at, self.path.clone()));
+            let comments = std::mem::take(&mut self.comments);
+            self.out.moved.push(Moved { index: at, path: self.path.clone(), comments });
             self.path.truncate(path_len);
             let is_string = matches!(value.kind, Kind::Text | Kind::Raw);
             if is_list && !is_bare || !is_list && is_string {
@@ -197,7 +231,7 @@ impl LineWriter<'_, '_> {
     fn line(&mut self, indent: usize) {
         let out = &mut self.out.content;
         if std::mem::take(&mut self.is_inline) {
-            if !out.is_empty() {
+            if !out.is_empty() && !out.ends_with('\n') {
                 out.push(' ');
             }
             return;
