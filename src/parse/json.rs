@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
             }
             _ => {
                 let rest = &self.text[at..];
-                let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+                let is_part = |c: char| c.is_alphanumeric() || matches!(c, '+' | '-' | '.');
                 let len = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
                 let word = &rest[..len];
                 let is_word = !word.is_empty() && is_typed(word);
@@ -331,7 +331,9 @@ fn unicode(rest: &str) -> Option<(char, usize)> {
         return Some((c, 6));
     }
     let second = unit(6)?;
-    let is_pair = (0xd800..0xdc00).contains(&first) && (0xdc00..0xe000).contains(&second);
-    let c = 0x10000 + (first.wrapping_sub(0xd800) << 10) + second.wrapping_sub(0xdc00);
-    is_pair.then(|| char::from_u32(c)).flatten().map(|c| (c, 12))
+    if !(0xd800..0xdc00).contains(&first) || !(0xdc00..0xe000).contains(&second) {
+        return None;
+    }
+    let c = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+    char::from_u32(c).map(|c| (c, 12))
 }

@@ -58,7 +58,7 @@ struct Open<'a> {
 enum Holds<'a> {
     Entries,
     Items,
-    Rows { keys: Vec<Cow<'a, str>>, delimiter: char },
+    Rows { keys: Vec<Cow<'a, str>>, delimiter: char, head: Range<usize> },
 }
 
 /// `[3]{a,b}:` or the colon of a plain key.
@@ -66,6 +66,7 @@ struct Head<'a> {
     /// For a list, its delimiter.
     list: Option<char>,
     keys: Option<Vec<Cow<'a, str>>>,
+    range: Range<usize>,
     /// What stands behind the colon.
     rest: Range<usize>,
 }
@@ -100,9 +101,19 @@ impl<'a> Reader<'a> {
         }
         self.out.drop_key();
         while 0 < self.out.depth() {
-            self.out.close(start.min(self.text.len()));
+            self.close(start.min(self.text.len()));
         }
         result
+    }
+
+    fn close(&mut self, at: usize) {
+        if let Some(Open { holds: Holds::Rows { head, .. }, .. }) = self.open.pop()
+            && self.out.is_empty()
+        {
+            // The columns of a table without rows stand nowhere else.
+            self.out.comment(self.text, head);
+        }
+        self.out.close(at);
     }
 
     fn line(&mut self, start: usize, line: &'a str) -> Step<()> {
@@ -116,8 +127,7 @@ impl<'a> Reader<'a> {
                 }
                 break;
             }
-            self.open.pop();
-            self.out.close(start);
+            self.close(start);
         }
         if self.open.is_empty() {
             return self.first(body);
@@ -148,7 +158,7 @@ impl<'a> Reader<'a> {
         match &open.holds {
             Holds::Entries => self.entry(body, indent),
             Holds::Items => self.item(body, indent),
-            Holds::Rows { keys, delimiter } => {
+            Holds::Rows { keys, delimiter, .. } => {
                 let (keys, delimiter) = (keys.clone(), *delimiter);
                 let cells = self.cells(body.clone(), delimiter)?;
                 if cells.len() != keys.len() {
@@ -214,7 +224,8 @@ impl<'a> Reader<'a> {
             }
             (None, _) => self.scalar(head.rest),
             (Some(delimiter), Some(keys)) if is_empty => {
-                self.start(Holds::Rows { keys, delimiter }, Kind::List, Some(indent), at)
+                let head = head.range;
+                self.start(Holds::Rows { keys, delimiter, head }, Kind::List, Some(indent), at)
             }
             (Some(_), Some(_)) => Err("a table has something behind its colon"),
             (Some(_), None) if is_empty => self.start(Holds::Items, Kind::List, Some(indent), at),
@@ -268,7 +279,7 @@ impl<'a> Reader<'a> {
             if !rest.is_empty() && !rest.starts_with([' ', '\t']) {
                 return Err("no space stands behind a colon");
             }
-            return Ok(Head { list: None, keys: None, rest: behind(rest) });
+            return Ok(Head { list: None, keys: None, range: range.clone(), rest: behind(rest) });
         }
         let (size, rest) =
             text.strip_prefix('[').and_then(|it| it.split_once(']')).ok_or("a colon is missing")?;
@@ -294,7 +305,8 @@ impl<'a> Reader<'a> {
             }
         };
         let rest = rest.strip_prefix(':').ok_or("a colon is missing")?;
-        Ok(Head { list: Some(delimiter), keys, rest: behind(rest) })
+        let rest = behind(rest);
+        Ok(Head { list: Some(delimiter), keys, range, rest })
     }
 
     /// The cells of a row.

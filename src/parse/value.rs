@@ -128,6 +128,11 @@ impl<'a> Writer<'a> {
         self.open.last().is_some_and(|&it| self.data.values[it].kind == Kind::Map)
     }
 
+    /// Whether the innermost map or list has nothing in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.last().is_some_and(|&it| self.data.values[it].n == 0)
+    }
+
     pub(super) fn has_key(&self) -> bool {
         self.key.is_some()
     }

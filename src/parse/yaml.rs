@@ -119,7 +119,9 @@ impl<'a> Reader<'a> {
             Event::MappingEnd | Event::SequenceEnd => return self.end(range),
             Event::DocumentStart(_) | Event::DocumentEnd | Event::StreamEnd => {
                 self.comments_until(range.start);
-                self.done = self.done.max(range.end);
+                if self.text[range.clone()].starts_with(['-', '.']) && range.len() <= 3 {
+                    self.done = self.done.max(range.end);
+                }
                 return;
             }
             Event::Nothing | Event::StreamStart => return,

@@ -55,14 +55,18 @@ pub(in crate::parse) fn add(source: &str, data: &Data<'_>, nodes: &mut Nodes) {
         if nodes.is_full() {
             return nodes.add_rest(source, value.span.start);
         }
-        if value.kind == Kind::Comment && value.end < data.values.len() {
+        if value.kind == Kind::Comment {
             comments = if comments.end == root { comments.start..root + 1 } else { root..root + 1 };
             continue;
         }
-        let comments = std::mem::take(&mut comments);
-        let due = Due { index: root, parent: None, path: None, moves: Moves::Large, comments };
-        nodes.add_all(data, due);
+        let mut before = std::mem::take(&mut comments);
+        if matches!(value.kind, Kind::Raw | Kind::Text) {
+            nodes.add_comments(data, std::mem::take(&mut before));
+        }
+        let (parent, path, moves) = (None, None, Moves::Large);
+        nodes.add_all(data, Due { index: root, parent, path, moves, comments: before });
     }
+    nodes.add_comments(data, comments);
 }
 
 impl Nodes {
@@ -113,6 +117,17 @@ impl Nodes {
         let words = &source[start..];
         let label = or_kind(text::label(words), "text");
         self.add_text(Node { span: start..source.len(), label, ..Node::default() }, words);
+    }
+
+    /// Adds comments that stand beside no value.
+    fn add_comments(&mut self, data: &Data<'_>, range: Range<usize>) {
+        let comments = &data.values[range];
+        let (Some(first), Some(last)) = (comments.first(), comments.last()) else { return };
+        let lines: Vec<&str> = comments.iter().map(|it| &*it.text).collect();
+        let content = lines.join("\n");
+        let span = first.span.start..last.span.end;
+        let label = or_kind(text::label(&content), "text");
+        self.add_text(Node { span, label, ..Node::default() }, &content);
     }
 
     /// Adds a node with text that is kept character by character, in parts if it is large.

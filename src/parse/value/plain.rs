@@ -212,7 +212,8 @@ impl LineWriter<'_, '_> {
             push_separated(&mut self.out.content, &scalar(value, place));
         }
         self.path.truncate(path_len);
-        value.end
+        // What holds nothing may hold comments.
+        at + 1
     }
 
     fn head(&mut self, indent: usize, is_list: bool, value: &Value<'_>) {
@@ -301,7 +302,9 @@ fn push_key(out: &mut String, key: &str) {
         && !key.contains(char::is_control);
     match is_plain {
         true => out.push_str(key),
-        false => out.push_str(&format!("{key:?}")),
+        // A line break would end the line that the key stands on.
+        false if has_break(key) => out.push_str(&format!("{key:?}")),
+        false => out.push_str(&format!("\"{key}\"")),
     }
 }
 

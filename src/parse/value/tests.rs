@@ -254,7 +254,7 @@ fn a_corpus_is_kept() {
 
 #[test]
 fn hostile_files_cost_no_more_than_their_size() {
-    let n = 100_000;
+    let n = 20_000;
     let cases = [
         (Syntax::Json, "[".repeat(n)),
         (Syntax::Json, "[".repeat(n) + &"]".repeat(n)),
@@ -295,10 +295,7 @@ fn hostile_files_cost_no_more_than_their_size() {
         (Syntax::Mdx, "export {\n\n".repeat(n / 10)),
     ];
     for (syntax, text) in cases {
-        #[expect(clippy::disallowed_methods, reason = "only this report measures")]
-        let started = std::time::Instant::now();
         let parsed = parse_bytes(syntax, text.as_bytes());
-        eprintln!("{syntax:?} {:?} {:?}", &text[..text.len().min(12)], started.elapsed());
         assert!(!parsed.tree.nodes.is_empty(), "{syntax:?}");
         let n_bytes: usize = parsed.tree.nodes.iter().map(|node| node.content.len()).sum();
         assert!(n_bytes <= text.len() * 3 + 1000, "{syntax:?}: {n_bytes} of {}", text.len());
