@@ -1,6 +1,6 @@
 //! Parsing text, tables, Org, reStructuredText and MDX: no word lost, sound trees, the same tree twice.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::markdown::check_tree;
 use crate::parse::{Parsed, Syntax, decode, parse};
@@ -52,15 +52,15 @@ pub(super) fn check_present(parsed: &Parsed, text: &str) {
     }
 }
 
-pub(super) fn counts<'a>(texts: impl IntoIterator<Item = &'a str>) -> HashMap<&'a str, usize> {
-    let mut counts = HashMap::new();
+pub(super) fn counts<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
+    let mut counts = BTreeMap::new();
     for word in texts.into_iter().flat_map(words) {
         *counts.entry(word).or_default() += 1;
     }
     counts
 }
 
-fn count(counts: &HashMap<&str, usize>, word: &str) -> usize {
+fn count(counts: &BTreeMap<&str, usize>, word: &str) -> usize {
     counts.get(word).copied().unwrap_or(0)
 }
 

@@ -164,6 +164,7 @@ impl<'a> Reader<'a> {
                 if cells.len() != keys.len() {
                     return Err("a row has more or fewer cells than its table");
                 }
+                self.check(&cells)?;
                 self.out.open(Kind::Map, Cow::Borrowed(""), body.start);
                 for (key, cell) in keys.into_iter().zip(cells) {
                     self.out.key(key);
@@ -231,6 +232,7 @@ impl<'a> Reader<'a> {
             (Some(_), None) if is_empty => self.start(Holds::Items, Kind::List, Some(indent), at),
             (Some(delimiter), None) => {
                 let cells = self.cells(head.rest.clone(), delimiter)?;
+                self.check(&cells)?;
                 self.out.open(Kind::List, Cow::Borrowed(""), at);
                 for cell in cells {
                     self.scalar(cell)?;
@@ -329,6 +331,11 @@ impl<'a> Reader<'a> {
                 None => return Ok(cells),
             }
         }
+    }
+
+    /// Fails when a cell cannot be read, before anything of its row is written.
+    fn check(&self, cells: &[Range<usize>]) -> Step<()> {
+        cells.iter().try_for_each(|cell| self.plain(cell.clone()).map(|_| ()))
     }
 
     fn plain(&self, range: Range<usize>) -> Step<Cow<'a, str>> {

@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
                 self.resume = self.done;
             }
         }
-        self.comments_until(self.text.len());
+        self.keep_until(self.text.len());
         Ok(())
     }
 
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
             | Event::Alias(_) => (),
             Event::MappingEnd | Event::SequenceEnd => return self.end(range),
             Event::DocumentStart(_) | Event::DocumentEnd | Event::StreamEnd => {
-                self.comments_until(range.start);
+                self.keep_until(range.start);
                 if self.text[range.clone()].starts_with(['-', '.']) && range.len() <= 3 {
                     self.done = self.done.max(range.end);
                 }
@@ -132,21 +132,30 @@ impl<'a> Reader<'a> {
             self.done = self.done.max(range.end);
             return;
         }
-        let marks = self.comments_until(range.start);
+        let marks = match event {
+            Event::Alias(_) => {
+                self.keep_until(range.start);
+                Cow::Borrowed("")
+            }
+            _ => self.comments_until(range.start),
+        };
         let is_key = self.out.is_in_map() && !self.out.has_key();
         match event {
             Event::MappingStart(..) | Event::SequenceStart(..) if is_key => {
-                self.key = Some(KeyText { start: range.start, n_open: 1 });
+                let start = self.start_with(&marks, range.start);
+                self.key = Some(KeyText { start, n_open: 1 });
                 self.done = self.done.max(range.end);
             }
-            Event::MappingStart(_, _) => self.open(Kind::Map, marks, range),
-            Event::SequenceStart(_, _) => self.open(Kind::List, marks, range),
+            Event::MappingStart(anchor, tag) => {
+                let marks = self.marks(marks, &range, anchor != 0 || tag.is_some());
+                self.open(Kind::Map, marks, range);
+            }
+            Event::SequenceStart(anchor, tag) => {
+                let marks = self.marks(marks, &range, anchor != 0 || tag.is_some());
+                self.open(Kind::List, marks, range);
+            }
             Event::Scalar(words, style, anchor, tag) => {
-                let authored = &self.text[range.clone()];
-                let marks = match anchor != 0 || tag.is_some() {
-                    true => joined(marks, self.marks_at(authored)),
-                    false => Cow::Borrowed(""),
-                };
+                let marks = self.marks(marks, &range, anchor != 0 || tag.is_some());
                 let is_bare = style == ScalarStyle::Plain && (words.is_empty() || is_typed(&words));
                 let kind = if is_bare { Kind::Bare } else { Kind::Text };
                 self.scalar(kind, words, marks, range, is_key);
@@ -167,7 +176,9 @@ impl<'a> Reader<'a> {
         range: Range<usize>,
         is_key: bool,
     ) {
-        self.done = self.done.max(range.end);
+        // What means nothing may still have a span, over something that the parser passed over.
+        let is_nothing = kind == Kind::Bare && words.is_empty();
+        self.done = self.done.max(if is_nothing { range.start } else { range.end });
         if is_key {
             let key = if marks.is_empty() { words } else { format!("{marks} {words}").into() };
             self.resume = self.line_start(range.start);
@@ -180,7 +191,6 @@ impl<'a> Reader<'a> {
     fn open(&mut self, kind: Kind, marks: Cow<'a, str>, range: Range<usize>) {
         let bracket = if kind == Kind::Map { '{' } else { '[' };
         let authored = &self.text[range.clone()];
-        let marks = joined(marks, self.marks_at(authored));
         self.out.open(kind, marks, range.start);
         // A block's span may be its first key, which comes as an event of its own.
         if authored.starts_with(bracket) {
@@ -203,15 +213,58 @@ impl<'a> Reader<'a> {
         }
         // A block ends where something else starts; what stands before that belongs to what comes.
         if !range.is_empty() {
-            self.comments_until(range.start);
+            self.keep_until(range.start);
             self.done = self.done.max(range.end);
         }
         self.out.close(self.done.min(range.end));
     }
 
+    /// The anchor and tag of the value at `range`, some of which may stand before it.
+    fn marks(
+        &mut self,
+        before: Cow<'a, str>,
+        range: &Range<usize>,
+        has_some: bool,
+    ) -> Cow<'a, str> {
+        if !has_some {
+            return before;
+        }
+        let authored = &self.text[range.clone()];
+        let mut len = 0;
+        loop {
+            let rest = authored[len..].trim_start();
+            let word_len = match rest.chars().next() {
+                Some('&' | '!') => rest.find(char::is_whitespace).unwrap_or(rest.len()),
+                Some('#') => rest.find(['\n', '\r']).unwrap_or(rest.len()),
+                _ => break,
+            };
+            len = authored.len() - rest.len() + word_len;
+        }
+        let within = self.comments_until(range.start + len);
+        joined(before, &within)
+    }
+
     fn line_start(&self, at: usize) -> usize {
         let start = self.text[..at].rfind('\n').map_or(0, |at| at + 1);
         start.max(self.resume)
+    }
+
+    /// Where marks start that stand right before `at`, or `at` itself.
+    fn start_with(&self, marks: &str, at: usize) -> usize {
+        let first = marks.split(' ').next().filter(|it| !it.is_empty());
+        first.and_then(|it| self.text[..at].rfind(it)).unwrap_or(at)
+    }
+
+    /// Keeps the comments up to `end`, and as such also the marks, which belong to no value.
+    fn keep_until(&mut self, end: usize) {
+        let before = self.done;
+        let marks = self.comments_until(end);
+        let mut at = before;
+        for mark in marks.split(' ').filter(|it| !it.is_empty()) {
+            let Some(len) = self.text[at..end].find(mark) else { break };
+            self.out.comment(self.text, at + len..at + len + mark.len());
+            at += len + mark.len();
+        }
     }
 
     /// Keeps the comments up to `end`; returns the anchor and the tag that stand there.
@@ -225,9 +278,8 @@ impl<'a> Reader<'a> {
         while let Some(len) = gap[at..].find(['#', '&', '!', '%']) {
             at += len;
             let rest = &gap[at..];
-            let is_first = gap[..at].ends_with(|c: char| c.is_whitespace() || ",[]{}".contains(c))
-                || at == 0 && self.text[..self.done].ends_with(char::is_whitespace)
-                || at == 0 && self.done == 0;
+            let before = self.text[..self.done + at].chars().next_back();
+            let is_first = before.is_none_or(|c| c.is_whitespace() || ",[]{}:".contains(c));
             let line_len = rest.find(['\n', '\r']).unwrap_or(rest.len());
             if is_first && rest.starts_with(['#', '%']) {
                 let start = self.done + at;
@@ -260,10 +312,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn joined<'a>(before: Cow<'a, str>, after: &'a str) -> Cow<'a, str> {
+fn joined<'a>(before: Cow<'a, str>, after: &str) -> Cow<'a, str> {
     match (before.is_empty(), after.is_empty()) {
         (_, true) => before,
-        (true, false) => Cow::Borrowed(after),
+        (true, false) => Cow::Owned(after.to_owned()),
         (false, false) => Cow::Owned(format!("{before} {after}")),
     }
 }

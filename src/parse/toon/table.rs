@@ -68,7 +68,9 @@ impl<'a> Table<'a> {
         if u64::from(before) * (100 - SAVING_PERCENT_MIN) < u64::from(after) * 100 {
             return None;
         }
-        table.group();
+        if !table.group() {
+            return None;
+        }
         let items: Vec<usize> = data.children(index).collect();
         table.groups.iter().all(|it| says_the_same(data, &items, key, it)).then_some(table)
     }
@@ -109,11 +111,12 @@ impl<'a> Table<'a> {
         out
     }
 
-    fn group(&mut self) {
+    /// Puts rows together; false when a row alone is too large for a node.
+    fn group(&mut self) -> bool {
         let whole = 0..self.rows.len();
         let n_bytes: usize = self.rows.iter().map(String::len).sum();
         if n_bytes <= GROUP_BYTES * 2 && self.push_group(whole) {
-            return;
+            return true;
         }
         let mut start = 0;
         while start < self.rows.len() {
@@ -126,14 +129,13 @@ impl<'a> Table<'a> {
             // A row is at most 1,000 bytes; what still is too large after halving has odd columns.
             while !self.push_group(start..end) {
                 if end - start == 1 {
-                    self.groups.clear();
-                    self.groups.push(Group { rows: 0..0, content: String::new(), tokens: 0 });
-                    return;
+                    return false;
                 }
                 end = start + (end - start) / 2;
             }
             start = end;
         }
+        true
     }
 
     /// Adds a group if it is small enough.

@@ -154,6 +154,10 @@ impl Nodes {
                 (self.add_text(node, &value.text), Vec::new())
             }
             Kind::Text if due.parent.is_some() || value.text.contains(['\n', '\r']) => {
+                if due.parent.is_none() && !value.marks.is_empty() {
+                    let (label, span) = (text::label(&value.marks), value.span.clone());
+                    self.add_text(Node { label, span, ..Node::default() }, &value.marks);
+                }
                 let label = label::titled(&text::fold(key), &label::first_line(&value.text));
                 let node = Node { label: or_kind(label, "text"), ..node };
                 (self.add_text(node, &value.text), Vec::new())

@@ -194,12 +194,16 @@ impl LineWriter<'_, '_> {
             let is_string = matches!(value.kind, Kind::Text | Kind::Raw);
             if is_list && !is_bare || !is_list && is_string {
                 self.head(indent, is_list, value);
-                self.out.content.push_str(if is_string { " |" } else { "" });
+                if is_string {
+                    push_separated(&mut self.out.content, &value.marks);
+                    self.out.content.push_str(" |");
+                }
             }
             return value.end;
         }
         self.head(indent, is_list, value);
         if value.is_taken {
+            push_separated(&mut self.out.content, &value.marks);
             self.out.content.push_str(" |");
         } else if matches!(value.kind, Kind::Map | Kind::List) && 0 < value.n {
             push_separated(&mut self.out.content, &value.marks);
