@@ -1,4 +1,5 @@
-//! Parsing JSON: every scalar's exact text in the node that its path leads to, nothing lost or doubled.
+//! Parsing JSON: every scalar's exact text in the node that its path leads to, nothing lost or
+//! doubled.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,4 +1,5 @@
-//! Parsing text, tables, Org, reStructuredText and MDX: no word lost, sound trees, the same tree twice.
+//! Parsing text, tables, Org, reStructuredText and MDX: no word lost, sound trees, the same tree
+//! twice.
 
 use std::collections::BTreeMap;
 

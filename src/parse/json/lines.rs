@@ -64,7 +64,8 @@ pub(in crate::parse) fn parse(source: &str) -> Parsed {
     Parsed { tree: nodes(source, &mut out, &mut warnings).tree, warnings }
 }
 
-/// Reads the record at `at`; returns where it ends, or how far was looked until it was found broken.
+/// Reads the record at `at`; returns where it ends, or how far was looked until it was found
+/// broken.
 fn record<'a>(
     source: &'a str,
     at: usize,

@@ -1,6 +1,7 @@
 //! Lists of scalars and of flat maps with the same keys, written in TOON where that saves tokens.
 //!
-//! Nothing is escaped and no number rewritten: a list for which that would be needed is no table. What
+//! Nothing is escaped and no number rewritten: a list for which that would be needed is no table.
+//! What
 //! was written is read again before it is taken, so that a table always says what the list says.
 
 use std::ops::Range;
@@ -150,7 +151,8 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The columns of a list of maps, or `None` inside for a list of scalars; `None` for any other list.
+/// The columns of a list of maps, or `None` inside for a list of scalars; `None` for any other
+/// list.
 #[expect(clippy::option_option, reason = "no table, a table without columns, one with some")]
 fn columns<'a>(data: &'a Data<'_>, index: usize) -> Option<Option<Vec<&'a str>>> {
     let list = &data.values[index];

@@ -1,8 +1,10 @@
 //! Values as lines of `key: value`, nested ones indented, items behind dashes.
 //!
-//! A string stands there character by character, without quotes where it cannot be taken for anything
+//! A string stands there character by character, without quotes where it cannot be taken for
+//! anything
 //! else; with quotes otherwise, and then it is what stands between the first quote and the last one
-//! of its line, nothing escaped. What is large, and what has more than one line, is left to nodes of
+//! of its line, nothing escaped. What is large, and what has more than one line, is left to nodes
+//! of
 //! its own: `key: |` stands for a string that has moved out, a lone dash for an item that has.
 
 use std::ops::Range;
@@ -337,7 +339,8 @@ fn needs_quotes(text: &str, place: Place) -> bool {
         || is_typed(text)
 }
 
-/// The first `n` items of a list of scalars or flat maps, all written out: what a table competes with.
+/// The first `n` items of a list of scalars or flat maps, all written out: what a table competes
+/// with.
 pub(in crate::parse) fn plain_items(data: &Data<'_>, index: usize, n: usize) -> String {
     let mut out = String::new();
     if let Some(key) = &data.values[index].key {

@@ -101,7 +101,8 @@ fn strings_that_look_like_something_else_are_told_apart() {
 fn numbers_keep_their_digits_in_a_table() {
     check(
         Syntax::Json,
-        r#"[{"n":1234567890123456789,"s":"01"},{"n":1.50,"s":"1e5"},{"n":1e400,"s":"x"},{"n":-0,"s":""}]"#,
+        r#"[{"n":1234567890123456789,"s":"01"},{"n":1.50,"s":"1e5"},{"n":1e400,"s":"x"},
+            {"n":-0,"s":""}]"#,
         expect![[r#"
             [list toon] [4]{n,s}
               | [4]{n,s}:
@@ -246,7 +247,11 @@ const PLAIN: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        ..Default::default()
+    })]
 
     #[test]
     fn json_keeps_its_promises(text in soup(JSON)) {
