@@ -2,5 +2,10 @@
 
 pub mod align;
 pub mod frame;
+pub mod json;
 pub mod markdown;
+pub mod plain;
 pub mod query;
+pub mod toml;
+pub mod toon;
+pub mod yaml;

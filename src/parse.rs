@@ -1,17 +1,25 @@
 //! Bytes to trees. Parsing never fails: it gives a tree and warnings.
 //!
 //! [`decode()`] makes text of whatever bytes a file has, [`parse()`] makes a tree of the text.
-//! Every
-//! word that a reader would see stands in exactly one node's content; code stands there byte for
-//! byte. No node's content has more than 800 tokens: what is larger becomes a node
-//! of the same type with an empty content and its parts as children. Nothing here does IO.
+//! Every word that a reader would see stands in exactly one node's content; code stands there byte
+//! for byte. No node's content has more than 800 tokens: what is larger becomes a node of the same
+//! type with an empty content and its parts as children. Nothing here does IO.
 
+mod csv;
 mod decode;
+mod json;
 mod label;
 mod markdown;
+mod mdx;
 mod outline;
 mod parts;
+mod plain;
 mod preamble;
+mod toml;
+mod toon;
+mod transcript;
+mod value;
+mod yaml;
 
 use crate::tree::Tree;
 
@@ -24,22 +32,61 @@ pub(crate) use parts::PART_TOKENS_MAX;
 pub enum Syntax {
     /// CommonMark with GFM tables, task lists, strikethrough and footnotes.
     Markdown,
+    /// One JSON value, comments allowed.
+    Json,
+    /// JSON values one after the other, a record or a turn of a talk each.
+    JsonLines,
+    /// YAML, all documents of it.
+    Yaml,
+    /// TOML.
+    Toml,
+    /// TOON, the compact table notation.
+    Toon,
+    /// A table with commas, or whatever its header has instead.
+    Csv,
+    /// A table with tabs.
+    Tsv,
+    /// Paragraphs.
+    Text,
+    /// Org.
+    Org,
+    /// reStructuredText.
+    Rst,
+    /// Markdown with statements and components.
+    Mdx,
 }
 
 /// Every ending that is understood, and what it says.
-const SYNTAXES: [(&str, Syntax); 2] = [("md", Syntax::Markdown), ("markdown", Syntax::Markdown)];
+const SYNTAXES: &[(&str, Syntax)] = &[
+    ("md", Syntax::Markdown),
+    ("markdown", Syntax::Markdown),
+    ("json", Syntax::Json),
+    ("jsonc", Syntax::Json),
+    ("jsonl", Syntax::JsonLines),
+    ("ndjson", Syntax::JsonLines),
+    ("yaml", Syntax::Yaml),
+    ("yml", Syntax::Yaml),
+    ("toml", Syntax::Toml),
+    ("toon", Syntax::Toon),
+    ("csv", Syntax::Csv),
+    ("tsv", Syntax::Tsv),
+    ("txt", Syntax::Text),
+    ("org", Syntax::Org),
+    ("rst", Syntax::Rst),
+    ("mdx", Syntax::Mdx),
+];
 
 impl Syntax {
     /// The endings of names that are understood, without the dot.
     pub fn endings() -> impl Iterator<Item = &'static str> {
-        SYNTAXES.into_iter().map(|(ending, _)| ending)
+        SYNTAXES.iter().map(|&(ending, _)| ending)
     }
 
     /// The syntax of the file at `path`; `None` when it is none that is understood.
     pub fn of(path: &str) -> Option<Syntax> {
         let (_, ending) = path.rsplit_once('.')?;
-        let known = SYNTAXES.into_iter().find(|(it, _)| it.eq_ignore_ascii_case(ending));
-        known.map(|(_, syntax)| syntax)
+        let known = SYNTAXES.iter().find(|(it, _)| it.eq_ignore_ascii_case(ending));
+        known.map(|&(_, syntax)| syntax)
     }
 }
 
@@ -65,6 +112,17 @@ pub struct Parsed {
 pub fn parse(syntax: Syntax, text: &str) -> Parsed {
     let mut parsed = match syntax {
         Syntax::Markdown => markdown::parse(text),
+        Syntax::Json => json::parse(text),
+        Syntax::JsonLines => json::parse_lines(text),
+        Syntax::Yaml => yaml::parse(text),
+        Syntax::Toml => toml::parse(text),
+        Syntax::Toon => toon::parse(text),
+        Syntax::Csv => csv::parse(text),
+        Syntax::Tsv => csv::parse_tabs(text),
+        Syntax::Text => plain::parse(text),
+        Syntax::Org => plain::org::parse(text),
+        Syntax::Rst => plain::rst::parse(text),
+        Syntax::Mdx => mdx::parse(text, markdown::parse),
     };
     parsed.warnings.sort_by_key(|warning| warning.line);
     parsed

@@ -46,7 +46,7 @@ pub(crate) fn check_tree(tree: &Tree, text: &str) {
         assert!(node.span.start <= node.span.end && node.span.end <= text.len());
         assert!(text.get(node.span.clone()).is_some(), "span inside a character: {node:?}");
         assert_eq!(node.level.is_some(), node.node_type == NodeType::Heading);
-        assert!(node.format == Format::Plain || node.node_type == NodeType::Code);
+        assert!(node.format != Format::Latex || node.node_type == NodeType::Code);
     }
 }
 

@@ -1,0 +1,144 @@
+//! Parsing JSON: every scalar's exact text in the node that its path leads to, nothing lost or
+//! doubled.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::de::{Deserializer as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::markdown::check_tree;
+use super::plain::{counts, twice};
+use crate::parse::{Parsed, Syntax, decode};
+
+/// Panics when parsing `data` as JSON, or as lines of it, breaks a promise.
+pub fn json(data: &[u8]) {
+    let (text, _) = decode(data);
+    let parsed = twice(Syntax::Json, &text);
+    check_tree(&parsed.tree, &text);
+    if let Err(report) = check_scalars(&parsed, &text) {
+        panic!("{report}");
+    }
+    let lines = twice(Syntax::JsonLines, &text);
+    check_tree(&lines.tree, &text);
+    if !text.contains('\\') {
+        super::plain::check_present(&lines, &text);
+    }
+}
+
+/// Checks the tree against what another parser says about the text, if it says anything.
+pub fn check_scalars(parsed: &Parsed, text: &str) -> Result<(), String> {
+    let Ok(root) = serde_json::from_str::<&RawValue>(text) else {
+        if !text.contains('\\') {
+            super::plain::check_present(parsed, text);
+        }
+        return Ok(());
+    };
+    let mut oracle = Oracle::default();
+    oracle.read(root.get(), String::new());
+    let mut by_path: HashMap<String, String> = HashMap::new();
+    for node in &parsed.tree.nodes {
+        let mut path = node.key_path.clone().unwrap_or_default();
+        if let Some((base, group)) = path.rsplit_once('[')
+            && group.contains("..")
+        {
+            path = base.to_owned();
+        }
+        let contents = by_path.entry(path).or_default();
+        contents.push_str(&node.content);
+        contents.push('\n');
+    }
+    // Parts of a large text are cut at line breaks, and inside of long lines.
+    let plain = |text: &str| text.replace('\n', "");
+    for (path, scalar) in &oracle.scalars {
+        let is_there = homes(&by_path, path)
+            .into_iter()
+            .any(|found| found.contains(scalar.as_str()) || plain(found).contains(&plain(scalar)));
+        if !is_there && path.len() < 800 {
+            return Err(format!("{path}: {scalar:?} is not in {by_path:?}"));
+        }
+    }
+    let contents: Vec<&str> = parsed.tree.nodes.iter().map(|it| &*it.content).collect();
+    let have = counts(contents.iter().copied());
+    let want = counts(oracle.scalars.iter().map(|(_, scalar)| &**scalar));
+    let keys = counts(oracle.keys.iter().map(|key| &**key));
+    let is_cut = parsed.tree.nodes.iter().any(|node| node.label.starts_with('…'));
+    for (word, n) in &want {
+        let found = have.get(word).copied().unwrap_or(0);
+        if found < *n && !is_cut {
+            return Err(format!("{word:?}: {n} times in the source, {found} times in the tree"));
+        }
+        let is_other = keys.contains_key(word) || word.parse::<u64>().is_ok() || *word == "null";
+        if *n < found && !is_other && !is_cut {
+            return Err(format!("{word:?}: {n} times in the source, {found} times in the tree"));
+        }
+    }
+    match keys.keys().find(|word| !have.contains_key(*word)) {
+        Some(word) if !is_cut && !text.contains('\\') => Err(format!("the key {word:?} is lost")),
+        _ => Ok(()),
+    }
+}
+
+/// What the nodes at a path and above it have.
+fn homes<'a>(by_path: &'a HashMap<String, String>, path: &str) -> Vec<&'a str> {
+    let ends = (0..=path.len()).rev().filter(|&end| path.is_char_boundary(end));
+    ends.filter_map(|end| by_path.get(&path[..end]).map(String::as_str)).collect()
+}
+
+#[derive(Default)]
+struct Oracle {
+    scalars: Vec<(String, String)>,
+    keys: Vec<String>,
+}
+
+impl Oracle {
+    fn read(&mut self, raw: &str, path: String) {
+        let mut due = vec![(raw.to_owned(), path)];
+        while let Some((raw, path)) = due.pop() {
+            let mut reader = serde_json::Deserializer::from_str(&raw);
+            if raw.starts_with('{') {
+                for (key, value) in reader.deserialize_map(Entries).expect("the oracle read it") {
+                    due.push((value.get().to_owned(), step(&path, &key)));
+                    self.keys.push(key);
+                }
+            } else if raw.starts_with('[') {
+                let items: Vec<Box<RawValue>> = serde_json::from_str(&raw).expect("a list");
+                for (place, item) in items.iter().enumerate() {
+                    due.push((item.get().to_owned(), format!("{path}[{place}]")));
+                }
+            } else if raw.starts_with('"') {
+                self.scalars.push((path, serde_json::from_str(&raw).expect("a string")));
+            } else {
+                self.scalars.push((path, raw));
+            }
+        }
+    }
+}
+
+fn step(path: &str, key: &str) -> String {
+    let is_plain = key.chars().all(|c| c.is_alphanumeric() || "_-$".contains(c))
+        && key.starts_with(|c: char| c.is_alphabetic() || "_$".contains(c));
+    match is_plain && key.chars().count() <= 100 {
+        true if path.is_empty() => key.to_owned(),
+        true => format!("{path}.{key}"),
+        false => format!("{path}[{:?}]", crate::text::cut(key, 100)),
+    }
+}
+
+struct Entries;
+
+impl<'de> Visitor<'de> for Entries {
+    type Value = Vec<(String, Box<RawValue>)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+}

@@ -1,0 +1,30 @@
+//! Parsing TOON: no word lost, sound trees; what is written as TOON is read as the same values.
+
+use super::markdown::check_tree;
+use super::plain::{check_present, twice};
+use crate::parse::{Syntax, decode};
+use crate::tree::Format;
+
+/// Panics when parsing `data` as TOON breaks a promise.
+pub fn toon(data: &[u8]) {
+    let (text, _) = decode(data);
+    let parsed = twice(Syntax::Toon, &text);
+    check_tree(&parsed.tree, &text);
+    if !text.contains('\\') {
+        let mut shown = text.to_string();
+        // The sizes of lists are marks.
+        for (start, _) in text.match_indices('[') {
+            if let Some(len) = text[start..].find(']') {
+                let spaces = " ".repeat(len);
+                shown.replace_range(start..start + len, &spaces);
+            }
+        }
+        check_present(&parsed, &shown);
+    }
+    for node in parsed.tree.nodes.iter().filter(|node| node.format == Format::Toon) {
+        let again = twice(Syntax::Toon, &node.content);
+        let [only] = &again.tree.nodes[..] else { continue };
+        assert!(only.format != Format::Toon || only.content == node.content, "{only:?}");
+        assert!(again.warnings.is_empty(), "{:?}", again.warnings);
+    }
+}

@@ -1,0 +1,137 @@
+//! MDX: Markdown with statements and components. Statements are kept as code, components as markup.
+
+use std::ops::Range;
+
+use super::Parsed;
+
+/// A fence that no statement contains is made of so many backticks at least.
+const FENCE_MIN: usize = 4;
+
+/// Lines of a statement.
+const STATEMENT_LINES_MAX: usize = 500;
+
+/// Parses an MDX file with the parser for what it is besides: the statements are fenced for it.
+pub(super) fn parse(source: &str, markdown: fn(&str) -> Parsed) -> Parsed {
+    let (masked, seams) = mask(source);
+    if seams.is_empty() {
+        return markdown(source);
+    }
+    let mut parsed = markdown(&masked);
+    for node in &mut parsed.tree.nodes {
+        let start = unmasked(&seams, node.span.start, source);
+        let end = unmasked(&seams, node.span.end, source);
+        node.span = start..end.max(start);
+    }
+    let lines = |text: &str| text.bytes().filter(|&byte| byte == b'\n').count();
+    for warning in &mut parsed.warnings {
+        // Every fence is a line of its own, which the source does not have.
+        let n_added = seams
+            .iter()
+            .filter(|seam| lines(&masked[..seam.masked.start]) + 1 < warning.line as usize)
+            .count();
+        warning.line = warning.line.saturating_sub(u32::try_from(n_added).unwrap_or(0)).max(1);
+    }
+    parsed
+}
+
+/// A line of the masked text that the source does not have, and where it would stand there.
+struct Seam {
+    masked: Range<usize>,
+    source: usize,
+}
+
+/// The source with fences around its statements.
+fn mask(source: &str) -> (String, Vec<Seam>) {
+    let mut masked = String::with_capacity(source.len());
+    let mut seams = Vec::new();
+    let mut at = 0;
+    let mut fence: Option<String> = None;
+    let mut is_after_blank = true;
+    while at < source.len() {
+        let end = source[at..].find('\n').map_or(source.len(), |len| at + len + 1);
+        let line = &source[at..end];
+        if let Some(open) = &fence {
+            if line.trim_start().starts_with(open.as_str()) {
+                fence = None;
+            }
+        } else if let Some(open) = opens_fence(line) {
+            fence = Some(open);
+        } else if is_after_blank && is_statement(line) {
+            let end = statement_end(source, at);
+            add_fenced(&mut masked, &mut seams, source, at..end);
+            at = end;
+            is_after_blank = true;
+            continue;
+        }
+        is_after_blank = matches!(line.trim(), "" | "---");
+        masked.push_str(line);
+        at = end;
+    }
+    (masked, seams)
+}
+
+fn add_fenced(masked: &mut String, seams: &mut Vec<Seam>, source: &str, range: Range<usize>) {
+    let words = &source[range.clone()];
+    let longest = words.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(FENCE_MIN.max(longest + 1));
+    let mut add = |masked: &mut String, line: &str, source: usize| {
+        let start = masked.len();
+        masked.push_str(line);
+        seams.push(Seam { masked: start..masked.len(), source });
+    };
+    add(masked, &format!("{fence}js\n"), range.start);
+    masked.push_str(words);
+    let lead = if words.ends_with('\n') { "" } else { "\n" };
+    add(masked, &format!("{lead}{fence}\n"), range.end);
+}
+
+/// The fence that a line opens, of Markdown's own code.
+fn opens_fence(line: &str) -> Option<String> {
+    let line = line.trim_start_matches(' ');
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let len = line.chars().take_while(|&c| c == mark).count();
+    (3 <= len).then(|| mark.to_string().repeat(len))
+}
+
+fn is_statement(line: &str) -> bool {
+    ["import ", "import{", "export ", "export{"].iter().any(|it| line.starts_with(it))
+        && (line.starts_with("export")
+            || line.contains(" from ")
+            || line.contains(['"', '\''])
+            || line.contains('{'))
+}
+
+/// Statements end at a blank line, once their braces are closed.
+fn statement_end(source: &str, start: usize) -> usize {
+    let mut n_open = 0_i64;
+    let mut at = start;
+    let mut at_blank = None;
+    for _ in 0..STATEMENT_LINES_MAX {
+        if source.len() <= at {
+            break;
+        }
+        let end = source[at..].find('\n').map_or(source.len(), |len| at + len + 1);
+        let line = &source[at..end];
+        if line.trim().is_empty() {
+            at_blank = at_blank.or(Some(at));
+            if n_open <= 0 {
+                return at;
+            }
+        }
+        for byte in line.bytes() {
+            n_open += i64::from(matches!(byte, b'{' | b'(' | b'['));
+            n_open -= i64::from(matches!(byte, b'}' | b')' | b']'));
+        }
+        at = end;
+    }
+    // What is never closed has no better end than its first blank line.
+    if 0 < n_open { at_blank.unwrap_or(at) } else { at }
+}
+
+/// Where in the source an offset of the masked text is.
+fn unmasked(seams: &[Seam], offset: usize, source: &str) -> usize {
+    let n_before = seams.partition_point(|seam| seam.masked.start <= offset);
+    let Some(seam) = n_before.checked_sub(1).map(|at| &seams[at]) else { return offset };
+    let behind = offset.saturating_sub(seam.masked.end);
+    source.floor_char_boundary((seam.source + behind).min(source.len()))
+}
