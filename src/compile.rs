@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::clock::Millis;
 use crate::identity::ContentHash;
-use crate::parse::{self, Parsed};
+use crate::parse::{self, Parsed, Syntax};
 use crate::scan::{self, Found};
 use crate::store::{StoreError, Writer};
 
@@ -139,7 +139,7 @@ impl fmt::Display for CompileError {
                 "cannot compile `{}`: not a format that is understood; name a folder, or a file \
                  that ends in {}",
                 path.display(),
-                parse::ENDINGS.map(|it| format!(".{it}")).join(", ")
+                Syntax::endings().map(|it| format!(".{it}")).collect::<Vec<_>>().join(", ")
             ),
             CompileError::NotUtf8 { path } => write!(
                 f,

@@ -5,9 +5,12 @@
 //! node's content has more than [`PART_TOKENS_MAX`] tokens: what is larger becomes a node of the same
 //! type with an empty content and its parts as children. Nothing here does IO.
 
+mod container;
 mod decode;
+mod html;
 mod label;
 mod markdown;
+mod mathml;
 mod outline;
 mod parts;
 mod preamble;
@@ -22,16 +25,30 @@ pub use parts::PART_TOKENS_MAX;
 pub enum Syntax {
     /// CommonMark with GFM tables, task lists, strikethrough and footnotes.
     Markdown,
+    /// HTML as browsers read it.
+    Html,
 }
 
+/// Every ending that is understood, and what it says.
+const SYNTAXES: [(&str, Syntax); 5] = [
+    ("md", Syntax::Markdown),
+    ("markdown", Syntax::Markdown),
+    ("html", Syntax::Html),
+    ("htm", Syntax::Html),
+    ("xhtml", Syntax::Html),
+];
+
 impl Syntax {
+    /// The endings of names that are understood, without the dot.
+    pub fn endings() -> impl Iterator<Item = &'static str> {
+        SYNTAXES.into_iter().map(|(ending, _)| ending)
+    }
+
     /// The syntax of the file at `path`; `None` when it is none that is understood.
     pub fn of(path: &str) -> Option<Syntax> {
         let (_, ending) = path.rsplit_once('.')?;
-        match ending.to_ascii_lowercase().as_str() {
-            "md" | "markdown" => Some(Syntax::Markdown),
-            _ => None,
-        }
+        let known = SYNTAXES.into_iter().find(|(it, _)| it.eq_ignore_ascii_case(ending));
+        known.map(|(_, syntax)| syntax)
     }
 }
 
@@ -57,9 +74,18 @@ pub struct Parsed {
 pub fn parse(syntax: Syntax, text: &str) -> Parsed {
     let mut parsed = match syntax {
         Syntax::Markdown => markdown::parse(text),
+        Syntax::Html => html::parse(text),
     };
     parsed.warnings.sort_by_key(|warning| warning.line);
     parsed
+}
+
+/// The tree of whatever bytes a file has.
+pub fn parse_bytes(syntax: Syntax, bytes: &[u8]) -> Parsed {
+    let (text, mut warnings) = decode(bytes);
+    let mut parsed = parse(syntax, &text);
+    warnings.append(&mut parsed.warnings);
+    Parsed { warnings, ..parsed }
 }
 
 #[cfg(test)]

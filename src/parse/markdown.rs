@@ -4,7 +4,6 @@
 //! wherever they stand (code, tables, markup, formulas, headings) become children of the list, quote
 //! or footnote around them.
 
-mod container;
 mod inline;
 mod sections;
 mod source;
@@ -14,11 +13,11 @@ use std::ops::Range;
 
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd};
 
+use super::container::{Container, Kind, NESTING_MAX};
 use super::outline::Outline;
 use super::{Parsed, Warning, label, preamble};
 use crate::text;
 use crate::tree::{Format, Node, NodeType};
-use container::{Container, Kind, NESTING_MAX};
 use inline::{Flow, Inline, Rendered};
 use sections::Section;
 use source::{Definitions, Source, mask_pipes};
@@ -320,7 +319,9 @@ impl<'a, 'o> Walk<'a, 'o> {
             return;
         }
         match &mut self.container {
-            Some(container) => container.paragraph(&rendered),
+            Some(container) => {
+                container.paragraph(&rendered.markdown, &rendered.plain, rendered.span);
+            }
             None => {
                 let node = Node {
                     span: self.in_file(&rendered.span),
