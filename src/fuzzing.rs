@@ -2,5 +2,7 @@
 
 pub mod align;
 pub mod frame;
+pub mod html;
 pub mod markdown;
+pub mod mathml;
 pub mod query;

@@ -48,7 +48,11 @@ pub(super) fn code(dom: &Dom, pre: Id) -> Option<String> {
             ends.push(id);
         }
     }
+    if let Some(mark) = dom.mark {
+        out = out.replace(mark, "\r");
+    }
     let code = out.strip_suffix('\n').unwrap_or(&out);
+    let code = code.strip_suffix('\r').unwrap_or(code);
     (!code.trim().is_empty()).then(|| code.to_owned())
 }
 

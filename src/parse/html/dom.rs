@@ -22,9 +22,9 @@ const NONE: Id = u32::MAX;
 pub(super) const ROOT: Id = 0;
 
 /// Attributes of HTML elements that mean something here; drawings and formulas keep all of theirs.
-const ATTRIBUTES: [&str; 21] = [
-    "alt", "aria-level", "checked", "class", "colspan", "data", "data-lang", "href", "id", "lang",
-    "reversed", "role", "rowspan", "shadowrootmode", "source", "src", "start", "title", "type",
+const ATTRIBUTES: [&str; 20] = [
+    "alt", "checked", "class", "colspan", "data", "data-lang", "href", "id", "label", "reversed",
+    "role", "rowspan", "shadowrootmode", "source", "src", "start", "title", "type",
     "value", "weight",
 ];
 
@@ -55,6 +55,8 @@ pub(super) struct Dom {
     nodes: Vec<DomNode>,
     /// Elements that are not read, with all that is in them.
     pub(super) left_out: HashSet<Id>,
+    /// The character that stands for a carriage return in code.
+    pub(super) mark: Option<char>,
 }
 
 impl Dom {
@@ -393,7 +395,7 @@ impl TreeSink for Sink {
     type ElemName<'a> = Name;
 
     fn finish(self) -> Dom {
-        let mut dom = Dom { nodes: self.nodes.into_inner(), left_out: HashSet::new() };
+        let mut dom = Dom { nodes: self.nodes.into_inner(), left_out: HashSet::new(), mark: None };
         dom.widen_spans();
         dom
     }

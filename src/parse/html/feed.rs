@@ -32,6 +32,9 @@ const DEPTH_BLOCKS_MAX: usize = DEPTH_MAX + 64;
 /// Attributes of one tag.
 const ATTRIBUTES_MAX: usize = 256;
 
+/// Stands for the carriage return before a line break in code, which tokenizers take away.
+const MARKS: [char; 3] = ['\u{F8D0}', '\u{E88D}', '\u{10FF0D}'];
+
 /// The names that links, code and boundaries have in the document: no tag of the source can.
 pub(super) const LINK: &str = "A";
 pub(super) const CODE: &str = "CODE";
@@ -48,6 +51,7 @@ pub(super) fn read(text: &str) -> (Dom, Vec<Warning>) {
         is_raw: Cell::new(false),
         is_at_boundary: Cell::new(false),
         n_links: Cell::new(0),
+        n_pres: Cell::new(0),
         n_tokens: Cell::new(0),
         flattened_line: Cell::new(None),
     };
@@ -58,6 +62,8 @@ pub(super) fn read(text: &str) -> (Dom, Vec<Warning>) {
     let mut tag = TagScan::default();
     let mut n_unread = 0;
     let mut start = 0;
+    let mark = text.contains("\r\n").then(|| MARKS.into_iter().find(|&it| !text.contains(it)));
+    let mark = mark.flatten();
     while start < text.len() {
         let next = text.as_bytes()[start + 1..].iter().position(|&byte| byte == b'<');
         let end = next.map_or(text.len(), |at| start + 1 + at);
@@ -73,7 +79,23 @@ pub(super) fn read(text: &str) -> (Dom, Vec<Warning>) {
             queue.push_back(StrTendril::from_slice("&lt;"));
             from += 1;
         }
-        queue.push_back(whole.subtendril(place(from), place(end - from)));
+        let marked = mark.and_then(|mark| {
+            let from = tag.text_start(text, start, end);
+            let is_first = ["pre", "listing"].iter().any(|it| is_tag(&text[start + 1..], it));
+            let is_last = text[start + 1..].starts_with('/');
+            let is_code = !is_last && (is_first || 0 < filter.n_pres.get());
+            // The line break behind the tag is none of the code.
+            let lead = if is_first && text[from..].starts_with("\r\n") { 2 } else { 0 };
+            let code = text.get(from + lead..end).filter(|it| is_code && it.contains("\r\n"))?;
+            Some((from + lead, code.replace("\r\n", &format!("{mark}\n"))))
+        });
+        match marked {
+            Some((code_start, code)) if from <= code_start => {
+                queue.push_back(whole.subtendril(place(from), place(code_start - from)));
+                queue.push_back(StrTendril::from(code));
+            }
+            _ => queue.push_back(whole.subtendril(place(from), place(end - from))),
+        }
         while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
         start = end;
     }
@@ -83,7 +105,17 @@ pub(super) fn read(text: &str) -> (Dom, Vec<Warning>) {
         let what = format!("elements nest deeper than {DEPTH_MAX} levels; the inner ones are flattened");
         warnings.push(Warning { line: u32::try_from(line).unwrap_or(u32::MAX), what });
     }
-    (filter.builder.sink.finish(), warnings)
+    let mut dom = filter.builder.sink.finish();
+    dom.mark = mark;
+    (dom, warnings)
+}
+
+/// Whether `tag`, which `<` stands before, has this name.
+fn is_tag(tag: &str, name: &str) -> bool {
+    let head = tag.as_bytes().get(..name.len());
+    let next = tag.as_bytes().get(name.len());
+    head.is_some_and(|it| it.eq_ignore_ascii_case(name.as_bytes()))
+        && next.is_some_and(|&it| it.is_ascii_whitespace() || matches!(it, b'/' | b'>'))
 }
 
 fn place(at: usize) -> u32 {
@@ -98,6 +130,12 @@ struct TagScan {
 }
 
 impl TagScan {
+    /// Where the text behind the tag starts, in the piece of the source from `start` to `end`.
+    fn text_start(&self, text: &str, start: usize, end: usize) -> usize {
+        let is_tag = text[start..].starts_with('<') && start < self.end;
+        if is_tag { (self.end + 1).min(end) } else { start }
+    }
+
     /// Whether a tag starts at `start` that has too many attributes.
     ///
     /// Where it is no tag that starts there, but a comment or a value goes on, a wrong answer does no
@@ -164,6 +202,7 @@ struct Filter {
     is_raw: Cell<bool>,
     is_at_boundary: Cell<bool>,
     n_links: Cell<u32>,
+    n_pres: Cell<u32>,
     n_tokens: Cell<u64>,
     flattened_line: Cell<Option<u64>>,
 }
@@ -217,6 +256,11 @@ impl Filter {
             }
         } else if tag.name == local_name!("code") {
             tag.name = LocalName::from(CODE);
+        }
+        if tag.name == local_name!("pre") || tag.name == local_name!("listing") {
+            let n = self.n_pres.get();
+            let is_start = tag.kind == StartTag;
+            self.n_pres.set(if is_start { n.saturating_add(1) } else { n.saturating_sub(1) });
         }
         match tag.kind {
             StartTag => self.start(tag, line),

@@ -14,7 +14,7 @@ pub(super) fn is_block(name: &str) -> bool {
             | "dd" | "details" | "dialog" | "dir" | "div" | "dl" | "dt" | "fieldset" | "figcaption"
             | "figure" | "footer" | "form" | "frameset" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6"
             | "header" | "hgroup" | "hr" | "html" | "legend" | "li" | "main" | "marquee" | "menu"
-            | "nav" | "noembed" | "noframes" | "noscript" | "ol" | "optgroup" | "option" | "p"
+            | "nav" | "noembed" | "noframes" | "noscript" | "ol" | "p"
             | "search" | "section" | "select" | "summary" | "table" | "tbody" | "td" | "tfoot"
             | "th" | "thead" | "tr" | "ul"
     )
@@ -38,7 +38,10 @@ pub(super) fn enter(dom: &Dom, id: Id, run: &mut Run) -> Step {
         if !text.trim().is_empty() {
             run.widen(dom.span(id));
         }
-        run.text(text);
+        match dom.mark {
+            Some(mark) if text.contains(mark) => run.text(&text.replace(mark, "")),
+            _ => run.text(text),
+        }
         return Step::Over;
     }
     let attribute = |name| dom.attribute(id, name);
@@ -90,6 +93,14 @@ pub(super) fn enter(dom: &Dom, id: Id, run: &mut Run) -> Step {
         }
         ("button" | "textarea" | "meter" | "output" | "progress", _) => {
             run.space();
+            Step::Into
+        }
+        (name @ ("option" | "optgroup"), _) => {
+            run.new_line();
+            if name == "optgroup" {
+                run.text(attribute("label").unwrap_or(""));
+                run.new_line();
+            }
             Step::Into
         }
         ("q", _) => {

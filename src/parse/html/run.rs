@@ -141,6 +141,13 @@ impl Run {
         }
     }
 
+    /// Starts a line, if one has been started.
+    pub(super) fn new_line(&mut self) {
+        if !self.out.ends_with('\n') || self.code.is_some() {
+            self.line_break();
+        }
+    }
+
     /// Starts a code span; what is inside keeps its spaces.
     pub(super) fn start_code(&mut self) {
         self.code.get_or_insert_default();

@@ -550,7 +550,8 @@ impl<'a, 'o> Walk<'a, 'o> {
             Format::Svg => "Drawing",
             _ => "Canvas",
         };
-        let words = text::fold(&self.dom.inner_text(id));
+        let texts: Vec<&str> = self.dom.inside(id).filter_map(|it| self.dom.text(it)).collect();
+        let words = text::fold(&texts.join(" "));
         let line = match format {
             Format::Latex => label::first_line(&content),
             _ if words.is_empty() => label::first_line(&content),
