@@ -9,7 +9,7 @@ mod script;
 mod symbol;
 mod token;
 
-use fence::{Row, row};
+use fence::{Row, finished, row};
 
 /// The name that text between elements has.
 pub(crate) const TEXT: &str = "#text";
@@ -120,7 +120,7 @@ pub(crate) fn latex(formula: &Formula) -> Option<(String, Author)> {
         };
         pieces[index] = piece;
     }
-    let tex = pieces.into_iter().next()??.tex;
+    let tex = finished(pieces.into_iter().next()??);
     Some((tex, Author::Conversion)).filter(|(tex, _)| !tex.trim().is_empty())
 }
 
@@ -134,8 +134,8 @@ fn annotation(formula: &Formula, top: usize) -> Option<String> {
             let tex = inside.find_map(|child| tex_of(elements, child))?;
             return Some(tex);
         }
-        let mut shown = inside
-            .filter(|&it| elements[it].name != TEXT || !elements[it].text.trim().is_empty());
+        let mut shown =
+            inside.filter(|&it| elements[it].name != TEXT || !elements[it].text.trim().is_empty());
         let only = shown.next()?;
         if shown.next().is_some()
             || !matches!(&*elements[at].name, "math" | "mrow" | "mstyle" | "mpadded")
@@ -151,8 +151,13 @@ fn tex_of(elements: &[Element], index: usize) -> Option<String> {
     let encoding = element.attribute("encoding")?.to_ascii_lowercase();
     let is_tex = matches!(
         &*encoding,
-        "application/x-tex" | "application/x-latex" | "text/x-tex" | "text/x-latex" | "text/latex"
-            | "tex" | "latex"
+        "application/x-tex"
+            | "application/x-latex"
+            | "text/x-tex"
+            | "text/x-latex"
+            | "text/latex"
+            | "tex"
+            | "latex"
     );
     if element.name != "annotation" || !is_tex {
         return None;
@@ -193,13 +198,11 @@ impl Scope<'_> {
             }
             "mspace" => Some(token::space(element.attribute("width"))),
             "math" | "mrow" | "mpadded" | "mstyle" | "mtd" => self.row(index).map(Row::join),
-            "msqrt" => Some(Piece::group(format!("\\sqrt{{{}}}", self.row(index)?.join().tex))),
-            "mphantom" => {
-                Some(Piece::group(format!("\\phantom{{{}}}", self.row(index)?.join().tex)))
-            }
+            "msqrt" => Some(Piece::group(format!("\\sqrt{{{}}}", self.inside(index)?))),
+            "mphantom" => Some(Piece::group(format!("\\phantom{{{}}}", self.inside(index)?))),
             "menclose" => {
-                let inside = self.row(index)?.join();
-                fence::enclosed(element.attribute("notation").unwrap_or("longdiv"), &inside.tex)
+                let notation = element.attribute("notation").unwrap_or("longdiv");
+                fence::enclosed(notation, &self.inside(index)?)
             }
             "mfenced" => {
                 let items = self.shown(index)?;
@@ -213,7 +216,11 @@ impl Scope<'_> {
             "mfrac" => self.fraction(index),
             "mroot" => {
                 let [radicand, index] = self.exactly::<2>(index)?;
-                Some(Piece::group(format!("\\sqrt[{{{}}}]{{{}}}", index.tex, radicand.tex)))
+                Some(Piece::group(format!(
+                    "\\sqrt[{{{}}}]{{{}}}",
+                    finished(index),
+                    finished(radicand)
+                )))
             }
             "msub" => {
                 let [base, sub] = self.exactly::<2>(index)?;
@@ -280,6 +287,11 @@ impl Scope<'_> {
         Some(row(self.shown(index)?))
     }
 
+    /// What is in an element, as one row.
+    fn inside(&mut self, index: usize) -> Option<String> {
+        Some(finished(self.row(index)?.join()))
+    }
+
     fn exactly<const N: usize>(&mut self, index: usize) -> Option<[Piece; N]> {
         self.shown(index)?.try_into().ok()
     }
@@ -287,7 +299,7 @@ impl Scope<'_> {
     fn fraction(&mut self, index: usize) -> Option<Piece> {
         let [above, below] = self.exactly::<2>(index)?;
         let element = &self.formula.elements[index];
-        let (above, below) = (above.tex, below.tex);
+        let (above, below) = (finished(above), finished(below));
         let is_lineless = element.attribute("linethickness").is_some_and(|it| {
             let number = it.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
             number.parse::<f64>() == Ok(0.0)
@@ -328,7 +340,7 @@ impl Scope<'_> {
         if !self.children[index].iter().all(is_cell) {
             return None;
         }
-        let cells: Vec<String> = self.shown(index)?.into_iter().map(|it| it.tex).collect();
+        let cells: Vec<String> = self.shown(index)?.into_iter().map(finished).collect();
         Some(Piece::group(cells.join(" & ")))
     }
 

@@ -6,10 +6,46 @@ use super::flat::is_block;
 
 /// Classes that name a language without saying so.
 const LANGUAGES: [&str; 40] = [
-    "bash", "c", "clojure", "console", "cpp", "csharp", "css", "diff", "dockerfile", "elixir", "go",
-    "haskell", "html", "ini", "java", "javascript", "js", "json", "kotlin", "lua", "makefile",
-    "markdown", "perl", "php", "python", "r", "ruby", "rust", "scala", "sh", "shell", "sql", "svg",
-    "swift", "toml", "ts", "typescript", "xml", "yaml", "zig",
+    "bash",
+    "c",
+    "clojure",
+    "console",
+    "cpp",
+    "csharp",
+    "css",
+    "diff",
+    "dockerfile",
+    "elixir",
+    "go",
+    "haskell",
+    "html",
+    "ini",
+    "java",
+    "javascript",
+    "js",
+    "json",
+    "kotlin",
+    "lua",
+    "makefile",
+    "markdown",
+    "perl",
+    "php",
+    "python",
+    "r",
+    "ruby",
+    "rust",
+    "scala",
+    "sh",
+    "shell",
+    "sql",
+    "svg",
+    "swift",
+    "toml",
+    "ts",
+    "typescript",
+    "xml",
+    "yaml",
+    "zig",
 ];
 
 /// The code of a `pre`; `None` when there is none.
@@ -101,9 +137,10 @@ pub(super) fn language(dom: &Dom, pre: Id) -> Option<String> {
 
 fn of_class(dom: &Dom, id: Id) -> Option<&str> {
     let classes = dom.attribute(id, "class")?;
-    classes.split_whitespace().find_map(prefixed).or_else(|| {
-        classes.split_whitespace().find(|class| LANGUAGES.binary_search(class).is_ok())
-    })
+    classes
+        .split_whitespace()
+        .find_map(prefixed)
+        .or_else(|| classes.split_whitespace().find(|class| LANGUAGES.binary_search(class).is_ok()))
 }
 
 fn prefixed(class: &str) -> Option<&str> {

@@ -23,9 +23,26 @@ pub(super) const ROOT: Id = 0;
 
 /// Attributes of HTML elements that mean something here; drawings and formulas keep all of theirs.
 const ATTRIBUTES: [&str; 20] = [
-    "alt", "checked", "class", "colspan", "data", "data-lang", "href", "id", "label", "reversed",
-    "role", "rowspan", "shadowrootmode", "source", "src", "start", "title", "type",
-    "value", "weight",
+    "alt",
+    "checked",
+    "class",
+    "colspan",
+    "data",
+    "data-lang",
+    "href",
+    "id",
+    "label",
+    "reversed",
+    "role",
+    "rowspan",
+    "shadowrootmode",
+    "source",
+    "src",
+    "start",
+    "title",
+    "type",
+    "value",
+    "weight",
 ];
 
 /// What a node is.
@@ -34,7 +51,10 @@ pub(super) enum Data {
     /// The document, a comment, a doctype.
     Other,
     Text(String),
-    Element { name: QualName, attributes: Vec<Attribute> },
+    Element {
+        name: QualName,
+        attributes: Vec<Attribute>,
+    },
 }
 
 #[derive(Debug)]

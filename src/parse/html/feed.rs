@@ -72,22 +72,19 @@ pub(super) fn read(text: &str) -> (Dom, Vec<Warning>) {
         let mut from = start;
         if !filter.is_raw.get() && tag.is_too_large(text, start, filter.n_tokens.get()) {
             if n_unread == 0 {
-                let what = format!("a tag with more than {ATTRIBUTES_MAX} attributes; read as text");
+                let what =
+                    format!("a tag with more than {ATTRIBUTES_MAX} attributes; read as text");
                 warnings.push(Warning { line: text::line_at(text, start), what });
             }
             n_unread += 1;
             queue.push_back(StrTendril::from_slice("&lt;"));
             from += 1;
         }
+        let n_pres = filter.n_pres.get();
         let marked = mark.and_then(|mark| {
-            let from = tag.text_start(text, start, end);
-            let is_first = ["pre", "listing"].iter().any(|it| is_tag(&text[start + 1..], it));
-            let is_last = text[start + 1..].starts_with('/');
-            let is_code = !is_last && (is_first || 0 < filter.n_pres.get());
-            // The line break behind the tag is none of the code.
-            let lead = if is_first && text[from..].starts_with("\r\n") { 2 } else { 0 };
-            let code = text.get(from + lead..end).filter(|it| is_code && it.contains("\r\n"))?;
-            Some((from + lead, code.replace("\r\n", &format!("{mark}\n"))))
+            let code_start = code_start(text, start, tag.text_start(text, start, end), n_pres)?;
+            let code = text.get(code_start..end).filter(|it| it.contains("\r\n"))?;
+            Some((code_start, code.replace("\r\n", &format!("{mark}\n"))))
         });
         match marked {
             Some((code_start, code)) if from <= code_start => {
@@ -102,12 +99,23 @@ pub(super) fn read(text: &str) -> (Dom, Vec<Warning>) {
     tokenizer.end();
     let filter = tokenizer.sink;
     if let Some(line) = filter.flattened_line.get() {
-        let what = format!("elements nest deeper than {DEPTH_MAX} levels; the inner ones are flattened");
+        let what =
+            format!("elements nest deeper than {DEPTH_MAX} levels; the inner ones are flattened");
         warnings.push(Warning { line: u32::try_from(line).unwrap_or(u32::MAX), what });
     }
     let mut dom = filter.builder.sink.finish();
     dom.mark = mark;
     (dom, warnings)
+}
+
+/// Where code starts in the piece of the source at `start`; `None` if it is no code.
+fn code_start(text: &str, start: usize, text_start: usize, n_pres: u32) -> Option<usize> {
+    let tag = text[start..].strip_prefix('<').unwrap_or("");
+    let is_first = is_tag(tag, "pre") || is_tag(tag, "listing");
+    let is_code = !tag.starts_with('/') && (is_first || 0 < n_pres);
+    // The line break behind the tag is none of the code.
+    let lead = if is_first && text[text_start..].starts_with("\r\n") { 2 } else { 0 };
+    is_code.then_some(text_start + lead)
 }
 
 /// Whether `tag`, which `<` stands before, has this name.
@@ -248,7 +256,9 @@ impl Filter {
         if tag.name == local_name!("a") {
             tag.name = LocalName::from(LINK);
             if tag.kind == StartTag {
-                if 0 < self.n_links.get() {
+                let is_html =
+                    !self.builder.adjusted_current_node_present_but_not_in_html_namespace();
+                if 0 < self.n_links.get() && is_html {
                     // A link ends where the next one starts.
                     let _ = self.pass(end_tag(LocalName::from(LINK)), line);
                 }
@@ -280,8 +290,7 @@ impl Filter {
             return TokenSinkResult::Continue;
         }
         let result = self.pass(tag, line);
-        self.is_raw
-            .set(matches!(result, TokenSinkResult::RawData(_) | TokenSinkResult::Plaintext));
+        self.is_raw.set(matches!(result, TokenSinkResult::RawData(_) | TokenSinkResult::Plaintext));
         result
     }
 
@@ -372,15 +381,42 @@ impl Tracer for Count {
 fn is_formatting(name: &str) -> bool {
     matches!(
         name,
-        "b" | "big" | "em" | "font" | "i" | "nobr" | "s" | "small" | "strike" | "strong" | "tt" | "u"
+        "b" | "big"
+            | "em"
+            | "font"
+            | "i"
+            | "nobr"
+            | "s"
+            | "small"
+            | "strike"
+            | "strong"
+            | "tt"
+            | "u"
     )
 }
 
 fn is_void(name: &str) -> bool {
     matches!(
         name,
-        "area" | "base" | "basefont" | "bgsound" | "br" | "col" | "embed" | "frame" | "hr" | "image"
-            | "img" | "input" | "keygen" | "link" | "meta" | "param" | "source" | "track" | "wbr"
+        "area"
+            | "base"
+            | "basefont"
+            | "bgsound"
+            | "br"
+            | "col"
+            | "embed"
+            | "frame"
+            | "hr"
+            | "image"
+            | "img"
+            | "input"
+            | "keygen"
+            | "link"
+            | "meta"
+            | "param"
+            | "source"
+            | "track"
+            | "wbr"
     )
 }
 
@@ -392,7 +428,14 @@ fn is_block(name: &str) -> bool {
 fn is_raw_text(name: &str) -> bool {
     matches!(
         name,
-        "iframe" | "noembed" | "noframes" | "plaintext" | "script" | "style" | "textarea" | "title"
+        "iframe"
+            | "noembed"
+            | "noframes"
+            | "plaintext"
+            | "script"
+            | "style"
+            | "textarea"
+            | "title"
             | "xmp"
     )
 }
@@ -401,8 +444,29 @@ fn is_raw_text(name: &str) -> bool {
 pub(super) fn is_inline(name: &str) -> bool {
     matches!(
         name,
-        LINK | CODE | "abbr" | "acronym" | "bdi" | "bdo" | "cite" | "data" | "del" | "dfn" | "ins"
-            | "kbd" | "label" | "mark" | "q" | "rb" | "rp" | "rt" | "ruby" | "samp" | "span" | "sub"
-            | "sup" | "time" | "var"
+        LINK | CODE
+            | "abbr"
+            | "acronym"
+            | "bdi"
+            | "bdo"
+            | "cite"
+            | "data"
+            | "del"
+            | "dfn"
+            | "ins"
+            | "kbd"
+            | "label"
+            | "mark"
+            | "q"
+            | "rb"
+            | "rp"
+            | "rt"
+            | "ruby"
+            | "samp"
+            | "span"
+            | "sub"
+            | "sup"
+            | "time"
+            | "var"
     ) || name.contains('-')
 }

@@ -16,7 +16,7 @@ pub(super) struct Table {
     pub(super) header_bytes: usize,
     pub(super) columns: Vec<String>,
     pub(super) n_rows: usize,
-    pub(super) caption: Option<Rendered>,
+    pub(super) captions: Vec<Rendered>,
     /// What in the cells is a node of its own.
     pub(super) apart: Vec<Id>,
 }
@@ -60,7 +60,7 @@ pub(super) fn read(dom: &Dom, table: Id) -> Table {
             }
             "caption" => {
                 let (caption, apart) = flat::line(dom, id, Run::new(Flow::OneLine));
-                reader.out.caption = Some(caption).filter(|it| !it.markdown.is_empty());
+                reader.out.captions.extend(Some(caption).filter(|it| !it.markdown.is_empty()));
                 reader.out.apart.extend(apart);
                 dom.after(id, table)
             }
@@ -131,7 +131,8 @@ impl Reader<'_> {
     /// Notes how far a cell reaches; returns the column behind it.
     fn carry(&mut self, cell: Id, column: usize) -> usize {
         let span = |name| {
-            let number = self.dom.attribute(cell, name).and_then(|it| it.trim().parse::<usize>().ok());
+            let number =
+                self.dom.attribute(cell, name).and_then(|it| it.trim().parse::<usize>().ok());
             number.unwrap_or(1).max(1)
         };
         let rows = span("rowspan").min(1000) - 1;

@@ -458,7 +458,7 @@ impl<'a, 'o> Walk<'a, 'o> {
 
     fn table(&mut self, id: Id, parent: Option<usize>, read: &table::Table) -> Option<usize> {
         let span = self.dom.span(id);
-        if let Some(caption) = &read.caption {
+        for caption in &read.captions {
             self.add_under(
                 parent,
                 Node {

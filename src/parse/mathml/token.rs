@@ -130,9 +130,9 @@ fn letters(text: &str) -> Option<String> {
 fn push(out: &mut String, tex: &str) {
     let ends_in_letter = out.ends_with(|c: char| c.is_ascii_alphabetic());
     let is_after_command = ends_in_letter
-        && out.rfind('\\').is_some_and(|at| {
-            out[at + 1..].bytes().all(|byte| byte.is_ascii_alphabetic())
-        });
+        && out
+            .rfind('\\')
+            .is_some_and(|at| out[at + 1..].bytes().all(|byte| byte.is_ascii_alphabetic()));
     if is_after_command && tex.starts_with(|c: char| c.is_ascii_alphabetic()) {
         out.push(' ');
     }
@@ -254,4 +254,3 @@ pub(super) fn space(width: Option<&str>) -> Piece {
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{2061}'..='\u{2064}' | '\u{200B}')
 }
-
