@@ -222,6 +222,23 @@ impl Scope<'_> {
                     finished(radicand)
                 )))
             }
+            "msub" | "msup" | "msubsup" | "munder" | "mover" | "munderover" | "mmultiscripts" => {
+                self.scripts(index)
+            }
+            "none" | "maligngroup" | "malignmark" => Some(Piece::empty()),
+            "mprescripts" => Some(Piece::new(Kind::Prescripts, "")),
+            "annotation" | "annotation-xml" => Some(Piece::new(Kind::Annotation, "")),
+            "maction" => self.action(index),
+            "semantics" => self.semantics(index),
+            "mtr" => self.cells(index),
+            "mtable" => self.table(index),
+            _ => None,
+        }
+    }
+
+    /// A base with what stands beside, below and above it.
+    fn scripts(&mut self, index: usize) -> Option<Piece> {
+        match &*self.formula.elements[index].name {
             "msub" => {
                 let [base, sub] = self.exactly::<2>(index)?;
                 Some(script::scripted(&base, Some(&sub), None))
@@ -246,15 +263,7 @@ impl Scope<'_> {
                 let [base, under, over] = self.exactly::<3>(index)?;
                 Some(script::under_over(&base, &under, &over))
             }
-            "mmultiscripts" => script::multi(&self.shown(index)?),
-            "none" | "maligngroup" | "malignmark" => Some(Piece::empty()),
-            "mprescripts" => Some(Piece::new(Kind::Prescripts, "")),
-            "annotation" | "annotation-xml" => Some(Piece::new(Kind::Annotation, "")),
-            "maction" => self.action(index),
-            "semantics" => self.semantics(index),
-            "mtr" => self.cells(index),
-            "mtable" => self.table(index),
-            _ => None,
+            _ => script::multi(&self.shown(index)?),
         }
     }
 

@@ -42,20 +42,7 @@ pub(super) const BOUNDARY: &str = "BOUNDARY";
 
 /// The document of `text`.
 pub(super) fn read(text: &str) -> (Dom, Vec<Warning>) {
-    let builder_options = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
-    let filter = Filter {
-        builder: TreeBuilder::new(Sink::new(), builder_options),
-        dropped: RefCell::default(),
-        depth: Cell::new(0),
-        is_depth_exact: Cell::new(false),
-        is_raw: Cell::new(false),
-        is_at_boundary: Cell::new(false),
-        n_links: Cell::new(0),
-        n_pres: Cell::new(0),
-        n_tokens: Cell::new(0),
-        flattened_line: Cell::new(None),
-    };
-    let tokenizer = Tokenizer::new(filter, TokenizerOpts::default());
+    let tokenizer = Tokenizer::new(Filter::new(), TokenizerOpts::default());
     let mut warnings = Vec::new();
     let whole = StrTendril::from_slice(text);
     let queue = BufferQueue::default();
@@ -242,6 +229,22 @@ impl TokenSink for Filter {
 }
 
 impl Filter {
+    fn new() -> Filter {
+        let options = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
+        Filter {
+            builder: TreeBuilder::new(Sink::new(), options),
+            dropped: RefCell::default(),
+            depth: Cell::new(0),
+            is_depth_exact: Cell::new(false),
+            is_raw: Cell::new(false),
+            is_at_boundary: Cell::new(false),
+            n_links: Cell::new(0),
+            n_pres: Cell::new(0),
+            n_tokens: Cell::new(0),
+            flattened_line: Cell::new(None),
+        }
+    }
+
     fn tag(&self, mut tag: Tag, line: u64) -> TokenSinkResult<Id> {
         self.is_raw.set(false);
         if is_formatting(&tag.name) {

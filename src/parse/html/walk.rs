@@ -1,68 +1,21 @@
 //! The walk over the document: blocks to nodes.
 
+mod block;
+mod list;
+
 use std::ops::Range;
 
 use super::dom::{Dom, Id, ROOT};
 use super::feed::{CODE, LINK};
 use super::flat::{self, Step};
 use super::run::{Flow, Rendered, Run, Sole};
-use super::{NODES_MAX, code, math, table};
+use super::{NODES_MAX, table};
 use crate::parse::container::{Container, Kind, NESTING_MAX};
 use crate::parse::outline::Outline;
 use crate::parse::{Warning, label};
 use crate::text;
 use crate::tree::{Format, Node, NodeType};
-
-/// How the items of a list are numbered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Style {
-    Bullets,
-    Numbers,
-    Letters { first: u8 },
-}
-
-/// A list being read.
-#[derive(Clone, Debug)]
-pub(super) struct List {
-    style: Style,
-    next: i64,
-    step: i64,
-}
-
-impl List {
-    pub(super) fn new(dom: &Dom, id: Id) -> List {
-        let style = match (dom.html_name(id), dom.attribute(id, "type")) {
-            ("ol", Some("a")) => Style::Letters { first: b'a' },
-            ("ol", Some("A")) => Style::Letters { first: b'A' },
-            ("ol", _) => Style::Numbers,
-            _ => Style::Bullets,
-        };
-        let start = dom.attribute(id, "start").and_then(|it| it.trim().parse().ok());
-        if dom.attribute(id, "reversed").is_none() {
-            return List { style, next: start.unwrap_or(1), step: 1 };
-        }
-        let children = std::iter::successors(dom.first_child(id), |&it| dom.next_sibling(it));
-        let n_items = children.filter(|&it| dom.html_name(it) == "li").count();
-        List { style, next: start.unwrap_or(i64::try_from(n_items).unwrap_or(1)), step: -1 }
-    }
-
-    /// The marker of the list's next item.
-    pub(super) fn marker(&mut self, dom: &Dom, item: Id) -> String {
-        if let Some(value) = dom.attribute(item, "value").and_then(|it| it.trim().parse().ok()) {
-            self.next = value;
-        }
-        let number = self.next;
-        self.next = number.saturating_add(self.step);
-        match self.style {
-            Style::Bullets => "-".to_owned(),
-            Style::Letters { first } if (1..=26).contains(&number) => {
-                let offset = u8::try_from(number - 1).unwrap_or(0);
-                format!("{}.", char::from(first + offset))
-            }
-            _ => format!("{number}."),
-        }
-    }
-}
+pub(super) use list::List;
 
 /// The walk, and what is open around the place where it is.
 pub(super) struct Walk<'a, 'o> {
@@ -181,27 +134,9 @@ impl<'a, 'o> Walk<'a, 'o> {
                 self.apart(id);
                 Step::Over
             }
-            "blockquote" => {
+            "blockquote" | "ul" | "ol" | "menu" | "dir" | "dl" | "li" | "dt" | "dd" => {
                 self.flush();
-                self.container_at(Kind::Quote, id).open_quote();
-                self.frames.push(id);
-                Step::Into
-            }
-            "ul" | "ol" | "menu" | "dir" | "dl" => {
-                self.flush();
-                self.container_at(Kind::List, id).open_list();
-                self.frames.push(id);
-                self.lists.push((id, List::new(dom, id)));
-                Step::Into
-            }
-            "li" | "dt" | "dd" => {
-                self.flush();
-                if let (Some((_, list)), Some(container)) =
-                    (self.lists.last_mut(), &mut self.container)
-                {
-                    container.open_item(&list.marker(dom, id));
-                    self.frames.push(id);
-                }
+                self.open_frame(id);
                 Step::Into
             }
             "p" => {
@@ -263,6 +198,23 @@ impl<'a, 'o> Walk<'a, 'o> {
             self.frames.pop();
             self.close_frame(id);
         }
+    }
+
+    /// Opens a quote, a list or an item; an item outside of all lists is a block like any other.
+    fn open_frame(&mut self, id: Id) {
+        let dom = self.dom;
+        match dom.html_name(id) {
+            "blockquote" => self.container_at(Kind::Quote, id).open_quote(),
+            "li" | "dt" | "dd" => match (self.lists.last_mut(), &mut self.container) {
+                (Some((_, list)), Some(container)) => container.open_item(&list.marker(dom, id)),
+                _ => return,
+            },
+            _ => {
+                self.container_at(Kind::List, id).open_list();
+                self.lists.push((id, List::new(dom, id)));
+            }
+        }
+        self.frames.push(id);
     }
 
     fn container_at(&mut self, kind: Kind, id: Id) -> &mut Container {
@@ -410,161 +362,6 @@ impl<'a, 'o> Walk<'a, 'o> {
             None => self.outline.open(node),
         }
         self.all_apart(apart);
-    }
-
-    fn all_apart(&mut self, apart: Vec<Id>) {
-        for id in apart {
-            self.apart(id);
-        }
-    }
-
-    /// Adds code or a table, and what in its cells is code or a table.
-    fn apart(&mut self, id: Id) {
-        let mut open: Vec<(Id, Option<usize>)> = vec![(id, None)];
-        while let Some((id, parent)) = open.pop() {
-            if self.dom.html_name(id) != "table" {
-                self.code(id, parent);
-                continue;
-            }
-            let table = table::read(self.dom, id);
-            let inner = self.table(id, parent, &table);
-            open.extend(table.apart.iter().rev().map(|&it| (it, inner.or(parent))));
-        }
-    }
-
-    /// Adds a block under a node, or where it stands.
-    fn add_under(&mut self, parent: Option<usize>, node: Node) -> Option<usize> {
-        match parent {
-            Some(_) if self.outline.tree.nodes.len() < NODES_MAX => {
-                Some(self.outline.add(Node { parent, ..node }, None))
-            }
-            _ => self.add(node),
-        }
-    }
-
-    fn code(&mut self, id: Id, parent: Option<usize>) {
-        let Some(content) = code::code(self.dom, id) else { return };
-        let lang = code::language(self.dom, id);
-        let node = Node {
-            node_type: NodeType::Code,
-            span: self.dom.span(id),
-            label: label::code(lang.as_deref().unwrap_or(""), &content),
-            lang,
-            content,
-            ..Node::default()
-        };
-        self.add_under(parent, node);
-    }
-
-    fn table(&mut self, id: Id, parent: Option<usize>, read: &table::Table) -> Option<usize> {
-        let span = self.dom.span(id);
-        for caption in &read.captions {
-            self.add_under(
-                parent,
-                Node {
-                    span: caption.span.clone(),
-                    label: label_of(&caption.plain, &caption.markdown),
-                    content: caption.markdown.clone(),
-                    ..Node::default()
-                },
-            );
-        }
-        if read.content.is_empty() {
-            return None;
-        }
-        let node = Node {
-            node_type: NodeType::Table,
-            label: label::table(&read.columns, read.n_rows),
-            content: read.content.clone(),
-            span,
-            ..Node::default()
-        };
-        if read.header_bytes == 0 || NODES_MAX <= self.outline.tree.nodes.len() {
-            return self.add_under(parent, node);
-        }
-        let parent = match parent {
-            Some(parent) => Some(parent),
-            None => self.block_parent(node.span.start),
-        };
-        let index = self.outline.tree.nodes.len();
-        self.outline.add_table(Node { parent, ..node }, read.header_bytes);
-        Some(index)
-    }
-
-    fn media(&mut self, id: Id) {
-        self.flush();
-        let Some((content, address)) = flat::media(self.dom, id) else { return };
-        let (title, format) = match self.dom.html_name(id) {
-            "video" => ("Video", Format::Video),
-            "audio" => ("Audio", Format::Audio),
-            "iframe" => ("Iframe", Format::Iframe),
-            _ => ("Embed", Format::Embed),
-        };
-        let alt = content.split("](").next().unwrap_or("").trim_start_matches('[');
-        let line = if alt.is_empty() { &address } else { alt };
-        self.add(Node {
-            node_type: NodeType::Embed,
-            span: self.dom.span(id),
-            label: label::titled(title, line),
-            content,
-            format,
-            ..Node::default()
-        });
-    }
-
-    /// Whether a drawing stands alone, and not among the words of a line.
-    fn is_drawing(&self, id: Id) -> bool {
-        let is_one = self.dom.foreign_root(id) == "svg" || self.dom.html_name(id) == "canvas";
-        is_one
-            && self.run.is_empty()
-            && self.container.is_none()
-            && self.links.is_empty()
-            && self.n_paragraphs == 0
-            && self.n_codes == 0
-    }
-
-    fn is_display_math(&self, id: Id) -> bool {
-        self.dom.foreign_root(id) == "math" && self.dom.attribute(id, "display") == Some("block")
-    }
-
-    /// Adds a drawing or a formula.
-    fn drawing(&mut self, id: Id) {
-        let (content, format) = match self.dom.foreign_root(id) {
-            "math" => {
-                let Some(written) = math::display(self.dom, id) else { return };
-                (written.content, written.format)
-            }
-            name => {
-                let format = if name == "svg" { Format::Svg } else { Format::Canvas };
-                let attributes = self.dom.attributes(id);
-                let inner = self.dom.inner_markup(id);
-                let content = [attributes.trim(), inner.trim()].join("\n");
-                (content.trim().to_owned(), format)
-            }
-        };
-        if content.is_empty() {
-            return;
-        }
-        let title = match format {
-            Format::Latex | Format::Mathml => "Math",
-            Format::Svg => "Drawing",
-            _ => "Canvas",
-        };
-        let texts: Vec<&str> = self.dom.inside(id).filter_map(|it| self.dom.text(it)).collect();
-        let words = text::fold(&texts.join(" "));
-        let line = match format {
-            Format::Latex => label::first_line(&content),
-            _ if words.is_empty() => label::first_line(&content),
-            _ => words,
-        };
-        self.add(Node {
-            node_type: NodeType::Code,
-            span: self.dom.span(id),
-            label: label::titled(title, &line),
-            content,
-            format,
-            ..Node::default()
-        });
     }
 }
 
