@@ -24,8 +24,9 @@ pub fn html(data: &[u8]) {
     let parsed = parse(Syntax::Html, &text);
     assert_eq!(parsed, parse(Syntax::Html, &text), "parsing twice gives two trees");
     check_tree(&parsed.tree, &text);
-    // A link that ends inside a drawing ends the drawing, if the standard has opened the link again
-    // there: then the two may disagree on what else is on the page, and so on whether furniture stays.
+    // A link that ends inside a drawing ends the drawing, if the standard has opened the link
+    // again there: then the two may disagree on what else is on the page, and so on whether
+    // furniture stays.
     let lower = text.to_ascii_lowercase();
     let has = |names: &[&str]| names.iter().any(|it| lower.contains(it));
     if has(&["<svg", "<math"]) && has(&["<nav", "<header", "<footer", "<aside", "role"]) {

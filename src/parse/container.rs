@@ -1,8 +1,8 @@
 //! Lists, quotes and footnotes: their text with its structure, written line by line.
 //!
 //! A container becomes one node with its text, unless a block stands inside that is a node of its
-//! own: then the text before it is the container's content, the block a child, and the text after it
-//! a further child. So the nodes in order read as the document does.
+//! own: then the text before it is the container's content, the block a child, and the text after
+//! it a further child. So the nodes in order read as the document does.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use crate::tree::{Node, NodeType};
 /// Containers deeper than this are written without further indentation.
 pub(crate) const NESTING_MAX: usize = 64;
 
-/// Bytes of indentation and quote marks for each byte of the source, at the most: a line may inherit
-/// dozens of marks that its author did not have to repeat.
+/// Bytes of indentation and quote marks for each byte of the source, at the most: a line may
+/// inherit dozens of marks that its author did not have to repeat.
 const PREFIX_RATIO_MAX: usize = 2;
 
 /// What a container is.
@@ -75,7 +75,8 @@ pub(crate) struct Container {
 }
 
 impl Container {
-    /// Starts a container: its node goes into the outline at once, so that it precedes its children.
+    /// Starts a container: its node goes into the outline at once, so that it precedes its
+    /// children.
     ///
     /// `base` is where the section starts in the file; all other places are counted from there.
     pub(crate) fn new(

@@ -1,9 +1,9 @@
 //! HTML to nodes: whatever a reader of the page sees, in the blocks that it is seen in.
 //!
 //! Every element is a block, an item, a piece of a line, or something that is a node wherever it
-//! stands (code, tables, formulas, media, headings). A run of text is a paragraph whatever element it
-//! stands in. What scripts do is unknown, so what `noscript` holds is text, and what is hidden until
-//! a script shows it is, too.
+//! stands (code, tables, formulas, media, headings). A run of text is a paragraph whatever
+//! element it stands in. What scripts do is unknown, so what `noscript` holds is text, and what
+//! is hidden until a script shows it is, too.
 //!
 //! The title is the root: a heading without a level that the rest stands under, unless the first
 //! heading of level 1 says the same. Furniture ([`furniture`]) is left out, with one warning.

@@ -1,4 +1,5 @@
-//! The document as browsers would build it, in a flat arena: neither walking nor dropping it recurses.
+//! The document as browsers would build it, in a flat arena: neither walking nor dropping it
+//! recurses.
 
 mod sink;
 
@@ -229,7 +230,8 @@ impl Dom {
     }
 }
 
-/// The names that [`super::feed`] gives to links and code are upper case; markup shows the author's.
+/// The names that [`super::feed`] gives to links and code are upper case; markup shows the
+/// author's.
 trait AuthorsName {
     fn to_lowercase_unless_mixed(&self) -> Cow<'_, str>;
 }

@@ -1,11 +1,11 @@
 //! Text to a document, in time and space that grow with the text, whatever it is.
 //!
-//! Tree construction as the standard has it is linear but for three things, which are taken out of
-//! its way: formatting tags that nobody closed are opened again in every block that follows (they
-//! mean nothing here and are left out; links and code are renamed to elements without that habit);
-//! every tag looks through the elements that are open (so their number is bounded, and what nests
-//! deeper is flattened); a tag's attributes are compared with each other (so a tag with very many is
-//! read as text).
+//! Tree construction as the standard has it is linear but for three things, which are taken out
+//! of its way: formatting tags that nobody closed are opened again in every block that follows
+//! (they mean nothing here and are left out; links and code are renamed to elements without that
+//! habit); every tag looks through the elements that are open (so their number is bounded, and
+//! what nests deeper is flattened); a tag's attributes are compared with each other (so a tag
+//! with very many is read as text).
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -133,8 +133,8 @@ impl TagScan {
 
     /// Whether a tag starts at `start` that has too many attributes.
     ///
-    /// Where it is no tag that starts there, but a comment or a value goes on, a wrong answer does no
-    /// harm: `<` and `&lt;` mean the same in a value, and comments are not read.
+    /// Where it is no tag that starts there, but a comment or a value goes on, a wrong answer
+    /// does no harm: `<` and `&lt;` mean the same in a value, and comments are not read.
     fn is_too_large(&mut self, text: &str, start: usize, n_tokens: u64) -> bool {
         if start < self.end && n_tokens == self.n_tokens {
             // Nothing has come out since the tag around this place began.

@@ -1,8 +1,10 @@
-//! What stands around the content of a page and is not it: navigation, banners, side bars, scripts.
+//! What stands around the content of a page and is not it: navigation, banners, side bars,
+//! scripts.
 //!
-//! What counts is what browsers present as a landmark: a `nav` anywhere; a `header` or `footer` of
-//! the page, not of an article or section; an `aside` of the page or its main part. The first of them
-//! that has the only main heading stays, and all of them do when nothing else is on the page.
+//! What counts is what browsers present as a landmark: a `nav` anywhere; a `header` or `footer`
+//! of the page, not of an article or section; an `aside` of the page or its main part. The first
+//! of them that has the only main heading stays, and all of them do when nothing else is on the
+//! page.
 
 use std::collections::{BTreeMap, HashSet};
 

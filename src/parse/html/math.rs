@@ -11,8 +11,8 @@ pub(super) struct Written {
     pub(super) format: Format,
 }
 
-/// The formula on a line of its own: LaTeX where it saves at least 15 % of the tokens, or where it is
-/// the author's own.
+/// The formula on a line of its own: LaTeX where it saves at least 15 % of the tokens, or where
+/// it is the author's own.
 pub(super) fn display(dom: &Dom, id: Id) -> Option<Written> {
     let markup = dom.markup(id);
     match mathml::latex(&formula(dom, id)) {

@@ -91,7 +91,8 @@ impl<'a, 'o> Walk<'a, 'o> {
         };
         if let Some(at) = self.flattened_at {
             let what = format!(
-                "lists and quotes nest deeper than {NESTING_MAX} levels; the inner ones are flattened"
+                "lists and quotes nest deeper than {NESTING_MAX} levels; the inner ones are \
+                 flattened"
             );
             warn(at, what);
         }
