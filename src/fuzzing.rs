@@ -2,8 +2,10 @@
 
 pub mod align;
 pub mod frame;
+pub mod html;
 pub mod json;
 pub mod markdown;
+pub mod mathml;
 pub mod plain;
 pub mod query;
 pub mod toml;

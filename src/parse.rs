@@ -5,11 +5,14 @@
 //! for byte. No node's content has more than 800 tokens: what is larger becomes a node of the same
 //! type with an empty content and its parts as children. Nothing here does IO.
 
+mod container;
 mod csv;
 mod decode;
+mod html;
 mod json;
 mod label;
 mod markdown;
+mod mathml;
 mod mdx;
 mod outline;
 mod parts;
@@ -32,6 +35,8 @@ pub(crate) use parts::PART_TOKENS_MAX;
 pub enum Syntax {
     /// CommonMark with GFM tables, task lists, strikethrough and footnotes.
     Markdown,
+    /// HTML as browsers read it.
+    Html,
     /// One JSON value, comments allowed.
     Json,
     /// JSON values one after the other, a record or a turn of a talk each.
@@ -60,6 +65,9 @@ pub enum Syntax {
 const SYNTAXES: &[(&str, Syntax)] = &[
     ("md", Syntax::Markdown),
     ("markdown", Syntax::Markdown),
+    ("html", Syntax::Html),
+    ("htm", Syntax::Html),
+    ("xhtml", Syntax::Html),
     ("json", Syntax::Json),
     ("jsonc", Syntax::Json),
     ("jsonl", Syntax::JsonLines),
@@ -112,6 +120,7 @@ pub struct Parsed {
 pub fn parse(syntax: Syntax, text: &str) -> Parsed {
     let mut parsed = match syntax {
         Syntax::Markdown => markdown::parse(text),
+        Syntax::Html => html::parse(text),
         Syntax::Json => json::parse(text),
         Syntax::JsonLines => json::parse_lines(text),
         Syntax::Yaml => yaml::parse(text),

@@ -79,10 +79,38 @@ pub enum Format {
     Toon,
     /// LaTeX math.
     Latex,
+    /// A formula that LaTeX cannot say.
+    Mathml,
+    /// A drawing: its attributes on the first line, its markup below.
+    Svg,
+    /// A canvas, written like a drawing.
+    Canvas,
+    /// An image's place.
+    Image,
+    /// A video's place.
+    Video,
+    /// A recording's place.
+    Audio,
+    /// A framed page's place.
+    Iframe,
+    /// The place of any other medium.
+    Embed,
 }
 
 impl Format {
-    const ALL: [Format; 3] = [Format::Plain, Format::Toon, Format::Latex];
+    const ALL: [Format; 11] = [
+        Format::Plain,
+        Format::Toon,
+        Format::Latex,
+        Format::Mathml,
+        Format::Svg,
+        Format::Canvas,
+        Format::Image,
+        Format::Video,
+        Format::Audio,
+        Format::Iframe,
+        Format::Embed,
+    ];
 
     /// The name in the schema and the protocol.
     pub fn as_str(self) -> &'static str {
@@ -90,6 +118,14 @@ impl Format {
             Format::Plain => "plain",
             Format::Toon => "toon",
             Format::Latex => "latex",
+            Format::Mathml => "mathml",
+            Format::Svg => "svg",
+            Format::Canvas => "canvas",
+            Format::Image => "image",
+            Format::Video => "video",
+            Format::Audio => "audio",
+            Format::Iframe => "iframe",
+            Format::Embed => "embed",
         }
     }
 
@@ -107,7 +143,7 @@ pub struct Node {
     pub parent: Option<usize>,
     /// What the node is.
     pub node_type: NodeType,
-    /// Heading level, 1 to 6.
+    /// Heading level, 1 to 6; `None` for a page's title.
     pub level: Option<u8>,
     /// Language of code, as the author named it.
     pub lang: Option<String>,

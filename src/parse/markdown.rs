@@ -4,7 +4,6 @@
 //! nodes wherever they stand (code, tables, markup, formulas, headings) become children of the
 //! list, quote or footnote around them.
 
-mod container;
 mod inline;
 mod raw;
 mod sections;
@@ -14,11 +13,11 @@ mod walk;
 
 use std::ops::Range;
 
+use super::container::NESTING_MAX;
 use super::outline::Outline;
 use super::{Parsed, Warning, label, preamble};
 use crate::text;
 use crate::tree::{Node, NodeType};
-use container::NESTING_MAX;
 use sections::Section;
 use source::{Source, mask_pipes};
 use walk::Walk;

@@ -25,9 +25,10 @@ impl Outline {
         }
     }
 
-    /// Adds a heading and opens it. What is too large for its content goes on in text below it.
+    /// Adds a heading and opens it: one without a level, a title, is never closed. What is too
+    /// large for its content goes on in text below it.
     pub(crate) fn open(&mut self, mut node: Node) {
-        let level = node.level.unwrap_or(1);
+        let level = node.level.unwrap_or(0);
         self.close(level);
         node.parent = self.parent();
         let index = self.add_heading(node);

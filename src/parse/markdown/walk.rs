@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd};
 
-use super::container::{Container, Kind};
 use super::inline::{Flow, Inline, Rendered};
 use super::raw::Raw;
 use super::source::{Definitions, Source};
 use super::table::Table;
 use super::{NODES_MAX, code_node};
+use crate::parse::container::{Container, Kind};
 use crate::parse::label;
 use crate::parse::outline::Outline;
 use crate::text;
@@ -210,7 +210,9 @@ impl<'a, 'o> Walk<'a, 'o> {
             return;
         }
         match &mut self.container {
-            Some(container) => container.paragraph(&rendered),
+            Some(container) => {
+                container.paragraph(&rendered.markdown, &rendered.plain, rendered.span);
+            }
             None => {
                 let node = Node {
                     span: self.in_file(&rendered.span),

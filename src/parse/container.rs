@@ -6,14 +6,13 @@
 
 use std::ops::Range;
 
-use super::inline::Rendered;
-use crate::parse::label;
-use crate::parse::outline::Outline;
+use super::label;
+use super::outline::Outline;
 use crate::text;
 use crate::tree::{Node, NodeType};
 
 /// Containers deeper than this are written without further indentation.
-pub(super) const NESTING_MAX: usize = 64;
+pub(crate) const NESTING_MAX: usize = 64;
 
 /// Bytes of indentation and quote marks for each byte of the source, at the most: a line may
 /// inherit dozens of marks that its author did not have to repeat.
@@ -21,7 +20,7 @@ const PREFIX_RATIO_MAX: usize = 2;
 
 /// What a container is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     List,
     Quote,
     Footnote,
@@ -49,7 +48,7 @@ struct Frame {
 
 /// A list, quote or footnote at the top level, being written.
 #[derive(Debug)]
-pub(super) struct Container {
+pub(crate) struct Container {
     kind: Kind,
     /// The container's node.
     index: usize,
@@ -72,14 +71,14 @@ pub(super) struct Container {
     name: String,
     prefix_bytes_left: usize,
     /// Whether nesting had to be flattened.
-    pub(super) is_flattened: bool,
+    pub(crate) is_flattened: bool,
 }
 
 impl Container {
     /// Starts a container: its node goes into the outline at once, to precede its children.
     ///
     /// `base` is where the section starts in the file; all other places are counted from there.
-    pub(super) fn new(
+    pub(crate) fn new(
         kind: Kind,
         range: &Range<usize>,
         base: usize,
@@ -114,22 +113,22 @@ impl Container {
     }
 
     /// The container's node: the parent of the blocks inside.
-    pub(super) fn index(&self) -> usize {
+    pub(crate) fn index(&self) -> usize {
         self.index
     }
 
     /// Whether no container is open any more.
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.frames.is_empty()
     }
 
     /// Opens a list; its items have the markers.
-    pub(super) fn open_list(&mut self) {
+    pub(crate) fn open_list(&mut self) {
         self.open(Kind::List, "", "");
     }
 
     /// Opens an item of the innermost list, with the marker that its author gave it.
-    pub(super) fn open_item(&mut self, marker: &str) {
+    pub(crate) fn open_item(&mut self, marker: &str) {
         if self.frames.len() == 1 {
             self.n_items += 1;
         }
@@ -139,12 +138,12 @@ impl Container {
     }
 
     /// Opens a quote.
-    pub(super) fn open_quote(&mut self) {
+    pub(crate) fn open_quote(&mut self) {
         self.open(Kind::Quote, "> ", "> ");
     }
 
     /// Opens a footnote's definition.
-    pub(super) fn open_footnote(&mut self, name: &str) {
+    pub(crate) fn open_footnote(&mut self, name: &str) {
         let marker = format!("[^{name}]: ");
         if self.frames.is_empty() {
             self.name = format!("[^{name}]");
@@ -176,7 +175,7 @@ impl Container {
     }
 
     /// Closes the innermost container or item.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         let Some(frame) = self.frames.last() else { return };
         if frame.n_writes == self.n_writes && self.lead_names_something() {
             // An empty item: its number is still something to read.
@@ -202,14 +201,14 @@ impl Container {
         self.lead[from..].contains(char::is_alphanumeric)
     }
 
-    /// Writes a paragraph.
-    pub(super) fn paragraph(&mut self, rendered: &Rendered) {
-        self.write(&rendered.markdown, &rendered.plain, rendered.span.clone());
+    /// Writes a paragraph; `plain` is its first line without marks.
+    pub(crate) fn paragraph(&mut self, markdown: &str, plain: &str, span: Range<usize>) {
+        self.write(markdown, plain, span);
         self.last = Last::Paragraph;
     }
 
     /// Writes a line that the next paragraph follows at once: the kind of an alert.
-    pub(super) fn mark(&mut self, line: &str, span: Range<usize>) {
+    pub(crate) fn mark(&mut self, line: &str, span: Range<usize>) {
         self.write(line, "", span);
         self.last = Last::Nothing;
     }
@@ -273,7 +272,7 @@ impl Container {
     }
 
     /// Makes a node of the text so far, since a block comes that is a node of its own.
-    pub(super) fn interrupt(&mut self, at: usize, outline: &mut Outline) {
+    pub(crate) fn interrupt(&mut self, at: usize, outline: &mut Outline) {
         let unwritten = self.frames.iter().rev().take_while(|it| it.n_writes == self.n_writes);
         let from = unwritten.last().map_or(self.lead.len(), |frame| frame.lead_bytes);
         if self.lead[from..].contains(char::is_alphanumeric) {
@@ -311,7 +310,7 @@ impl Container {
     }
 
     /// Ends the container; one that holds nothing leaves no node.
-    pub(super) fn finish(mut self, outline: &mut Outline) {
+    pub(crate) fn finish(mut self, outline: &mut Outline) {
         self.flush(outline);
         if self.index + 1 == outline.tree.nodes.len()
             && outline.tree.nodes[self.index].content.is_empty()

@@ -1,0 +1,342 @@
+//! What stands within a line, and blocks where there is only one line: headings and cells.
+
+use super::dom::{Dom, Id};
+use super::feed::{BOUNDARY, CODE, LINK};
+use super::math;
+use super::run::{Flow, Rendered, Run};
+use crate::text::fold;
+
+/// Whether an element starts and ends a line of its own.
+pub(super) fn is_block(name: &str) -> bool {
+    matches!(
+        name,
+        BOUNDARY
+            | "address"
+            | "article"
+            | "aside"
+            | "blockquote"
+            | "body"
+            | "caption"
+            | "center"
+            | "dd"
+            | "details"
+            | "dialog"
+            | "dir"
+            | "div"
+            | "dl"
+            | "dt"
+            | "fieldset"
+            | "figcaption"
+            | "figure"
+            | "footer"
+            | "form"
+            | "frameset"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "header"
+            | "hgroup"
+            | "hr"
+            | "html"
+            | "legend"
+            | "li"
+            | "main"
+            | "marquee"
+            | "menu"
+            | "nav"
+            | "noembed"
+            | "noframes"
+            | "noscript"
+            | "ol"
+            | "p"
+            | "search"
+            | "section"
+            | "select"
+            | "summary"
+            | "table"
+            | "tbody"
+            | "td"
+            | "tfoot"
+            | "th"
+            | "thead"
+            | "tr"
+            | "ul"
+    )
+}
+
+/// Whether an element is a node wherever it stands.
+pub(super) fn is_apart(name: &str) -> bool {
+    matches!(name, "pre" | "listing" | "xmp" | "plaintext" | "table")
+}
+
+/// Whether the parser goes into an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Into,
+    Over,
+}
+
+/// Reads the start of something within a line.
+pub(super) fn enter(dom: &Dom, id: Id, run: &mut Run) -> Step {
+    if let Some(text) = dom.text(id) {
+        if !text.trim().is_empty() {
+            run.widen(dom.span(id));
+        }
+        match dom.mark {
+            Some(mark) if text.contains(mark) => run.text(&text.replace(mark, "")),
+            _ => run.text(text),
+        }
+        return Step::Over;
+    }
+    let attribute = |name| dom.attribute(id, name);
+    match (dom.html_name(id), dom.foreign_root(id)) {
+        (_, "math") => {
+            if let Some(formula) = math::inline(dom, id) {
+                run.widen(dom.span(id));
+                run.math(&formula, id);
+            }
+            Step::Over
+        }
+        (_, "svg") => {
+            for inside in dom.inside(id) {
+                if let Some(text) = dom.text(inside)
+                    && !text.trim().is_empty()
+                    && dom.parent(inside).is_none_or(|it| !is_styling(dom, it))
+                {
+                    run.widen(dom.span(inside));
+                    run.space();
+                    run.text(text);
+                    run.space();
+                }
+            }
+            Step::Over
+        }
+        ("br", _) => {
+            run.line_break();
+            Step::Over
+        }
+        (CODE, _) => {
+            run.start_code();
+            Step::Into
+        }
+        (LINK, _) => {
+            if let Some(href) = attribute("href") {
+                run.open_link(href);
+            }
+            Step::Into
+        }
+        ("img" | "image", _) => {
+            let alt = attribute("alt").or(attribute("title")).unwrap_or("");
+            run.widen(dom.span(id));
+            run.image(alt, attribute("src").unwrap_or(""));
+            Step::Over
+        }
+        ("input", _) => {
+            input(dom, id, run);
+            Step::Over
+        }
+        ("button" | "textarea" | "meter" | "output" | "progress", _) => {
+            run.space();
+            Step::Into
+        }
+        (name @ ("option" | "optgroup"), _) => {
+            run.new_line();
+            if name == "optgroup" {
+                run.text(attribute("label").unwrap_or(""));
+                run.new_line();
+            }
+            Step::Into
+        }
+        ("q", _) => {
+            run.text("\"");
+            Step::Into
+        }
+        ("sup", _) => {
+            if is_exponent(dom, id) && run.can_be_raised() {
+                run.text("^");
+            }
+            Step::Into
+        }
+        ("knowledge", _) => {
+            knowledge(dom, id, run);
+            Step::Over
+        }
+        ("video" | "audio" | "iframe" | "embed" | "object", _) => {
+            if let Some((markdown, address)) = media(dom, id) {
+                run.widen(dom.span(id));
+                run.mark(&markdown, &address);
+            }
+            run.space();
+            Step::Into
+        }
+        _ => Step::Into,
+    }
+}
+
+/// Reads the end of something within a line.
+pub(super) fn leave(dom: &Dom, id: Id, run: &mut Run) {
+    match dom.html_name(id) {
+        CODE => run.end_code(),
+        LINK => run.close_link(),
+        "button" | "textarea" | "meter" | "output" | "progress" | "video" | "audio" | "iframe"
+        | "object" => run.space(),
+        "q" => run.text("\""),
+        _ => (),
+    }
+}
+
+fn is_styling(dom: &Dom, id: Id) -> bool {
+    match dom.data(id) {
+        super::dom::Data::Element { name, .. } => matches!(&*name.local, "style" | "script"),
+        _ => false,
+    }
+}
+
+/// What a form shows without being touched.
+fn input(dom: &Dom, id: Id, run: &mut Run) {
+    let kind = dom.attribute(id, "type").unwrap_or("text").to_ascii_lowercase();
+    run.widen(dom.span(id));
+    match &*kind {
+        "checkbox" => {
+            let mark = if dom.attribute(id, "checked").is_some() { "[x]" } else { "[ ]" };
+            run.mark(mark, "");
+            run.space();
+        }
+        "hidden" | "password" | "radio" | "color" | "file" | "image" | "range" => (),
+        _ => {
+            run.space();
+            run.text(dom.attribute(id, "value").unwrap_or(""));
+            run.space();
+        }
+    }
+}
+
+/// Whether a superscript is a number or a letter: `10` and `6` are not `106`.
+fn is_exponent(dom: &Dom, id: Id) -> bool {
+    let text = dom.inner_text(id);
+    let text = text.trim();
+    let digits = text.trim_start_matches(['-', '−', '+']);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_letter = digits.len() == 1 && digits.bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_number || is_letter
+}
+
+/// A link by its author's own word for it.
+fn knowledge(dom: &Dom, id: Id, run: &mut Run) {
+    let label = fold(&dom.inner_text(id));
+    if label.is_empty() {
+        return;
+    }
+    let mut link = format!("[[{label}");
+    for (name, key) in [("weight", "w"), ("source", "source"), ("id", "id")] {
+        let value = fold(dom.attribute(id, name).unwrap_or(""));
+        if !value.is_empty() && !value.contains(['[', ']', ';']) {
+            link.push_str(&format!("; {key}={value}"));
+        }
+    }
+    link.push_str("]]");
+    run.widen(dom.span(id));
+    run.mark(&link, &label);
+}
+
+/// A media element as Markdown, and its address; `None` without one.
+pub(super) fn media(dom: &Dom, id: Id) -> Option<(String, String)> {
+    let name = if dom.html_name(id) == "object" { "data" } else { "src" };
+    let own = dom.attribute(id, name);
+    let inner = || {
+        let mut sources = dom.inside(id).filter(|&it| dom.html_name(it) == "source");
+        sources.find_map(|it| dom.attribute(it, "src"))
+    };
+    let address = super::run::destination(own.or_else(inner)?)?;
+    let title = fold(dom.attribute(id, "alt").or(dom.attribute(id, "title")).unwrap_or(""));
+    Some((format!("[{title}]({address})"), address))
+}
+
+/// An element's inside on one line, and what in it is a node wherever it stands.
+pub(super) fn line(dom: &Dom, top: Id, run: Run) -> (Rendered, Vec<Id>) {
+    let mut run = run;
+    let mut apart = Vec::new();
+    let mut numbers: Vec<(Id, super::walk::List)> = Vec::new();
+    let is_heading = matches!(dom.html_name(top).as_bytes(), [b'h', b'1'..=b'6']);
+    let mut at = dom.first_child(top);
+    while let Some(id) = at {
+        let name = dom.html_name(id);
+        let step = if dom.is_skipped(id) {
+            Step::Over
+        } else if is_apart(name) {
+            run.space();
+            apart.push(id);
+            Step::Over
+        } else if is_heading && name == LINK && is_fragment(dom, id) {
+            // A heading's link to itself says nothing, and often has but a mark for its text.
+            match dom.inner_text(id).contains(char::is_alphanumeric) {
+                true => Step::Into,
+                false => Step::Over,
+            }
+        } else if is_block(name) {
+            run.space();
+            if matches!(name, "ol" | "ul" | "menu" | "dir" | "dl") {
+                numbers.push((id, super::walk::List::new(dom, id)));
+            } else if name == "li"
+                && let Some((_, list)) = numbers.last_mut()
+            {
+                let marker = list.marker(dom, id);
+                run.mark(&marker, &marker);
+                run.space();
+            }
+            Step::Into
+        } else {
+            enter(dom, id, &mut run)
+        };
+        at = if step == Step::Into { dom.first_child(id) } else { None };
+        let mut closing = id;
+        while at.is_none() {
+            let is_over = step == Step::Over && closing == id;
+            if !is_over {
+                end(dom, closing, &mut run, is_heading);
+                if numbers.last().is_some_and(|(list, _)| *list == closing) {
+                    numbers.pop();
+                }
+            } else if is_block(name) || is_apart(name) {
+                run.space();
+            }
+            at = dom.next_sibling(closing);
+            if at.is_some() {
+                break;
+            }
+            match dom.parent(closing) {
+                Some(parent) if parent != top => closing = parent,
+                _ => return (run.finish(), apart),
+            }
+        }
+    }
+    (run.finish(), apart)
+}
+
+fn end(dom: &Dom, id: Id, run: &mut Run, is_heading: bool) {
+    let name = dom.html_name(id);
+    if is_block(name) {
+        run.space();
+    } else if !(is_heading && name == LINK && is_fragment(dom, id)) {
+        leave(dom, id, run);
+    }
+}
+
+fn is_fragment(dom: &Dom, id: Id) -> bool {
+    dom.attribute(id, "href").is_some_and(|it| it.trim().starts_with('#'))
+}
+
+/// A new run with what is open around it.
+pub(super) fn run_within(flow: Flow, link: Option<&str>, is_code: bool) -> Run {
+    let mut run = Run::new(flow);
+    if let Some(href) = link {
+        run.open_link(href);
+    }
+    if is_code {
+        run.start_code();
+    }
+    run
+}
