@@ -1,3 +1,4 @@
 //! Invariants that hold for every input, called by the fuzz targets and by the tests.
 
 pub mod align;
+pub mod redact;
