@@ -1,4 +1,5 @@
 //! Invariants that hold for every input, called by the fuzz targets and by the tests.
 
 pub mod align;
+pub mod config;
 pub mod redact;

@@ -3,6 +3,7 @@
 mod cli;
 mod clock;
 mod compile;
+mod config;
 mod fingerprint;
 mod grams;
 mod identity;
@@ -11,6 +12,7 @@ mod parse;
 mod ranks;
 mod redact;
 mod scan;
+mod seeds;
 mod store;
 mod text;
 mod tokens;
