@@ -2,4 +2,5 @@
 
 pub mod align;
 pub mod config;
+pub mod link;
 pub mod redact;

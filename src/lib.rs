@@ -7,6 +7,7 @@ mod config;
 mod fingerprint;
 mod grams;
 mod identity;
+mod links;
 mod nearest;
 mod parse;
 mod ranks;

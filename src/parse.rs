@@ -1,5 +1,7 @@
 //! Bytes to trees. Parsing never fails: it gives a tree and warnings.
 
+pub(crate) mod link;
+
 use crate::tree::Tree;
 
 /// What a source file is written in, told by its name's ending.
