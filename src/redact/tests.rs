@@ -379,6 +379,8 @@ fn overlapping_matches_become_one_marker() {
         ),
         ("glpat-§abcd-eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVm z", "‹gitlab_pat› z"),
         ("https://u:ghp_§§abcd@github.com/x", "‹basic_auth_url›/x"),
+        // Neither match holds the other.
+        ("xoxb-123456789012-eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVm z", "‹jwt› z"),
     ]);
 }
 
