@@ -1,8 +1,8 @@
-//! `.remindb/config.json`: every setting, its range, its default, and whether a stranger may set it.
+//! `.remindb/config.json`: every setting, its range, its default, and who may set it.
 //!
 //! The file lies in the folder whose notes are remembered, so it may come from somebody else's
-//! repository. [`Config::restrict`] undoes what such a file may not do: turn protections off, open a
-//! port, write outside. Reading is pure; the shell brings the text.
+//! repository. [`Config::restrict`] undoes what such a file may not do: turn protections off, open
+//! a port, write outside. Reading is pure; the shell brings the text.
 
 mod fields;
 mod settings;
@@ -131,8 +131,8 @@ impl Config {
     }
 }
 
-/// `path` without `.` and `..`, if it is relative and stays below where it starts. Links are for the
-/// shell to follow and to check again.
+/// `path` without `.` and `..`, if it is relative and stays below where it starts. Links are for
+/// the shell to follow and to check again.
 pub(crate) fn inside(path: &str) -> Option<String> {
     let drive = path.as_bytes().get(1) == Some(&b':');
     if path.starts_with(['/', '\\', '~']) || drive || path.contains('\0') {

@@ -5,8 +5,8 @@
 //!
 //! - what it returns has no secret that it knows: scrubbing again changes nothing;
 //! - existing markers of known kinds stay as they are, and nothing is matched across one;
-//! - matches that overlap become one marker, which names the kind whose match was longest, and among
-//!   equals the most specific;
+//! - matches that overlap become one marker, which names the kind of the longest, and among
+//!   equals of the most specific;
 //! - only the value of an assignment is replaced, so that JSON stays JSON;
 //! - time is linear in the text, whatever is in it.
 //!
@@ -270,7 +270,8 @@ impl fmt::Display for RedactError {
             }
             RedactError::BadName { kind } => write!(
                 f,
-                "`{kind}` cannot name a kind of secret; use at most {} letters, digits, `_`, `-`, `.`",
+                "`{kind}` cannot name a kind of secret; use at most {} letters, digits, `_`, `-`, \
+                 `.`",
                 custom::NAME_BYTES_MAX
             ),
             RedactError::BadPattern { kind, why } => {

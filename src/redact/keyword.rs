@@ -1,5 +1,5 @@
-//! Assignments of secrets: a name that says so, a separator, a value. Only the value is replaced, so
-//! that JSON, YAML, TOML and code stay what they are.
+//! Assignments of secrets: a name that says so, a separator, a value. Only the value is replaced,
+//! so that JSON, YAML, TOML and code stay what they are.
 //!
 //! How much a value must look like a secret depends on how clearly its name and its notation say
 //! that it is one: `DB_PASSWORD=x1` is, `the password: see below` is not. Work per candidate is

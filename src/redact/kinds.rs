@@ -4,8 +4,8 @@
 //! triggers together are one automaton, so that clean text costs one pass. A kind may have several
 //! rows. Rows stand from the most to the least specific: the earlier wins where two are equal.
 //!
-//! Shapes have no upper length: a value that is too long to be real loses its tail, too. Classes are
-//! ASCII. What must not stand before a token is in [`LEAD`].
+//! Shapes have no upper length: a value that is too long to be real loses its tail, too. Classes
+//! are ASCII. What must not stand before a token is in [`LEAD`].
 
 use std::sync::OnceLock;
 

@@ -12,7 +12,7 @@ pub(super) fn is_stand_in(value: &str) -> bool {
     is_variable(value) || is_mask(value) || is_example(value)
 }
 
-/// `$VAR`, `${VAR}`, `$(cmd)`, `{{ x }}`, `{x}`, `<x>`, `[x]`, `%VAR%`, `%s`, `#{x}`, `@x@`, `!tag x`.
+/// `$VAR`, `${VAR}`, `$(cmd)`, `{{ x }}`, `{x}`, `<x>`, `[x]`, `%VAR%`, `%s`, `#{x}`, `!tag x`.
 pub(super) fn is_variable(value: &str) -> bool {
     let wrapped = |open: &str, close: &str| {
         open.len() + close.len() <= value.len() && value.starts_with(open) && value.ends_with(close)
@@ -73,7 +73,8 @@ fn is_example(value: &str) -> bool {
 /// Words that stand where a value would, and are none: types, nothing, algorithms.
 pub(super) fn is_reserved(value: &str) -> bool {
     const WORDS: &str = " true false yes no on off none null nil undefined nan void any unknown \
-        string str text number int integer bool u8 i32 u32 i64 u64 usize isize f64 &str boolean float bytes char varchar object array \
+        string str text number int integer bool u8 i32 u32 i64 u64 usize isize f64 &str \
+        boolean float bytes char varchar object array \
         required optional hidden password passwd secret token key value default prompt ask \
         include omit same-origin basic bearer oauth oauth2 jwt saml mfa totp \
         base64 base64url hex sha1 sha256 sha384 sha512 md5 bcrypt scrypt argon2 argon2i argon2id \
@@ -139,7 +140,7 @@ pub(super) fn is_small_number(value: &str) -> bool {
         && !value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `/etc/key.pem`, `./id_rsa`, `~/.ssh/id`, `C:\keys`, `https://…`, `key.pem`: where it is, not what.
+/// `/etc/key.pem`, `./id_rsa`, `~/.ssh/id`, `C:\keys`, `https://…`, `key.pem`: where, not what.
 pub(super) fn is_place(value: &str) -> bool {
     let value = head(value);
     let rooted =

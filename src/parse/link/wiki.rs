@@ -1,4 +1,4 @@
-//! What stands between `[[` and `]]`: a target, `#` and a heading, `|` and an alias, and parameters.
+//! What stands between `[[` and `]]`: a target, `#` heading, `|` alias, and parameters.
 
 use super::{Form, Reference, WEIGHT_DEFAULT, weight};
 
