@@ -8,6 +8,7 @@ mod ingest;
 mod plan;
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -16,10 +17,12 @@ use serde_json::json;
 
 use crate::clock::Millis;
 use crate::identity::ContentHash;
-use crate::parse::{self, Parsed, Syntax};
+use crate::parse::{self, Parsed, Syntax, Warning};
+use crate::redact::Redactor;
 use crate::render::one_line;
 use crate::scan::{self, Found};
 use crate::store::{StoreError, Writer};
+use crate::{text, tokens};
 
 /// What to compile, and how.
 pub(crate) struct Request<'a> {
@@ -29,6 +32,8 @@ pub(crate) struct Request<'a> {
     pub(crate) message: &'a str,
     /// Threads that parse.
     pub(crate) n_threads: usize,
+    /// What must not be stored.
+    pub(crate) redactor: &'a Redactor,
     /// Told how many of how many files are read; `false` gives up, and nothing is changed.
     pub(crate) progress: &'a dyn Fn(usize, usize) -> bool,
 }
@@ -182,7 +187,9 @@ pub(crate) fn compile(
     request: &Request<'_>,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let plan = plan::make(writer, request.path)?;
+    let redactor = request.redactor;
+    let plan = plan::make(writer, request.path, redactor)?;
+    let message = redactor.scrub(request.message).text;
     let mut report = Report {
         warnings: plan.oddities.iter().cloned().map(Into::into).collect(),
         ..Report::default()
@@ -192,20 +199,25 @@ pub(crate) fn compile(
     }
     let root = plan.root.clone();
     let n_files = plan.changed.len();
-    let outcome = scan::in_order(plan.changed.clone(), request.n_threads, read, |files| {
-        let is_given_up = Cell::new(false);
-        let mut n_done = 0;
-        let mut files = files.take_while(|_| {
-            n_done += 1;
-            is_given_up.set(!(request.progress)(n_done, n_files));
-            !is_given_up.get()
-        });
-        let first = ingest::first_group(&mut files);
-        writer.write(request.message, &root, now, |batch| {
-            let warnings = ingest::ingest(batch, &plan, first, &mut files, now)?;
-            if is_given_up.get() { Err(CompileError::GivenUp) } else { Ok(warnings) }
-        })
-    });
+    let outcome = scan::in_order(
+        plan.changed.clone(),
+        request.n_threads,
+        |it| read(it, redactor),
+        |files| {
+            let is_given_up = Cell::new(false);
+            let mut n_done = 0;
+            let mut files = files.take_while(|_| {
+                n_done += 1;
+                is_given_up.set(!(request.progress)(n_done, n_files));
+                !is_given_up.get()
+            });
+            let first = ingest::first_group(&mut files);
+            writer.write(&message, &root, now, |batch| {
+                let warnings = ingest::ingest(batch, &plan, first, &mut files, now)?;
+                if is_given_up.get() { Err(CompileError::GivenUp) } else { Ok(warnings) }
+            })
+        },
+    );
     let (warnings, commit) = outcome?;
     report.warnings.extend(warnings);
     report.added = commit.counts.added;
@@ -235,18 +247,60 @@ struct Source {
     outcome: Result<(ContentHash, Parsed), String>,
 }
 
-fn read(found: Found) -> Source {
+fn read(found: Found, redactor: &Redactor) -> Source {
     let bytes = match scan::read(&found.full) {
         Ok(bytes) => bytes,
         Err(what) => return Source { found, size: 0, outcome: Err(what) },
     };
     // A parser that panics is a bug of ours; it shall cost this file only.
-    let parsed = catch_unwind(AssertUnwindSafe(|| parse::parse_bytes(found.syntax, &bytes)));
+    let parsed = catch_unwind(AssertUnwindSafe(|| parse_clean(found.syntax, &bytes, redactor)));
     let outcome = match parsed {
         Ok(parsed) => Ok((ContentHash::of_bytes(&bytes), parsed)),
         Err(_) => Err("the parser failed on it; please report the file".to_owned()),
     };
     Source { found, size: bytes.len(), outcome }
+}
+
+/// The tree of a file without its secrets: they are replaced in the raw text, so that none is torn
+/// apart by parsing, and once more in what parsing makes of it, since it may put one together.
+fn parse_clean(syntax: Syntax, bytes: &[u8], redactor: &Redactor) -> Parsed {
+    let (text, mut warnings) = parse::decode(bytes);
+    let scrubbed = redactor.scrub(&text);
+    let mut kinds: BTreeSet<String> = scrubbed.hits.iter().map(|it| it.kind.to_owned()).collect();
+    let mut n_hits = scrubbed.hits.len();
+    let mut parsed = parse::parse(syntax, &scrubbed.text);
+    let mut scrub = |text: &mut String| {
+        let scrubbed = redactor.scrub(text);
+        if scrubbed.hits.is_empty() {
+            return false;
+        }
+        n_hits += scrubbed.hits.len();
+        kinds.extend(scrubbed.hits.iter().map(|it| it.kind.to_owned()));
+        *text = scrubbed.text.into_owned();
+        true
+    };
+    for node in &mut parsed.tree.nodes {
+        if scrub(&mut node.content) {
+            node.token_count = tokens::count(&node.content);
+        }
+        if scrub(&mut node.label) {
+            node.label = text::cut(&node.label, text::LABEL_CHARS_MAX);
+        }
+        node.lang.as_mut().map(&mut scrub);
+        node.key_path.as_mut().map(&mut scrub);
+    }
+    for warning in &mut parsed.warnings {
+        scrub(&mut warning.what);
+    }
+    if 0 < n_hits {
+        let line = scrubbed.hits.first().map_or(1, |it| text::line_at(&text, it.range.start));
+        let noun = if n_hits == 1 { "secret was" } else { "secrets were" };
+        let kinds: Vec<String> = kinds.into_iter().collect();
+        let what = format!("{n_hits} {noun} replaced by markers: {}", kinds.join(", "));
+        warnings.push(Warning { line, what });
+    }
+    warnings.append(&mut parsed.warnings);
+    Parsed { warnings, ..parsed }
 }
 
 #[cfg(test)]

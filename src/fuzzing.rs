@@ -1,13 +1,16 @@
 //! Invariants that hold for every input, called by the fuzz targets and by the tests.
 
 pub mod align;
+pub mod config;
 pub mod frame;
 pub mod html;
 pub mod json;
+pub mod link;
 pub mod markdown;
 pub mod mathml;
 pub mod plain;
 pub mod query;
+pub mod redact;
 pub mod toml;
 pub mod toon;
 pub mod yaml;

@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::compile::{self, CompileError, Report, Request};
 use crate::heat;
 use crate::query::{self, Attention, QueryError};
+use crate::redact::Redactor;
 use crate::store::reader::Reader;
 use crate::store::{IfMissing, Root, StoreError, Warmer, Warmth, Writer};
 
@@ -20,6 +21,7 @@ use crate::store::{IfMissing, Root, StoreError, Warmer, Warmth, Writer};
 pub struct Memory {
     path: PathBuf,
     clock: Clock,
+    redactor: Redactor,
     // Closed in this order: the last connection to go writes the log back into the file and removes
     // it, which one that only reads cannot do.
     /// Connections that nobody reads from right now.
@@ -130,7 +132,8 @@ impl Memory {
         let writer = Writer::open(path, if_missing)?;
         let warmer = Warmer::open(path)?;
         let readers = Mutex::new(vec![Reader::open(path)?]);
-        Ok(Memory { path: path.to_owned(), writer, warmer, readers, clock })
+        let redactor = Redactor::builtin();
+        Ok(Memory { path: path.to_owned(), redactor, writer, warmer, readers, clock })
     }
 
     /// Makes the memory what the folder or file at `path` (absolute) says now, in one snapshot.
@@ -140,7 +143,13 @@ impl Memory {
     /// There is nothing at `path` and nothing is known of it, or the database failed. A single file
     /// that cannot be compiled is a warning of the report.
     pub fn compile(&self, path: &Path, message: &str) -> Result<Report, Error> {
-        let request = Request { path, message, n_threads: 1, progress: &|_, _| true };
+        let request = Request {
+            path,
+            message,
+            n_threads: 1,
+            redactor: &self.redactor,
+            progress: &|_, _| true,
+        };
         self.compile_as(&request)
     }
 
@@ -186,6 +195,11 @@ impl Memory {
 
     pub(crate) fn compile_as(&self, request: &Request<'_>) -> Result<Report, Error> {
         Ok(compile::compile(&self.writer, request, self.clock.now())?)
+    }
+
+    /// What must not be stored.
+    pub(crate) fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
     pub(crate) fn clock(&self) -> &Clock {

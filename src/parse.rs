@@ -24,6 +24,9 @@ mod transcript;
 mod value;
 mod yaml;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod link;
+
 use crate::tree::Tree;
 
 pub use decode::decode;
@@ -135,14 +138,6 @@ pub fn parse(syntax: Syntax, text: &str) -> Parsed {
     };
     parsed.warnings.sort_by_key(|warning| warning.line);
     parsed
-}
-
-/// The tree of whatever bytes a file has.
-pub(crate) fn parse_bytes(syntax: Syntax, bytes: &[u8]) -> Parsed {
-    let (text, mut warnings) = decode(bytes);
-    let mut parsed = parse(syntax, &text);
-    warnings.append(&mut parsed.warnings);
-    Parsed { warnings, ..parsed }
 }
 
 #[cfg(test)]

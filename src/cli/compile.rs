@@ -8,6 +8,7 @@ use super::args::Compile;
 use super::{DEFAULT_DB, Failure, Outcome, World, absolute, database, n_threads};
 use crate::clock::{Clock, Millis};
 use crate::compile::{Request, compile, refuse_at_once};
+use crate::redact::Redactor;
 use crate::store::{IfMissing, Writer};
 
 /// A compile that takes longer shows how far it is.
@@ -30,6 +31,7 @@ pub(super) fn run(args: Compile, world: &mut World<'_>) -> Result<Outcome, Failu
         path: &path,
         message: &message,
         n_threads: n_threads(),
+        redactor: &Redactor::builtin(),
         progress: &|n_done, n_files| {
             progress.note(n_done, n_files);
             true

@@ -59,6 +59,7 @@ fn first_compile(tools: &Tools, source: &std::path::Path, stop: &Stop) {
         path: source,
         message: "initial",
         n_threads: tools.n_threads,
+        redactor: tools.memory.redactor(),
         progress: &|_, _| !stop.is_set(),
     };
     let outcome = tools.memory.compile_as(&request);

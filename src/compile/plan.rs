@@ -1,11 +1,13 @@
 //! What a compile has to look at: the root that owns the path, and the files that differ from their
 //! rows.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::CompileError;
 use crate::parse::Syntax;
+use crate::redact::Redactor;
 use crate::scan::{self, Found, Oddity, Rules};
 use crate::store::{FileRow, Root, Writer};
 
@@ -46,13 +48,17 @@ impl Scope {
 }
 
 /// Compares the folder with the rows of its files.
-pub(super) fn make(writer: &Writer, path: &Path) -> Result<Plan, CompileError> {
+pub(super) fn make(
+    writer: &Writer,
+    path: &Path,
+    redactor: &Redactor,
+) -> Result<Plan, CompileError> {
     let roots = writer.roots()?;
     let (full, kind) = resolve(path)?;
     if matches!(kind, Kind::File) && Syntax::of(&full.to_string_lossy()).is_none() {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
-    let scope = scope(&roots, &full, &kind)?;
+    let mut scope = scope(&roots, &full, &kind)?;
     let (rules, mut oddities) = Rules::load(&scope.root);
     let rows = match roots.iter().find(|it| it.path == scope.root_text) {
         Some(root) => writer.files(root.id)?,
@@ -60,7 +66,9 @@ pub(super) fn make(writer: &Writer, path: &Path) -> Result<Plan, CompileError> {
     };
     let mut plan = Plan { root: scope.root_text.clone(), ..Plan::default() };
     let is_ignored = rules.is_ignored(&scope.path, matches!(kind, Kind::Folder));
-    let walk = match kind {
+    // From here on, paths are as they are stored.
+    scope.path = redactor.scrub(&scope.path).text.into_owned();
+    let mut walk = match kind {
         Kind::Gone(source) => {
             if !rows.iter().any(|row| scope.covers(&row.path)) {
                 return Err(CompileError::NoSource { path: path.to_owned(), source });
@@ -74,6 +82,7 @@ pub(super) fn make(writer: &Writer, path: &Path) -> Result<Plan, CompileError> {
         }
         Kind::File | Kind::Folder => scan::walk(&rules, &full),
     };
+    scrub_paths(&mut walk, redactor);
     oddities.extend(walk.oddities);
     plan.oddities = oddities;
     let nested = nested(writer, &roots, &scope)?;
@@ -131,6 +140,28 @@ fn owns(root: &Root, full: &Path) -> bool {
     let is_skipped =
         !folders.is_empty() && folders.split('/').any(scan::is_skipped_folder) || is_last_skipped;
     path.is_empty() || !is_skipped
+}
+
+/// A path can hold a secret, too. It is stored and shown without; the file is found all the same.
+fn scrub_paths(walk: &mut scan::Walk, redactor: &Redactor) {
+    let clean = |path: &mut String| {
+        if let Cow::Owned(scrubbed) = redactor.scrub(path).text {
+            *path = scrubbed;
+        }
+    };
+    walk.unseen.iter_mut().for_each(clean);
+    walk.oddities.iter_mut().for_each(|it| clean(&mut it.path));
+    let mut seen = BTreeSet::new();
+    for mut file in std::mem::take(&mut walk.found) {
+        clean(&mut file.path);
+        if seen.insert(file.path.clone()) {
+            walk.found.push(file);
+        } else {
+            let what = "another file has this path once secrets are replaced; rename it".to_owned();
+            walk.oddities.push(Oddity { path: file.path, line: None, what });
+        }
+    }
+    walk.found.sort_by(|a, b| a.path.cmp(&b.path));
 }
 
 /// Files of roots below this one, with the path that they would have here.

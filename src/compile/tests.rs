@@ -2,6 +2,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
+use crate::redact::Redactor;
 use crate::store::IfMissing;
 use crate::store::doctor::{self, Status};
 
@@ -38,8 +39,13 @@ impl Notes {
 
     fn try_compile(&self, path: &str) -> Result<Report, CompileError> {
         let path = self.path(path);
-        let request =
-            Request { path: &path, message: "test", n_threads: 2, progress: &|_, _| true };
+        let request = Request {
+            path: &path,
+            message: "test",
+            n_threads: 2,
+            redactor: &Redactor::builtin(),
+            progress: &|_, _| true,
+        };
         // Far in the future, so that every file's time is old enough to be trusted.
         let report = compile(&self.writer, &request, Millis(4_000_000_000_000))?;
         self.check_health();
@@ -350,10 +356,43 @@ fn the_number_of_threads_changes_nothing() {
                 notes.write(&format!("{nth}.md"), &sections(nth % 7));
             }
             let path = notes.path("");
-            let request = Request { path: &path, message: "", n_threads, progress: &|_, _| true };
+            let request = Request {
+                path: &path,
+                message: "",
+                n_threads,
+                redactor: &Redactor::builtin(),
+                progress: &|_, _| true,
+            };
             compile(&notes.writer, &request, Millis(4_000_000_000_000)).unwrap();
             notes.nodes()
         })
         .collect();
     assert_eq!(states[0], states[1]);
+}
+
+#[test]
+fn no_secret_reaches_the_file() {
+    let notes = Notes::new();
+    let key = "AKIAIOSFODNN7EXAMPLE".replace("EXAMPLE", "QZ4RT2W");
+    let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let pem = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\n\nb2xkIGtleSBib2R5\n\
+               -----END RSA PRIVATE KEY-----";
+    notes.write("a.md", &format!("# Keys\n\nUse {key} and [[{token}]].\n\n{pem}\n"));
+    notes.write("b.json", &format!("{{\"password\": \"hunter2-{token}\"}}"));
+    notes.write(&format!("{token}.md"), "# In the name");
+    let report = notes.compile();
+    let warnings: Vec<String> = report.warnings.iter().map(ToString::to_string).collect();
+    assert!(
+        warnings.iter().any(|it| it.starts_with("a.md:3: 3 secrets were replaced")),
+        "{warnings:?}"
+    );
+    drop(notes.writer.write("x", "", Millis(0), |batch| batch.root("/x")).unwrap());
+    for file in ["memory.db", "memory.db-wal"] {
+        let bytes = fs::read(notes.dir.path().join(file)).unwrap_or_default();
+        for secret in [key.as_str(), &token, "MIIEpAIBAAKCAQEA7", "b2xkIGtleSBib2R5"] {
+            let is_there = bytes.windows(secret.len()).any(|it| it == secret.as_bytes());
+            assert!(!is_there, "`{secret}` is in {file}");
+        }
+    }
+    notes.gives("0 added, 0 modified, 0 removed (0 ops)");
 }

@@ -6,7 +6,22 @@ use std::path::{Path, PathBuf};
 /// Modules by row; a module imports from its own row and those above.
 const LAYERS: &[(&str, &[&str])] = &[
     ("values", &["clock", "text", "grams", "tokens", "tree"]),
-    ("pure", &["parse", "identity", "fingerprint", "ranks", "trail", "heat"]),
+    (
+        "pure",
+        &[
+            "nearest",
+            "parse",
+            "redact",
+            "identity",
+            "fingerprint",
+            "ranks",
+            "trail",
+            "heat",
+            "config",
+            "seeds",
+            "links",
+        ],
+    ),
     ("store", &["store"]),
     ("use cases", &["scan", "compile", "query", "render", "memory"]),
     ("protocol", &["rpc", "mcp"]),

@@ -19,6 +19,7 @@ pub(super) fn compile(tools: &Tools, args: &Args, call: &Call) -> Result<Reply, 
         path: &path,
         message: args.text("message").filter(|it| !it.is_empty()).unwrap_or(&default),
         n_threads: tools.n_threads,
+        redactor: tools.memory.redactor(),
         progress: &|n_done, n_files| {
             call.progress(n_done as u64, Some(n_files as u64), "files");
             !call.is_cancelled()

@@ -4,7 +4,11 @@ use expect_test::{Expect, expect, expect_file};
 use proptest::prelude::*;
 
 use crate::fuzzing;
-use crate::parse::{Parsed, Syntax, parse_bytes};
+use crate::parse::{Parsed, Syntax, decode, parse};
+
+fn parse_bytes(syntax: Syntax, bytes: &[u8]) -> Parsed {
+    parse(syntax, &decode(bytes).0)
+}
 
 fn render(parsed: &Parsed) -> String {
     // A carriage return would not survive in an expected text.

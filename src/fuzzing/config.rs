@@ -1,0 +1,30 @@
+//! Configuration files of any content: read or refused, never a panic, and safe once restricted.
+
+use crate::config::{self, Config};
+use crate::seeds::Seeds;
+
+/// Panics when reading `data` as a configuration or as temperatures breaks a promise.
+pub fn config(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    match Config::parse(&text) {
+        Ok(mut config) => {
+            assert!(config.redactor().is_ok());
+            let undone = config.restrict();
+            assert!(undone.len() <= 4 && config.untrusted().is_empty());
+            if let Some(path) = &config.server.logging.output_path {
+                assert!(config::inside(path).is_some());
+            }
+        }
+        Err(error) => assert!(error.to_string().contains(config::FILE), "{error}"),
+    }
+    if let Some(path) = config::inside(&text) {
+        assert_eq!(config::inside(&path).as_deref(), Some(path.as_str()));
+        assert!(path.split('/').all(|part| !matches!(part, "" | "." | "..")));
+    }
+    if let Ok(seeds) = Seeds::parse(&text) {
+        for path in text.split('"').take(64) {
+            let seed = seeds.of(path);
+            assert!(seed.is_none_or(|seed| (0.0..=1.0).contains(&seed)));
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! References between nodes: what they point at.
+
+pub(crate) mod resolve;

@@ -1,0 +1,143 @@
+use super::*;
+use crate::parse::link::extract;
+
+/// Files as `path: label, label`; the first label is the file's, a `-` marks what is no heading,
+/// and what stands in brackets is a title or an alias.
+struct Shelf {
+    places: Vec<Place<usize>>,
+    aliases: Vec<(String, usize)>,
+}
+
+impl Shelf {
+    fn of(text: &str) -> Shelf {
+        let mut shelf = Shelf { places: Vec::new(), aliases: Vec::new() };
+        for line in text.lines() {
+            let (path, labels) = line.split_once(": ").unwrap();
+            let root = shelf.places.len();
+            for label in labels.split(", ") {
+                if let Some(alias) = label.strip_prefix('(') {
+                    shelf.aliases.push((key(alias.trim_end_matches(')')), root));
+                    continue;
+                }
+                let plain = label.trim_start_matches('-');
+                let id = shelf.places.len();
+                let is_heading = plain == label;
+                let (path, label) = (path.to_owned(), plain.to_owned());
+                shelf.places.push(Place { id, path, label, is_heading });
+            }
+        }
+        shelf
+    }
+
+    fn root(&self, place: &Place<usize>) -> bool {
+        self.in_file(&place.path).first().is_some_and(|first| first.id == place.id)
+    }
+}
+
+impl Index for Shelf {
+    type Id = usize;
+
+    fn node(&self, id: &str) -> Option<usize> {
+        id.strip_prefix("0000000000")?.parse().ok().filter(|id| *id < self.places.len())
+    }
+
+    fn labelled(&self, name: &str) -> Vec<Place<usize>> {
+        self.places.iter().filter(|place| key(&place.label) == name).cloned().collect()
+    }
+
+    fn files(&self, name: &str) -> Vec<Place<usize>> {
+        let named = |place: &&Place<usize>| {
+            let file = place.path.rsplit('/').next().unwrap_or("");
+            is_path(&key(file), name) || self.aliases.contains(&(name.to_owned(), place.id))
+        };
+        self.places.iter().filter(|place| self.root(place)).filter(named).cloned().collect()
+    }
+
+    fn in_file(&self, path: &str) -> Vec<Place<usize>> {
+        self.places.iter().filter(|place| place.path == path).cloned().collect()
+    }
+}
+
+const SHELF: &str = "\
+a/one.md: One, Setup, -note, Straße
+a/two.md: Two, Setup, Only Here, Common
+b/two.md: Zwei, Setup, Development, Common
+b/deep/three.md: Three, (Third Thing), Part two!, C#
+top.md: Top, Alpha, Alpha, -Setup, ÄRGER, note";
+
+#[track_caller]
+fn check(cases: &[(&str, &str, &str)]) {
+    let shelf = Shelf::of(SHELF);
+    let name = |id: &usize| format!("{} {}", shelf.places[*id].path, shelf.places[*id].label);
+    let mut wrong = String::new();
+    for (from, text, expected) in cases {
+        let (_, references) = extract(text);
+        let target = match resolve(&shelf, from, &references[0]) {
+            Target::Node(id) => name(&id),
+            Target::Missing => "missing".to_owned(),
+            Target::Ambiguous(ids) => ids.iter().map(name).collect::<Vec<_>>().join(" | "),
+        };
+        if target != *expected {
+            wrong += &format!("{text} in {from}\n  is      {target}\n  must be {expected}\n");
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn near_labels_come_first() {
+    check(&[
+        ("a/one.md", "[[setup]]", "a/one.md Setup"),
+        ("b/deep/three.md", "[[Setup]]", "b/two.md Setup"),
+        ("a/x.md", "[[Setup]]", "a/one.md Setup | a/two.md Setup"),
+        ("top.md", "[[Setup]]", "top.md Setup"),
+        ("x.md", "[[Common]]", "a/two.md Common | b/two.md Common"),
+        ("x.md", "[[only  HERE]]", "a/two.md Only Here"),
+        ("b/two.md", "[[Alpha]]", "top.md Alpha"),
+        ("b/two.md", "[[note]]", "top.md note"),
+        ("b/two.md", "[[strasse]]", "a/one.md Straße"),
+        ("b/two.md", "[[ärger]]", "top.md ÄRGER"),
+        ("b/two.md", "[[Nowhere]]", "missing"),
+    ]);
+}
+
+#[test]
+fn words_of_eleven_letters_are_labels_unless_they_are_ids() {
+    check(&[
+        ("a/one.md", "[[Development]]", "b/two.md Development"),
+        ("a/one.md", "[[00000000001]]", "a/one.md Setup"),
+        ("a/one.md", "[[One; id=00000000002]]", "a/one.md note"),
+        ("a/one.md", "[[One; id=gone]]", "a/one.md One"),
+    ]);
+}
+
+#[test]
+fn files_are_found_by_name_title_and_alias() {
+    check(&[
+        ("top.md", "[[three.md]]", "b/deep/three.md Three"),
+        ("top.md", "[[Third thing]]", "b/deep/three.md Three"),
+        ("a/one.md", "[[two.md]]", "a/two.md Two"),
+        ("top.md", "[[two.md]]", "a/two.md Two | b/two.md Zwei"),
+        ("a/one.md", "[[three#Part two!]]", "b/deep/three.md Part two!"),
+        ("a/one.md", "[[three#Part three]]", "b/deep/three.md Three"),
+        ("a/one.md", "[[C#]]", "b/deep/three.md C#"),
+        ("a/one.md", "[[Setup; source=b/two.md]]", "b/two.md Setup"),
+        ("a/one.md", "[[Setup; source=two]]", "a/two.md Setup"),
+        ("top.md", "[[Setup; source=two.md]]", "a/two.md Two | b/two.md Zwei"),
+        ("a/one.md", "[[Nope; source=b/two.md]]", "missing"),
+        ("a/one.md", "[[Setup; source=b_two.md]]", "missing"),
+    ]);
+}
+
+#[test]
+fn relative_links_mean_one_place() {
+    check(&[
+        ("a/one.md", "[x](two.md)", "a/two.md Two"),
+        ("a/one.md", "[x](../b/two.md#development)", "b/two.md Development"),
+        ("a/one.md", "[x](../b/deep/three.md#part-two)", "b/deep/three.md Part two!"),
+        ("b/two.md", "[x](deep/three.md#gone)", "b/deep/three.md Three"),
+        ("a/one.md", "[x](#straße)", "a/one.md Straße"),
+        ("a/one.md", "[x](three.md)", "missing"),
+        ("a/one.md", "[x](../../three.md)", "missing"),
+    ]);
+}

@@ -1,0 +1,192 @@
+//! The table of built-in kinds: what each secret looks like, one row a shape.
+//!
+//! A row has *triggers*, words of which one is in every such secret, and the shape itself. All
+//! triggers together are one automaton, so that clean text costs one pass. A kind may have several
+//! rows. Rows stand from the most to the least specific: the earlier wins where two are equal.
+//!
+//! Shapes have no upper length: a value that is too long to be real loses its tail, too. Classes
+//! are ASCII. What must not stand before a token is in [`LEAD`].
+
+use std::sync::OnceLock;
+
+use regex::Regex;
+
+/// The names of the built-in kinds, in the order in which the documentation lists them.
+pub(crate) const KINDS: [&str; 26] = [
+    "aws_access_key",
+    "gcp_oauth_client_secret",
+    "google_api_key",
+    "github_pat",
+    "github_fine_grained_pat",
+    "gitlab_pat",
+    "anthropic_api_key",
+    "huggingface_token",
+    "openai_api_key",
+    "stripe_secret_key",
+    "stripe_webhook_secret",
+    "discord_bot_token",
+    "discord_webhook",
+    "slack_token",
+    "slack_webhook",
+    "mailgun_api_key",
+    "sendgrid_api_key",
+    "npm_token",
+    "pypi_token",
+    "linear_api_key",
+    "jwt",
+    "db_connection_string",
+    "bearer_auth_header",
+    "basic_auth_url",
+    "private_key_block",
+    "env_secret_assignment",
+];
+
+/// What may stand before a token: no letter or digit, except as the end of an escape (`\n`, `%20`,
+/// a terminal colour), which raw text has where the parsed text has a space.
+const LEAD: &str =
+    r"(?:\b|_|\\[abefnrtv]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\[[0-9;]{0,9}m)";
+
+/// How one shape is found.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shape {
+    /// A token: the pattern, after a [`LEAD`]; its run of letters and digits is taken to its end.
+    Token(&'static str),
+    /// An address: all of it is replaced, unless its group 1, the password, is a stand-in.
+    Address(&'static str),
+    /// A header: its group 1 is replaced, unless that is a stand-in.
+    Header(&'static str),
+    /// 40 characters of base64 shortly after words that announce an AWS secret.
+    AwsSecret,
+    /// A private key in PEM, whole or in part.
+    Pem,
+    /// A name that says secret, a separator and a value.
+    Assignment,
+}
+
+/// One row of the table.
+#[derive(Debug)]
+pub(super) struct Rule {
+    /// Name of the kind.
+    pub(super) kind: &'static str,
+    /// Words of which one is in every match, found whatever their case is.
+    pub(super) triggers: &'static [&'static str],
+    /// What is looked for once a trigger is there.
+    pub(super) shape: Shape,
+    /// The shape's pattern, compiled when first needed.
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Rule {
+    const fn new(kind: &'static str, triggers: &'static [&'static str], shape: Shape) -> Rule {
+        Rule { kind, triggers, shape, compiled: OnceLock::new() }
+    }
+
+    /// The pattern of a shape that has one.
+    pub(super) fn regex(&self) -> Option<&Regex> {
+        let compile = || {
+            let source = match self.shape {
+                Shape::Token(body) => format!("(?-u){LEAD}({body}[A-Za-z0-9]*)"),
+                Shape::Address(body) | Shape::Header(body) => format!("(?-u){body}"),
+                Shape::AwsSecret | Shape::Pem | Shape::Assignment => return None,
+            };
+            Some(Regex::new(&source).expect("a test compiles every row of the table"))
+        };
+        self.compiled.get_or_init(compile).as_ref()
+    }
+
+    /// Whether a trigger that was found in another case is none.
+    pub(super) fn minds_case(&self) -> bool {
+        matches!(self.shape, Shape::Token(_) | Shape::Pem)
+    }
+}
+
+use Shape::{Address, Assignment, AwsSecret, Header, Pem, Token};
+
+/// The rows.
+pub(super) static RULES: [Rule; 30] = [
+    Rule::new("private_key_block", &["PRIVATE KEY"], Pem),
+    Rule::new("aws_access_key", &["AKIA", "ASIA"], Token("A[KS]IA[0-9A-Z]{16,}")),
+    Rule::new(
+        "aws_access_key",
+        &["aws", "secret", "access key", "access_key", "accesskey", "access-key", "AKIA", "ASIA"],
+        AwsSecret,
+    ),
+    Rule::new("gcp_oauth_client_secret", &["GOCSPX-"], Token(r"GOCSPX-[\w-]{28,}")),
+    Rule::new("google_api_key", &["AIza"], Token(r"AIza[\w-]{35,}")),
+    Rule::new(
+        "github_pat",
+        &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
+        Token("gh[pousr]_[A-Za-z0-9]{36,}"),
+    ),
+    Rule::new("github_fine_grained_pat", &["github_pat_"], Token(r"github_pat_\w{82,}")),
+    Rule::new(
+        "gitlab_pat",
+        &["glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "glft-"],
+        Token(GITLAB),
+    ),
+    Rule::new("anthropic_api_key", &["sk-ant-"], Token(ANTHROPIC)),
+    Rule::new("huggingface_token", &["hf_"], Token("hf_[A-Za-z0-9]{34,}")),
+    Rule::new("openai_api_key", &["T3BlbkFJ"], Token(OPENAI)),
+    Rule::new("stripe_secret_key", &["k_live_", "k_test_"], Token(STRIPE)),
+    Rule::new("stripe_webhook_secret", &["whsec_"], Token("whsec_[A-Za-z0-9+/=]{32,}")),
+    Rule::new("discord_bot_token", &["."], Token(DISCORD)),
+    Rule::new("discord_webhook", &["/api/webhooks/"], Address(DISCORD_WEBHOOK)),
+    Rule::new("slack_token", &["xox"], Token("xox[abcdeoprs]-[A-Za-z0-9-]{15,}")),
+    Rule::new("slack_token", &["xapp-"], Token("xapp-[0-9]-[A-Za-z0-9-]{30,}")),
+    Rule::new("slack_webhook", &["hooks.slack.com"], Address(SLACK_WEBHOOK)),
+    Rule::new("mailgun_api_key", &["key-"], Token("key-[0-9a-f]{32,}")),
+    Rule::new("sendgrid_api_key", &["SG."], Token(r"SG\.[\w-]{22,}\.[\w-]{43,}")),
+    Rule::new("npm_token", &["npm_"], Token("npm_[A-Za-z0-9]{36,}")),
+    Rule::new("pypi_token", &["pypi-AgE"], Token(PYPI)),
+    Rule::new("linear_api_key", &["lin_api_"], Token("lin_api_[A-Za-z0-9]{40,}")),
+    Rule::new("jwt", &[".eyJ"], Token(r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}")),
+    Rule::new("db_connection_string", &["://"], Address(DB_URL)),
+    Rule::new("bearer_auth_header", &["authorization"], Header(BEARER)),
+    Rule::new("bearer_auth_header", &["authorization"], Header(BASIC)),
+    Rule::new("basic_auth_url", &["://"], Address(WEB_URL)),
+    Rule::new("basic_auth_url", &["://"], Address(OTHER_URL)),
+    Rule::new("env_secret_assignment", &super::keyword::WORDS, Assignment),
+];
+
+const GITLAB: &str = r"gl(?:pat|dt|rt|ptt|cbt|soat|ft)-[\w-]{20,}(?:\.[\w-]+)*";
+const ANTHROPIC: &str = r"sk-ant-(?:api|sid|admin|oat|ort)\w*-[\w-]{32,}";
+const OPENAI: &str = concat!(
+    r"sk-(?:(?:proj|svcacct|admin)-[\w-]{20,}T3BlbkFJ[\w-]{20,}",
+    r"|[A-Za-z0-9]{20,}T3BlbkFJ[A-Za-z0-9]{20,})"
+);
+const STRIPE: &str = "[sr]k_(?:live|test)_[A-Za-z0-9]{24,}";
+const DISCORD: &str = r"[MNO][\w-]{23,25}\.[\w-]{6,7}\.[\w-]{27,}";
+const DISCORD_WEBHOOK: &str = concat!(
+    r"(?i:https?://(?:canary\.|ptb\.)?discord(?:app)?\.com/api/webhooks)",
+    r"/[0-9]{15,}/[\w-]{50,}"
+);
+const SLACK_WEBHOOK: &str = concat!(
+    r"(?i:https?://hooks\.slack\.com)/services",
+    "/T[A-Z0-9]{8,}/B[A-Z0-9]{8,}/[A-Za-z0-9]{20,}"
+);
+const PYPI: &str = r"pypi-(?:AgEIcHlwaS5vcmc|AgENdGVzdC5weXBpLm9yZw)[\w-]{50,}";
+
+// User and password may be empty and long, and the password may hold an `@`. Neither holds a quote,
+// a slash or an angle bracket, so that an address ends where the notation around it goes on.
+const DB_URL: &str = concat!(
+    "(?i:postgres|postgresql|mysql|mariadb|mongodb|rediss?|valkey|amqps?|mssql|sqlserver",
+    r"|clickhouse|cockroachdb)(?i:[a-z0-9+]{0,24})://",
+    r#"(?u:[^\s:/@"'<>`]*):((?u:[^\s/"'<>`]+))@(?u:[^\s/"'<>`,;)\]}\\?\#|]+)"#
+);
+const WEB_URL: &str = concat!(
+    "(?i:https?)://",
+    r#"(?u:[^\s:/@"'<>`]*):((?u:[^\s/"'<>`]+))@(?u:[^\s/"'<>`,;)\]}\\?\#|]+)"#
+);
+const OTHER_URL: &str = concat!(
+    "(?i:s?ftps?|ssh|smtps?|imaps?|ldaps?|wss?|git|svn|socks5h?|nats|mqtts?)://",
+    r#"(?u:[^\s:/@"'<>`]*):((?u:[^\s/"'<>`]+))@(?u:[^\s/"'<>`,;)\]}\\?\#|]+)"#
+);
+
+const BEARER: &str = concat!(
+    r#"(?i:authorization)[\\"'`*]{0,6}[ \t]*[:=,][ \t]*[\\"'`*]{0,6}(?i:bearer)[ \t]+"#,
+    r"([\w.~+/-]{20,}=*)"
+);
+const BASIC: &str = concat!(
+    r#"(?i:authorization)[\\"'`*]{0,6}[ \t]*[:=,][ \t]*[\\"'`*]{0,6}(?i:basic)[ \t]+"#,
+    r"([\w+/-]{12,}=*)"
+);

@@ -1,0 +1,312 @@
+//! `.remindb/temperatures.json`: how warm the nodes of a file are at birth, by path.
+//!
+//! An object of names and numbers in [0,1]; names nest, or are joined by `/`; `*` is any one name.
+//! The most specific entry wins: a name before a `*`, a deeper entry before the number of a folder
+//! that it is in. A number covers all that is below it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// The file, as messages name it.
+pub(crate) const FILE: &str = ".remindb/temperatures.json";
+
+/// Names of one path, at the most.
+const DEPTH_MAX: usize = 128;
+
+/// Bytes of the file, at the most.
+pub(crate) const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Temperatures by path.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Seeds {
+    root: Entry,
+}
+
+/// What is wrong with the file, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SeedsError(String);
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Entry {
+    /// The temperature of the file, or of all that is in the folder.
+    number: Option<f64>,
+    below: BTreeMap<String, Entry>,
+}
+
+impl Seeds {
+    /// Reads the text of the file. An empty one seeds nothing.
+    pub(crate) fn parse(text: &str) -> Result<Seeds, SeedsError> {
+        if FILE_BYTES_MAX < text.len() {
+            return Err(SeedsError(format!("{FILE} is larger than {FILE_BYTES_MAX} bytes")));
+        }
+        let text = text.trim_start_matches('\u{feff}');
+        if text.trim().is_empty() {
+            return Ok(Seeds::default());
+        }
+        let json: Json = serde_json::from_str(text)
+            .map_err(|error| SeedsError(format!("{FILE} is no JSON: {error}")))?;
+        let Json::Object(fields) = json else {
+            return Err(SeedsError(format!("{FILE} must be an object of paths and temperatures")));
+        };
+        let mut seeds = Seeds::default();
+        seeds.root.add(fields, &mut Vec::new())?;
+        Ok(seeds)
+    }
+
+    /// The temperature that nodes of the file at `path`, relative and with `/`, are born with.
+    pub(crate) fn of(&self, path: &str) -> Option<f64> {
+        let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+        self.root.find(&names)
+    }
+
+    /// Whether no path has a temperature.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.root == Entry::default()
+    }
+}
+
+impl Entry {
+    /// Adds the fields of an object that stands at `path`.
+    fn add(
+        &mut self,
+        fields: Vec<(String, Json)>,
+        path: &mut Vec<String>,
+    ) -> Result<(), SeedsError> {
+        for (key, value) in fields {
+            let n_names = path.len();
+            let mut entry = &mut *self;
+            for name in names(&key, path)? {
+                path.push(name.to_owned());
+                entry = entry.below.entry(name.to_owned()).or_default();
+            }
+            let at = || crate::text::cut(&path.join("/"), 200);
+            if DEPTH_MAX < path.len() {
+                return Err(bad(&at(), &format!("has more than {DEPTH_MAX} names")));
+            }
+            match value {
+                Json::Number(number) if entry.number.is_some() => {
+                    return Err(bad(
+                        &at(),
+                        &format!("is given twice, the second time as {number}"),
+                    ));
+                }
+                Json::Number(number) if (0.0..=1.0).contains(&number) => {
+                    entry.number = Some(number);
+                }
+                Json::Number(number) => {
+                    return Err(bad(&at(), &format!("must be between 0 and 1, not {number}")));
+                }
+                Json::Object(fields) => entry.add(fields, path)?,
+                Json::Other(what) => {
+                    return Err(bad(&at(), &format!("must be a number or an object, not {what}")));
+                }
+            }
+            path.truncate(n_names);
+        }
+        Ok(())
+    }
+
+    /// The temperature of what stands at `names` below this entry.
+    fn find(&self, names: &[&str]) -> Option<f64> {
+        let Some((name, rest)) = names.split_first() else { return self.number };
+        let named = self.below.get(*name).and_then(|below| below.find(rest));
+        let any = || self.below.get("*").and_then(|below| below.find(rest));
+        named.or_else(any).or(self.number)
+    }
+}
+
+/// The names that `key` joins.
+fn names<'k>(key: &'k str, path: &[String]) -> Result<Vec<&'k str>, SeedsError> {
+    let at = || crate::text::cut(&[path.join("/"), key.to_owned()].join("/"), 200);
+    let trimmed = key.strip_prefix("./").unwrap_or(key);
+    let trimmed = trimmed.strip_suffix('/').unwrap_or(trimmed);
+    let names: Vec<&str> = trimmed.split('/').collect();
+    if key.starts_with('/') {
+        return Err(bad(&at(), "begins with `/`; paths are relative to the folder"));
+    }
+    for name in &names {
+        match *name {
+            "" => return Err(bad(&at(), "has an empty name; write names between single `/`")),
+            "." | ".." => return Err(bad(&at(), "has `.` or `..`; write the path without")),
+            "*" => (),
+            name if name.contains('*') => {
+                return Err(bad(&at(), "has a `*` within a name; it stands for a whole name only"));
+            }
+            _ => (),
+        }
+    }
+    Ok(names)
+}
+
+fn bad(path: &str, why: &str) -> SeedsError {
+    SeedsError(format!("`{}` in {FILE} {why}", path.trim_start_matches('/')))
+}
+
+/// JSON that keeps a name that is given twice.
+enum Json {
+    Number(f64),
+    Object(Vec<(String, Json)>),
+    Other(&'static str),
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
+        deserializer.deserialize_any(JsonVisitor)
+    }
+}
+
+struct JsonVisitor;
+
+impl<'de> Visitor<'de> for JsonVisitor {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number or an object")
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Json, E> {
+        Ok(Json::Number(number))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Json, E> {
+        Ok(Json::Number(number as f64))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Json, E> {
+        Ok(Json::Number(number as f64))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Json, E> {
+        Ok(Json::Other("a truth value"))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Json, E> {
+        Ok(Json::Other("a string"))
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Other("null"))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
+        while items.next_element::<serde::de::IgnoredAny>()?.is_some() {}
+        Ok(Json::Other("a list"))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Json, A::Error> {
+        let mut object = Vec::new();
+        while let Some(field) = fields.next_entry()? {
+            object.push(field);
+        }
+        Ok(Json::Object(object))
+    }
+}
+
+impl fmt::Display for SeedsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SeedsError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[(&str, Option<f64>)]) {
+        let seeds = Seeds::parse(text).unwrap();
+        for (path, temperature) in expected {
+            assert_eq!(seeds.of(path), *temperature, "{path}");
+        }
+    }
+
+    #[track_caller]
+    fn refuses(text: &str, message: &str) {
+        let error = Seeds::parse(text).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+
+    #[test]
+    fn the_nearest_entry_above_a_file_counts() {
+        check(
+            r#"{"*": 0.25, "HOME.md": 1, "archive": 0.05,
+                "lib": {"*": 0.6, "core": {"*": 0.75, "api.yaml": 0.95}, "old": 0.4}}"#,
+            &[
+                ("HOME.md", Some(1.0)),
+                ("x.md", Some(0.25)),
+                ("archive/2020/n.md", Some(0.05)),
+                ("lib/u.md", Some(0.6)),
+                ("lib/core/api.yaml", Some(0.95)),
+                ("lib/core/h.json", Some(0.75)),
+                ("lib/old/c.md", Some(0.4)),
+                ("other/r.md", Some(0.25)),
+                ("lib", Some(0.25)),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_folder_may_have_a_number_and_exceptions() {
+        check(
+            r#"{"src": 0.5, "src/a.md": 0.9, "src/deep/b.md": 0.1}"#,
+            &[
+                ("src/a.md", Some(0.9)),
+                ("src/b.md", Some(0.5)),
+                ("src/deep/b.md", Some(0.1)),
+                ("src/deep/c.md", Some(0.5)),
+                ("other.md", None),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_star_may_have_entries_of_its_own() {
+        check(
+            r#"{"*": {"README.md": 0.9, "*": 0.3}, "docs": {"x.md": 0.7}, "a/*/c": 0.2}"#,
+            &[
+                ("any/README.md", Some(0.9)),
+                ("any/other.md", Some(0.3)),
+                ("docs/x.md", Some(0.7)),
+                ("docs/README.md", Some(0.9)),
+                ("top.md", None),
+                ("a/b/c/d.md", Some(0.2)),
+            ],
+        );
+    }
+
+    #[test]
+    fn paths_may_be_written_in_several_ways() {
+        check(
+            r#"{"./a/": {"b/c.md": 1}, "é/ü.md": 0.0}"#,
+            &[("a/b/c.md", Some(1.0)), ("é/ü.md", Some(0.0)), ("a/x.md", None)],
+        );
+        assert!(Seeds::parse("").unwrap().is_empty());
+        assert!(Seeds::parse(" {} ").unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        refuses(r#"{"a": 2}"#, "`a` in .remindb/temperatures.json must be between 0 and 1, not 2");
+        refuses(r#"{"a": {"b": "x"}}"#, "`a/b` in");
+        refuses(r#"{"a": {"b": [1]}}"#, "not a list");
+        refuses(r#"{"a": null}"#, "`a`");
+        refuses(
+            r#"{"a/b": 0.1, "a": {"b": 0.2}}"#,
+            "`a/b` in .remindb/temperatures.json is given twice",
+        );
+        refuses(r#"{"a": 0.1, "a": 0.2}"#, "given twice");
+        refuses(r#"{"/a": 0.1}"#, "begins with `/`");
+        refuses(r#"{"a//b": 0.1}"#, "empty name");
+        refuses(r#"{"": 0.1}"#, "empty name");
+        refuses(r#"{"a/../b": 0.1}"#, "`..`");
+        refuses(r#"{"*.md": 0.1}"#, "whole name");
+        refuses("[1]", "must be an object");
+        refuses("{", "is no JSON");
+        refuses(r#"{"a": 1} x"#, "is no JSON");
+        refuses(&format!(r#"{{"{}b": 1}}"#, "a/".repeat(200)), "more than 128 names");
+    }
+}
