@@ -515,6 +515,30 @@ fn edits_cost_what_they_change() {
     folder.assert_healthy("m.db");
 }
 
+/// Most notes say something twice: `Fixed`, `Example`, `TODO`.
+#[test]
+fn texts_that_are_there_several_times_come_back_as_they_were() {
+    let state = |folder: &Folder| {
+        folder.ok(["compile", "notes", "--db", "m.db"]);
+        folder.facts("m.db")["head"]["cursor_hash"].clone()
+    };
+    let log = "# 2\n\n## Fixed\n\nTODO\n\n# 1\n\n## Fixed\n\nTODO\n\n## Fixed\n\nTODO\n";
+    for between in ["", "Other.\n", "# 2\n\n## Fixed\n\nTODO\n", "TODO\n\n## Fixed\n"] {
+        let folder = Folder::new().file("notes/a.md", log).file("notes/b.md", log);
+        let first = state(&folder);
+        folder.write("notes/b.md", between);
+        assert_ne!(state(&folder), first);
+        folder.write("notes/b.md", log);
+        assert_eq!(state(&folder), first, "after {between:?}");
+        folder.write("notes/a.md", between);
+        folder.write("notes/b.md", between);
+        assert_ne!(state(&folder), first);
+        folder.write("notes/a.md", log);
+        folder.write("notes/b.md", log);
+        assert_eq!(state(&folder), first, "both after {between:?}");
+    }
+}
+
 /// A note whose bytes change while its size and date stay was not opened if nobody notices.
 #[test]
 fn a_second_compile_opens_no_note() {
