@@ -137,10 +137,13 @@ fn inspect_shows_files_and_tree() {
     let first = shown.lines().next().unwrap();
     assert!(first.starts_with("=== Database: ") && first.ends_with(" ==="), "{first}");
     assert!(shown.contains("Nodes:                4 ("), "{shown}");
-    folder.check("inspect --depth 3 --db m.db", expect![[r#"
+    folder.check(
+        "inspect --depth 3 --db m.db",
+        expect![[r#"
         ! remindb: `--depth` is for `--tree`; add it; see `remindb help`
         = 2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -304,32 +307,50 @@ fn what_cannot_be_compiled_is_an_error_and_makes_nothing() {
             = 2
         "#]],
     );
-    check_makes_nothing(&folder, "compile picture.png", expect![[r#"
+    check_makes_nothing(
+        &folder,
+        "compile picture.png",
+        expect![[r#"
         ! remindb: cannot compile `DIR/picture.png`: not a format that is understood; name a folder, or a file that ends in .md, .markdown
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "compile picture.png --db new.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "compile picture.png --db new.db",
+        expect![[r#"
         ! remindb: cannot compile `DIR/picture.png`: not a format that is understood; name a folder, or a file that ends in .md, .markdown
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "serve --source nots --db new.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "serve --source nots --db new.db",
+        expect![[r#"
         ! remindb: cannot serve `nots`: No such file or directory (os error 2)
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "serve --source picture.png --db new.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "serve --source picture.png --db new.db",
+        expect![[r#"
         ! remindb: `picture.png` is no folder; name one
         = 2
-    "#]]);
+    "#]],
+    );
     let ran = folder.run(["compile", ""]);
     expect![[r#"
         ! remindb: an empty path names nothing
         = 2
-    "#]].assert_eq(&ran.transcript());
+    "#]]
+    .assert_eq(&ran.transcript());
     let ran = folder.run(["compile", "notes", "--db", ""]);
     expect![[r#"
         compiled: 4 added, 0 modified, 0 removed (4 ops)
         = 0
-    "#]].assert_eq(&ran.transcript());
+    "#]]
+    .assert_eq(&ran.transcript());
 }
 
 #[test]
@@ -384,30 +405,54 @@ fn what_is_no_memory_is_refused_and_stays_as_it_was() {
         = 2
     "#]],
     );
-    check_makes_nothing(&folder, "compile notes --db newer.db", expect![[r#"
+    check_makes_nothing(
+        &folder,
+        "compile notes --db newer.db",
+        expect![[r#"
         ! remindb: `newer.db` has schema 99, newer than 1, the newest this build knows; update the program
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "serve --db newer.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "serve --db newer.db",
+        expect![[r#"
         ! remindb: `newer.db` has schema 99, newer than 1, the newest this build knows; update the program
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "search a --db newer.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "search a --db newer.db",
+        expect![[r#"
         ! remindb: `newer.db` has schema 99, newer than 1, the newest this build knows; update the program
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "inspect --db folder.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "inspect --db folder.db",
+        expect![[r#"
         ! remindb: `folder.db` is a folder, not a remindb memory; name another file with --db
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "compile notes --db folder.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "compile notes --db folder.db",
+        expect![[r#"
         ! remindb: `folder.db` is a folder, not a remindb memory; name another file with --db
         = 2
-    "#]]);
-    check_makes_nothing(&folder, "serve --db folder.db", expect![[r#"
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "serve --db folder.db",
+        expect![[r#"
         ! remindb: `folder.db` is a folder, not a remindb memory; name another file with --db
         = 2
-    "#]]);
+    "#]],
+    );
     assert_eq!(before, ["text.db", "foreign.db", "newer.db"].map(bytes));
 }
 

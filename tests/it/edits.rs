@@ -29,7 +29,7 @@ enum Edit {
     DeleteParagraph,
     DeleteSection,
     DeleteFile,
-    EditWords,
+    Reword,
     MoveParagraphInside,
     MoveParagraphAcross,
     MoveSectionInside,
@@ -48,7 +48,7 @@ const EDITS: [Edit; 15] = [
     Edit::DeleteParagraph,
     Edit::DeleteSection,
     Edit::DeleteFile,
-    Edit::EditWords,
+    Edit::Reword,
     Edit::MoveParagraphInside,
     Edit::MoveParagraphAcross,
     Edit::MoveSectionInside,
@@ -163,7 +163,7 @@ impl Author {
                 self.keep(&path);
                 self.notes.remove(&path);
             }
-            Edit::EditWords => {
+            Edit::Reword => {
                 let (path, section, at) = self.some_paragraph()?;
                 self.keep(&path);
                 let text = self.notes[&path][section].paragraphs[at].clone();
@@ -455,7 +455,7 @@ fn an_edited_paragraph_is_the_same_node() {
         let before: BTreeSet<String> =
             desk.nodes().unwrap().into_values().map(|it| it.id).collect();
         author.dice = Dice::new(seed);
-        author.edit(Edit::EditWords);
+        author.edit(Edit::Reword);
         desk.write(&author.notes);
         assert_eq!(desk.compile(), "compiled: 0 added, 1 modified, 0 removed (1 ops)");
         let after = desk.nodes().unwrap();

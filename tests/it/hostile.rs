@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::support::{Client, Folder, Ran, finish, signal};
 
 /// Large enough to tell a quadratic from a linear time, small enough for every day.
-const LINE_BYTES: usize = 2 << 20;
+const LINE_BYTES: usize = 5 << 19;
 
 /// The nodes' texts, one after the other.
 fn texts(folder: &Folder) -> Vec<String> {
