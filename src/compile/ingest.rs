@@ -23,6 +23,9 @@ const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// looking different; its time is not trusted.
 const MTIME_TRUST_MS: i64 = 10;
 
+/// Nodes that said the same before, of which one may be what says it again.
+const FORMER_MAX: u32 = 16;
+
 /// As many files as fit into one group, read before the database is locked.
 pub(super) fn first_group(files: &mut dyn Iterator<Item = Source>) -> Vec<Source> {
     let mut group = Vec::new();
@@ -331,7 +334,7 @@ fn former(batch: &Batch<'_>, work: &Work) -> Result<Former, CompileError> {
         if said.contains(&hash) || !asked.insert((node.node_type, hash)) {
             continue;
         }
-        for id in batch.former_ids(node.node_type, hash)? {
+        for id in batch.former_ids(node.node_type, hash, FORMER_MAX)? {
             if let Some(&idx) = idx_of.get(&id) {
                 former.insert(node.node_type, hash, idx);
             }

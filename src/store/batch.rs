@@ -8,7 +8,7 @@
 mod files;
 mod nodes;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 pub(crate) use nodes::NewNode;
 use rusqlite::{OptionalExtension, Transaction, params};
@@ -17,7 +17,8 @@ use super::record::{FileId, NodeKey, Place, Stored};
 use super::{Doing, StoreError};
 use crate::clock::Millis;
 use crate::fingerprint::{self, State};
-use crate::identity::ContentHash;
+use crate::identity::{ContentHash, NodeId};
+use crate::tree::NodeType;
 
 /// What a batch changed, in nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +43,10 @@ pub(crate) struct Batch<'a> {
     /// Keys above this one were born in this batch.
     newest_key: i64,
     attended: i64,
+    /// Of texts that are there more than once, by their first birth id: ordinals below are taken.
+    taken: HashMap<NodeId, u32>,
+    /// Of texts that were here before, the ids that they had and that were not looked at, best last.
+    former: HashMap<(NodeType, ContentHash), Vec<NodeId>>,
 }
 
 /// All children of one parent.
@@ -84,6 +89,8 @@ impl<'a> Batch<'a> {
             drift: 0,
             newest_key: one(NEWEST_KEY)?,
             attended: one(ATTENDED)?,
+            taken: HashMap::new(),
+            former: HashMap::new(),
         })
     }
 

@@ -29,7 +29,7 @@ enum Edit {
     DeleteParagraph,
     DeleteSection,
     DeleteFile,
-    EditWords,
+    Reword,
     MoveParagraphInside,
     MoveParagraphAcross,
     MoveSectionInside,
@@ -48,7 +48,7 @@ const EDITS: [Edit; 15] = [
     Edit::DeleteParagraph,
     Edit::DeleteSection,
     Edit::DeleteFile,
-    Edit::EditWords,
+    Edit::Reword,
     Edit::MoveParagraphInside,
     Edit::MoveParagraphAcross,
     Edit::MoveSectionInside,
@@ -163,7 +163,7 @@ impl Author {
                 self.keep(&path);
                 self.notes.remove(&path);
             }
-            Edit::EditWords => {
+            Edit::Reword => {
                 let (path, section, at) = self.some_paragraph()?;
                 self.keep(&path);
                 let text = self.notes[&path][section].paragraphs[at].clone();
@@ -455,7 +455,7 @@ fn an_edited_paragraph_is_the_same_node() {
         let before: BTreeSet<String> =
             desk.nodes().unwrap().into_values().map(|it| it.id).collect();
         author.dice = Dice::new(seed);
-        author.edit(Edit::EditWords);
+        author.edit(Edit::Reword);
         desk.write(&author.notes);
         assert_eq!(desk.compile(), "compiled: 0 added, 1 modified, 0 removed (1 ops)");
         let after = desk.nodes().unwrap();
@@ -513,6 +513,30 @@ fn edits_cost_what_they_change() {
     let (said, _) = compile();
     assert!(said.starts_with("0 added, 0 modified, 401 removed"), "{said}");
     folder.assert_healthy("m.db");
+}
+
+/// Most notes say something twice: `Fixed`, `Example`, `TODO`.
+#[test]
+fn texts_that_are_there_several_times_come_back_as_they_were() {
+    let state = |folder: &Folder| {
+        folder.ok(["compile", "notes", "--db", "m.db"]);
+        folder.facts("m.db")["head"]["cursor_hash"].clone()
+    };
+    let log = "# 2\n\n## Fixed\n\nTODO\n\n# 1\n\n## Fixed\n\nTODO\n\n## Fixed\n\nTODO\n";
+    for between in ["", "Other.\n", "# 2\n\n## Fixed\n\nTODO\n", "TODO\n\n## Fixed\n"] {
+        let folder = Folder::new().file("notes/a.md", log).file("notes/b.md", log);
+        let first = state(&folder);
+        folder.write("notes/b.md", between);
+        assert_ne!(state(&folder), first);
+        folder.write("notes/b.md", log);
+        assert_eq!(state(&folder), first, "after {between:?}");
+        folder.write("notes/a.md", between);
+        folder.write("notes/b.md", between);
+        assert_ne!(state(&folder), first);
+        folder.write("notes/a.md", log);
+        folder.write("notes/b.md", log);
+        assert_eq!(state(&folder), first, "both after {between:?}");
+    }
 }
 
 /// A note whose bytes change while its size and date stay was not opened if nobody notices.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::support::{Client, Folder, Ran, finish, signal};
 
 /// Large enough to tell a quadratic from a linear time, small enough for every day.
-const LINE_BYTES: usize = 4 << 20;
+const LINE_BYTES: usize = 5 << 19;
 
 /// The nodes' texts, one after the other.
 fn texts(folder: &Folder) -> Vec<String> {
@@ -287,6 +287,22 @@ fn five_thousand_files_are_a_folder() {
     assert_eq!(said, "compiled: 5000 added, 0 modified, 0 removed (5000 ops)\n");
     let said = folder.ok(["compile", "notes", "--db", "m.db"]);
     assert_eq!(said, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+    folder.assert_healthy("m.db");
+}
+
+/// Equal texts are told apart by counting them, which must not be done anew for each.
+#[test]
+fn twenty_thousand_equal_texts_are_ordinary() {
+    const EQUALS: usize = 20_000;
+    let folder = Folder::new().file("notes/equal.md", "Same text.\n\n".repeat(EQUALS));
+    let ok = || folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(ok(), "compiled: 20000 added, 0 modified, 0 removed (20000 ops)\n");
+    let cursor = state(&folder, "m.db");
+    folder.write("notes/equal.md", "Other.\n");
+    assert_eq!(ok(), "compiled: 1 added, 0 modified, 20000 removed (20001 ops)\n");
+    folder.write("notes/equal.md", "Same text.\n\n".repeat(EQUALS));
+    assert_eq!(ok(), "compiled: 20000 added, 0 modified, 1 removed (20001 ops)\n");
+    assert_eq!(state(&folder, "m.db"), cursor);
     folder.assert_healthy("m.db");
 }
 

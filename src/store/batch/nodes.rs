@@ -1,5 +1,7 @@
 //! Nodes in a write: added, updated, removed, each with the row of the snapshot that says so.
 
+use std::collections::HashSet;
+
 use rusqlite::params;
 
 use super::{Batch, Conflict, Family, Op};
@@ -36,28 +38,32 @@ impl Batch<'_> {
         Ok(nodes)
     }
 
-    /// Ids of nodes that said exactly this in an earlier snapshot, latest first, in document order.
+    /// Ids of nodes that said exactly this in an earlier snapshot, latest first, those of one snapshot
+    /// in document order; at most `n_max`.
     pub(crate) fn former_ids(
         &self,
         node_type: NodeType,
         hash: ContentHash,
+        n_max: u32,
     ) -> Result<Vec<NodeId>, StoreError> {
+        // What is removed is removed from the end, so that children go before their parents.
         const FORMER: &str = "
             SELECT node_id
               FROM diff
              WHERE old_hash = ?1
                AND old_type = ?2
-             ORDER BY snapshot DESC, seq
-             LIMIT 16";
+             ORDER BY snapshot DESC, iif(op = 'rem', -seq, seq)
+             LIMIT ?3";
         let mut query = self.tx.prepare_cached(FORMER).doing("look into the history")?;
-        let rows = query.query_map(params![hash.to_string(), node_type.as_str()], |row| {
+        let rows = query.query_map(params![hash.to_string(), node_type.as_str(), n_max], |row| {
             row.get::<_, String>(0)
         });
         let rows = rows.doing("look into the history")?;
         let mut ids = Vec::new();
+        let mut seen = HashSet::new();
         for id in rows {
             if let Some(id) = NodeId::parse(&id.doing("look into the history")?)
-                && !ids.contains(&id)
+                && seen.insert(id)
             {
                 ids.push(id);
             }
@@ -184,6 +190,9 @@ impl Batch<'_> {
         const REMOVE: &str = "DELETE FROM node WHERE key = ?1";
         self.touch(old.place.into())?;
         self.record(Op::Rem, old, None, Conflict::No)?;
+        // Its id is free from here on.
+        self.taken.clear();
+        self.former.clear();
         self.tx
             .prepare_cached(REMOVE)
             .and_then(|mut it| it.execute([old.key.0]))
@@ -265,15 +274,33 @@ impl Batch<'_> {
 
     /// The id for a node that is new to the tree: the one it had when it was here before, else its
     /// birth id with the first ordinal that is free.
-    fn fresh_id(&self, new: &NewNode<'_>) -> Result<NodeId, StoreError> {
-        for id in self.former_ids(new.node.node_type, new.hash)? {
+    ///
+    /// A text that is there a thousand times must not look a thousand times for the same ids, so that
+    /// what was found out is kept.
+    fn fresh_id(&mut self, new: &NewNode<'_>) -> Result<NodeId, StoreError> {
+        let text = (new.node.node_type, new.hash);
+        if !self.former.contains_key(&text) {
+            let mut former = self.former_ids(text.0, text.1, u32::MAX)?;
+            // A text that was never here is not worth remembering.
+            if !former.is_empty() {
+                former.reverse();
+                self.former.insert(text, former);
+            }
+        }
+        while let Some(id) = self.former.get_mut(&text).and_then(Vec::pop) {
             if !self.is_taken(id)? {
                 return Ok(id);
             }
         }
-        for ordinal in 0..=u32::MAX {
-            let id = NodeId::birth(new.node.node_type, new.path, &new.node.content, ordinal);
+        let birth =
+            |ordinal: u32| NodeId::birth(new.node.node_type, new.path, &new.node.content, ordinal);
+        let first = birth(0);
+        for ordinal in self.taken.get(&first).copied().unwrap_or(0)..=u32::MAX {
+            let id = birth(ordinal);
             if !self.is_taken(id)? {
+                if 0 < ordinal {
+                    self.taken.insert(first, ordinal);
+                }
                 return Ok(id);
             }
         }
