@@ -29,38 +29,34 @@
 //! | row | modules | what they are |
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
-//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` `heat` | functions from values to
-//! values |
+//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` `heat` | values to values |
 //! | store | `store` | the only module that knows SQL |
-//! | use cases | `scan` `compile` `query` `render` `memory` | a folder into the store, questions
-//! out of it |
+//! | use cases | `scan` `compile` `query` `render` `memory` | a folder in, questions out |
 //! | protocol | `rpc` `mcp` | JSON-RPC frames; MCP in both eras; the table of tools |
 //! | shell | `serve` `cli` | threads, signals, streams, arguments |
 //!
-//! - `parse`: bytes to a [`Tree`] and warnings. It never fails, and every visible word is in
-//!    exactly
-//!   one node.
-//! - `redact`: secrets become markers, in the raw text before it is parsed and in what parsing gives.
+//! - `parse`: bytes to a [`Tree`] and warnings, one submodule a format. It never fails, and every
+//!   visible word is in exactly one node.
+//! - `redact`: secrets become markers, in the raw text before it is parsed and once more in what
+//!   parsing makes of it.
 //! - `identity`: birth ids, and the alignment of an old tree with a new one, by which ids survive
-//!    edits,
-//!   moves and renames.
+//!   edits, moves and renames.
 //! - `fingerprint`: the whole state as a sum with one term a node. `ranks`: sparse positions of
-//!    siblings.
+//!   siblings.
 //! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
-//!    `Reader`
-//!   is a connection that SQLite opened read-only, with one method a question; `Warmer` notes what
-//! was
-//!   read; `doctor` looks whether all of it holds.
+//!   `Reader` is a connection that SQLite opened read-only, with one method a question; `Warmer`
+//!   notes what was read; `doctor` looks whether all of it holds.
 //! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
-//!    group,
-//!   and writes what differs.
+//!   group, and writes what differs.
 //! - `query`: search, tree, fetch and statistics as answers of text, JSON and what they warm;
-//!    `render` has
-//!   the layouts.
+//!   `render` has the layouts.
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
 //!   transport, and `mcp::tools`, the one registration of it.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
-//!    stdout.
+//!   stdout.
+//!
+//! `config`, `seeds` and `links` read settings, first temperatures and references. They are tested
+//! and fuzzed, and the program does not use them yet.
 //!
 //! # What always holds
 //!

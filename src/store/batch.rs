@@ -45,7 +45,8 @@ pub(crate) struct Batch<'a> {
     attended: i64,
     /// Of texts that are there more than once, by their first birth id: ordinals below are taken.
     taken: HashMap<NodeId, u32>,
-    /// Of texts that were here before, the ids that they had and that were not looked at, best last.
+    /// Of texts that were here before, the ids that they had and that were not looked at, best
+    /// last.
     former: HashMap<(NodeType, ContentHash), Vec<NodeId>>,
 }
 

@@ -311,17 +311,17 @@ fn what_cannot_be_compiled_is_an_error_and_makes_nothing() {
         &folder,
         "compile picture.png",
         expect![[r#"
-        ! remindb: cannot compile `DIR/picture.png`: not a format that is understood; name a folder, or a file that ends in .md, .markdown
-        = 2
-    "#]],
+            ! remindb: cannot compile `DIR/picture.png`: not a format that is understood; name a folder, or a file that ends in .md, .markdown, .html, .htm, .xhtml, .json, .jsonc, .jsonl, .ndjson, .yaml, .yml, .toml, .toon, .csv, .tsv, .txt, .org, .rst, .mdx
+            = 2
+        "#]],
     );
     check_makes_nothing(
         &folder,
         "compile picture.png --db new.db",
         expect![[r#"
-        ! remindb: cannot compile `DIR/picture.png`: not a format that is understood; name a folder, or a file that ends in .md, .markdown
-        = 2
-    "#]],
+            ! remindb: cannot compile `DIR/picture.png`: not a format that is understood; name a folder, or a file that ends in .md, .markdown, .html, .htm, .xhtml, .json, .jsonc, .jsonl, .ndjson, .yaml, .yml, .toml, .toon, .csv, .tsv, .txt, .org, .rst, .mdx
+            = 2
+        "#]],
     );
     check_makes_nothing(
         &folder,

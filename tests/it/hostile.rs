@@ -174,7 +174,7 @@ fn names_of_every_kind_are_names() {
     for name in odd {
         folder.write(format!("notes/{name}"), format!("Text of {name:?}, in full.\n"));
     }
-    folder.write("notes/not a note.txt", "no");
+    folder.write("notes/not a note.png", "no");
     let invalid = folder.path("notes").join(OsStr::from_bytes(b"not-utf8-\xff.md"));
     fs::write(invalid, "Unnamed.\n").unwrap();
     let ran = compile(&folder);

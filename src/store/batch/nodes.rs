@@ -38,7 +38,8 @@ impl Batch<'_> {
         Ok(nodes)
     }
 
-    /// Ids of nodes that said exactly this in an earlier snapshot, latest first, those of one snapshot
+    /// Ids of nodes that said exactly this in an earlier snapshot, latest first, those of one
+    /// snapshot
     /// in document order; at most `n_max`.
     pub(crate) fn former_ids(
         &self,
@@ -275,7 +276,8 @@ impl Batch<'_> {
     /// The id for a node that is new to the tree: the one it had when it was here before, else its
     /// birth id with the first ordinal that is free.
     ///
-    /// A text that is there a thousand times must not look a thousand times for the same ids, so that
+    /// A text that is there a thousand times must not look a thousand times for the same ids, so
+    /// that
     /// what was found out is kept.
     fn fresh_id(&mut self, new: &NewNode<'_>) -> Result<NodeId, StoreError> {
         let text = (new.node.node_type, new.hash);
