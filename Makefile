@@ -34,8 +34,8 @@ fuzz: $(FUZZ_BIN)       ## each target for FUZZ_S seconds
 $(FUZZ_BIN):
 	cargo install cargo-fuzz --locked --root .tools
 
-bench: release          ## figures of the manual, as ratios
-	./benches/run $(RELEASE)
+bench:                  ## what it takes, as ratios to the least work there is
+	cargo bench --locked --bench ratios
 
 release:                ## one static, stripped file
 	$(STATIC)

@@ -31,9 +31,6 @@ pub(crate) const FILE_BYTES_MAX: usize = 1024 * 1024;
 const RESOURCES: [&str; 7] =
     ["graph", "snapshots", "tree", "files", "rescan", "temperature", "logs"];
 
-/// Where the server listens when it serves HTTP and nobody says where.
-pub(crate) const LISTEN_DEFAULT: &str = "127.0.0.1:7474";
-
 /// What is wrong with the file, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConfigError(String);

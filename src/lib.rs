@@ -61,8 +61,7 @@
 //! # What always holds
 //!
 //! - Nothing above `store` knows SQL, and nothing below the shell reads a clock or starts a thread
-//!    of
-//!   its own, but for the scoped ones that parse.
+//!   of its own, but for the scoped ones that parse.
 //! - Writing is a type: whatever changes the memory gets a `Batch`, whatever asks gets a `Reader`.
 //! - Reading warms nodes in one place, [`Memory`], after the answer was made.
 //! - A bad file, frame or query is an answer that says so. None of them ends anything else.
