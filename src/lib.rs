@@ -55,8 +55,9 @@
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
 //!   stdout.
 //!
-//! `config`, `seeds` and `links` read settings, first temperatures and references. They are tested
-//! and fuzzed, and the program does not use them yet.
+//! `config`, `seeds` and `links` read settings, first temperatures and references. The program does
+//! not use them yet. Of references one promise is known to be broken: extracting them twice can
+//! change a text in which escaped line breaks stand between brackets.
 //!
 //! # What always holds
 //!

@@ -1,7 +1,6 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use proptest::prelude::*;
 
 use super::*;
 
@@ -213,14 +212,5 @@ fn hostile_repetition_costs_linear_time() {
         extract(&text);
         let took_ms = clock.now().since(before);
         assert!(took_ms < 4_000, "{piece:?} took {took_ms} ms");
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
-
-    #[test]
-    fn promises_hold_for_any_text(data in proptest::collection::vec(any::<u8>(), 0..48)) {
-        crate::fuzzing::link::link(&data);
     }
 }
