@@ -93,7 +93,7 @@ fn sorted(hashes: &[ContentHash]) -> Vec<u64> {
 }
 
 /// How many elements two sorted lists share, repetitions counted.
-fn shared(old: &[u64], new: &[u64]) -> usize {
+pub(super) fn shared<T: Ord>(old: &[T], new: &[T]) -> usize {
     let (mut i, mut j, mut n_shared) = (0, 0, 0);
     while i < old.len() && j < new.len() {
         match old[i].cmp(&new[j]) {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::{Key, Matcher, key_of};
 use crate::identity::order;
-use crate::identity::transfer::most_frequent;
+use crate::identity::transfer::{most_frequent, shared};
 
 /// A gap with more pairs of unmatched sections leaves them to the later steps.
 const SECTION_PAIRS_MAX: usize = 256;
@@ -255,7 +255,7 @@ impl Matcher<'_> {
             for (&new, new_parts) in news.iter().zip(&new_parts) {
                 let n_both = old_parts.len() + new_parts.len();
                 self.work += n_both as u64;
-                let n_shared = n_shared(old_parts, new_parts);
+                let n_shared = shared(old_parts, new_parts);
                 let is_other_level = self.old.node(old).level != self.new.node(new).level;
                 if n_both <= 4 * n_shared {
                     let share = Reverse(2000 * n_shared / n_both);
@@ -283,16 +283,4 @@ impl Matcher<'_> {
         parts.sort_unstable();
         parts
     }
-}
-
-fn n_shared(old: &[Token], new: &[Token]) -> usize {
-    let (mut i, mut j, mut n_shared) = (0, 0, 0);
-    while i < old.len() && j < new.len() {
-        match old[i].cmp(&new[j]) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => (i, j, n_shared) = (i + 1, j + 1, n_shared + 1),
-        }
-    }
-    n_shared
 }
