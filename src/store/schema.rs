@@ -14,7 +14,14 @@ use super::{Doing, StoreError};
 pub(super) const APPLICATION_ID: i64 = 0x726d_6462;
 
 /// Every migration ever shipped, oldest first.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("sql/0001_init.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("sql/0001_init.sql"),
+    include_str!("sql/0002_links.sql"),
+    include_str!("sql/0003_lease.sql"),
+    include_str!("sql/0004_tombstone.sql"),
+    include_str!("sql/0005_versions.sql"),
+    include_str!("sql/0006_heat.sql"),
+];
 
 /// SQLite 3.51.3; older ones can corrupt a database when a WAL is reset under two connections.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
