@@ -10,6 +10,44 @@ pub(crate) fn label(text: &str) -> String {
     cut(&fold(line), LABEL_CHARS_MAX)
 }
 
+/// The first sentence of a line, if more than that is on it.
+///
+/// A sentence ends at `.`, `!` or `?` before white space and something that is no small letter, so
+/// that `e.g. this` goes on, and at their full-width forms. `Dr.`, `J.` and numbers of lists end
+/// none.
+pub(crate) fn first_sentence(line: &str) -> &str {
+    let mut rest = line.char_indices().peekable();
+    while let Some((at, mark)) = rest.next() {
+        let end = at + mark.len_utf8();
+        let is_end = match mark {
+            '。' | '！' | '？' => true,
+            '.' | '!' | '?' => {
+                let after = &line[end..];
+                let next = after.trim_start();
+                next.len() < after.len()
+                    && next.chars().next().is_some_and(|it| !it.is_lowercase())
+                    && !(mark == '.' && is_abbreviation(&line[..at]))
+            }
+            _ => false,
+        };
+        if is_end {
+            return &line[..end];
+        }
+    }
+    line
+}
+
+/// Whether a full stop after `text` belongs to its last word.
+fn is_abbreviation(text: &str) -> bool {
+    const ABBREVIATIONS: &[&str] =
+        &["Dr", "Mr", "Mrs", "Ms", "Prof", "St", "No", "Nr", "vs", "cf", "Fig", "fig", "approx"];
+    let word = text.rsplit(|it: char| it.is_whitespace() || it == '(').next().unwrap_or("");
+    word.chars().nth(1).is_none()
+        || word.contains('.')
+        || word.chars().all(|it| it.is_ascii_digit())
+        || ABBREVIATIONS.contains(&word)
+}
+
 /// `text` with every run of white space made one space, and none at the ends.
 pub(crate) fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -49,6 +87,21 @@ mod tests {
     #[test]
     fn a_label_is_the_first_line_with_words() {
         assert_eq!(label("\n \n  a \t b \nc"), "a b");
+    }
+
+    #[test]
+    fn a_sentence_ends_where_a_reader_would_end_it() {
+        let check = |line: &str, first: &str| assert_eq!(first_sentence(line), first);
+        check("Run it. Then stop.", "Run it.");
+        check("Why? Because.", "Why?");
+        check("one sentence", "one sentence");
+        check("ends here.", "ends here.");
+        check("Use e.g. this. And that.", "Use e.g. this.");
+        check("Dr. Who came at 3. Nobody J. R. knew.", "Dr. Who came at 3. Nobody J. R. knew.");
+        check("1. First of all. Second.", "1. First of all.");
+        check("Version 1.2 is out. Get it.", "Version 1.2 is out.");
+        check("見よ。次。", "見よ。");
+        check("", "");
     }
 
     #[test]

@@ -74,9 +74,8 @@ fn warn(warnings: &mut Vec<Warning>, source: &str, too_deep: &[usize], out: &Wri
         let what = format!("nests deeper than {DEPTH_MAX} levels; what is deeper is kept as text");
         warnings.push(Warning { line: text::line_at(source, at), what });
     }
-    for (at, key) in &out.repeated {
-        let what = format!("the key `{key}` repeats; all its values are kept");
-        warnings.push(Warning { line: text::line_at(source, *at), what });
+    for (at, what) in out.repetitions() {
+        warnings.push(Warning { line: text::line_at(source, at), what });
     }
 }
 

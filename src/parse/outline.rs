@@ -2,6 +2,7 @@
 
 use super::label;
 use super::parts::{self, Cut, Part};
+use crate::text::first_sentence;
 use crate::tree::{Node, NodeType, Tree};
 
 /// What a builder of nodes writes into.
@@ -60,12 +61,17 @@ impl Outline {
         index
     }
 
-    /// Adds a block under the parent that it names.
+    /// Adds a block under the parent that it names. Of its first line, text has the first sentence
+    /// as its label.
     ///
     /// `base` is where the content stands in the source, if it stands there as it is.
     pub(crate) fn add(&mut self, mut node: Node, base: Option<usize>) -> usize {
         let content = std::mem::take(&mut node.content);
         node.label = or_first_line(node.label, &content, node.node_type);
+        if node.node_type == NodeType::Text {
+            let n_bytes = first_sentence(&node.label).len();
+            node.label.truncate(n_bytes);
+        }
         let index = self.tree.push(node);
         self.fill(index, content, base);
         index

@@ -3,33 +3,16 @@
 //! What reads as a map becomes a `preamble` node, its large values children. Anything else stays
 //! text: a note may well begin with a rule.
 
-mod toml;
-mod value;
-mod yaml;
-
 use std::ops::Range;
 
-use super::label;
 use super::outline::Outline;
+use super::value::{self, Kind, Nodes, Writer};
+use super::{label, toml, yaml};
 use crate::text;
 use crate::tree::{Node, NodeType};
-use value::{Large, Value};
 
 /// Larger front matter is data that strayed into a note, and is kept as text.
 const PREAMBLE_BYTES_MAX: usize = 256 * 1024;
-
-/// Deeper values are kept as text.
-const NESTING_MAX: usize = 32;
-
-/// Values with so many entries are nodes of their own.
-const LARGE_ENTRIES_MIN: usize = 5;
-
-/// Why front matter was not understood, and where in it.
-#[derive(Debug)]
-struct Fault {
-    offset: usize,
-    what: String,
-}
 
 /// How front matter is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,26 +46,54 @@ pub(super) fn parse(
     };
     let words = &text[inner.clone()];
     let read = match (notation, PREAMBLE_BYTES_MAX < words.len()) {
-        (_, true) => Err(Fault { offset: 0, what: format!("{} bytes are too many", words.len()) }),
-        (Notation::Yaml, _) => yaml::read(words),
-        (Notation::Toml, _) => toml::read(words),
+        (_, true) => Err((0, format!("{} bytes are too many", words.len()))),
+        (Notation::Yaml, _) => yaml::values(words),
+        (Notation::Toml, _) => toml::values(words),
     };
     match read {
-        Ok(Some(entries)) => {
-            add(&entries, 0..end, outline);
+        Ok(values) if is_map(&values) => {
+            for (at, what) in values.repetitions() {
+                warn(inner.start + at, what);
+            }
+            add(words, &values, inner.start, outline);
             end
         }
-        Ok(None) => 0,
+        Ok(values) if values.data.values.len() <= 1 || !has_a_key_first(words, notation) => 0,
         Err(_) if !has_a_key_first(words, notation) => 0,
-        Err(fault) => {
-            let what = format!("front matter is not understood: {}; kept as text", fault.what);
-            warn(inner.start + fault.offset, what);
+        fault => {
+            let (at, why) = fault.err().unwrap_or((0, "it is more than one map".to_owned()));
+            let what = format!("front matter is not understood: {why}; kept as text");
+            warn(inner.start + at, what);
             let content = words.trim_matches(['\n', '\r']).to_owned();
             let label = text::label(&content);
             let node = Node { span: inner, label, content, ..Node::default() };
             outline.add(node, None);
             end
         }
+    }
+}
+
+/// Whether the values are one map that has something in it, with comments around it perhaps.
+fn is_map(values: &Writer<'_>) -> bool {
+    let data = &values.data;
+    let mut roots = data.roots().map(|it| &data.values[it]).filter(|it| it.kind != Kind::Comment);
+    let first = roots.next();
+    first.is_some_and(|it| it.kind == Kind::Map && 0 < it.n) && roots.next().is_none()
+}
+
+/// Adds the nodes of a map that starts at `start` of the file.
+fn add(words: &str, values: &Writer<'_>, start: usize, outline: &mut Outline) {
+    let mut nodes = Nodes::default();
+    value::add(words, &values.data, &mut nodes);
+    let first = outline.tree.nodes.len();
+    for mut node in nodes.tree.nodes {
+        if node.parent.is_none() && node.node_type == NodeType::Kv {
+            node.node_type = NodeType::Preamble;
+            node.label = label::titled("Preamble", &node.label);
+        }
+        node.parent = node.parent.map(|it| first + it);
+        node.span = start + node.span.start..start + node.span.end;
+        outline.tree.push(node);
     }
 }
 
@@ -126,58 +137,5 @@ fn has_a_key_first(text: &str, notation: Notation) -> bool {
         Notation::Toml => {
             line.starts_with('[') || line.split_once('=').is_some_and(|(key, _)| is_key(key))
         }
-    }
-}
-
-fn add(entries: &[(String, Value)], span: Range<usize>, outline: &mut Outline) {
-    let mut large = Vec::new();
-    let mut content = String::new();
-    value::write_map(&mut content, entries, 0, "", &mut large);
-    let keys: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).take(40).collect();
-    let node = Node {
-        node_type: NodeType::Preamble,
-        span: span.clone(),
-        label: label::titled("Preamble", &text::fold(&keys.join(", "))),
-        content,
-        ..Node::default()
-    };
-    let index = outline.add(node, None);
-    add_large(large, index, &span, outline);
-}
-
-/// Adds the large values as children; a large map may have large values itself.
-fn add_large(large: Vec<Large<'_>>, parent: usize, span: &Range<usize>, outline: &mut Outline) {
-    for Large { key, path, value } in large {
-        let mut inner = Vec::new();
-        let mut content = format!("{key}:");
-        let (node_type, label) = match value {
-            Value::Map { entries, properties } => {
-                value::push_properties(&mut content, properties);
-                content.push('\n');
-                value::write_map(&mut content, entries, 2, &path, &mut inner);
-                let keys: Vec<&str> =
-                    entries.iter().map(|(key, _)| key.as_str()).take(40).collect();
-                (NodeType::Kv, label::titled(key, &keys.join(", ")))
-            }
-            Value::List { items, properties } => {
-                value::push_properties(&mut content, properties);
-                content.push('\n');
-                value::write_list(&mut content, items, 0);
-                let size = format!("{key}[{}]", items.len());
-                (NodeType::List, text::cut(&size, text::LABEL_CHARS_MAX))
-            }
-            Value::Scalar(_) | Value::Lines(_) => continue,
-        };
-        let node = Node {
-            parent: Some(parent),
-            node_type,
-            key_path: Some(path),
-            span: span.clone(),
-            label: text::fold(&label),
-            content: content.trim_end().to_owned(),
-            ..Node::default()
-        };
-        let index = outline.add(node, None);
-        add_large(inner, index, span, outline);
     }
 }

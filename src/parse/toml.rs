@@ -15,26 +15,30 @@ use crate::text;
 /// Parses a TOML file.
 pub(super) fn parse(source: &str) -> Parsed {
     let mut warnings = Vec::new();
-    let mut out = Writer::default();
-    match DeTable::parse(source) {
-        Ok(table) => {
-            let mut covered = Covered::default();
-            covered.table(table.get_ref());
-            let mut walk = Walk { text: source, out, comments: covered.comments(source) };
-            walk.table(table.get_ref(), 0..source.len(), true);
-            out = walk.out;
-        }
-        Err(error) => {
-            let offset = error.span().map_or(0, |span| span.start);
-            let what = format!("not valid TOML: {}; kept as text", text::fold(error.message()));
-            warnings.push(Warning { line: text::line_at(source, offset), what });
-            let words = source.trim_end();
-            out.scalar(Kind::Raw, Cow::Borrowed(words), 0..words.len());
-        }
-    }
+    let out = values(source).unwrap_or_else(|(offset, what)| {
+        let what = format!("not valid TOML: {what}; kept as text");
+        warnings.push(Warning { line: text::line_at(source, offset), what });
+        let words = source.trim_end();
+        let mut out = Writer::default();
+        out.scalar(Kind::Raw, Cow::Borrowed(words), 0..words.len());
+        out
+    });
     let mut nodes = Nodes::default();
     value::add(source, &out.data, &mut nodes);
     Parsed { tree: nodes.tree, warnings }
+}
+
+/// The values of a text that is TOML; else where it is not, and why.
+pub(super) fn values(source: &str) -> Result<Writer<'_>, (usize, String)> {
+    let table = DeTable::parse(source).map_err(|error| {
+        (error.span().map_or(0, |span| span.start), text::fold(error.message()))
+    })?;
+    let mut covered = Covered::default();
+    covered.table(table.get_ref());
+    let comments = covered.comments(source);
+    let mut walk = Walk { text: source, out: Writer::default(), comments };
+    walk.table(table.get_ref(), 0..source.len(), true);
+    Ok(walk.out)
 }
 
 /// Where keys and scalars stand; what stands between them is marks, white space and comments.

@@ -23,9 +23,8 @@ pub(super) fn parse(source: &str) -> Parsed {
         let range = fault.resume..fault.resume + words.len();
         reader.out.scalar(Kind::Raw, Cow::Borrowed(words), range);
     }
-    for (at, key) in &reader.out.repeated {
-        let what = format!("the key `{key}` repeats; all its values are kept");
-        warnings.push(Warning { line: text::line_at(source, *at), what });
+    for (at, what) in reader.out.repetitions() {
+        warnings.push(Warning { line: text::line_at(source, at), what });
     }
     let mut nodes = Nodes::default();
     value::add(source, &reader.out.data, &mut nodes);

@@ -106,7 +106,7 @@ pub(super) struct Writer<'a> {
     open: Vec<usize>,
     key: Option<Cow<'a, str>>,
     /// Offset and key of each first repetition in a map.
-    pub(super) repeated: Vec<(usize, String)>,
+    repeated: Vec<(usize, String)>,
 }
 
 /// Repeated keys that are remembered.
@@ -123,6 +123,13 @@ pub(super) struct Mark {
 impl<'a> Writer<'a> {
     pub(super) fn depth(&self) -> usize {
         self.open.len()
+    }
+
+    /// Where keys repeat, each with a warning.
+    pub(super) fn repetitions(&self) -> impl Iterator<Item = (usize, String)> + '_ {
+        self.repeated
+            .iter()
+            .map(|(at, key)| (*at, format!("the key `{key}` repeats; all its values are kept")))
     }
 
     /// Whether the next value that is written is, or would need, the value of a key.

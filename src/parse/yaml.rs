@@ -15,14 +15,7 @@ use crate::text;
 
 /// Parses a YAML file.
 pub(super) fn parse(source: &str) -> Parsed {
-    let mut reader = Reader {
-        text: source,
-        out: Writer::default(),
-        place: Place::default(),
-        done: 0,
-        resume: 0,
-        key: None,
-    };
+    let mut reader = Reader::new(source);
     let mut warnings = Vec::new();
     if let Err((offset, what)) = reader.read() {
         let what = format!("not valid YAML: {what}; the rest is kept as text");
@@ -39,13 +32,18 @@ pub(super) fn parse(source: &str) -> Parsed {
             reader.out.scalar(Kind::Raw, words, range);
         }
     }
-    for (at, key) in &reader.out.repeated {
-        let what = format!("the key `{key}` repeats; all its values are kept");
-        warnings.push(Warning { line: text::line_at(source, *at), what });
+    for (at, what) in reader.out.repetitions() {
+        warnings.push(Warning { line: text::line_at(source, at), what });
     }
     let mut nodes = Nodes::default();
     value::add(source, &reader.out.data, &mut nodes);
     Parsed { tree: nodes.tree, warnings }
+}
+
+/// The values of a text that is YAML from its first line to its last; else where it is not, and why.
+pub(super) fn values(source: &str) -> Result<Writer<'_>, (usize, String)> {
+    let mut reader = Reader::new(source);
+    reader.read().map(|()| reader.out)
 }
 
 /// Where the parser is, which counts characters.
@@ -88,6 +86,11 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    fn new(text: &'a str) -> Reader<'a> {
+        let (out, place) = (Writer::default(), Place::default());
+        Reader { text, out, place, done: 0, resume: 0, key: None }
+    }
+
     fn read(&mut self) -> Result<(), (usize, String)> {
         for next in Parser::new_from_str(self.text) {
             let (event, span) = match next {

@@ -318,7 +318,7 @@ fn scalar(value: &Value<'_>, place: Place) -> String {
     let words = match value.kind {
         Kind::Map => "{}".to_owned(),
         Kind::List => "[]".to_owned(),
-        Kind::Bare if value.text.is_empty() => "null".to_owned(),
+        Kind::Bare if value.text.is_empty() => String::new(),
         Kind::Text if needs_quotes(&value.text, place) => format!("\"{}\"", value.text),
         Kind::Bare | Kind::Text | Kind::Comment | Kind::Raw => value.text.to_string(),
     };
