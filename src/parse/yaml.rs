@@ -40,7 +40,7 @@ pub(super) fn parse(source: &str) -> Parsed {
     Parsed { tree: nodes.tree, warnings }
 }
 
-/// The values of a text that is YAML from its first line to its last; else where it is not, and why.
+/// The values of a text that is YAML to its last line; else where it is not, and why.
 pub(super) fn values(source: &str) -> Result<Writer<'_>, (usize, String)> {
     let mut reader = Reader::new(source);
     reader.read().map(|()| reader.out)
