@@ -95,6 +95,7 @@ impl Config {
     }
 
     /// The settings that only a trusted folder may make.
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn untrusted(&self) -> Vec<Untrusted> {
         let mut config = self.clone();
         config.restrict()
@@ -170,6 +171,7 @@ fn budgets(mut fields: Fields) -> Result<Budgets, ConfigError> {
 fn compile(mut fields: Fields) -> Result<Compile, ConfigError> {
     let timeout = fields.duration("wall_clock_timeout", Range::NotNegative)?;
     let compile = Compile {
+        gitignore: fields.flag("gitignore")?.unwrap_or_default(),
         max_file_size: fields.size("max_file_size")?,
         max_parallelism: fields.count("max_parallelism")?,
         wall_clock_timeout: timeout.filter(|timeout| !timeout.is_zero()),
@@ -309,9 +311,6 @@ impl std::error::Error for ConfigError {}
 impl fmt::Display for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Untrusted { key, why } = self;
-        write!(
-            f,
-            "`{key}` in {FILE} is not followed: {why}; start with --trust-workspace to allow it"
-        )
+        write!(f, "`{key}` is not followed: {why}; start with --trust-workspace to allow it")
     }
 }

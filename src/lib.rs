@@ -29,9 +29,9 @@
 //! | row | modules | what they are |
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
-//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` `heat` | values to values |
+//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` `heat` `config` `seeds` `patterns` | values to values |
 //! | store | `store` | the only module that knows SQL |
-//! | use cases | `scan` `compile` `query` `render` `memory` | a folder in, questions out |
+//! | use cases | `scan` `workspace` `compile` `query` `render` `memory` | a folder in, questions out |
 //! | protocol | `rpc` `mcp` | JSON-RPC frames; MCP in both eras; the table of tools |
 //! | shell | `serve` `cli` | threads, signals, streams, arguments |
 //!
@@ -46,6 +46,9 @@
 //! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
 //!   `Reader` is a connection that SQLite opened read-only, with one method a question; `Warmer`
 //!   notes what was read; `doctor` looks whether all of it holds.
+//! - `config`, `seeds` and `patterns`: settings, first temperatures and ignore patterns as text
+//!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
+//!   may not say.
 //! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
 //!   group, and writes what differs.
 //! - `query`: search, tree, fetch and statistics as answers of text, JSON and what they warm;
@@ -55,8 +58,7 @@
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
 //!   stdout.
 //!
-//! `config`, `seeds` and `links` read settings, first temperatures and references. The program does
-//! not use them yet. Of references one promise is known to be broken: extracting them twice can
+//! `links` reads references. The program does not use it yet. Of references one promise is known to be broken: extracting them twice can
 //! change a text in which escaped line breaks stand between brackets.
 //!
 //! # What always holds
@@ -71,36 +73,34 @@
 mod cli;
 mod clock;
 mod compile;
+mod config;
 mod fingerprint;
 mod grams;
 mod heat;
 mod identity;
 mod mcp;
 mod memory;
-#[allow(dead_code, reason = "settings choose the kinds, and nothing reads them yet")]
 mod nearest;
 mod parse;
+mod patterns;
 mod query;
 mod ranks;
-#[allow(dead_code, reason = "settings choose the kinds, and nothing reads them yet")]
 mod redact;
 mod render;
 mod rpc;
 mod scan;
+mod seeds;
 mod serve;
 mod store;
 mod text;
 mod tokens;
 mod trail;
 mod tree;
+mod workspace;
 
 // Read and tested, and not used by the program yet.
 #[cfg(any(test, fuzzing))]
-mod config;
-#[cfg(any(test, fuzzing))]
 mod links;
-#[cfg(any(test, fuzzing))]
-mod seeds;
 
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
