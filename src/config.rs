@@ -123,7 +123,8 @@ impl Config {
         undo(
             output_path.is_some(),
             "server.logging.output_path",
-            "it would write outside the folder, or into a hidden part of it",
+            "it would write outside the folder, into a hidden part of it, or into what is no \
+             `.log`",
         );
         undone
     }
@@ -149,12 +150,12 @@ pub(crate) fn inside(path: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// Whether a log may be written to `path` by a folder that is not trusted: inside, and in nothing
-/// hidden but the program's own folder.
+/// Whether a log may be written to `path` by a folder that is not trusted: inside, called like a
+/// log, and in nothing hidden but the program's own folder.
 fn is_log_path(path: &str) -> bool {
     inside(path).is_some_and(|path| {
         let own = path.strip_prefix(".remindb/logs/").unwrap_or(&path);
-        own.split('/').all(|part| !part.starts_with('.'))
+        own.ends_with(".log") && own.split('/').all(|part| !part.starts_with('.'))
     })
 }
 

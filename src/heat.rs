@@ -68,9 +68,9 @@ impl Heat {
     }
 }
 
-/// How far the memory clock moves in `attended_ms` of attended time, where nodes shall lose `rate` of
-/// their temperature an hour. The rate is in the clock and not in the nodes: another rate from now on
-/// leaves every temperature as it is, and moves no crossing that is in the past.
+/// How far the memory clock moves in `attended_ms` of attended time, where nodes shall lose `rate`
+/// of their temperature an hour. The rate is in the clock and not in the nodes: another rate from
+/// now on leaves every temperature as it is, and moves no crossing that is in the past.
 #[allow(dead_code, reason = "nothing moves the memory clock yet")]
 pub(crate) fn clock_ms(attended_ms: i64, rate: f64) -> i64 {
     // A float that is too large becomes the largest integer, and one that is none becomes zero.

@@ -29,9 +29,10 @@
 //! | row | modules | what they are |
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
-//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` `heat` `config` `seeds` `patterns` | values to values |
+//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` `heat` | values to values |
+//! | pure | `config` `seeds` `patterns` | what a folder says about itself |
 //! | store | `store` | the only module that knows SQL |
-//! | use cases | `scan` `workspace` `compile` `query` `render` `memory` | a folder in, questions out |
+//! | use cases | `scan` `workspace` `compile` `query` `render` `memory` | folders in, answers out |
 //! | protocol | `rpc` `mcp` | JSON-RPC frames; MCP in both eras; the table of tools |
 //! | shell | `serve` `cli` | threads, signals, streams, arguments |
 //!
@@ -58,8 +59,9 @@
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
 //!   stdout.
 //!
-//! `links` reads references. The program does not use it yet. Of references one promise is known to be broken: extracting them twice can
-//! change a text in which escaped line breaks stand between brackets.
+//! `links` reads references. The program does not use it yet. Of references one promise is known to
+//! be broken: extracting them twice can change a text in which escaped line breaks stand between
+//! brackets.
 //!
 //! # What always holds
 //!

@@ -173,6 +173,11 @@ impl Live {
         Ok(Live { root: Some(root.to_owned()), options, seen, current })
     }
 
+    /// No root, and what the operator says about those that will be compiled.
+    pub(crate) fn nowhere(options: Options) -> Live {
+        Live { options, ..Live::default() }
+    }
+
     /// Looks again.
     pub(crate) fn reload(&mut self) -> Reload {
         let Some(root) = &self.root else { return Reload::Same };

@@ -53,17 +53,16 @@ pub(super) fn start(
     Ok(())
 }
 
-/// Opens the file to append to it, making it and its folders. An absolute path comes from a trusted
-/// folder, or it would not be followed.
+/// Opens the file to append to it, making it and its folders. A path that leads out of the folder
+/// comes from a trusted one, or it would not be followed; links do not count.
 fn open(path: &str, folder: &Path) -> Result<File, String> {
     let bad = |error: io::Error| format!("cannot open it: {error}; name another file");
     if Syntax::of(path).is_some() {
         return Err("that is a note and would be compiled; let it end in `.log`".to_owned());
     }
     let full = folder.join(path);
-    let is_inside = Path::new(path).is_relative();
-    let leaves = |path: &Path| is_inside && !in_full(path).starts_with(folder);
-    if leaves(&full) {
+    let is_inside = crate::config::inside(path).is_some();
+    if is_inside && !in_full(&full).starts_with(folder) {
         return Err("a link in it leaves the folder; name a path without".to_owned());
     }
     if full.metadata().is_ok_and(|it| !it.is_file()) {

@@ -24,9 +24,10 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         Some(source) => Some(folder(&source)?),
         None => None,
     };
+    let options = options(args.is_trusted, args.is_gitignore)?;
     let live = match &source {
-        Some(source) => Live::start(source, options(args.is_trusted, args.is_gitignore)?)?,
-        None => Live::default(),
+        Some(source) => Live::start(source, options)?,
+        None => Live::nowhere(options),
     };
     let workspace = Arc::clone(live.current());
     check_transport(&workspace.config)?;

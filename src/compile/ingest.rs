@@ -347,8 +347,8 @@ fn former(batch: &Batch<'_>, work: &Work) -> Result<Former, CompileError> {
     Ok(former)
 }
 
-/// Writes a file's nodes: places for all of them first, parents before children. Those that are born
-/// get the temperature that is seeded for the file, if one is.
+/// Writes a file's nodes: places for all of them first, parents before children. Those that are
+/// born get the temperature that is seeded for the file, if one is.
 fn apply(batch: &mut Batch<'_>, work: Work, seed: Option<f64>) -> Result<(), CompileError> {
     let Work { file, path, tree, hashes, matched, .. } = work;
     let ranks = ranks_of(file, &tree, &matched);

@@ -294,7 +294,7 @@ fn a_stranger_cannot_turn_protections_off() {
         `redaction.disable_builtin_kinds` is not followed: it would let secrets into the memory; start with --trust-workspace to allow it
         `server.transport` is not followed: it would open a port; start with --trust-workspace to allow it
         `server.listen` is not followed: it would open a port; start with --trust-workspace to allow it
-        `server.logging.output_path` is not followed: it would write outside the folder, or into a hidden part of it; start with --trust-workspace to allow it"#]].assert_eq(&named.join("\n"));
+        `server.logging.output_path` is not followed: it would write outside the folder, into a hidden part of it, or into what is no `.log`; start with --trust-workspace to allow it"#]].assert_eq(&named.join("\n"));
     assert_eq!(config.restrict().len(), 4);
     let mut expected = Config::default();
     expected.server.logging.level = Level::Debug;
@@ -319,8 +319,14 @@ fn paths_stay_inside() {
         assert_eq!(inside(path).as_deref(), resolved, "{path:?}");
     }
     let logs = ["logs/a.log", ".remindb/logs/a.log"];
-    let others =
-        [".git/hooks/x", "a/../.bashrc", ".remindb/config.json", ".remindb/logs/../ignore"];
+    let others = [
+        ".git/hooks/x.log",
+        "a/../.b.log",
+        ".remindb/config.json",
+        ".remindb/logs/../x.log",
+        "Makefile",
+        "a/.log",
+    ];
     assert!(logs.iter().all(|path| is_log_path(path)));
     assert!(others.iter().all(|path| !is_log_path(path)));
 }

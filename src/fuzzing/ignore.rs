@@ -1,5 +1,5 @@
-//! Ignore files of any content: every line is a pattern or is said to be none, and what patterns say
-//! of a path depends on nothing but the lines.
+//! Ignore files of any content: every line is a pattern or is said to be none, and what patterns
+//! say of a path depends on nothing but the lines.
 
 use crate::patterns::{Patterns, Verdict};
 

@@ -1,7 +1,8 @@
 //! Which entries of a root are let in: its own ignore file, and those of git by option.
 //!
 //! Nothing below an excluded folder is let in, whatever a pattern says about it, and of several
-//! files that speak about an entry the nearest one decides. The root's own file speaks before git's.
+//! files that speak about an entry the nearest one decides. The root's own file speaks before
+//! git's.
 
 use std::collections::HashMap;
 use std::path::Path;
