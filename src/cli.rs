@@ -9,6 +9,7 @@ mod compile;
 mod completion;
 mod doctor;
 mod inspect;
+mod logging;
 mod paint;
 mod search;
 mod serve;
@@ -24,6 +25,8 @@ use args::{COMMANDS, Command};
 use paint::Paint;
 
 use crate::clock::Clock;
+use crate::scan::Gitignore;
+use crate::workspace::{Options, Trust};
 
 /// The database when none is named and nothing suggests a name.
 const DEFAULT_DB: &str = "memory.db";
@@ -162,6 +165,25 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     }
     std::path::absolute(path)
         .map_err(|error| Failure::Because(format!("cannot find `{}`: {error}", path.display())))
+}
+
+/// What the operator says about a folder: flags, else the environment.
+fn options(is_trusted: bool, is_gitignore: bool) -> Result<Options, Failure> {
+    let from_environment = match env::var_os("REMINDB_TRUST_WORKSPACE") {
+        None => false,
+        Some(text) if text.is_empty() || text == "0" => false,
+        Some(text) if text == "1" => true,
+        Some(text) => {
+            let text = text.to_string_lossy();
+            let why = format!("`REMINDB_TRUST_WORKSPACE` must be 0 or 1, not `{text}`");
+            return Err(Failure::Because(why));
+        }
+    };
+    let is_trusted = is_trusted || from_environment;
+    Ok(Options {
+        trust: if is_trusted { Trust::Given } else { Trust::Withheld },
+        gitignore: if is_gitignore { Gitignore::Followed } else { Gitignore::Unread },
+    })
 }
 
 /// Threads for parsing.

@@ -8,21 +8,25 @@ mod ingest;
 mod plan;
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 
-use crate::clock::Millis;
+use crate::clock::{Clock, Millis};
 use crate::identity::ContentHash;
 use crate::parse::{self, Parsed, Syntax, Warning};
 use crate::redact::Redactor;
 use crate::render::one_line;
 use crate::scan::{self, Found};
-use crate::store::{StoreError, Writer};
-use crate::{text, tokens};
+use crate::store::{Batch, StoreError, Writer};
+use crate::workspace::{Workspace, WorkspaceError};
+use crate::{seeds, text, tokens};
+use plan::Plan;
 
 /// What to compile, and how.
 pub(crate) struct Request<'a> {
@@ -30,12 +34,26 @@ pub(crate) struct Request<'a> {
     pub(crate) path: &'a Path,
     /// Message of the snapshot.
     pub(crate) message: &'a str,
-    /// Threads that parse.
+    /// Threads that parse, at the most.
     pub(crate) n_threads: usize,
-    /// What must not be stored.
-    pub(crate) redactor: &'a Redactor,
+    /// Gives what the folder `.remindb/` of the root says that the path turns out to belong to.
+    pub(crate) workspace: &'a dyn Fn(&Path) -> Result<Arc<Workspace>, WorkspaceError>,
+    /// Which nodes get the temperatures that the root seeds.
+    pub(crate) seeding: Seeding,
+    /// Tells how long the compile has been running.
+    pub(crate) clock: &'a Clock,
     /// Told how many of how many files are read; `false` gives up, and nothing is changed.
     pub(crate) progress: &'a dyn Fn(usize, usize) -> bool,
+}
+
+/// Which nodes get the temperature that is seeded for their file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Seeding {
+    /// Those that are born.
+    #[default]
+    AtBirth,
+    /// All that are not pinned.
+    Again,
 }
 
 /// What a compile did.
@@ -49,6 +67,8 @@ pub struct Report {
     pub removed: usize,
     /// The snapshot that was made; `None` when nothing changed.
     pub snapshot: Option<i64>,
+    /// Nodes that were given their file's temperature again; `None` when nobody asked for it.
+    pub reseeded: Option<usize>,
     /// What was odd in the input, by file and line.
     pub warnings: Vec<FileWarning>,
 }
@@ -74,13 +94,17 @@ impl Report {
             .iter()
             .map(|it| json!({"path": it.path, "line": it.line, "what": it.what}))
             .collect();
-        json!({
+        let mut facts = json!({
             "added": self.added,
             "modified": self.modified,
             "removed": self.removed,
             "snapshot": self.snapshot,
             "warnings": warnings,
-        })
+        });
+        if let Some(reseeded) = self.reseeded {
+            facts["reseeded"] = reseeded.into();
+        }
+        facts
     }
 }
 
@@ -130,6 +154,16 @@ pub enum CompileError {
     },
     /// Whoever asked for it asked to stop.
     GivenUp,
+    /// It took longer than the settings of its root allow.
+    TimedOut {
+        /// What they allow.
+        limit: Duration,
+    },
+    /// The settings of its root cannot be followed.
+    Settings {
+        /// What is wrong with them, and what to do about it.
+        what: String,
+    },
     /// The path cannot be written as text.
     NotUtf8 {
         /// The path.
@@ -158,6 +192,12 @@ impl fmt::Display for CompileError {
                 path.display()
             ),
             CompileError::GivenUp => f.write_str("the compile was stopped; nothing was changed"),
+            CompileError::TimedOut { limit } => write!(
+                f,
+                "wall-clock timeout exceeded: `compile.wall_clock_timeout` is {limit:?}; nothing \
+                 was changed"
+            ),
+            CompileError::Settings { what } => f.write_str(what),
             CompileError::Store(error) => error.fmt(f),
         }
     }
@@ -170,6 +210,8 @@ impl std::error::Error for CompileError {
             CompileError::Store(error) => Some(error),
             CompileError::Unsupported { .. }
             | CompileError::NotUtf8 { .. }
+            | CompileError::TimedOut { .. }
+            | CompileError::Settings { .. }
             | CompileError::GivenUp => None,
         }
     }
@@ -181,45 +223,75 @@ impl From<StoreError> for CompileError {
     }
 }
 
+impl From<WorkspaceError> for CompileError {
+    fn from(error: WorkspaceError) -> CompileError {
+        CompileError::Settings { what: error.to_string() }
+    }
+}
+
 /// Makes the memory what the folder or file says now.
 pub(crate) fn compile(
     writer: &Writer,
     request: &Request<'_>,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let redactor = request.redactor;
-    let plan = plan::make(writer, request.path, redactor)?;
-    let message = redactor.scrub(request.message).text;
-    let mut report = Report {
-        warnings: plan.oddities.iter().cloned().map(Into::into).collect(),
-        ..Report::default()
+    let plan = plan::make(writer, request)?;
+    let Workspace { config, redactor, .. } = &*plan.workspace;
+    let in_time = || match config.compile.wall_clock_timeout {
+        // The clock counts milliseconds: what is shorter is over at once.
+        Some(limit)
+            if limit.as_millis() <= request.clock.now().since(now).unsigned_abs().into() =>
+        {
+            Err(CompileError::TimedOut { limit })
+        }
+        _ => Ok(()),
     };
-    if plan.is_done() {
+    in_time()?;
+    let message = redactor.scrub(request.message).text;
+    let oddities = plan.workspace.oddities().chain(plan.oddities.iter().cloned());
+    let mut report = Report { warnings: oddities.map(Into::into).collect(), ..Report::default() };
+    if plan.is_done() && request.seeding == Seeding::AtBirth {
         return Ok(report);
     }
-    let root = plan.root.clone();
     let n_files = plan.changed.len();
+    let n_threads = config.compile.max_parallelism.map_or(usize::MAX, |it| it as usize);
     let outcome = scan::in_order(
         plan.changed.clone(),
-        request.n_threads,
-        |it| read(it, redactor),
+        request.n_threads.min(n_threads),
+        |it| read(it, &plan.workspace),
         |files| {
-            let is_given_up = Cell::new(false);
+            let stopped = Cell::new(Ok(()));
             let mut n_done = 0;
             let mut files = files.take_while(|_| {
                 n_done += 1;
-                is_given_up.set(!(request.progress)(n_done, n_files));
-                !is_given_up.get()
+                let stop = match (request.progress)(n_done, n_files) {
+                    true => in_time(),
+                    false => Err(CompileError::GivenUp),
+                };
+                let goes_on = stop.is_ok();
+                stopped.set(stop);
+                goes_on
             });
             let first = ingest::first_group(&mut files);
-            writer.write(&message, &root, now, |batch| {
+            writer.write(&message, &plan.root, now, |batch| {
                 let warnings = ingest::ingest(batch, &plan, first, &mut files, now)?;
-                if is_given_up.get() { Err(CompileError::GivenUp) } else { Ok(warnings) }
+                stopped.replace(Ok(()))?;
+                let reseeded = reseed(batch, &plan, request.seeding)?;
+                in_time().map(|()| (warnings, reseeded))
             })
         },
     );
-    let (warnings, commit) = outcome?;
+    let ((warnings, reseeded), commit) = outcome?;
     report.warnings.extend(warnings);
+    if reseeded == Some(0) {
+        let what = match plan.workspace.seeds.is_empty() {
+            true => "there are no temperatures in it; none was changed",
+            false => "it names no file that was compiled; no temperature was changed",
+        };
+        let (path, what) = (seeds::FILE.to_owned(), what.to_owned());
+        report.warnings.push(FileWarning { path, line: None, what });
+    }
+    report.reseeded = reseeded;
     report.added = commit.counts.added;
     report.modified = commit.counts.modified;
     report.removed = commit.counts.removed;
@@ -227,16 +299,38 @@ pub(crate) fn compile(
     Ok(report)
 }
 
-/// Refuses what no memory could be made from, before there is one.
-pub(crate) fn refuse_at_once(path: &Path) -> Result<(), CompileError> {
+/// Gives all nodes below the path the temperatures of their files, if asked to; says how many.
+fn reseed(
+    batch: &mut Batch<'_>,
+    plan: &Plan,
+    seeding: Seeding,
+) -> Result<Option<usize>, StoreError> {
+    if seeding == Seeding::AtBirth {
+        return Ok(None);
+    }
+    let root = batch.root(&plan.root)?;
+    let mut temperatures = BTreeMap::new();
+    for file in batch.files(root)?.into_iter().filter(|it| plan.scope.covers(&it.path)) {
+        if let Some(temperature) = plan.workspace.seeds.of(&file.path) {
+            temperatures.insert(file.id, temperature);
+        }
+    }
+    let n_nodes = batch.reseed(&temperatures)?;
+    batch.drop_empty_roots()?;
+    Ok(Some(n_nodes))
+}
+
+/// Refuses what no memory could be made from, before there is one; gives the root that a new one
+/// would have.
+pub(crate) fn root_at_first(path: &Path) -> Result<PathBuf, CompileError> {
     let metadata = path.metadata().map_err(|source| {
         let path = path.to_owned();
         CompileError::NoSource { path, source }
     })?;
-    if metadata.is_dir() || Syntax::of(&path.to_string_lossy()).is_some() {
-        return Ok(());
+    if !metadata.is_dir() && Syntax::of(&path.to_string_lossy()).is_none() {
+        return Err(CompileError::Unsupported { path: path.to_owned() });
     }
-    Err(CompileError::Unsupported { path: path.to_owned() })
+    Ok(plan::root_at_first(path)?)
 }
 
 /// A file as it was read: its words, or why there are none.
@@ -247,13 +341,14 @@ struct Source {
     outcome: Result<(ContentHash, Parsed), String>,
 }
 
-fn read(found: Found, redactor: &Redactor) -> Source {
-    let bytes = match scan::read(&found.full) {
+fn read(found: Found, workspace: &Workspace) -> Source {
+    let bytes = match scan::read(&found.full, workspace.config.compile.max_file_size) {
         Ok(bytes) => bytes,
         Err(what) => return Source { found, size: 0, outcome: Err(what) },
     };
     // A parser that panics is a bug of ours; it shall cost this file only.
-    let parsed = catch_unwind(AssertUnwindSafe(|| parse_clean(found.syntax, &bytes, redactor)));
+    let parsed =
+        catch_unwind(AssertUnwindSafe(|| parse_clean(found.syntax, &bytes, &workspace.redactor)));
     let outcome = match parsed {
         Ok(parsed) => Ok((ContentHash::of_bytes(&bytes), parsed)),
         Err(_) => Err("the parser failed on it; please report the file".to_owned()),

@@ -95,6 +95,7 @@ impl Config {
     }
 
     /// The settings that only a trusted folder may make.
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn untrusted(&self) -> Vec<Untrusted> {
         let mut config = self.clone();
         config.restrict()
@@ -122,7 +123,8 @@ impl Config {
         undo(
             output_path.is_some(),
             "server.logging.output_path",
-            "it would write outside the folder, or into a hidden part of it",
+            "it would write outside the folder, into a hidden part of it, or into what is no \
+             `.log`",
         );
         undone
     }
@@ -148,12 +150,12 @@ pub(crate) fn inside(path: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// Whether a log may be written to `path` by a folder that is not trusted: inside, and in nothing
-/// hidden but the program's own folder.
+/// Whether a log may be written to `path` by a folder that is not trusted: inside, called like a
+/// log, and in nothing hidden but the program's own folder.
 fn is_log_path(path: &str) -> bool {
     inside(path).is_some_and(|path| {
         let own = path.strip_prefix(".remindb/logs/").unwrap_or(&path);
-        own.split('/').all(|part| !part.starts_with('.'))
+        own.ends_with(".log") && own.split('/').all(|part| !part.starts_with('.'))
     })
 }
 
@@ -170,6 +172,7 @@ fn budgets(mut fields: Fields) -> Result<Budgets, ConfigError> {
 fn compile(mut fields: Fields) -> Result<Compile, ConfigError> {
     let timeout = fields.duration("wall_clock_timeout", Range::NotNegative)?;
     let compile = Compile {
+        gitignore: fields.flag("gitignore")?.unwrap_or_default(),
         max_file_size: fields.size("max_file_size")?,
         max_parallelism: fields.count("max_parallelism")?,
         wall_clock_timeout: timeout.filter(|timeout| !timeout.is_zero()),
@@ -309,9 +312,6 @@ impl std::error::Error for ConfigError {}
 impl fmt::Display for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Untrusted { key, why } = self;
-        write!(
-            f,
-            "`{key}` in {FILE} is not followed: {why}; start with --trust-workspace to allow it"
-        )
+        write!(f, "`{key}` is not followed: {why}; start with --trust-workspace to allow it")
     }
 }

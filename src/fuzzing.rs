@@ -4,6 +4,7 @@ pub mod align;
 pub mod config;
 pub mod frame;
 pub mod html;
+pub mod ignore;
 pub mod json;
 pub mod markdown;
 pub mod mathml;

@@ -11,13 +11,14 @@ mod tests;
 /// Temperature of a node that is born.
 pub(crate) const BIRTH: f64 = 0.5;
 
-/// What reading a node with a tool adds.
+/// What reading a node with a tool adds, where the settings say nothing else.
 pub(crate) const ACCESS_BOOST: f64 = 0.15;
 
-/// What being found by a search adds.
-pub(crate) const SEARCH_BOOST: f64 = 0.03;
+/// What being found by a search adds, as a share of what reading adds.
+pub(crate) const GLANCE_SHARE: f64 = 0.2;
 
-/// Share of its temperature that a node loses per attended hour, continuously compounded.
+/// Share of its temperature that a node loses per hour of the memory clock, continuously
+/// compounded. Other rates are other speeds of that clock: see [`clock_ms`].
 pub(crate) const DECAY_PER_HOUR: f64 = 0.05;
 
 /// From here on a node is hot.
@@ -65,6 +66,15 @@ impl Heat {
         let temperature = clamped(self.now(attended) + by.max(0.0));
         Heat { temperature, at: self.at.max(attended), ..self }
     }
+}
+
+/// How far the memory clock moves in `attended_ms` of attended time, where nodes shall lose `rate`
+/// of their temperature an hour. The rate is in the clock and not in the nodes: another rate from
+/// now on leaves every temperature as it is, and moves no crossing that is in the past.
+#[allow(dead_code, reason = "nothing moves the memory clock yet")]
+pub(crate) fn clock_ms(attended_ms: i64, rate: f64) -> i64 {
+    // A float that is too large becomes the largest integer, and one that is none becomes zero.
+    (attended_ms.max(0) as f64 * (rate.max(0.0) / DECAY_PER_HOUR)).round() as i64
 }
 
 /// What ranks a result: `relevance × (0.3 + 0.7 × temperature)`. Irrelevant stays irrelevant, and

@@ -30,8 +30,9 @@
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
 //! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` `heat` | values to values |
+//! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
 //! | store | `store` | the only module that knows SQL |
-//! | use cases | `scan` `compile` `query` `render` `memory` | a folder in, questions out |
+//! | use cases | `scan` `workspace` `compile` `query` `render` `memory` | folders in, answers out |
 //! | protocol | `rpc` `mcp` | JSON-RPC frames; MCP in both eras; the table of tools |
 //! | shell | `serve` `cli` | threads, signals, streams, arguments |
 //!
@@ -46,6 +47,9 @@
 //! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
 //!   `Reader` is a connection that SQLite opened read-only, with one method a question; `Warmer`
 //!   notes what was read; `doctor` looks whether all of it holds.
+//! - `config`, `seeds` and `patterns`: settings, first temperatures and ignore patterns as text
+//!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
+//!   may not say.
 //! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
 //!   group, and writes what differs.
 //! - `query`: search, tree, fetch and statistics as answers of text, JSON and what they warm;
@@ -54,10 +58,6 @@
 //!   transport, and `mcp::tools`, the one registration of it.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
 //!   stdout.
-//!
-//! `config`, `seeds` and `links` read settings, first temperatures and references. The program does
-//! not use them yet. Of references one promise is known to be broken: extracting them twice can
-//! change a text in which escaped line breaks stand between brackets.
 //!
 //! # What always holds
 //!
@@ -71,6 +71,7 @@
 mod cli;
 mod clock;
 mod compile;
+mod config;
 mod fingerprint;
 mod grams;
 mod heat;
@@ -78,28 +79,23 @@ mod identity;
 mod links;
 mod mcp;
 mod memory;
-#[allow(dead_code, reason = "settings choose the kinds, and nothing reads them yet")]
 mod nearest;
 mod parse;
+mod patterns;
 mod query;
 mod ranks;
-#[allow(dead_code, reason = "settings choose the kinds, and nothing reads them yet")]
 mod redact;
 mod render;
 mod rpc;
 mod scan;
+mod seeds;
 mod serve;
 mod store;
 mod text;
 mod tokens;
 mod trail;
 mod tree;
-
-// Read and tested, and not used by the program yet.
-#[cfg(any(test, fuzzing))]
-mod config;
-#[cfg(any(test, fuzzing))]
-mod seeds;
+mod workspace;
 
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]

@@ -4,15 +4,15 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::clock::Clock;
-use crate::compile::{self, CompileError, Report, Request};
+use crate::compile::{self, CompileError, Report, Request, Seeding};
 use crate::heat;
 use crate::query::{self, Attention, QueryError};
-use crate::redact::Redactor;
 use crate::store::reader::Reader;
 use crate::store::{IfMissing, Root, StoreError, Warmer, Warmth, Writer};
+use crate::workspace::{Live, Reload, Workspace, WorkspaceError};
 
 /// A database of notes, open.
 ///
@@ -21,7 +21,10 @@ use crate::store::{IfMissing, Root, StoreError, Warmer, Warmth, Writer};
 pub struct Memory {
     path: PathBuf,
     clock: Clock,
-    redactor: Redactor,
+    /// The folder that the memory is kept for.
+    live: Mutex<Live>,
+    /// What that folder says, as of its last look: apart, so that nobody waits for the look.
+    workspace: Mutex<Arc<Workspace>>,
     // Closed in this order: the last connection to go writes the log back into the file and removes
     // it, which one that only reads cannot do.
     /// Connections that nobody reads from right now.
@@ -124,6 +127,13 @@ impl Memory {
         Memory { clock, ..self }
     }
 
+    /// The same memory, kept for a folder: what that says counts from now on.
+    #[must_use]
+    pub(crate) fn with_workspace(self, live: Live) -> Memory {
+        let workspace = Mutex::new(Arc::clone(live.current()));
+        Memory { live: Mutex::new(live), workspace, ..self }
+    }
+
     pub(crate) fn open_at(
         path: &Path,
         if_missing: IfMissing,
@@ -132,22 +142,24 @@ impl Memory {
         let writer = Writer::open(path, if_missing)?;
         let warmer = Warmer::open(path)?;
         let readers = Mutex::new(vec![Reader::open(path)?]);
-        let redactor = Redactor::builtin();
-        Ok(Memory { path: path.to_owned(), redactor, writer, warmer, readers, clock })
+        let (live, workspace) = (Mutex::default(), Mutex::default());
+        Ok(Memory { path: path.to_owned(), clock, live, workspace, readers, warmer, writer })
     }
 
     /// Makes the memory what the folder or file at `path` (absolute) says now, in one snapshot.
     ///
     /// # Errors
     ///
-    /// There is nothing at `path` and nothing is known of it, or the database failed. A single file
-    /// that cannot be compiled is a warning of the report.
+    /// There is nothing at `path` and nothing is known of it, its settings are wrong, or the
+    /// database failed. A single file that cannot be compiled is a warning of the report.
     pub fn compile(&self, path: &Path, message: &str) -> Result<Report, Error> {
         let request = Request {
             path,
             message,
             n_threads: 1,
-            redactor: &self.redactor,
+            workspace: &|root| self.workspace_of(root),
+            seeding: Seeding::AtBirth,
+            clock: &self.clock,
             progress: &|_, _| true,
         };
         self.compile_as(&request)
@@ -197,9 +209,43 @@ impl Memory {
         Ok(compile::compile(&self.writer, request, self.clock.now())?)
     }
 
-    /// What must not be stored.
-    pub(crate) fn redactor(&self) -> &Redactor {
-        &self.redactor
+    /// What the folder says that the memory is kept for: budgets, temperatures, what must not be
+    /// stored. Whoever needs several of them holds on to one value.
+    pub(crate) fn workspace(&self) -> Arc<Workspace> {
+        Arc::clone(&self.workspace.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What a root says, to compile it: that of the memory's own folder after another look.
+    pub(crate) fn workspace_of(&self, root: &Path) -> Result<Arc<Workspace>, WorkspaceError> {
+        let others = {
+            let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+            (live.root() != Some(root)).then(|| live.options_of_others())
+        };
+        match others {
+            Some(options) => Workspace::load(root, options).map(Arc::new),
+            None => {
+                self.reload();
+                Ok(self.workspace())
+            }
+        }
+    }
+
+    /// Looks whether the memory's own folder says something else by now, and follows it. What is
+    /// wrong there is logged once, and what was good stays.
+    pub(crate) fn reload(&self) -> Reload {
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        let reload = live.reload();
+        match &reload {
+            Reload::Same => (),
+            Reload::Changed => {
+                let workspace = Arc::clone(live.current());
+                workspace.untrusted.iter().for_each(|it| log::warn!("{it}"));
+                *self.workspace.lock().unwrap_or_else(PoisonError::into_inner) = workspace;
+                log::info!("settings were read again");
+            }
+            Reload::Bad(error) => log::warn!("{error}; the last good settings stay"),
+        }
+        reload
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -218,9 +264,10 @@ impl Memory {
     ) -> Result<Answer, Error> {
         let query::Answer { text, structured, warmed } = self.read(question)?;
         let at = self.clock.now();
+        let boost = self.workspace().config.temperature.access_boost;
         let warmth: Vec<Warmth> = warmed
             .into_iter()
-            .map(|(node, attention)| Warmth { node, by: boost(attention), at })
+            .map(|(node, attention)| Warmth { node, by: share(attention) * boost, at })
             .collect();
         if let Err(error) = self.warmer.warm(&warmth) {
             // The answer is right all the same.
@@ -246,9 +293,10 @@ impl Memory {
     }
 }
 
-fn boost(attention: Attention) -> f64 {
+/// The share of a boost that a node gets.
+fn share(attention: Attention) -> f64 {
     match attention {
-        Attention::Glanced => heat::SEARCH_BOOST,
-        Attention::Read => heat::ACCESS_BOOST,
+        Attention::Glanced => heat::GLANCE_SHARE,
+        Attention::Read => 1.0,
     }
 }

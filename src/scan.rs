@@ -5,16 +5,17 @@
 //! never follows a link to a folder, never opens what is no regular file, and never fails for one
 //! entry: what cannot be read is said and left as it was.
 
+mod rules;
+
 use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
-use std::io;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use crossbeam_channel::{Receiver, Sender};
 use ignore::WalkBuilder;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+pub(crate) use rules::{Gitignore, Rules};
 
 use crate::parse::Syntax;
 use crate::store::Look;
@@ -36,55 +37,6 @@ pub(crate) struct Oddity {
     pub(crate) path: String,
     pub(crate) line: Option<u32>,
     pub(crate) what: String,
-}
-
-/// A root's ignore rules, with git's own semantics.
-#[derive(Clone)]
-pub(crate) struct Rules {
-    root: PathBuf,
-    ignored: Arc<Gitignore>,
-}
-
-impl Rules {
-    /// Reads the rules of a root. A line that is no rule is said and passed over.
-    pub(crate) fn load(root: &Path) -> (Rules, Vec<Oddity>) {
-        let mut builder = GitignoreBuilder::new(root);
-        let mut oddities = Vec::new();
-        let mut odd = |line, what: String| {
-            oddities.push(Oddity { path: IGNORE_FILE.to_owned(), line, what });
-        };
-        let text = match fs::read(root.join(IGNORE_FILE)) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            Err(error) => {
-                odd(None, format!("cannot read the ignore rules: {error}; nothing is ignored"));
-                String::new()
-            }
-        };
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        for (line, number) in text.lines().zip(1..) {
-            if let Err(error) = builder.add_line(None, line) {
-                odd(Some(number), format!("not a rule: {error}; the line is passed over"));
-            }
-        }
-        let ignored = builder.build().unwrap_or_else(|error| {
-            odd(None, format!("cannot use the ignore rules: {error}; nothing is ignored"));
-            Gitignore::empty()
-        });
-        (Rules { root: root.to_owned(), ignored: Arc::new(ignored) }, oddities)
-    }
-
-    /// Whether the ignore file excludes `path` (relative to the root) or a folder above it.
-    pub(crate) fn is_ignored(&self, path: &str, is_dir: bool) -> bool {
-        !path.is_empty() && self.ignored.matched_path_or_any_parents(path, is_dir).is_ignore()
-    }
-
-    fn admits(&self, path: &Path, is_dir: bool) -> bool {
-        let Ok(relative) = path.strip_prefix(&self.root) else {
-            return true;
-        };
-        relative.as_os_str().is_empty() || !self.ignored.matched(relative, is_dir).is_ignore()
-    }
 }
 
 /// Whether a walk from above would not enter the folder of this name.
@@ -124,7 +76,8 @@ pub(crate) fn walk(rules: &Rules, start: &Path) -> Walk {
             let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
             let name = entry.file_name().to_str();
             let is_skipped = is_dir && 0 < entry.depth() && name.is_some_and(is_skipped_folder);
-            !is_skipped && inside.admits(entry.path(), is_dir)
+            let path = entry.path().strip_prefix(&inside.root).unwrap_or(entry.path());
+            !is_skipped && inside.admits(&path.to_string_lossy(), is_dir)
         })
         .build();
     for entry in entries {
@@ -140,6 +93,7 @@ pub(crate) fn walk(rules: &Rules, start: &Path) -> Walk {
             }
         }
     }
+    walk.oddities.extend(rules.take_oddities());
     walk.found.sort_by(|a, b| a.path.cmp(&b.path));
     walk
 }
@@ -191,8 +145,8 @@ pub(crate) fn relative(root: &Path, path: &Path) -> Option<String> {
     Some(segments?.join("/"))
 }
 
-/// The bytes of a file; refuses what is too large to be a note.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
+/// The bytes of a file; refuses what is too large to be a note, or larger than `bytes_max`.
+pub(crate) fn read(path: &Path, bytes_max: Option<u64>) -> Result<Vec<u8>, String> {
     let metadata = fs::metadata(path).map_err(|error| format!("cannot read it: {error}"))?;
     if !metadata.is_file() {
         return Err("it is no regular file any more".to_owned());
@@ -202,7 +156,50 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
         let max = FILE_BYTES_MAX / (1024 * 1024);
         return Err(format!("{mib} MiB are too large; split it into files of up to {max} MiB"));
     }
+    if let Some(max) = bytes_max.filter(|max| *max < metadata.len()) {
+        return Err(format!(
+            "skipped: it has {} bytes, and `compile.max_file_size` allows {max}",
+            metadata.len()
+        ));
+    }
     fs::read(path).map_err(|error| format!("cannot read it: {error}"))
+}
+
+/// The bytes of a file of the root itself, such as its settings; `None` if there is none. It may
+/// come from a stranger: what is no regular file, too large, or a link that leaves the root is
+/// refused before it is opened.
+pub(crate) fn own_file(
+    root: &Path,
+    name: &str,
+    bytes_max: usize,
+) -> Result<Option<Vec<u8>>, String> {
+    let bad = |error: io::Error| format!("cannot read {name}: {error}");
+    let is_absent = |error: &io::Error| {
+        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    };
+    let path = root.join(name);
+    let full = match path.symlink_metadata().and_then(|_| path.canonicalize()) {
+        Ok(full) => full,
+        Err(error) if is_absent(&error) && !path.is_symlink() => return Ok(None),
+        Err(error) => return Err(bad(error)),
+    };
+    if !full.starts_with(root.canonicalize().map_err(bad)?) {
+        return Err(format!(
+            "{name} is a link that leaves the folder, and is not followed; put a file there"
+        ));
+    }
+    let metadata = full.metadata().map_err(bad)?;
+    let too_large = || format!("{name} is larger than {bytes_max} bytes; shorten it");
+    if !metadata.is_file() {
+        return Err(format!("{name} is no regular file; put one there or remove it"));
+    }
+    if (bytes_max as u64) < metadata.len() {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(&full).map_err(bad)?;
+    file.take(bytes_max as u64 + 1).read_to_end(&mut bytes).map_err(bad)?;
+    if bytes_max < bytes.len() { Err(too_large()) } else { Ok(Some(bytes)) }
 }
 
 fn failing_path(error: &ignore::Error) -> Option<&Path> {

@@ -24,6 +24,9 @@ pub(crate) struct Compile {
     pub(crate) path: PathBuf,
     pub(crate) db: Option<PathBuf>,
     pub(crate) message: Option<String>,
+    pub(crate) is_reseeding: bool,
+    pub(crate) is_gitignore: bool,
+    pub(crate) is_trusted: bool,
     pub(crate) is_json: bool,
 }
 
@@ -31,6 +34,8 @@ pub(crate) struct Compile {
 pub(crate) struct Serve {
     pub(crate) db: Option<PathBuf>,
     pub(crate) source: Option<PathBuf>,
+    pub(crate) is_gitignore: bool,
+    pub(crate) is_trusted: bool,
     pub(crate) is_verbose: bool,
 }
 
@@ -77,8 +82,22 @@ pub(crate) struct Row {
 
 /// Every command.
 pub(crate) const COMMANDS: &[Row] = &[
-    Row { name: "compile", flags: &["db", "message", "json", "help"] },
-    Row { name: "serve", flags: &["db", "source", "verbose", "help"] },
+    Row {
+        name: "compile",
+        flags: &[
+            "db",
+            "message",
+            "reseed-temperatures",
+            "gitignore",
+            "trust-workspace",
+            "json",
+            "help",
+        ],
+    },
+    Row {
+        name: "serve",
+        flags: &["db", "source", "gitignore", "trust-workspace", "verbose", "help"],
+    },
     Row { name: "inspect", flags: &["db", "tree", "files", "depth", "json", "help"] },
     Row { name: "search", flags: &["db", "budget", "limit", "detail", "type", "json", "help"] },
     Row { name: "doctor", flags: &["db", "json", "help"] },
@@ -174,6 +193,9 @@ struct Raw {
     is_tree: bool,
     is_files: bool,
     is_verbose: bool,
+    is_reseeding: bool,
+    is_gitignore: bool,
+    is_trusted: bool,
 }
 
 impl Raw {
@@ -191,6 +213,9 @@ impl Raw {
             "tree" => self.is_tree = true,
             "files" => self.is_files = true,
             "verbose" => self.is_verbose = true,
+            "reseed-temperatures" => self.is_reseeding = true,
+            "gitignore" => self.is_gitignore = true,
+            "trust-workspace" => self.is_trusted = true,
             _ => return Err(Misuse(format!("no flag `--{flag}`"))),
         }
         Ok(())
@@ -202,6 +227,9 @@ impl Raw {
                 path: self.one_value("compile", "the folder or file to compile")?.into(),
                 db: self.db,
                 message: self.message,
+                is_reseeding: self.is_reseeding,
+                is_gitignore: self.is_gitignore,
+                is_trusted: self.is_trusted,
                 is_json: self.is_json,
             }),
             "search" => Command::Search(Search {
@@ -224,8 +252,8 @@ impl Raw {
             }
             "serve" => {
                 self.no_values(name)?;
-                let Raw { db, source, is_verbose, .. } = self;
-                Command::Serve(Serve { db, source, is_verbose })
+                let Raw { db, source, is_gitignore, is_trusted, is_verbose, .. } = self;
+                Command::Serve(Serve { db, source, is_gitignore, is_trusted, is_verbose })
             }
             "inspect" => {
                 self.no_values(name)?;

@@ -3,13 +3,14 @@
 use std::cell::Cell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::args::Compile;
-use super::{DEFAULT_DB, Failure, Outcome, World, absolute, database, n_threads};
+use super::{DEFAULT_DB, Failure, Outcome, World, absolute, database, n_threads, options};
 use crate::clock::{Clock, Millis};
-use crate::compile::{Request, compile, refuse_at_once};
-use crate::redact::Redactor;
+use crate::compile::{Request, Seeding, compile, root_at_first};
 use crate::store::{IfMissing, Writer};
+use crate::workspace::Workspace;
 
 /// A compile that takes longer shows how far it is.
 const PATIENCE_MS: i64 = 300;
@@ -20,9 +21,10 @@ const PROGRESS_EVERY_MS: i64 = 100;
 pub(super) fn run(args: Compile, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let path = absolute(&args.path)?;
     let db = database(args.db, || default_db(&path));
+    let options = options(args.is_trusted, args.is_gitignore)?;
     if !db.exists() {
         // A known memory may hold what is gone by now; a new one would only hold the mistake.
-        refuse_at_once(&path)?;
+        Workspace::load(&root_at_first(&path)?, options)?;
     }
     let message = args.message.unwrap_or_else(|| format!("compile:{}", args.path.display()));
     let writer = Writer::open(&db, IfMissing::Create)?;
@@ -31,7 +33,9 @@ pub(super) fn run(args: Compile, world: &mut World<'_>) -> Result<Outcome, Failu
         path: &path,
         message: &message,
         n_threads: n_threads(),
-        redactor: &Redactor::builtin(),
+        workspace: &|root| Workspace::load(root, options).map(Arc::new),
+        seeding: if args.is_reseeding { Seeding::Again } else { Seeding::AtBirth },
+        clock: &world.clock,
         progress: &|n_done, n_files| {
             progress.note(n_done, n_files);
             true
@@ -48,6 +52,10 @@ pub(super) fn run(args: Compile, world: &mut World<'_>) -> Result<Outcome, Failu
         world.say(format_args!("{}\n", report.to_json()))?;
     } else {
         world.say(format_args!("{report}\n"))?;
+        if let Some(n_nodes) = report.reseeded {
+            let noun = if n_nodes == 1 { "temperature" } else { "temperatures" };
+            world.say(format_args!("reseeded: {n_nodes} {noun}\n"))?;
+        }
     }
     Ok(Outcome::Done)
 }

@@ -5,30 +5,41 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use simplelog::{ConfigBuilder, LevelFilter, WriteLogger};
-
 use super::args::Serve;
-use super::{Failure, Outcome, World, absolute, known_database, n_threads};
-use crate::compile::Request;
+use super::{Failure, Outcome, World, absolute, known_database, logging, n_threads, options};
+use crate::compile::{Request, Seeding};
+use crate::config::{Config, Transport};
 use crate::mcp::Server;
 use crate::mcp::tools::{ABOUT, TOOLS, Tools};
 use crate::memory::Memory;
 use crate::serve::{Background, Interrupts, Stop, stdio};
 use crate::store::IfMissing;
 use crate::tokens;
+use crate::workspace::Live;
 
 pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure> {
-    start_log(args.is_verbose);
-    quiet_panics();
     let from_environment =
         || env::var_os("REMINDB_SOURCE").filter(|it| !it.is_empty()).map(PathBuf::from);
     let source = match args.source.or_else(from_environment) {
         Some(source) => Some(folder(&source)?),
         None => None,
     };
+    let options = options(args.is_trusted, args.is_gitignore)?;
+    let live = match &source {
+        Some(source) => Live::start(source, options)?,
+        None => Live::nowhere(options),
+    };
+    let workspace = Arc::clone(live.current());
+    check_transport(&workspace.config)?;
+    logging::start(&workspace.config.server.logging, source.as_deref(), args.is_verbose)?;
+    quiet_panics();
+    for it in &workspace.untrusted {
+        log::warn!("{it}");
+    }
     // Without notes to compile, a missing database is a mistyped one.
     let if_missing = if source.is_some() { IfMissing::Create } else { IfMissing::Refuse };
     let memory = Memory::open_at(&known_database(args.db), if_missing, world.clock.clone())?;
+    let memory = memory.with_workspace(live);
     let server = Arc::new(Server {
         about: ABOUT,
         tools: TOOLS,
@@ -59,7 +70,9 @@ fn first_compile(tools: &Tools, source: &std::path::Path, stop: &Stop) {
         path: source,
         message: "initial",
         n_threads: tools.n_threads,
-        redactor: tools.memory.redactor(),
+        workspace: &|root| tools.memory.workspace_of(root),
+        seeding: Seeding::AtBirth,
+        clock: tools.memory.clock(),
         progress: &|_, _| !stop.is_set(),
     };
     let outcome = tools.memory.compile_as(&request);
@@ -88,12 +101,17 @@ fn folder(source: &std::path::Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Logs go to stderr: stdout is the protocol.
-fn start_log(is_verbose: bool) {
-    let level = if is_verbose { LevelFilter::Debug } else { LevelFilter::Info };
-    let config = ConfigBuilder::new().set_time_format_rfc3339().build();
-    // It fails only where a logger is running already, which then gets the records.
-    let _ = WriteLogger::init(level, config, io::stderr());
+/// Refuses what the settings ask for and this build does not offer.
+fn check_transport(config: &Config) -> Result<(), Failure> {
+    if config.server.transport == Some(Transport::Http) {
+        let why = format!(
+            "`server.transport` in {} is `http`, which is not offered yet; remove it, or set it to \
+             `stdio`",
+            crate::config::FILE
+        );
+        return Err(Failure::Because(why));
+    }
+    Ok(config.check_listen(Transport::Stdio)?)
 }
 
 /// A panic says where, and not with which text: that could be somebody's notes.

@@ -12,6 +12,7 @@ use crate::clock::Millis;
 use crate::identity::{self, ContentHash, Former, Known, Loose, NodeId};
 use crate::parse::Parsed;
 use crate::ranks::{self, Rank};
+use crate::seeds::Seeds;
 use crate::store::{Batch, FileId, FileRow, Look, NewNode, NodeKey, Place, RootId, Stored};
 use crate::trail;
 use crate::tree::{NodeType, Tree};
@@ -51,7 +52,8 @@ pub(super) fn ingest(
         batch.move_file(row, root, path)?;
     }
     let rows = batch.files(root)?.into_iter().map(|row| (row.path.clone(), row)).collect();
-    let mut run = Run { root, rows, pool: Vec::new(), warnings: Vec::new(), now };
+    let seeds = &plan.workspace.seeds;
+    let mut run = Run { root, rows, pool: Vec::new(), warnings: Vec::new(), seeds, now };
     let mut group = first;
     if !plan.vanished.is_empty() {
         // A renamed file is told by its words, so all new files are needed to tell which one it is.
@@ -72,13 +74,14 @@ pub(super) fn ingest(
     Ok(run.warnings)
 }
 
-struct Run {
+struct Run<'a> {
     root: RootId,
     /// The root's files, by path.
     rows: BTreeMap<String, FileRow>,
     /// Old nodes without a successor so far, in document order a file.
     pool: Vec<Stored>,
     warnings: Vec<FileWarning>,
+    seeds: &'a Seeds,
     now: Millis,
 }
 
@@ -93,7 +96,7 @@ struct Work {
     matched: Vec<Option<Stored>>,
 }
 
-impl Run {
+impl Run<'_> {
     /// Finds out which vanished files live on under another name; puts the others' nodes in the
     /// pool.
     fn settle_vanished(
@@ -146,7 +149,8 @@ impl Run {
         }
         self.match_moves(&mut works);
         for work in works {
-            apply(batch, work)?;
+            let seed = self.seeds.of(&work.path);
+            apply(batch, work, seed)?;
         }
         Ok(())
     }
@@ -343,8 +347,9 @@ fn former(batch: &Batch<'_>, work: &Work) -> Result<Former, CompileError> {
     Ok(former)
 }
 
-/// Writes a file's nodes: places for all of them first, parents before children.
-fn apply(batch: &mut Batch<'_>, work: Work) -> Result<(), CompileError> {
+/// Writes a file's nodes: places for all of them first, parents before children. Those that are
+/// born get the temperature that is seeded for the file, if one is.
+fn apply(batch: &mut Batch<'_>, work: Work, seed: Option<f64>) -> Result<(), CompileError> {
     let Work { file, path, tree, hashes, matched, .. } = work;
     let ranks = ranks_of(file, &tree, &matched);
     let trails = trail::of_tree(&path, &tree);
@@ -361,7 +366,13 @@ fn apply(batch: &mut Batch<'_>, work: Work) -> Result<(), CompileError> {
                 batch.update(old, &new, ranks[idx].change)?;
                 keys.push(old.key);
             }
-            None => keys.push(batch.add(&new)?),
+            None => {
+                let key = batch.add(&new)?;
+                if let Some(temperature) = seed {
+                    batch.set_temperature(key, temperature)?;
+                }
+                keys.push(key);
+            }
         }
     }
     Ok(())

@@ -4,18 +4,24 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::CompileError;
+use super::{CompileError, Request};
 use crate::parse::Syntax;
 use crate::redact::Redactor;
-use crate::scan::{self, Found, Oddity, Rules};
+use crate::scan::{self, Found, Gitignore, Oddity, Rules};
 use crate::store::{FileRow, Root, Writer};
+use crate::workspace::Workspace;
 
 /// The work to do.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     /// Path of the root that owns what is compiled.
     pub(super) root: String,
+    /// What is compiled, as it is stored.
+    pub(super) scope: Scope,
+    /// What the root says.
+    pub(super) workspace: Arc<Workspace>,
     /// Files to read: those that have a row first, then the new ones, each by path.
     pub(super) changed: Vec<Found>,
     /// Rows whose files are gone, emptied of their names or ignored now.
@@ -32,7 +38,8 @@ impl Plan {
 }
 
 /// Where a path stands.
-struct Scope {
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope {
     root: PathBuf,
     root_text: String,
     /// Relative to the root; empty for the whole of it.
@@ -40,7 +47,7 @@ struct Scope {
 }
 
 impl Scope {
-    fn covers(&self, path: &str) -> bool {
+    pub(super) fn covers(&self, path: &str) -> bool {
         self.path.is_empty()
             || path == self.path
             || path.strip_prefix(&self.path).is_some_and(|rest| rest.starts_with('/'))
@@ -48,18 +55,18 @@ impl Scope {
 }
 
 /// Compares the folder with the rows of its files.
-pub(super) fn make(
-    writer: &Writer,
-    path: &Path,
-    redactor: &Redactor,
-) -> Result<Plan, CompileError> {
+pub(super) fn make(writer: &Writer, request: &Request<'_>) -> Result<Plan, CompileError> {
+    let path = request.path;
     let roots = writer.roots()?;
     let (full, kind) = resolve(path)?;
     if matches!(kind, Kind::File) && Syntax::of(&full.to_string_lossy()).is_none() {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
     let mut scope = scope(&roots, &full, &kind)?;
-    let (rules, mut oddities) = Rules::load(&scope.root);
+    let workspace = (request.workspace)(&scope.root)?;
+    let redactor = &workspace.redactor;
+    let (rules, mut oddities) = Rules::load(&scope.root, workspace.gitignore())
+        .map_err(|what| CompileError::Settings { what })?;
     let rows = match roots.iter().find(|it| it.path == scope.root_text) {
         Some(root) => writer.files(root.id)?,
         None => Vec::new(),
@@ -76,7 +83,11 @@ pub(super) fn make(
             scan::Walk::default()
         }
         _ if is_ignored => {
-            let what = format!("{} excludes it; nothing is compiled", scan::IGNORE_FILE);
+            let by = match workspace.gitignore() {
+                Gitignore::Unread => scan::IGNORE_FILE,
+                Gitignore::Followed => "an ignore file",
+            };
+            let what = format!("{by} excludes it; nothing is compiled");
             oddities.push(Oddity { path: scope.path.clone(), line: None, what });
             scan::Walk::default()
         }
@@ -87,6 +98,8 @@ pub(super) fn make(
     plan.oddities = oddities;
     let nested = nested(writer, &roots, &scope)?;
     compare(&mut plan, &scope, rows, nested, walk.found, &walk.unseen);
+    plan.scope = scope;
+    plan.workspace = workspace;
     Ok(plan)
 }
 
@@ -95,6 +108,12 @@ enum Kind {
     File,
     Folder,
     Gone(std::io::Error),
+}
+
+/// The root that `path` would belong to if no root was known.
+pub(super) fn root_at_first(path: &Path) -> Result<PathBuf, CompileError> {
+    let (full, kind) = resolve(path)?;
+    Ok(scope(&[], &full, &kind)?.root)
 }
 
 /// The path without links and detours, and what is there.

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
-use crate::redact::Redactor;
 use crate::store::IfMissing;
 use crate::store::doctor::{self, Status};
+use crate::workspace::Options;
 
 /// A folder of notes with its database, gone at the end of the test.
 struct Notes {
@@ -45,7 +45,9 @@ impl Notes {
             path: &path,
             message: "test",
             n_threads: 2,
-            redactor: &Redactor::builtin(),
+            workspace: &|root| Workspace::load(root, Options::default()).map(Arc::new),
+            seeding: Seeding::AtBirth,
+            clock: &Clock::manual(Millis(0)),
             progress: &|_, _| true,
         };
         // Far in the future, so that every file's time is old enough to be trusted.
@@ -362,7 +364,9 @@ fn the_number_of_threads_changes_nothing() {
                 path: &path,
                 message: "",
                 n_threads,
-                redactor: &Redactor::builtin(),
+                workspace: &|root| Workspace::load(root, Options::default()).map(Arc::new),
+                seeding: Seeding::AtBirth,
+                clock: &Clock::manual(Millis(0)),
                 progress: &|_, _| true,
             };
             compile(&notes.writer, &request, Millis(4_000_000_000_000)).unwrap();
@@ -396,4 +400,95 @@ fn no_secret_reaches_the_file() {
         }
     }
     notes.gives("0 added, 0 modified, 0 removed (0 ops)");
+}
+
+#[test]
+fn seeds_count_at_birth_and_not_again() {
+    let notes = Notes::new();
+    let temperature = |what: &str| {
+        let reader =
+            crate::store::reader::Reader::open(&notes.dir.path().join("memory.db")).unwrap();
+        let words = format!("\"{what}\"");
+        let found = reader.matches(&words, None, 1).unwrap().unwrap();
+        reader.heads(&[found[0].key]).unwrap()[0].heat.temperature
+    };
+    notes.write(".remindb/temperatures.json", r#"{"a.md": 0.9}"#);
+    notes.write("a.md", "first alpha words").write("b.md", "first beta words").compile();
+    assert_eq!((temperature("alpha"), temperature("beta")), (0.9, 0.5));
+
+    // What is there already keeps its temperature; what is born now does not get the old one.
+    notes.write(".remindb/temperatures.json", r#"{"a.md": 0.2}"#);
+    notes.write("a.md", "first alpha words, edited\n\n# Gamma\n").compile();
+    assert_eq!((temperature("alpha"), temperature("gamma")), (0.9, 0.2));
+}
+
+#[test]
+fn a_compile_that_takes_too_long_changes_nothing() {
+    let notes = Notes::new();
+    notes.write(".remindb/config.json", r#"{"compile": {"wall_clock_timeout": "2s"}}"#);
+    notes.write("a.md", "a").write("b.md", "b").write("c.md", "c");
+    let clock = Clock::manual(Millis(0));
+    let path = notes.path("");
+    let request = |late_ms: i64| {
+        let progress = |_, _| {
+            clock.advance(late_ms);
+            true
+        };
+        let request = Request {
+            path: &path,
+            message: "test",
+            n_threads: 2,
+            workspace: &|root| Workspace::load(root, Options::default()).map(Arc::new),
+            seeding: Seeding::AtBirth,
+            clock: &clock,
+            progress: &progress,
+        };
+        compile(&notes.writer, &request, clock.now()).map(|it| it.to_string())
+    };
+    let error = request(700).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "wall-clock timeout exceeded: `compile.wall_clock_timeout` is 2s; nothing was changed"
+    );
+    assert_eq!(notes.writer.roots().unwrap(), []);
+    assert_eq!(request(600).unwrap(), "compiled: 3 added, 0 modified, 0 removed (3 ops)");
+}
+
+#[test]
+fn a_file_that_is_larger_than_allowed_keeps_what_is_known_of_it() {
+    let notes = Notes::new();
+    notes.write("a.md", "short").compile();
+    notes.write(".remindb/config.json", r#"{"compile": {"max_file_size": "16B"}}"#);
+    notes.write("a.md", "a text of more than sixteen bytes").write("b.md", "short, too");
+    let report = notes.compile();
+    let warnings: Vec<String> = report.warnings.iter().map(FileWarning::to_string).collect();
+    assert_eq!(warnings, ["a.md: skipped: it has 33 bytes, and `compile.max_file_size` allows 16"]);
+    assert_eq!((report.added, report.removed), (1, 0));
+}
+
+#[test]
+fn gitignore_is_followed_when_asked_for_nested_and_below_ours() {
+    let notes = Notes::new();
+    notes.write(".gitignore", "out/\n*.tmp.md\n").write("sub/.gitignore", "/x.md\n!keep.tmp.md\n");
+    notes.write(".remindb/ignore", "!a.tmp.md\nsub/no.md\n");
+    for path in
+        ["a.md", "a.tmp.md", "b.tmp.md", "out/a.md", "sub/x.md", "sub/y/x.md", "sub/keep.tmp.md"]
+    {
+        notes.write(path, path);
+    }
+    notes.write("sub/no.md", "no");
+    assert_eq!(notes.compile().added, 7);
+    notes.write(".remindb/config.json", r#"{"compile": {"gitignore": true}}"#);
+    // Gone: b.tmp.md, out/a.md, sub/x.md.
+    assert_eq!(notes.compile().removed, 3);
+    notes.write("sub/.gitignore", "[\n").compile();
+    let report = notes.compile();
+    let warnings: Vec<String> = report.warnings.iter().map(FileWarning::to_string).collect();
+    assert_eq!(
+        warnings,
+        [
+            "sub/.gitignore:1: not a pattern: a `[` has no `]`; write `\\[` for the character itself; \
+          the line is passed over"
+        ]
+    );
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::heat;
 use crate::redact::Custom;
 
 /// All settings. `Default` is what an absent file means.
@@ -37,6 +38,8 @@ pub(crate) struct Budgets {
 /// Bounds of a compile; `None` is without bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Compile {
+    /// Whether git's ignore files are followed, too.
+    pub(crate) gitignore: bool,
     /// Bytes of a file; a larger one is skipped with a warning.
     pub(crate) max_file_size: Option<u64>,
     /// Files that are parsed at once; `None` is one per processor.
@@ -220,6 +223,7 @@ impl Default for Resources {
 
 impl Resources {
     /// How long changes of the resource `name` are gathered.
+    #[allow(dead_code, reason = "no resource announces its changes yet")]
     pub(crate) fn debounce_of(&self, name: &str) -> Duration {
         match self.overrides.iter().find(|(known, _)| known == name) {
             Some((_, debounce)) => *debounce,
@@ -240,10 +244,10 @@ impl Default for Temperature {
     fn default() -> Temperature {
         Temperature {
             enabled: true,
-            decay_rate: 0.05,
-            access_boost: 0.15,
-            cold_threshold: 0.1,
-            notify_threshold: 0.1,
+            decay_rate: heat::DECAY_PER_HOUR,
+            access_boost: heat::ACCESS_BOOST,
+            cold_threshold: heat::COLD_MAX,
+            notify_threshold: heat::COLD_MAX,
             summarize_rebound: 0.5,
             tick_interval: Duration::from_secs(5 * 60),
             cold_notify_ttl: Duration::from_secs(60 * 60),

@@ -23,7 +23,7 @@ fn nothing_said_means_the_defaults() {
 fn every_key_is_read() {
     let text = r#"{
       "budgets": {"search": 1, "fetch": 2, "fetch_batch": 3, "related": 4},
-      "compile": {"max_file_size": "2MB", "max_parallelism": 1, "wall_clock_timeout": "1m30s"},
+      "compile": {"gitignore": true, "max_file_size": "2MB", "max_parallelism": 1, "wall_clock_timeout": "1m30s"},
       "redaction": {"disable_builtin_kinds": ["jwt"], "custom": [{"kind": "t", "pattern": "T-\\d+"}]},
       "rescan": {"enabled": false, "interval": "250ms", "settle": "0"},
       "server": {
@@ -52,6 +52,7 @@ fn every_key_is_read() {
                 related: 4,
             },
             compile: Compile {
+                gitignore: true,
                 max_file_size: Some(
                     2097152,
                 ),
@@ -290,10 +291,10 @@ fn a_stranger_cannot_turn_protections_off() {
     let mut config = Config::parse(text).unwrap();
     let named: Vec<String> = config.untrusted().iter().map(Untrusted::to_string).collect();
     expect![[r#"
-        `redaction.disable_builtin_kinds` in .remindb/config.json is not followed: it would let secrets into the memory; start with --trust-workspace to allow it
-        `server.transport` in .remindb/config.json is not followed: it would open a port; start with --trust-workspace to allow it
-        `server.listen` in .remindb/config.json is not followed: it would open a port; start with --trust-workspace to allow it
-        `server.logging.output_path` in .remindb/config.json is not followed: it would write outside the folder, or into a hidden part of it; start with --trust-workspace to allow it"#]].assert_eq(&named.join("\n"));
+        `redaction.disable_builtin_kinds` is not followed: it would let secrets into the memory; start with --trust-workspace to allow it
+        `server.transport` is not followed: it would open a port; start with --trust-workspace to allow it
+        `server.listen` is not followed: it would open a port; start with --trust-workspace to allow it
+        `server.logging.output_path` is not followed: it would write outside the folder, into a hidden part of it, or into what is no `.log`; start with --trust-workspace to allow it"#]].assert_eq(&named.join("\n"));
     assert_eq!(config.restrict().len(), 4);
     let mut expected = Config::default();
     expected.server.logging.level = Level::Debug;
@@ -318,8 +319,14 @@ fn paths_stay_inside() {
         assert_eq!(inside(path).as_deref(), resolved, "{path:?}");
     }
     let logs = ["logs/a.log", ".remindb/logs/a.log"];
-    let others =
-        [".git/hooks/x", "a/../.bashrc", ".remindb/config.json", ".remindb/logs/../ignore"];
+    let others = [
+        ".git/hooks/x.log",
+        "a/../.b.log",
+        ".remindb/config.json",
+        ".remindb/logs/../x.log",
+        "Makefile",
+        "a/.log",
+    ];
     assert!(logs.iter().all(|path| is_log_path(path)));
     assert!(others.iter().all(|path| !is_log_path(path)));
 }

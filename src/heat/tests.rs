@@ -91,3 +91,15 @@ fn the_coldest_keeps_three_tenths_of_its_relevance() {
     assert!((score(10.0, 0.0) - 3.0).abs() < 1e-12);
     assert!((score(10.0, 1.0) - 10.0).abs() < 1e-12);
 }
+
+#[test]
+fn the_rate_is_the_speed_of_the_memory_clock() {
+    // At twice the rate, an hour cools as two do.
+    let twice = clock_ms(HOUR, 2.0 * DECAY_PER_HOUR);
+    assert_eq!(twice, 2 * HOUR);
+    assert_eq!(Heat::birth(0).now(twice), BIRTH * (-2.0 * DECAY_PER_HOUR).exp());
+    assert_eq!(clock_ms(HOUR, 0.0), 0);
+    assert_eq!(clock_ms(-1, 1.0), 0);
+    assert_eq!(clock_ms(HOUR, f64::NAN), 0);
+    assert_eq!(clock_ms(HOUR, f64::MAX), i64::MAX);
+}

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::{About, Arg, Args, Call, Effect, Reply, Surface, Tool, ToolError};
 use crate::clock::Millis;
+use crate::config::Budgets;
 use crate::memory::{Error, Memory};
 use crate::query::{self, QueryError};
 use crate::store::reader::Reader;
@@ -37,10 +38,15 @@ pub(crate) struct Tools {
     pub(crate) n_threads: usize,
 }
 
+/// What a tool asks a connection that cannot write.
+type Question = fn(&Reader, &Args, Millis) -> Result<query::Answer, QueryError>;
+
 /// How a tool runs. The variant decides what it can touch.
 pub(crate) enum Run {
     /// Gets a connection that cannot write.
-    Read(fn(&Reader, &Args, Millis) -> Result<query::Answer, QueryError>),
+    Read(Question),
+    /// The same, with a budget from the settings where the call names none.
+    Budgeted(fn(&Budgets) -> Option<u32>, Question),
     /// Compiles files into the memory.
     Compile(fn(&Tools, &Args, &Call) -> Result<Reply, ToolError>),
 }
@@ -50,13 +56,23 @@ impl Surface for Tools {
 
     fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
         match run {
-            Run::Read(question) => {
-                let now = self.memory.clock().now();
-                let answer = self.memory.ask(|reader| question(reader, args, now))?;
-                Ok(Reply { text: answer.text, structured: Some(answer.structured) })
-            }
+            Run::Read(question) => self.ask(*question, args),
+            Run::Budgeted(of, question) => match of(&self.memory.workspace().config.budgets) {
+                None => self.ask(*question, args),
+                Some(budget) => {
+                    self.ask(*question, &args.clone().with_integer("budget", budget.into()))
+                }
+            },
             Run::Compile(compile) => compile(self, args, call),
         }
+    }
+}
+
+impl Tools {
+    fn ask(&self, question: Question, args: &Args) -> Result<Reply, ToolError> {
+        let now = self.memory.clock().now();
+        let answer = self.memory.ask(|reader| question(reader, args, now))?;
+        Ok(Reply { text: answer.text, structured: Some(answer.structured) })
     }
 }
 
@@ -100,7 +116,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Read(read::fetch),
+        run: Run::Budgeted(|it| it.fetch, read::fetch),
     },
     Tool {
         name: "MemoryFetchBatch",
@@ -109,7 +125,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[Arg::texts("node_ids", "Ids", 1, 256).required(), BUDGET],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Read(read::fetch_batch),
+        run: Run::Budgeted(|it| it.fetch_batch, read::fetch_batch),
     },
     Tool {
         name: "MemorySearch",
@@ -125,7 +141,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::hits_output),
         effect: Effect::Reads,
-        run: Run::Read(read::search),
+        run: Run::Budgeted(|it| it.search, read::search),
     },
     Tool {
         name: "MemoryStats",

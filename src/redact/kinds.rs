@@ -93,11 +93,6 @@ impl Rule {
         };
         self.compiled.get_or_init(compile).as_ref()
     }
-
-    /// Whether a trigger that was found in another case is none.
-    pub(super) fn minds_case(&self) -> bool {
-        matches!(self.shape, Shape::Token(_) | Shape::Pem)
-    }
 }
 
 use Shape::{Address, Assignment, AwsSecret, Header, Pem, Token};

@@ -16,3 +16,5 @@ mod readme;
 mod support;
 /// The rules of the house.
 mod tidy;
+/// A root's own folder `.remindb/`: settings, first temperatures, ignore rules.
+mod workspace;

@@ -18,12 +18,13 @@ const LAYERS: &[(&str, &[&str])] = &[
             "trail",
             "heat",
             "config",
+            "patterns",
             "seeds",
             "links",
         ],
     ),
     ("store", &["store"]),
-    ("use cases", &["scan", "compile", "query", "render", "memory"]),
+    ("use cases", &["scan", "workspace", "compile", "query", "render", "memory"]),
     ("protocol", &["rpc", "mcp"]),
     ("shell", &["serve", "cli", "lib", "main", "fuzzing"]),
 ];
@@ -183,8 +184,9 @@ fn help_names_every_flag_in_80_columns() {
         for line in text.lines().filter(|it| 80 < it.chars().count()) {
             complaints.push(format!("{name}: too wide: {line}"));
         }
-        let row = table.lines().find(|it| it.contains(&format!("Row {{ name: \"{name}\"")));
+        let row = table.split("Row {").find(|it| it.contains(&format!("name: \"{name}\"")));
         let flags = row.and_then(|it| it.split_once("&[")).map_or("", |(_, rest)| rest);
+        let flags = flags.split_once(']').map_or("", |(flags, _)| flags);
         for flag in flags.split('"').skip(1).step_by(2).filter(|it| *it != "help") {
             if !text.contains(&format!("--{flag}")) {
                 complaints.push(format!("{name}: `--{flag}` is not explained"));

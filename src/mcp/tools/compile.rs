@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::Tools;
-use crate::compile::Request;
+use crate::compile::{Request, Seeding};
 use crate::mcp::{Args, Call, Reply, ToolError};
 
 /// Warnings that the text of a reply names.
@@ -19,7 +19,9 @@ pub(super) fn compile(tools: &Tools, args: &Args, call: &Call) -> Result<Reply, 
         path: &path,
         message: args.text("message").filter(|it| !it.is_empty()).unwrap_or(&default),
         n_threads: tools.n_threads,
-        redactor: tools.memory.redactor(),
+        workspace: &|root| tools.memory.workspace_of(root),
+        seeding: Seeding::AtBirth,
+        clock: tools.memory.clock(),
         progress: &|n_done, n_files| {
             call.progress(n_done as u64, Some(n_files as u64), "files");
             !call.is_cancelled()

@@ -1,0 +1,119 @@
+//! The server's log: where it goes, from which level on, and how a line is written.
+//!
+//! It goes to standard error, since stdout is the protocol, or to a file that only its owner can
+//! read. A file that a folder's settings name lies inside that folder, also after links are
+//! followed, and is none that would be compiled.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use log::{LevelFilter, Log, Metadata, Record};
+use serde_json::json;
+use simplelog::{ConfigBuilder, WriteLogger};
+
+use super::Failure;
+use crate::clock::Clock;
+use crate::config::{Level, LogFormat, Logging};
+use crate::parse::Syntax;
+
+/// Starts the log. The operator's flag counts more than the settings of the folder.
+pub(super) fn start(
+    settings: &Logging,
+    folder: Option<&Path>,
+    is_verbose: bool,
+) -> Result<(), Failure> {
+    let level = match settings.level {
+        _ if is_verbose => LevelFilter::Debug,
+        Level::Debug => LevelFilter::Debug,
+        Level::Info => LevelFilter::Info,
+        Level::Warn => LevelFilter::Warn,
+        Level::Error => LevelFilter::Error,
+    };
+    let sink: Box<dyn Write + Send> = match (&settings.output_path, folder) {
+        (Some(path), Some(folder)) => Box::new(open(path, folder).map_err(|why| {
+            let key = "server.logging.output_path";
+            let file = crate::config::FILE;
+            Failure::Because(format!("`{key}` in {file} is `{path}`: {why}"))
+        })?),
+        _ => Box::new(io::stderr()),
+    };
+    // Both fail only where a logger is running already, which then gets the records.
+    match settings.format {
+        LogFormat::Text => {
+            let config = ConfigBuilder::new().set_time_format_rfc3339().build();
+            let _ = WriteLogger::init(level, config, sink);
+        }
+        LogFormat::Json => {
+            log::set_max_level(level);
+            let _ = log::set_boxed_logger(Box::new(JsonLines { level, sink: Mutex::new(sink) }));
+        }
+    }
+    Ok(())
+}
+
+/// Opens the file to append to it, making it and its folders. A path that leads out of the folder
+/// comes from a trusted one, or it would not be followed; links do not count.
+fn open(path: &str, folder: &Path) -> Result<File, String> {
+    let bad = |error: io::Error| format!("cannot open it: {error}; name another file");
+    if Syntax::of(path).is_some() {
+        return Err("that is a note and would be compiled; let it end in `.log`".to_owned());
+    }
+    let full = folder.join(path);
+    let is_inside = crate::config::inside(path).is_some();
+    if is_inside && !in_full(&full).starts_with(folder) {
+        return Err("a link in it leaves the folder; name a path without".to_owned());
+    }
+    if full.metadata().is_ok_and(|it| !it.is_file()) {
+        return Err("it is no regular file; name another".to_owned());
+    }
+    if let Some(parent) = full.parent() {
+        fs::create_dir_all(parent).map_err(bad)?;
+    }
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&full).map_err(bad)
+}
+
+/// The path without links and detours; of what does not exist, its nearest folder that does counts.
+fn in_full(path: &Path) -> PathBuf {
+    match (path.canonicalize(), path.parent(), path.file_name()) {
+        (Ok(full), _, _) => full,
+        // A link to what does not exist could lead anywhere once it is opened.
+        (Err(_), _, _) if path.is_symlink() => PathBuf::new(),
+        (Err(_), Some(folder), Some(name)) => in_full(folder).join(name),
+        (Err(_), _, _) => path.to_owned(),
+    }
+}
+
+/// One JSON object a record.
+struct JsonLines {
+    level: LevelFilter,
+    sink: Mutex<Box<dyn Write + Send>>,
+}
+
+impl Log for JsonLines {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.level() <= self.level
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        if self.enabled(record.metadata()) {
+            let line = json!({
+                "time_ms": Clock::System.now().0,
+                "level": record.level().as_str().to_ascii_lowercase(),
+                "message": record.args().to_string(),
+            });
+            let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+            // There is no better place to say that the log is gone.
+            let _ = writeln!(sink, "{line}");
+        }
+    }
+
+    fn flush(&self) {
+        let _ = self.sink.lock().unwrap_or_else(PoisonError::into_inner).flush();
+    }
+}
