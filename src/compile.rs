@@ -6,6 +6,7 @@
 
 mod ingest;
 mod plan;
+mod voices;
 mod watch;
 
 use std::cell::Cell;
@@ -371,7 +372,6 @@ fn reseed(
         }
     }
     let n_nodes = batch.reseed(&temperatures)?;
-    batch.drop_empty_roots()?;
     Ok(Some(n_nodes))
 }
 

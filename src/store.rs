@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use batch::{Batch, Counts, NewNode};
 pub(crate) use lease::{Claim, Leases};
-pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored};
+pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
 pub(crate) use warmer::{Warmer, Warmth};
 pub(crate) use writer::Writer;
 

@@ -1,4 +1,5 @@
 mod links;
+mod voices;
 
 use std::fs;
 use std::path::PathBuf;

@@ -100,6 +100,24 @@ impl Stale {
         self.moved.extend(to);
     }
 
+    /// A node goes to another file, which may be none.
+    pub(super) fn displaced(&mut self, conn: &Connection, key: NodeKey) -> Result<(), StoreError> {
+        const NAMED: &str = "
+            SELECT node.name, reference.id
+              FROM node
+              LEFT JOIN reference ON reference.source = node.key
+             WHERE node.key = ?1";
+        let mut query = conn.prepare_cached(NAMED).doing("read a node's names")?;
+        let mut rows = query.query([key.0]).doing("read a node's names")?;
+        while let Some(row) = rows.next().doing("read a node's names")? {
+            let name: Option<i64> = row.get(0).doing("read a node's names")?;
+            let reference: Option<i64> = row.get(1).doing("read a node's names")?;
+            self.names.extend(name.map(Name));
+            self.references.extend(reference);
+        }
+        Ok(())
+    }
+
     /// A node goes.
     pub(super) fn goes(&mut self, said: &Said<'_>, id: &str) {
         self.names.insert(Name::of_id(id));

@@ -11,7 +11,7 @@ use crate::ranks::RankChange;
 use crate::store::links::{self, Said};
 use crate::store::record::stored_columns;
 use crate::store::{Doing, FileId, NodeKey, Place, StoreError, Stored};
-use crate::tree::{Node, NodeType};
+use crate::tree::{Format, Node, NodeType};
 
 /// A node as it shall be.
 pub(crate) struct NewNode<'a> {
@@ -94,22 +94,37 @@ impl Batch<'_> {
         rows.map(|row| row.doing("read siblings").and_then(|it| it)).collect()
     }
 
-    /// Adds a node and returns its key. It gets back the id it had if it was here before.
+    /// Adds a node that a file says, and returns its key. It gets back the id it had if it was here
+    /// before.
     pub(crate) fn add(&mut self, new: &NewNode<'_>) -> Result<NodeKey, StoreError> {
+        self.touch(new.place.into())?;
+        let id = self.fresh_id(new)?;
+        let key = self.insert(id, new.node, new.hash, Some(new.hash), new.trail, new.place)?;
+        self.note_span(key, new.node)?;
+        Ok(key)
+    }
+
+    /// Writes the rows of a node that is new to the tree.
+    pub(super) fn insert(
+        &mut self,
+        id: NodeId,
+        node: &Node,
+        hash: ContentHash,
+        source_hash: Option<ContentHash>,
+        trail: &str,
+        place: Place,
+    ) -> Result<NodeKey, StoreError> {
         const ADD: &str = "
             INSERT INTO node (id, file, parent, position, node_type, level, lang, key_path, format,
-                              token_count, content_hash, source_hash, label, trail, grams, content, name)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14, ?15,
-                    ?16)";
+                              token_count, content_hash, source_hash, label, trail, grams, content,
+                              name)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
         const ADD_HEAT: &str = "INSERT INTO heat (node, temperature, at) VALUES (?1, ?2, ?3)";
         const ADD_DIFF: &str = "
             INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
             VALUES (?1, ?2, 'add', ?3, ?4)";
-        self.touch(new.place.into())?;
-        let id = self.fresh_id(new)?.to_string();
-        let hash = new.hash.to_string();
-        let Place { file, parent, position } = new.place;
-        let node = new.node;
+        let (id, hash) = (id.to_string(), hash.to_string());
+        let Place { file, parent, position } = place;
         let key = self
             .tx
             .prepare_cached(ADD)
@@ -126,21 +141,21 @@ impl Batch<'_> {
                     node.format.as_str(),
                     node.token_count,
                     hash,
+                    source_hash.map(|it| it.to_string()),
                     node.label,
-                    new.trail,
+                    trail,
                     grams(node),
                     node.content,
                     links::name(&node.label),
                 ])
             })
             .doing("add a node")?;
-        self.stale.came(self.tx, &said(NodeKey(key), new), &id)?;
+        self.stale.came(self.tx, &said(NodeKey(key), node, place), &id)?;
         let heat = Heat::birth(self.attended);
         self.tx
             .prepare_cached(ADD_HEAT)
             .and_then(|mut it| it.execute(params![key, heat.temperature, heat.at]))
             .doing("give a node its temperature")?;
-        self.note_span(NodeKey(key), node)?;
         let (snapshot, seq) = self.next_diff()?;
         self.tx
             .prepare_cached(ADD_DIFF)
@@ -160,12 +175,13 @@ impl Batch<'_> {
         // The file's block is as it was: whatever an agent made of it stays.
         let is_source_same = old.source_hash == Some(new.hash);
         let is_text_same = is_source_same || old.content_hash == new.hash;
-        let is_overlaid = old.source_hash.is_some_and(|it| it != old.content_hash);
-        let is_label_same = is_source_same && is_overlaid || old.label == new.node.label;
+        let is_kept = is_source_same && old.is_overlaid();
+        let format = if is_kept { old.format } else { new.node.format };
+        let is_label_same = is_kept || old.label == new.node.label;
         let is_structure_same = old.level == new.node.level
             && old.lang == new.node.lang
             && old.key_path == new.node.key_path
-            && old.format == new.node.format
+            && old.format == format
             && old.place.parent == new.place.parent
             // A node below another is in its parent's file, wherever that goes.
             && (old.place.parent.is_some() || old.place.file == new.place.file)
@@ -174,7 +190,8 @@ impl Batch<'_> {
         if !is_state_same {
             self.touch(old.place.into())?;
             self.touch(new.place.into())?;
-            let conflict = if !is_text_same && is_overlaid { Conflict::Yes } else { Conflict::No };
+            let is_conflict = !is_text_same && old.is_overlaid();
+            let conflict = if is_conflict { Conflict::Yes } else { Conflict::No };
             let new_hash = if is_text_same { old.content_hash } else { new.hash };
             self.record(Op::Mod, old, Some(new_hash), conflict)?;
             self.counts.modified += 1;
@@ -182,23 +199,27 @@ impl Batch<'_> {
             self.record(Op::Rank, old, Some(old.content_hash), Conflict::No)?;
         }
         if !is_text_same || !is_label_same {
-            self.set_text(old.key, new)?;
-            self.stale.changed(self.tx, &said(old.key, new), &old.label)?;
+            self.set_text(old, new.node, new.hash)?;
         }
         if old.place != new.place || old.key_path != new.node.key_path {
             self.stale.moved(old.place.file, new.place.file);
         }
         if !is_state_same || old.place != new.place || old.trail != new.trail || !is_source_same {
-            self.set_structure(old.key, new)?;
+            self.set_structure(old.key, new, format)?;
         }
         self.note_span(old.key, new.node)
     }
 
-    /// Removes a node. Its children must have gone elsewhere or been removed before.
+    /// Removes a node that its file says no longer. Its children must have gone elsewhere or been
+    /// removed before.
     pub(crate) fn remove(&mut self, old: &Stored) -> Result<(), StoreError> {
+        self.take_out(old, if old.is_overlaid() { Conflict::Yes } else { Conflict::No })
+    }
+
+    pub(super) fn take_out(&mut self, old: &Stored, conflict: Conflict) -> Result<(), StoreError> {
         const REMOVE: &str = "DELETE FROM node WHERE key = ?1";
         self.touch(old.place.into())?;
-        self.record(Op::Rem, old, None, Conflict::No)?;
+        self.record(Op::Rem, old, None, conflict)?;
         self.stale.goes(&said_before(old), &old.id.to_string());
         // Its id is free from here on.
         self.taken.clear();
@@ -211,19 +232,23 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn set_text(&self, key: NodeKey, new: &NewNode<'_>) -> Result<(), StoreError> {
+    pub(super) fn set_text(
+        &mut self,
+        old: &Stored,
+        node: &Node,
+        hash: ContentHash,
+    ) -> Result<(), StoreError> {
         const SET: &str = "
             UPDATE node
                SET label = ?2, content = ?3, grams = ?4, content_hash = ?5, token_count = ?6,
                    name = ?7
              WHERE key = ?1";
-        let node = new.node;
-        let hash = new.hash.to_string();
+        let hash = hash.to_string();
         self.tx
             .prepare_cached(SET)
             .and_then(|mut it| {
                 it.execute(params![
-                    key.0,
+                    old.key.0,
                     node.label,
                     node.content,
                     grams(node),
@@ -232,11 +257,16 @@ impl Batch<'_> {
                     links::name(&node.label),
                 ])
             })
-            .map(drop)
-            .doing("change a node's text")
+            .doing("change a node's text")?;
+        self.stale.changed(self.tx, &said(old.key, node, old.place), &old.label)
     }
 
-    fn set_structure(&self, key: NodeKey, new: &NewNode<'_>) -> Result<(), StoreError> {
+    fn set_structure(
+        &self,
+        key: NodeKey,
+        new: &NewNode<'_>,
+        format: Format,
+    ) -> Result<(), StoreError> {
         const SET: &str = "
             UPDATE node
                SET file = ?2, parent = ?3, position = ?4, level = ?5, lang = ?6, key_path = ?7,
@@ -256,7 +286,7 @@ impl Batch<'_> {
                     node.level,
                     node.lang,
                     node.key_path,
-                    node.format.as_str(),
+                    format.as_str(),
                     new.hash.to_string(),
                 ])
             })
@@ -320,8 +350,12 @@ impl Batch<'_> {
         Err(StoreError::Corrupt { what: "four thousand million equal nodes".to_owned() })
     }
 
-    fn is_taken(&self, id: NodeId) -> Result<bool, StoreError> {
-        const TAKEN: &str = "SELECT 1 FROM node WHERE id = ?1";
+    /// Whether a node has that id, or a forgotten one that may come back.
+    pub(super) fn is_taken(&self, id: NodeId) -> Result<bool, StoreError> {
+        const TAKEN: &str = "
+            SELECT 1 FROM node WHERE id = ?1
+             UNION ALL
+            SELECT 1 FROM tombstone WHERE node_id = ?1";
         self.tx
             .prepare_cached(TAKEN)
             .and_then(|mut it| it.exists([id.to_string()]))
@@ -329,8 +363,7 @@ impl Batch<'_> {
     }
 }
 
-fn said<'a>(key: NodeKey, new: &NewNode<'a>) -> Said<'a> {
-    let NewNode { node, place, .. } = *new;
+fn said(key: NodeKey, node: &Node, place: Place) -> Said<'_> {
     Said {
         key,
         file: place.file,
