@@ -13,13 +13,15 @@ mod pragma;
 pub(crate) mod reader;
 mod record;
 mod schema;
+#[cfg(test)]
+pub(crate) mod testing;
 mod warmer;
 mod writer;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub(crate) use batch::{Batch, Counts, NewNode};
+pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored};
 pub(crate) use warmer::{Warmer, Warmth};
 pub(crate) use writer::Writer;

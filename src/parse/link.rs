@@ -38,6 +38,8 @@ pub(crate) enum Form {
     Knowledge,
     /// `[text](path)`.
     Markdown,
+    /// Given by hand.
+    Manual,
 }
 
 /// What a text refers to, as written.

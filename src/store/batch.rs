@@ -6,10 +6,12 @@
 //! from the sum, and at the end the terms of the children as they are then are added.
 
 mod files;
+mod links;
 mod nodes;
 
 use std::collections::{BTreeSet, HashMap};
 
+pub(crate) use links::{Edge, Unrelated};
 pub(crate) use nodes::NewNode;
 use rusqlite::{OptionalExtension, Transaction, params};
 
