@@ -5,6 +5,7 @@ pub mod config;
 pub mod frame;
 pub mod html;
 pub mod json;
+pub mod link;
 pub mod markdown;
 pub mod mathml;
 pub mod plain;

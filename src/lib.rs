@@ -29,7 +29,7 @@
 //! | row | modules | what they are |
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
-//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` `heat` | values to values |
+//! | pure | `parse` `redact` `identity` `links` `fingerprint` `ranks` `trail` `heat` | values to values |
 //! | store | `store` | the only module that knows SQL |
 //! | use cases | `scan` `compile` `query` `render` `memory` | a folder in, questions out |
 //! | protocol | `rpc` `mcp` | JSON-RPC frames; MCP in both eras; the table of tools |
@@ -41,6 +41,7 @@
 //!   parsing makes of it.
 //! - `identity`: birth ids, and the alignment of an old tree with a new one, by which ids survive
 //!   edits, moves and renames.
+//! - `links`: what a reference in a text points at, and the names that this depends on.
 //! - `fingerprint`: the whole state as a sum with one term a node. `ranks`: sparse positions of
 //!   siblings.
 //! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
@@ -55,9 +56,7 @@
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
 //!   stdout.
 //!
-//! `config`, `seeds` and `links` read settings, first temperatures and references. The program does
-//! not use them yet. Of references one promise is known to be broken: extracting them twice can
-//! change a text in which escaped line breaks stand between brackets.
+//! `config` and `seeds` read settings and first temperatures. The program does not use them yet.
 //!
 //! # What always holds
 //!

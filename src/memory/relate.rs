@@ -80,10 +80,7 @@ impl Memory {
             text.map(|it| self.redactor.scrub(it).text.into_owned())
         };
         let (id, label) = (clean(ask.target_id), clean(ask.target_label));
-        let named = label.as_deref().and_then(|label| {
-            let inside = label.strip_prefix("[[").and_then(|it| it.strip_suffix("]]"));
-            link::named(inside.unwrap_or(label))
-        });
+        let named = label.as_deref().and_then(link::named);
         let mut reference = match (named, &id) {
             (Some(named), _) => named,
             (None, Some(_)) => Reference {
@@ -102,7 +99,7 @@ impl Memory {
         };
         reference.form = Form::Manual;
         reference.weight = ask.weight;
-        reference.source = clean(ask.target_source);
+        reference.source = clean(ask.target_source).or(reference.source);
         if id.is_some() {
             reference.id_hint = id;
         }

@@ -268,23 +268,34 @@ pub(super) fn same(
     origin: Origin,
     reference: &Reference,
 ) -> Result<Vec<i64>, StoreError> {
-    const SAME: &str = "
-        SELECT id
-          FROM reference
-         WHERE source = ?1
-           AND origin = ?2
-           AND (target = ?3
-                OR id_hint = ?6
-                OR label = ?4 AND path IS ?5 AND id_hint IS ?6 AND heading IS ?7)";
+    const OF_NODE: &str = concat!(
+        "SELECT ",
+        reference_columns!(),
+        ", reference.id, reference.target FROM reference WHERE source = ?1 AND origin = ?2"
+    );
     let target = match target(conn, source, reference)? {
         Target::Node(key) => Some(key.0),
         Target::Missing | Target::Ambiguous(_) => None,
     };
-    let Reference { label, source: path, id_hint, heading, .. } = reference;
-    let asked = params![source.0, origin.as_str(), target, label, path, id_hint, heading];
-    let mut query = conn.prepare_cached(SAME).doing("look for an edge")?;
-    let rows = query.query_map(asked, |row| row.get(0)).doing("look for an edge")?;
-    rows.collect::<Result<_, _>>().doing("look for an edge")
+    let named = |it: &Reference| {
+        let key = |name: &Option<String>| name.as_deref().map(resolve::key);
+        (resolve::key(&it.label), key(&it.source), key(&it.heading))
+    };
+    let is_same = |it: &Reference, its_target: Option<i64>| match (&it.id_hint, its_target) {
+        (_, Some(its_target)) if target == Some(its_target) => true,
+        (Some(id), _) if reference.id_hint.as_ref() == Some(id) => true,
+        _ => it.id_hint == reference.id_hint && named(it) == named(reference),
+    };
+    let mut query = conn.prepare_cached(OF_NODE).doing("look for an edge")?;
+    let mut rows = query.query(params![source.0, origin.as_str()]).doing("look for an edge")?;
+    let mut same = Vec::new();
+    while let Some(row) = rows.next().doing("look for an edge")? {
+        let other = read_reference(row).doing("look for an edge")?;
+        if is_same(&other, row.get(8).doing("look for an edge")?) {
+            same.push(row.get(7).doing("look for an edge")?);
+        }
+    }
+    Ok(same)
 }
 
 /// The node of that id.
