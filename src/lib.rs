@@ -42,6 +42,7 @@
 //!   parsing makes of it.
 //! - `identity`: birth ids, and the alignment of an old tree with a new one, by which ids survive
 //!   edits, moves and renames.
+//! - `links`: what a reference in a text points at, and the names that this depends on.
 //! - `fingerprint`: the whole state as a sum with one term a node. `ranks`: sparse positions of
 //!   siblings.
 //! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;

@@ -2,9 +2,13 @@
 //! line
 //! and the server alike. It starts no thread and keeps no global state.
 
+mod relate;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+pub(crate) use relate::Relate;
 
 use crate::clock::Clock;
 use crate::compile::{self, CompileError, Report, Request, Seeding, Watch};

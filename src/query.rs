@@ -9,6 +9,7 @@ mod budget;
 mod excerpt;
 mod fetch;
 mod rank;
+mod related;
 mod search;
 mod stats;
 mod tree;
@@ -20,6 +21,7 @@ use serde_json::{Value, json};
 
 pub(crate) use batch::fetch_batch;
 pub(crate) use fetch::{Fetch, fetch};
+pub(crate) use related::{Direction, Related, related};
 pub(crate) use search::{Detail, Search, search};
 pub(crate) use stats::stats;
 pub(crate) use tree::{Tree, tree};
@@ -83,7 +85,7 @@ const ECHO_CHARS_MAX: usize = 60;
 const NEAREST_MAX: usize = 3;
 
 /// The node of that id, or an error that names the nearest ones.
-fn anchor(reader: &Reader, id: &str) -> Result<Head, QueryError> {
+pub(crate) fn anchor(reader: &Reader, id: &str) -> Result<Head, QueryError> {
     if let Some(head) = reader.head(id)? {
         return Ok(head);
     }
@@ -98,7 +100,7 @@ fn anchor(reader: &Reader, id: &str) -> Result<Head, QueryError> {
 }
 
 /// What somebody typed, fit to be repeated in an error.
-fn echo(typed: &str) -> String {
+pub(crate) fn echo(typed: &str) -> String {
     one_line(&text::cut(typed, ECHO_CHARS_MAX)).into_owned()
 }
 

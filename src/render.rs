@@ -34,17 +34,31 @@ pub(crate) enum Named {
 /// `[text] label (id=… file=… score=0.55 temp=0.50 tok=602)`, without a line break.
 pub(crate) fn line(facts: Facts<'_>) -> String {
     let head = facts.head;
+    let mut line = begin(head, facts.file);
+    if let Some(score) = facts.score {
+        line.push_str(&format!(" score={score:.2}"));
+    }
+    line.push_str(&format!(" temp={:.2} tok={})", facts.temperature, head.tokens));
+    line
+}
+
+/// `[heading] Beta (id=… file=a.md hop=1 weight=1.00 temp=0.65 tok=1)`, without a line break.
+pub(crate) fn related(head: &Head, hop: u32, weight: f64, temperature: f64) -> String {
+    let mut line = begin(head, Named::Yes);
+    line.push_str(&format!(" hop={hop} weight={weight:.2}"));
+    line.push_str(&format!(" temp={temperature:.2} tok={})", head.tokens));
+    line
+}
+
+/// `[text] label (id=… file=…`.
+fn begin(head: &Head, named: Named) -> String {
     let mut line = format!("[{}] ", head.node_type);
     if !head.label.is_empty() {
         line.push_str(&one_line(&head.label));
         line.push(' ');
     }
     line.push_str(&format!("(id={}", head.id));
-    push_file(&mut line, head, facts.file);
-    if let Some(score) = facts.score {
-        line.push_str(&format!(" score={score:.2}"));
-    }
-    line.push_str(&format!(" temp={:.2} tok={})", facts.temperature, head.tokens));
+    push_file(&mut line, head, named);
     line
 }
 

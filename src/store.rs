@@ -14,13 +14,15 @@ mod pragma;
 pub(crate) mod reader;
 mod record;
 mod schema;
+#[cfg(test)]
+pub(crate) mod testing;
 mod warmer;
 mod writer;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub(crate) use batch::{Batch, Counts, NewNode};
+pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
 pub(crate) use lease::{Claim, Leases};
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
 pub(crate) use warmer::{Warmer, Warmth};

@@ -1,9 +1,9 @@
 //! What a reference points at, given an index of what there is.
 //!
-//! In order: the node of that id; the file that it names, and a heading in it; a label in the same
-//! file; a heading in the same folder; a file by its name, title or alias; a label anywhere. Among
-//! several, headings come before other nodes and near files before far ones. What is equally near
-//! is ambiguous: the reference stays pending, and says between what.
+//! In order: the node of that id; the file that it names, and a heading in it; a heading of the same
+//! file; one in the same folder; a file by its name, title or alias; a heading anywhere; any other
+//! node with that label, never the one that refers. Near files come before far ones. What is equally
+//! near is ambiguous: the reference stays pending, and says between what.
 //!
 //! [`wanted`] lists the names by which the answer was found or could have been: as long as nothing
 //! of these names comes, goes or moves, the answer stays.
@@ -122,14 +122,16 @@ impl<I: Index> Resolver<I> {
         Resolver { index, labels, slugs, files, tails }
     }
 
-    /// What the `reference` in the file at `from` points at.
-    pub(crate) fn resolve(&mut self, from: &str, reference: &Reference) -> Resolved<I> {
+    /// What the `reference` of the node `own` in the file at `from` points at.
+    pub(crate) fn resolve(&mut self, own: I::Id, from: &str, reference: &Reference) -> Resolved<I> {
         if let Some(id) = &reference.id_hint
             && let Some(id) = self.index.node(id)?
         {
             return Ok(Target::Node(id));
         }
-        if reference.label.is_empty() {
+        // An id that was given by hand means that node only.
+        let is_id = reference.id_hint.as_ref().is_some_and(|it| *it != reference.label);
+        if reference.label.is_empty() || reference.form == Form::Manual && is_id {
             return Ok(Target::Missing);
         }
         if let Some(source) = &reference.source {
@@ -147,14 +149,17 @@ impl<I: Index> Resolver<I> {
         }
         match heading {
             Some(heading) => self.heading_of(from, &reference.label, heading),
-            None => self.named(from, &reference.label),
+            None => match self.named(from, &reference.label)? {
+                Target::Node(id) if id == own => Ok(Target::Missing),
+                target => Ok(target),
+            },
         }
     }
 
     /// The target of a label.
     fn named(&mut self, from: &str, label: &str) -> Resolved<I> {
         let labelled = self.labelled(label)?;
-        if let Some(place) = labelled.in_file(from) {
+        if let Some(place) = labelled.in_file(from).filter(|it| it.is_heading) {
             return Ok(Target::Node(place.id));
         }
         if let Some(id) = labelled.beside(from) {

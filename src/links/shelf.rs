@@ -81,22 +81,21 @@ impl<Id: Copy + PartialEq> Shelf<Id> {
 
     /// The nearest to `from`, headings before others; within one file the first one is meant.
     pub(super) fn nearest(&self, from: &str) -> Target<Id> {
-        match self.headings.to(from) {
-            Some(near) => self.target(&near),
-            None => self.nearest_of_all(from),
+        let own = self.in_file(from);
+        let is_any_heading = !self.headings.0.is_empty();
+        if let Some(place) = own.filter(|it| it.is_heading || !is_any_heading) {
+            return Target::Node(place.id);
         }
-    }
-
-    fn nearest_of_all(&self, from: &str) -> Target<Id> {
-        self.all.to(from).map_or(Target::Missing, |near| self.target(&near))
-    }
-
-    fn target(&self, near: &[usize]) -> Target<Id> {
-        let place = |idx: usize| &self.places[idx];
-        if near.iter().all(|&idx| place(idx).path == place(near[0]).path) {
-            return Target::Node(place(near[0]).id);
+        let near = if is_any_heading { self.headings.to(from) } else { self.all.to(from) };
+        let place = |&idx: &usize| &self.places[idx];
+        let near: Vec<&Place<Id>> = near.iter().map(place).collect();
+        match near[..] {
+            [] => Target::Missing,
+            [first, ref rest @ ..] if rest.iter().all(|it| it.path == first.path) => {
+                Target::Node(first.id)
+            }
+            ref near => Target::Ambiguous(near.iter().map(|it| it.id).collect()),
         }
-        Target::Ambiguous(near.iter().map(|&idx| place(idx).id).collect())
     }
 }
 
@@ -125,17 +124,17 @@ impl Near {
     }
 
     /// The places that fewest folders lie between, in document order.
-    fn to(&self, from: &str) -> Option<Vec<usize>> {
+    fn to(&self, from: &str) -> Vec<usize> {
         let above = || {
             let bests = folders(from).map(|it| self.0.get(it)).enumerate();
             bests.filter_map(|(up, best)| Some((up + best?.depth, best?)))
         };
-        let steps = above().map(|(steps, _)| steps).min()?;
-        let nearest = above().filter(|it| it.0 == steps).flat_map(|(_, best)| &best.first);
+        let steps = above().map(|(steps, _)| steps).min();
+        let nearest = above().filter(|it| Some(it.0) == steps).flat_map(|(_, best)| &best.first);
         let mut near: Vec<usize> = nearest.copied().collect();
         near.sort_unstable();
         near.truncate(CANDIDATES_MAX);
-        Some(near)
+        near
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod compile;
 mod read;
+mod relate;
 
 use std::path::PathBuf;
 
@@ -13,7 +14,8 @@ use serde_json::{Value, json};
 use super::{About, Arg, Args, Call, Effect, Reply, Surface, Tool, ToolError};
 use crate::clock::Millis;
 use crate::config::Budgets;
-use crate::memory::{Error, Memory};
+use crate::memory::{Answer, Error, Memory};
+use crate::parse::link::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::query::{self, QueryError};
 use crate::store::reader::Reader;
 
@@ -47,6 +49,8 @@ pub(crate) enum Run {
     Read(Question),
     /// The same, with a budget from the settings where the call names none.
     Budgeted(fn(&Budgets) -> Option<u32>, Question),
+    /// Calls one method of the memory, which makes at most one snapshot.
+    Write(fn(&Memory, &Args) -> Result<Answer, Error>),
     /// Compiles files into the memory.
     Compile(fn(&Tools, &Args, &Call) -> Result<Reply, ToolError>),
 }
@@ -63,6 +67,10 @@ impl Surface for Tools {
                     self.ask(*question, &args.clone().with_integer("budget", budget.into()))
                 }
             },
+            Run::Write(write) => {
+                let Answer { text, structured } = write(&self.memory, args)?;
+                Ok(Reply { text, structured: Some(structured) })
+            }
             Run::Compile(compile) => compile(self, args, call),
         }
     }
@@ -87,6 +95,10 @@ impl From<Error> for ToolError {
     }
 }
 
+const SOURCE_ID: Arg = Arg::text("source_id", "Id of the node that refers").required();
+const TARGET_ID: Arg = Arg::text("target_id", "Id of the target");
+const TARGET_LABEL: Arg = Arg::text("target_label", "Or its name, as in `[[…]]`");
+const TARGET_SOURCE: Arg = Arg::text("target_source", "File that has the name");
 const BUDGET: Arg = Arg::integer("budget", "Most cl100k tokens of the reply");
 
 /// Every tool, in the order of their names.
@@ -128,6 +140,38 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         run: Run::Budgeted(|it| it.fetch_batch, read::fetch_batch),
     },
     Tool {
+        name: "MemoryRelate",
+        title: "Relate two nodes",
+        description: "Makes an edge from a node to another, or sets its weight. It waits if the \
+                      target is not there yet.",
+        args: &[
+            SOURCE_ID,
+            TARGET_ID,
+            TARGET_LABEL,
+            TARGET_SOURCE,
+            Arg::number("weight", "Strength", 0.0, WEIGHT_MAX).or_number(WEIGHT_DEFAULT),
+        ],
+        output: Some(relate::output),
+        effect: Effect::Replaces,
+        run: Run::Write(relate::relate),
+    },
+    Tool {
+        name: "MemoryRelated",
+        title: "Follow references",
+        description: "Returns the nodes that references and edges connect with a node, heaviest \
+                      first.",
+        args: &[
+            Arg::text("anchor", "Id of the node").required(),
+            Arg::choice("direction", "Who refers to whom", query::Direction::NAMES).or_text("both"),
+            Arg::integer("depth", "Hops, 1 to 5; default 1"),
+            BUDGET,
+            Arg::number("weight_min", "Least weight of an edge", 0.0, WEIGHT_MAX).or_number(0.0),
+        ],
+        output: Some(read::nodes_output),
+        effect: Effect::Reads,
+        run: Run::Budgeted(|it| Some(it.related), read::related),
+    },
+    Tool {
         name: "MemorySearch",
         title: "Search",
         description: "Returns the nodes that words find, best last. Plain words or an FTS5 \
@@ -165,6 +209,15 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         output: Some(read::nodes_output),
         effect: Effect::Reads,
         run: Run::Read(read::tree),
+    },
+    Tool {
+        name: "MemoryUnrelate",
+        title: "Remove an edge",
+        description: "Removes an edge that MemoryRelate made.",
+        args: &[SOURCE_ID, TARGET_ID, TARGET_LABEL, TARGET_SOURCE],
+        output: Some(relate::output),
+        effect: Effect::Replaces,
+        run: Run::Write(relate::unrelate),
     },
 ];
 

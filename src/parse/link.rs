@@ -38,6 +38,8 @@ pub(crate) enum Form {
     Knowledge,
     /// `[text](path)`.
     Markdown,
+    /// Given by hand.
+    Manual,
 }
 
 /// What a text refers to, as written.
@@ -169,10 +171,11 @@ pub(crate) fn clean(label: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What a name that somebody gave stands for, read as if it stood between `[[` and `]]`, but that
-/// there are no parameters; `None` if it names nothing.
+/// What a name that somebody gave stands for, with brackets around it or without; `None` if it names
+/// nothing.
 pub(crate) fn named(name: &str) -> Option<Reference> {
-    wiki::named(name)
+    let inside = name.trim().strip_prefix("[[").and_then(|it| it.strip_suffix("]]"));
+    inside.map_or_else(|| wiki::named(name), wiki::parse)
 }
 
 /// Where the next `</knowledge` is, so that each stretch of text is searched once.

@@ -36,7 +36,11 @@ pub(crate) fn stats(reader: &Reader, now: Millis) -> Result<Answer, QueryError> 
             "cold": warm.n_cold,
             "pinned": warm.n_pinned,
         },
-        "relations": { "resolved": stats.n_relations, "pending": stats.n_pending },
+        "relations": {
+            "resolved": stats.n_parsed + stats.n_manual,
+            "manual": stats.n_manual,
+            "pending": stats.n_pending,
+        },
         "index_rows": stats.n_index_rows,
     });
     Ok(Answer { text: block(&stats, Audience::Agent, now), structured, warmed: Vec::new() })

@@ -52,6 +52,105 @@ fn check_fetch(reader: &Reader, anchor: &str, budget: Option<u32>, text: Expect)
     text.assert_eq(&fetch(reader, &Fetch { anchor, budget, levels: 32 }).unwrap().text);
 }
 
+/// Makes an edge between the nodes with those keys.
+fn edge(sketch: &Sketch, from: usize, to: usize, weight: f64) {
+    sketch.run(&format!(
+        "INSERT INTO reference (source, origin, form, label, weight, target)
+         VALUES ({from}, 'parsed', 'wiki', '{from}-{to}', {weight}, {to})"
+    ));
+}
+
+fn ask_related(anchor: &str) -> Related<'_> {
+    let direction = Direction::Both;
+    Related { anchor, direction, depth: None, budget: None, weight_min: 0.0 }
+}
+
+#[test]
+fn related_nodes_come_once_heaviest_first() {
+    let mut sketch = Sketch::new();
+    sketch.file("a.md");
+    let ids: Vec<String> =
+        ["A", "B", "C", "D", "E"].iter().map(|it| sketch.node(0, "heading", it)).collect();
+    // A ring with a chord, a way of two hops that is heavier, an edge to oneself, one twice.
+    for (from, to, weight) in
+        [(1, 2, 1.0), (2, 3, 2.0), (1, 4, 0.5), (4, 3, 9.0), (3, 1, 0.25), (1, 1, 7.0), (3, 5, 1.0)]
+    {
+        edge(&sketch, from, to, weight);
+    }
+    edge(&sketch, 1, 2, 3.0);
+    let reader = sketch.done();
+    let text = |ask: Related<'_>| related(&reader, &ask).unwrap().text + "\n";
+    let ask = ask_related(&ids[0]);
+    let mut all = text(ask);
+    all += &text(Related { direction: Direction::Out, depth: Some(2), ..ask });
+    all += &text(Related { direction: Direction::In, depth: Some(0), ..ask });
+    all += &text(Related { depth: Some(99), weight_min: 0.6, ..ask });
+    all += &text(Related { weight_min: 4.0, ..ask });
+    all += &text(Related { budget: Some(50), depth: Some(5), ..ask });
+    all += &text(Related { budget: Some(1), ..ask });
+    expect![[r#"
+        [heading] B (id=EH8muSHBLMx file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
+        [heading] D (id=E8jTPLwjz19 file=a.md hop=1 weight=0.50 temp=0.50 tok=1)
+        [heading] C (id=GicldcWXGoZ file=a.md hop=1 weight=0.25 temp=0.50 tok=1)
+        [heading] C (id=GicldcWXGoZ file=a.md hop=2 weight=9.50 temp=0.50 tok=1)
+        [heading] B (id=EH8muSHBLMx file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
+        [heading] D (id=E8jTPLwjz19 file=a.md hop=1 weight=0.50 temp=0.50 tok=1)
+        [heading] C (id=GicldcWXGoZ file=a.md hop=1 weight=0.25 temp=0.50 tok=1)
+        [heading] D (id=E8jTPLwjz19 file=a.md hop=3 weight=14.00 temp=0.50 tok=1)
+        [heading] E (id=022hmORtkwA file=a.md hop=3 weight=6.00 temp=0.50 tok=1)
+        [heading] C (id=GicldcWXGoZ file=a.md hop=2 weight=5.00 temp=0.50 tok=1)
+        [heading] B (id=EH8muSHBLMx file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
+        no related nodes
+        [heading] B (id=EH8muSHBLMx file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
+        … 3 more nodes, 107 tokens
+        …
+    "#]]
+    .assert_eq(&all);
+    let error = related(&reader, &ask_related("nonsense")).unwrap_err().to_string();
+    assert!(error.starts_with("no node `nonsense`"), "{error}");
+}
+
+#[test]
+fn what_was_cut_is_not_warmed() {
+    let mut sketch = Sketch::new();
+    sketch.file("a.md");
+    let first = sketch.node(0, "heading", "Hub");
+    for nth in 2..=200 {
+        sketch.node(0, "heading", &format!("Spoke {nth}"));
+        edge(&sketch, 1, nth, 1.0);
+    }
+    let reader = sketch.done();
+    for budget in [1, 20, 100, 1_000, 1_000_000] {
+        let answer =
+            related(&reader, &Related { budget: Some(budget), ..ask_related(&first) }).unwrap();
+        assert!(tokens::count(&answer.text) <= budget, "{budget}: {}", answer.text);
+        let n_lines = answer.text.lines().filter(|it| it.contains("hop=1")).count();
+        assert_eq!(answer.warmed.len(), n_lines);
+        assert_eq!(answer.structured["nodes"].as_array().unwrap().len(), n_lines);
+        assert!(n_lines <= 100);
+        assert_eq!(answer.structured["more"], true);
+    }
+}
+
+#[test]
+fn a_clique_is_walked_once() {
+    let mut sketch = Sketch::new();
+    sketch.file("a.md");
+    let first = sketch.node(0, "heading", "Node 1");
+    for nth in 2..=40 {
+        sketch.node(0, "heading", &format!("Node {nth}"));
+    }
+    for from in 1..=40 {
+        for to in (1..=40).filter(|it| *it != from) {
+            edge(&sketch, from, to, 1.0);
+        }
+    }
+    let reader = sketch.done();
+    let ask = Related { depth: Some(5), budget: Some(10_000), ..ask_related(&first) };
+    let answer = related(&reader, &ask).unwrap();
+    assert_eq!(answer.text.matches("hop=1 weight=1.00").count(), 39);
+}
+
 #[test]
 fn the_best_hit_is_the_last_line() {
     let reader = Sketch::of(NOTES);

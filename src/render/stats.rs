@@ -71,15 +71,12 @@ pub(crate) fn block(stats: &Stats, reader: Reader, now: Millis) -> String {
         ("pinned:", warm.n_pinned.to_string()),
     ];
     branches(&mut out, facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect());
-    top(&mut out, "Relations:", &(stats.n_relations + stats.n_pending).to_string());
-    let mut relations = Vec::new();
-    if 0 < stats.n_relations {
-        relations.push(("parsed:".to_owned(), stats.n_relations.to_string()));
-    }
-    if 0 < stats.n_pending {
-        relations.push(("pending:".to_owned(), stats.n_pending.to_string()));
-    }
-    branches(&mut out, relations);
+    let relations =
+        [("manual:", stats.n_manual), ("parsed:", stats.n_parsed), ("pending:", stats.n_pending)];
+    let n_relations: u64 = relations.iter().map(|(_, n)| n).sum();
+    top(&mut out, "Relations:", &n_relations.to_string());
+    let there = relations.iter().filter(|(_, n)| 0 < *n);
+    branches(&mut out, there.map(|(name, n)| ((*name).to_owned(), n.to_string())).collect());
     top(&mut out, "FTS rows:", &stats.n_index_rows.to_string());
     if reader == Reader::Person {
         out.push('\n');

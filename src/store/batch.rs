@@ -8,12 +8,14 @@
 mod files;
 mod follow;
 mod heat;
+mod links;
 mod nodes;
 mod tombstones;
 mod voice;
 
 use std::collections::{BTreeSet, HashMap};
 
+pub(crate) use links::{Edge, Unrelated};
 pub(crate) use nodes::NewNode;
 use rusqlite::{OptionalExtension, Transaction, params};
 

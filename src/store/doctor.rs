@@ -10,7 +10,7 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 use super::record::Root;
-use super::{Doing, StoreError, files, pragma, schema};
+use super::{Doing, StoreError, files, links, pragma, schema};
 use crate::fingerprint::{self, State};
 use crate::identity::ContentHash;
 
@@ -68,6 +68,7 @@ const CHECKS: &[(&str, Examine)] = &[
     ("foreign_keys", foreign_keys),
     ("fingerprint", state_fingerprint),
     ("content_hashes", content_hashes),
+    ("references", references),
 ];
 
 /// Looks at the database from every side. A check that cannot even run is one that fails.
@@ -253,4 +254,11 @@ fn content_hashes(conn: &Connection, _: &Path) -> Result<(Status, String), Store
     }
     let bad = format!("{n_bad} of {n} texts differ from their hash");
     Ok(verdict(n_bad == 0, format!("{n} texts match their hashes"), bad))
+}
+
+/// Reads all references anew; they must be the ones that are noted, and point where they did.
+fn references(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+    let (faults, n) = links::check::faults(conn)?;
+    let bad = format!("{} faults, the first: {}", faults.len(), first(&faults));
+    Ok(verdict(faults.is_empty(), format!("{n} references point where they should"), bad))
 }

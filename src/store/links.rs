@@ -4,15 +4,17 @@
 //! [`Stale`] collects what a write made doubtful. [`Stale::settle`] puts it right, in the same
 //! transaction, and looks at nothing else: what a write costs follows what it changed.
 
+pub(super) mod check;
 mod index;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use index::Rows;
+pub(super) use index::ids;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Doing, FileId, NodeKey, StoreError};
-use crate::links::resolve::{self, Name, Resolver, Target, last_name, stem};
+use crate::links::resolve::{self, Index, Name, Resolver, Target, last_name, stem};
 use crate::links::title;
 use crate::parse::link::{self, Form, Reference};
 use crate::tree::NodeType;
@@ -24,6 +26,8 @@ macro_rules! reference_columns {
          reference.weight, reference.form"
     };
 }
+use reference_columns;
+
 /// What a write made doubtful so far.
 #[derive(Debug, Default)]
 pub(super) struct Stale {
@@ -138,6 +142,11 @@ impl Stale {
         Ok(())
     }
 
+    /// What the reference of that row points at may be another.
+    pub(super) fn doubts(&mut self, reference: i64) {
+        self.references.insert(reference);
+    }
+
     fn stands(&mut self, said: &Said<'_>) {
         self.names.insert(Name::of(said.label));
         if said.tells_of_file() {
@@ -205,37 +214,111 @@ fn wanting(conn: &Connection, names: &HashSet<Name>) -> Result<Vec<i64>, StoreEr
 
 /// Resolves those references; what no longer exists is passed over.
 fn resolve_rows(conn: &Connection, ids: BTreeSet<i64>) -> Result<(), StoreError> {
+    const POINT: &str = "UPDATE reference SET target = ?2, candidates = ?3 WHERE id = ?1";
+    let mut resolver = Resolver::new(Rows { conn });
+    let mut point = conn.prepare_cached(POINT).doing("resolve a reference")?;
+    for id in ids {
+        if let Some((was, is)) = look(conn, &mut resolver, id)?
+            && is != was
+        {
+            point.execute(params![id, is.0, is.1]).doing("resolve a reference")?;
+        }
+    }
+    Ok(())
+}
+
+/// Key of the target, and ids of the candidates.
+type Found = (Option<i64>, Option<String>);
+
+/// What a row's reference pointed at, and what it points at now.
+fn look(
+    conn: &Connection,
+    resolver: &mut Resolver<Rows<'_>>,
+    id: i64,
+) -> Result<Option<(Found, Found)>, StoreError> {
     const READ: &str = concat!(
         "SELECT ",
         reference_columns!(),
-        ", ifnull(file.root || '/' || file.path, ''), reference.target, reference.candidates
+        ", ifnull(file.root || '/' || file.path, ''), reference.target, reference.candidates,
+                reference.source
            FROM reference
            JOIN node ON node.key = reference.source
            LEFT JOIN file ON file.id = node.file
           WHERE reference.id = ?1"
     );
-    const POINT: &str = "UPDATE reference SET target = ?2, candidates = ?3 WHERE id = ?1";
-    let mut resolver = Resolver::new(Rows { conn });
-    let mut read = conn.prepare_cached(READ).doing("read a reference")?;
-    let mut point = conn.prepare_cached(POINT).doing("resolve a reference")?;
-    for id in ids {
-        let row = |row: &Row<'_>| {
-            let (from, was): (String, (Option<i64>, Option<String>)) =
-                (row.get(7)?, (row.get(8)?, row.get(9)?));
-            Ok((read_reference(row)?, from, was))
-        };
-        let found = read.query_row([id], row).optional().doing("read a reference")?;
-        let Some((reference, from, was)) = found else { continue };
-        let is = match resolver.resolve(&from, &reference)? {
-            Target::Node(key) => (Some(key.0), None),
-            Target::Missing => (None, None),
-            Target::Ambiguous(keys) => (None, Some(index::ids(conn, &keys)?)),
-        };
-        if is != was {
-            point.execute(params![id, is.0, is.1]).doing("resolve a reference")?;
+    let read = |row: &Row<'_>| {
+        let was: Found = (row.get(8)?, row.get(9)?);
+        let source = NodeKey(row.get(10)?);
+        Ok((read_reference(row)?, source, row.get::<_, String>(7)?, was))
+    };
+    let found = conn.prepare_cached(READ).and_then(|mut it| it.query_row([id], read).optional());
+    let Some((reference, own, from, was)) = found.doing("read a reference")? else {
+        return Ok(None);
+    };
+    let is = match resolver.resolve(own, &from, &reference)? {
+        Target::Node(key) => (Some(key.0), None),
+        Target::Missing => (None, None),
+        Target::Ambiguous(keys) => (None, Some(ids(conn, &keys)?)),
+    };
+    Ok(Some((was, is)))
+}
+
+/// What a reference in the text of a node would point at.
+pub(super) fn target(
+    conn: &Connection,
+    source: NodeKey,
+    reference: &Reference,
+) -> Result<Target<NodeKey>, StoreError> {
+    const FROM: &str = "
+        SELECT ifnull(file.root || '/' || file.path, '')
+          FROM node
+          LEFT JOIN file ON file.id = node.file
+         WHERE node.key = ?1";
+    let from: String =
+        conn.query_row(FROM, [source.0], |row| row.get(0)).doing("find a node's file")?;
+    Resolver::new(Rows { conn }).resolve(source, &from, reference)
+}
+
+/// The rows of a node that say the same as `reference`, in words or because they point at the same.
+pub(super) fn same(
+    conn: &Connection,
+    source: NodeKey,
+    origin: Origin,
+    reference: &Reference,
+) -> Result<Vec<i64>, StoreError> {
+    const OF_NODE: &str = concat!(
+        "SELECT ",
+        reference_columns!(),
+        ", reference.id, reference.target FROM reference WHERE source = ?1 AND origin = ?2"
+    );
+    let target = match target(conn, source, reference)? {
+        Target::Node(key) => Some(key.0),
+        Target::Missing | Target::Ambiguous(_) => None,
+    };
+    let named = |it: &Reference| {
+        let key = |name: &Option<String>| name.as_deref().map(resolve::key);
+        (resolve::key(&it.label), key(&it.source), key(&it.heading))
+    };
+    let is_same = |it: &Reference, its_target: Option<i64>| match (&it.id_hint, its_target) {
+        (_, Some(its_target)) if target == Some(its_target) => true,
+        (Some(id), _) if reference.id_hint.as_ref() == Some(id) => true,
+        _ => it.id_hint == reference.id_hint && named(it) == named(reference),
+    };
+    let mut query = conn.prepare_cached(OF_NODE).doing("look for an edge")?;
+    let mut rows = query.query(params![source.0, origin.as_str()]).doing("look for an edge")?;
+    let mut same = Vec::new();
+    while let Some(row) = rows.next().doing("look for an edge")? {
+        let other = read_reference(row).doing("look for an edge")?;
+        if is_same(&other, row.get(8).doing("look for an edge")?) {
+            same.push(row.get(7).doing("look for an edge")?);
         }
     }
-    Ok(())
+    Ok(same)
+}
+
+/// The node of that id.
+pub(super) fn node(conn: &Connection, id: &str) -> Result<Option<NodeKey>, StoreError> {
+    Rows { conn }.node(id)
 }
 
 /// The references of a text as a set: of those that name the same target, the one that weighs most.
@@ -263,6 +346,15 @@ pub(super) enum Origin {
     Manual,
 }
 
+impl Origin {
+    fn as_str(self) -> &'static str {
+        match self {
+            Origin::Parsed => "parsed",
+            Origin::Manual => "manual",
+        }
+    }
+}
+
 /// Adds the row of a reference, not resolved yet, and returns its id.
 pub(super) fn insert(
     conn: &Connection,
@@ -275,10 +367,7 @@ pub(super) fn insert(
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     const WANT: &str = "INSERT INTO wanted (name, reference) VALUES (?1, ?2)";
     let Reference { label, source: path, id_hint, heading, alias, weight, form } = reference;
-    let (origin, form) = match origin {
-        Origin::Parsed => ("parsed", form_name(*form)),
-        Origin::Manual => ("manual", "manual"),
-    };
+    let (origin, form) = (origin.as_str(), form_name(*form));
     let row = params![source.0, origin, form, label, path, id_hint, heading, alias, weight];
     let id =
         conn.prepare_cached(ADD).and_then(|mut it| it.insert(row)).doing("note a reference")?;
@@ -289,12 +378,23 @@ pub(super) fn insert(
     Ok(id)
 }
 
+/// The names that a row wants.
+fn wanted_of(conn: &Connection, id: i64) -> Result<BTreeSet<Name>, StoreError> {
+    const WANTED: &str = "SELECT name FROM wanted WHERE reference = ?1";
+    let mut query = conn.prepare_cached(WANTED).doing("read what a reference wants")?;
+    let rows = query.query_map([id], |row| row.get(0).map(Name));
+    rows.doing("read what a reference wants")?
+        .collect::<Result<_, _>>()
+        .doing("read what a reference wants")
+}
+
 fn form_name(form: Form) -> &'static str {
     match form {
         Form::Wiki => "wiki",
         Form::Embed => "embed",
         Form::Knowledge => "knowledge",
         Form::Markdown => "markdown",
+        Form::Manual => "manual",
     }
 }
 
@@ -312,6 +412,7 @@ pub(super) fn read_reference(row: &Row<'_>) -> rusqlite::Result<Reference> {
             "markdown" => Form::Markdown,
             "embed" => Form::Embed,
             "knowledge" => Form::Knowledge,
+            "manual" => Form::Manual,
             _ => Form::Wiki,
         },
     })

@@ -162,6 +162,7 @@ fn doctor_names_what_is_wrong() {
         fail foreign_keys: 3 rows refer to nothing, the first in `diff`
         fail fingerprint: the state is db4fd10fc2c0afd8, kept was 0000000000000000, HEAD says 0000000000000000
         fail content_hashes: 1 of 1 texts differ from their hash
+        fail references: 1 faults, the first: node `aaaaaaaaaaa` is not found by its label
     "#]].assert_eq(&(lines.join("\n") + "\n"));
     assert!(std::fs::read(&path).unwrap() == before, "looking changed the file");
 }

@@ -9,13 +9,16 @@ use super::support::{Client, Dice, Folder, finish, modern, signal};
 
 const NOTES: &str = "# Store\n\nOne connection writes.\n\n## Limits\n\nFive kilobytes.\n";
 
-const TOOLS: [&str; 6] = [
+const TOOLS: [&str; 9] = [
     "MemoryCompile",
     "MemoryFetch",
     "MemoryFetchBatch",
+    "MemoryRelate",
+    "MemoryRelated",
     "MemorySearch",
     "MemoryStats",
     "MemoryTree",
+    "MemoryUnrelate",
 ];
 
 /// Tokens of the list of tools, which every session pays for.
@@ -40,6 +43,17 @@ fn call_all(client: &mut Client) {
     assert!(fetched.ends_with("\nFive kilobytes.\n"), "{fetched}");
     let batch = client.text("MemoryFetchBatch", json!({"node_ids": [id, "nonsense"]}));
     assert!(batch.contains("Five kilobytes.") && batch.contains("not found: nonsense"), "{batch}");
+    let (_, other) = tree.split_once("(id=").unwrap();
+    let ends = json!({"source_id": id, "target_id": &other[..11]});
+    let related = client.text("MemoryRelate", ends.clone());
+    assert_eq!(related, format!("edge created (resolved): {id} -> {}", &other[..11]));
+    let neighbours = client.text("MemoryRelated", json!({"anchor": &other[..11]}));
+    assert!(
+        neighbours.contains(&format!("(id={id} file=store.md hop=1 weight=1.00")),
+        "{neighbours}"
+    );
+    let removed = client.text("MemoryUnrelate", ends);
+    assert_eq!(removed, format!("edge removed: {id} -> {}", &other[..11]));
     let stats = client.text("MemoryStats", json!({}));
     assert!(stats.contains("Nodes:                4 (11 tokens)"), "{stats}");
     let compiled = client.text("MemoryCompile", json!({"path": "."}));

@@ -73,11 +73,12 @@ fn check(cases: &[(&str, &str, &str)]) {
     let mut wrong = String::new();
     for (from, text, expected) in cases {
         let mut resolver = Resolver::new(&shelf);
-        let target = match resolver.resolve(&format!("r/{from}"), &extract(text)[0]).unwrap() {
-            Target::Node(id) => name(&id),
-            Target::Missing => "missing".to_owned(),
-            Target::Ambiguous(ids) => ids.iter().map(name).collect::<Vec<_>>().join(" | "),
-        };
+        let target =
+            match resolver.resolve(usize::MAX, &format!("r/{from}"), &extract(text)[0]).unwrap() {
+                Target::Node(id) => name(&id),
+                Target::Missing => "missing".to_owned(),
+                Target::Ambiguous(ids) => ids.iter().map(name).collect::<Vec<_>>().join(" | "),
+            };
         if target != *expected {
             wrong += &format!("{text} in {from}\n  is      {target}\n  must be {expected}\n");
         }
@@ -91,7 +92,7 @@ fn near_labels_come_first() {
         ("a/one.md", "[[setup]]", "a/one.md Setup"),
         ("b/deep/three.md", "[[Setup]]", "b/two.md Setup"),
         ("a/x.md", "[[Setup]]", "a/one.md Setup | a/two.md Setup"),
-        ("top.md", "[[Setup]]", "top.md Setup"),
+        ("top.md", "[[Setup]]", "a/one.md Setup | a/two.md Setup | b/two.md Setup"),
         ("x.md", "[[Common]]", "a/two.md Common | b/two.md Common"),
         ("x.md", "[[only  HERE]]", "a/two.md Only Here"),
         ("b/two.md", "[[Alpha]]", "top.md Alpha"),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::list_output;
 use crate::clock::Millis;
 use crate::mcp::Args;
-use crate::query::{self, Answer, Detail, QueryError};
+use crate::query::{self, Answer, Detail, Direction, QueryError};
 use crate::store::reader::Reader;
 use crate::tree::NodeType;
 
@@ -41,6 +41,17 @@ pub(super) fn fetch(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, Q
 pub(super) fn fetch_batch(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
     let ids: Vec<&str> = args.texts("node_ids").iter().map(String::as_str).collect();
     query::fetch_batch(reader, &ids, budget(args))
+}
+
+pub(super) fn related(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
+    let ask = query::Related {
+        anchor: args.text("anchor").unwrap_or_default(),
+        direction: args.text("direction").and_then(Direction::parse).unwrap_or_default(),
+        depth: args.integer("depth"),
+        budget: budget(args),
+        weight_min: args.number("weight_min").unwrap_or(0.0),
+    };
+    query::related(reader, &ask)
 }
 
 pub(super) fn stats(reader: &Reader, _: &Args, now: Millis) -> Result<Answer, QueryError> {

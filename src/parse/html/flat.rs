@@ -231,6 +231,7 @@ fn knowledge(dom: &Dom, id: Id, run: &mut Run) {
     if label.is_empty() {
         return;
     }
+    let shown = format!("[[{label}]]");
     let mut link = format!("[[{label}");
     for (name, key) in [("weight", "w"), ("source", "source"), ("id", "id")] {
         let value = fold(dom.attribute(id, name).unwrap_or(""));
@@ -240,7 +241,7 @@ fn knowledge(dom: &Dom, id: Id, run: &mut Run) {
     }
     link.push_str("]]");
     run.widen(dom.span(id));
-    run.mark(&link, &label);
+    run.mark(&link, &shown);
 }
 
 /// A media element as Markdown, and its address; `None` without one.

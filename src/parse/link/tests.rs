@@ -2,6 +2,8 @@ use std::fmt::Write;
 
 use expect_test::{Expect, expect};
 
+use proptest::prelude::*;
+
 use super::*;
 
 /// The text as a label has it, and one line a reference.
@@ -212,4 +214,20 @@ fn hostile_repetition_costs_linear_time() {
         extract(&piece.repeat(100_000 / piece.len()));
         clean(&piece.repeat(100_000 / piece.len()));
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn promises_hold_for_any_text(data in proptest::collection::vec(any::<u8>(), 0..40)) {
+        crate::fuzzing::link::link(&data);
+    }
+}
+
+#[test]
+fn a_label_that_was_cut_loses_its_parameters() {
+    assert_eq!(clean("See [[Long name; w=2; sour…"), "See [[Long name…");
+    assert_eq!(clean("[[a; w=1]] [[b; w=…"), "[[a]] [[b…");
+    assert_eq!(clean("[[What; why; h…"), "[[What; why; h…");
 }

@@ -22,8 +22,10 @@ pub(crate) struct Stats {
     /// The snapshot at HEAD.
     pub(crate) head: Option<HeadSnapshot>,
     pub(crate) temperatures: Temperatures,
-    /// References that found their target.
-    pub(crate) n_relations: u64,
+    /// References of texts that found their target.
+    pub(crate) n_parsed: u64,
+    /// Those by hand that did.
+    pub(crate) n_manual: u64,
     /// References that wait for theirs.
     pub(crate) n_pending: u64,
     /// Rows that the full-text index really has.
@@ -78,6 +80,11 @@ impl Reader {
              GROUP BY node_type
              ORDER BY node_type";
         const SNAPSHOTS: &str = "SELECT count(*) FROM snapshot";
+        const PARSED: &str =
+            "SELECT count(*) FROM reference WHERE target IS NOT NULL AND origin = 'parsed'";
+        const MANUAL: &str =
+            "SELECT count(*) FROM reference WHERE target IS NOT NULL AND origin = 'manual'";
+        const PENDING: &str = "SELECT count(*) FROM reference WHERE target IS NULL";
         // The index's own list of documents: a count over the index itself would count the nodes.
         const INDEX_ROWS: &str = "SELECT count(*) FROM node_fts_docsize";
         let read = |row: &Row<'_>| Ok((row.get(0)?, unsigned(row, 1)?, unsigned(row, 2)?));
@@ -91,8 +98,9 @@ impl Reader {
             n_snapshots: self.number(SNAPSHOTS)?,
             head: self.head_snapshot()?,
             temperatures: self.temperatures()?,
-            n_relations: 0,
-            n_pending: 0,
+            n_parsed: self.number(PARSED)?,
+            n_manual: self.number(MANUAL)?,
+            n_pending: self.number(PENDING)?,
             n_index_rows: self.number(INDEX_ROWS)?,
         })
     }

@@ -1,0 +1,70 @@
+//! References in any text, and in texts made of the pieces that references are made of.
+
+use crate::links::resolve::wanted;
+use crate::links::title;
+use crate::parse::link::{WEIGHT_MAX, clean, extract};
+
+const PIECES: [&str; 40] = [
+    "[[",
+    "]]",
+    "[",
+    "]",
+    "(",
+    ")",
+    "![[",
+    "|",
+    "#",
+    ";",
+    " w=2",
+    "w = 1e9",
+    "; w=-3",
+    "; id=",
+    ";source=a.md",
+    "; why",
+    "Label",
+    "Development",
+    "\n",
+    "\n\n",
+    "```",
+    "`",
+    "``",
+    "~~~",
+    "\\",
+    "*",
+    "_",
+    "**",
+    "<knowledge",
+    " weight=\"3\"",
+    ">",
+    "</knowledge>",
+    "<code>",
+    "</code>",
+    "<!--",
+    "&amp;",
+    "other.md",
+    " \"t\"",
+    "ä",
+    "\u{0}",
+];
+
+/// Panics when extracting references from what `data` describes breaks a promise.
+pub fn link(data: &[u8]) {
+    check(&String::from_utf8_lossy(data));
+    let woven: String = data.iter().map(|byte| PIECES[usize::from(*byte) % PIECES.len()]).collect();
+    check(&woven);
+}
+
+fn check(text: &str) {
+    for reference in extract(text) {
+        assert!(!reference.label.trim().is_empty(), "{text:?}");
+        assert!(!reference.label.contains('\n'), "{text:?}");
+        assert!(reference.weight.is_finite(), "{text:?}");
+        assert!((0.0..=WEIGHT_MAX).contains(&reference.weight), "{text:?}");
+        let names = wanted(&reference);
+        assert!(!names.is_empty() && names.is_sorted(), "{text:?}");
+    }
+    let label = clean(text);
+    assert_eq!(clean(&label), label, "{text:?}");
+    assert!(label.len() <= text.len() + '…'.len_utf8(), "{text:?}");
+    assert!(title::names(text).iter().all(|it| !it.is_empty()), "{text:?}");
+}

@@ -1,0 +1,109 @@
+//! Edges by hand: an agent relates two nodes, and takes that back.
+//!
+//! The target is an id, or a name as it would stand between `[[` and `]]`. What a name means is
+//! found out anew whenever that may have changed, so that an edge can be made before its target is
+//! there.
+
+use super::{Error, Memory};
+use crate::parse::link::{self, Form, Reference};
+use crate::query;
+use crate::store::{Batch, Edge, NodeKey, StoreError, Unrelated};
+
+/// An edge that somebody asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Relate<'a> {
+    /// Id of the node that refers.
+    pub(crate) source: &'a str,
+    /// Id of the target; it means that node only.
+    pub(crate) target_id: Option<&'a str>,
+    /// Name of the target.
+    pub(crate) target_label: Option<&'a str>,
+    /// File of the target.
+    pub(crate) target_source: Option<&'a str>,
+    pub(crate) weight: f64,
+}
+
+impl Relate<'_> {
+    /// How the target is named in replies.
+    pub(crate) fn name(&self) -> &str {
+        self.target_label.or(self.target_id).unwrap_or_default()
+    }
+}
+
+impl Memory {
+    /// Makes an edge, or gives one that is there another weight. This is no change of state that a
+    /// snapshot would keep.
+    pub(crate) fn relate(&self, ask: &Relate<'_>) -> Result<Edge, Error> {
+        let reference = self.reference(ask)?;
+        self.at(ask.source, |batch, source| batch.relate(source, &reference))
+    }
+
+    /// Takes an edge away that was made by hand.
+    pub(crate) fn unrelate(&self, ask: &Relate<'_>) -> Result<Edge, Error> {
+        let reference = self.reference(ask)?;
+        let (source, name) = (ask.source, query::echo(ask.name()));
+        match self.at(source, |batch, source| batch.unrelate(source, &reference))? {
+            Unrelated::Removed(edge) => Ok(edge),
+            Unrelated::InText => Err(Error::BadArgument(format!(
+                "the text of `{source}` refers to `{name}`, and no edge by hand does; edit the \
+                 text to remove it"
+            ))),
+            Unrelated::Nothing => Err(Error::NotFound(format!(
+                "no edge from `{source}` to `{name}`; MemoryRelated shows which there are"
+            ))),
+        }
+    }
+
+    fn at<T>(
+        &self,
+        id: &str,
+        body: impl FnOnce(&mut Batch<'_>, NodeKey) -> Result<T, StoreError>,
+    ) -> Result<T, Error> {
+        let (value, _) = self.writer.write("", "", self.clock.now(), |batch| {
+            let node = batch.node(id)?;
+            node.map(|node| body(batch, node)).transpose()
+        })?;
+        match value {
+            Some(value) => Ok(value),
+            None => {
+                let unknown = self.read(|reader| query::anchor(reader, id).map(drop));
+                unknown?;
+                Err(Error::NotFound(format!("no node `{}`", query::echo(id))))
+            }
+        }
+    }
+
+    /// What was asked for as a reference, without secrets.
+    fn reference(&self, ask: &Relate<'_>) -> Result<Reference, Error> {
+        let workspace = self.workspace();
+        let clean = |text: Option<&str>| {
+            let text = text.map(str::trim).filter(|it| !it.is_empty());
+            text.map(|it| workspace.redactor.scrub(it).text.into_owned())
+        };
+        let (id, label) = (clean(ask.target_id), clean(ask.target_label));
+        let named = label.as_deref().and_then(link::named);
+        let mut reference = match (named, &id) {
+            (Some(named), _) => named,
+            (None, Some(_)) => Reference {
+                label: String::new(),
+                source: None,
+                id_hint: None,
+                heading: None,
+                alias: None,
+                weight: ask.weight,
+                form: Form::Manual,
+            },
+            (None, None) => {
+                let why = "give `target_id` or `target_label`: what the node is related to";
+                return Err(Error::BadArgument(why.to_owned()));
+            }
+        };
+        reference.form = Form::Manual;
+        reference.weight = ask.weight;
+        reference.source = clean(ask.target_source).or(reference.source);
+        if id.is_some() {
+            reference.id_hint = id;
+        }
+        Ok(reference)
+    }
+}

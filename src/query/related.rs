@@ -1,0 +1,202 @@
+//! Related: the nodes that references lead to from an anchor, and those that refer to it.
+//!
+//! Nodes are visited hop by hop, each once, by the fewest hops that lead there. A node's weight is
+//! the sum of the weights on the way, by the way of so few hops that weighs most. Heavier nodes come
+//! first, warmer ones among equals.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Value, json};
+
+use super::{Answer, Attention, QueryError, anchor, budget, facts, hundredths};
+use crate::render;
+use crate::store::NodeKey;
+use crate::store::reader::{Head, Reader, Way};
+
+/// Tokens of a reply when no budget is given.
+const TOKENS_DEFAULT: u32 = 1_000;
+/// Hops when none are asked for, and at the most.
+const HOPS: (u32, u32) = (1, 5);
+/// Nodes that a reply is chosen from.
+const NODES_MAX: usize = 100;
+/// Edges that are looked at.
+const EDGES_MAX: usize = 20_000;
+
+/// A request for what is related to a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Related<'a> {
+    /// Its id.
+    pub(crate) anchor: &'a str,
+    pub(crate) direction: Direction,
+    /// Hops, 1 to 5; nothing or less: 1.
+    pub(crate) depth: Option<i64>,
+    /// Tokens of the reply; `None`: 1,000.
+    pub(crate) budget: Option<u32>,
+    /// Edges that weigh less are passed over.
+    pub(crate) weight_min: f64,
+}
+
+/// Which ways references are followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// From who refers to what is referred to.
+    Out,
+    /// The other way.
+    In,
+    #[default]
+    Both,
+}
+
+impl Direction {
+    /// The names, for a choice.
+    pub(crate) const NAMES: &[&str] = &["out", "in", "both"];
+
+    /// The direction of that name.
+    pub(crate) fn parse(name: &str) -> Option<Direction> {
+        match name {
+            "out" => Some(Direction::Out),
+            "in" => Some(Direction::In),
+            "both" => Some(Direction::Both),
+            _ => None,
+        }
+    }
+
+    fn ways(self) -> &'static [Way] {
+        match self {
+            Direction::Out => &[Way::Out],
+            Direction::In => &[Way::In],
+            Direction::Both => &[Way::Out, Way::In],
+        }
+    }
+}
+
+/// Returns the nodes that references connect with a node, heaviest first.
+pub(crate) fn related(reader: &Reader, ask: &Related<'_>) -> Result<Answer, QueryError> {
+    reader.at_one_state(|reader| {
+        let anchor = anchor(reader, ask.anchor)?;
+        let hops = super::levels(ask.depth, HOPS.0).min(HOPS.1);
+        let walk = walk(reader, anchor.key, ask, hops)?;
+        let mut found = neighbours(reader, &walk)?;
+        let is_partial = walk.is_partial || NODES_MAX < found.len();
+        found.truncate(NODES_MAX);
+        let max = ask.budget.unwrap_or(TOKENS_DEFAULT);
+        let (chosen, text) = lines(&found, max)?;
+        let shown: Vec<&Neighbour> = chosen.iter().map(|&at| &found[at]).collect();
+        let mut structured = json!({
+            "anchor": anchor.id,
+            "nodes": shown.iter().map(|it| it.facts()).collect::<Vec<Value>>(),
+        });
+        if shown.len() < found.len() {
+            structured["left_out"] = json!({ "nodes": found.len() - shown.len() });
+        }
+        if is_partial {
+            structured["more"] = json!(true);
+        }
+        let warmed = shown.iter().map(|it| (it.head.key, Attention::Read)).collect();
+        Ok(Answer { text, structured, warmed })
+    })
+}
+
+/// What was reached.
+struct Walk {
+    /// Hops and weight.
+    reached: HashMap<NodeKey, (u32, f64)>,
+    /// Whether there were more edges than are looked at.
+    is_partial: bool,
+}
+
+fn walk(reader: &Reader, start: NodeKey, ask: &Related<'_>, hops: u32) -> Result<Walk, QueryError> {
+    let mut walk = Walk { reached: HashMap::new(), is_partial: false };
+    let mut frontier: HashMap<NodeKey, f64> = HashMap::from([(start, 0.0)]);
+    let mut seen = HashSet::from([start]);
+    let mut n_left = EDGES_MAX;
+    for hop in 1..=hops {
+        let mut keys: Vec<NodeKey> = frontier.keys().copied().collect();
+        keys.sort_unstable();
+        let mut next: HashMap<NodeKey, f64> = HashMap::new();
+        for &way in ask.direction.ways() {
+            let edges = reader.edges(&keys, way, ask.weight_min, n_left + 1)?;
+            walk.is_partial |= n_left < edges.len();
+            for edge in edges.iter().take(n_left).filter(|it| !seen.contains(&it.to)) {
+                let weight = frontier.get(&edge.from).copied().unwrap_or(0.0) + edge.weight;
+                let best = next.entry(edge.to).or_insert(weight);
+                *best = best.max(weight);
+            }
+            n_left = n_left.saturating_sub(edges.len());
+        }
+        seen.extend(next.keys());
+        walk.reached.extend(next.iter().map(|(&key, &weight)| (key, (hop, weight))));
+        if next.is_empty() || n_left == 0 {
+            break;
+        }
+        frontier = next;
+    }
+    Ok(walk)
+}
+
+struct Neighbour {
+    head: Head,
+    temperature: f64,
+    hop: u32,
+    weight: f64,
+}
+
+impl Neighbour {
+    fn line(&self) -> String {
+        render::related(&self.head, self.hop, self.weight, self.temperature) + "\n"
+    }
+
+    fn facts(&self) -> Value {
+        let mut facts = facts(&self.head, self.temperature, None);
+        facts["hop"] = json!(self.hop);
+        facts["weight"] = hundredths(self.weight);
+        facts
+    }
+}
+
+/// What was reached, in the order of the reply.
+fn neighbours(reader: &Reader, walk: &Walk) -> Result<Vec<Neighbour>, QueryError> {
+    let attended = reader.attended()?;
+    let keys: Vec<NodeKey> = walk.reached.keys().copied().collect();
+    let heads = reader.heads(&keys)?;
+    let mut found: Vec<Neighbour> = heads
+        .into_iter()
+        .filter_map(|head| {
+            let &(hop, weight) = walk.reached.get(&head.key)?;
+            let temperature = head.heat.now(attended);
+            Some(Neighbour { head, temperature, hop, weight })
+        })
+        .collect();
+    found.sort_by(|a, b| {
+        let by_warmth = b.temperature.total_cmp(&a.temperature);
+        b.weight.total_cmp(&a.weight).then(by_warmth).then(a.head.key.cmp(&b.head.key))
+    });
+    Ok(found)
+}
+
+/// The indices of what is shown, and the reply.
+fn lines(found: &[Neighbour], max: u32) -> Result<(Vec<usize>, String), QueryError> {
+    if found.is_empty() {
+        return Ok((Vec::new(), budget::first_fitting(max, ["no related nodes".to_owned()])));
+    }
+    let pieces: Vec<String> = found.iter().map(Neighbour::line).collect();
+    let (prices, n_exact) = budget::prices(&pieces, max);
+    let mut chosen = budget::choose(&prices, max);
+    chosen.retain(|&at| at < n_exact);
+    let rest = |chosen: &[usize]| {
+        let n = prices.len() - chosen.len();
+        let all = prices.iter().map(|&it| u64::from(it)).sum::<u64>();
+        let shown = chosen.iter().map(|&at| u64::from(prices[at])).sum::<u64>();
+        (0 < n).then(|| render::left_out(n, "node", all - shown, "tokens"))
+    };
+    let render = |chosen: &[usize]| {
+        let mut text: String = chosen.iter().map(|&at| pieces[at].as_str()).collect();
+        match rest(chosen) {
+            Some(line) => text.push_str(&line),
+            None => drop(text.pop()),
+        }
+        Ok::<_, QueryError>(text)
+    };
+    let settled = budget::settle(Some(max), chosen, |_| None, render)?;
+    Ok(settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, []))))
+}

@@ -1,0 +1,89 @@
+//! Whether references and names are what they would be if all were read and resolved anew.
+
+use std::collections::BTreeSet;
+
+use rusqlite::Connection;
+
+use super::{Rows, file_names, look, name, names_now, read_reference, read_text};
+use super::{reference_columns, wanted_of};
+use crate::links::resolve::{Resolver, wanted};
+use crate::parse::link::Reference;
+use crate::store::{Doing, FileId, NodeKey, StoreError};
+
+/// What is wrong, a line each; and how many references were looked at.
+pub(in crate::store) fn faults(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
+    let mut faults = Vec::new();
+    texts(conn, &mut faults)?;
+    files(conn, &mut faults)?;
+    let n = targets(conn, &mut faults)?;
+    Ok((faults, n))
+}
+
+/// Every text refers to what its rows say, and every node has its name.
+fn texts(conn: &Connection, faults: &mut Vec<String>) -> Result<(), StoreError> {
+    const NODES: &str = "SELECT key, node_type, label, content, id, name FROM node";
+    let mut query = conn.prepare(NODES).doing("read all texts")?;
+    let mut rows = query.query([]).doing("read all texts")?;
+    while let Some(row) = rows.next().doing("read all texts")? {
+        let (key, mut told, label) = read_text(row).doing("read all texts")?;
+        let id: String = row.get(4).doing("read all texts")?;
+        if name(&label) != row.get(5).doing("read all texts")? {
+            faults.push(format!("node `{id}` is not found by its label"));
+        }
+        let mut noted = noted(conn, key)?;
+        let order = |a: &Reference, b: &Reference| format!("{a:?}").cmp(&format!("{b:?}"));
+        told.sort_by(order);
+        noted.sort_by(order);
+        if told != noted {
+            let (told, noted) = (told.len(), noted.len());
+            faults.push(format!("node `{id}` refers to {told} targets, and {noted} are noted"));
+        }
+    }
+    Ok(())
+}
+
+fn noted(conn: &Connection, source: NodeKey) -> Result<Vec<Reference>, StoreError> {
+    const NOTED: &str = concat!(
+        "SELECT ",
+        reference_columns!(),
+        " FROM reference WHERE source = ?1 AND origin = 'parsed'"
+    );
+    let mut query = conn.prepare_cached(NOTED).doing("read references")?;
+    let rows = query.query_map([source.0], read_reference).doing("read references")?;
+    rows.collect::<Result<_, _>>().doing("read references")
+}
+
+/// Every file is found by its names.
+fn files(conn: &Connection, faults: &mut Vec<String>) -> Result<(), StoreError> {
+    const FILES: &str = "SELECT id, path FROM file";
+    let mut query = conn.prepare(FILES).doing("list the files")?;
+    let read = |row: &rusqlite::Row<'_>| Ok((FileId(row.get(0)?), row.get::<_, String>(1)?));
+    for file in query.query_map([], read).doing("list the files")? {
+        let (file, path) = file.doing("list the files")?;
+        if file_names(conn, file)? != names_now(conn, file)? {
+            faults.push(format!("file `{path}` is not found by its names"));
+        }
+    }
+    Ok(())
+}
+
+/// Every reference points at what it means, and would learn if that changed.
+fn targets(conn: &Connection, faults: &mut Vec<String>) -> Result<usize, StoreError> {
+    const ALL: &str = concat!("SELECT ", reference_columns!(), ", id FROM reference");
+    let mut resolver = Resolver::new(Rows { conn });
+    let mut query = conn.prepare(ALL).doing("read references")?;
+    let mut rows = query.query([]).doing("read references")?;
+    let mut n = 0;
+    while let Some(row) = rows.next().doing("read references")? {
+        let reference = read_reference(row).doing("read references")?;
+        let id: i64 = row.get(7).doing("read references")?;
+        n += 1;
+        if look(conn, &mut resolver, id)?.is_none_or(|(was, is)| was != is) {
+            faults.push(format!("the reference to `{}` points elsewhere", reference.label));
+        }
+        if wanted_of(conn, id)? != wanted(&reference).into_iter().collect::<BTreeSet<_>>() {
+            faults.push(format!("the reference to `{}` waits for others", reference.label));
+        }
+    }
+    Ok(n)
+}

@@ -1,0 +1,61 @@
+//! Edges: references that have found their target, followed either way.
+
+use rusqlite::{Row, params};
+
+use super::{Reader, limit, list};
+use crate::store::{Doing, NodeKey, StoreError};
+
+/// Which way edges are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// From who refers to what is referred to.
+    Out,
+    /// The other way.
+    In,
+}
+
+/// A connection of two nodes, as somebody follows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Edge {
+    pub(crate) from: NodeKey,
+    pub(crate) to: NodeKey,
+    /// Of the heaviest reference between the two.
+    pub(crate) weight: f64,
+}
+
+impl Reader {
+    /// The edges of those nodes, but for those from a node to itself; at most `n_max`.
+    pub(crate) fn edges(
+        &self,
+        of: &[NodeKey],
+        way: Way,
+        weight_min: f64,
+        n_max: usize,
+    ) -> Result<Vec<Edge>, StoreError> {
+        const OUT: &str = "
+            SELECT source, target, max(weight)
+              FROM (SELECT reference.source, reference.target, reference.weight
+                      FROM json_each(?1) AS wanted
+                      JOIN reference ON reference.source = wanted.value
+                     WHERE reference.target IS NOT NULL
+                       AND reference.target <> reference.source
+                       AND ?2 <= reference.weight
+                     LIMIT ?3)
+             GROUP BY source, target";
+        const IN: &str = "
+            SELECT target, source, max(weight)
+              FROM (SELECT reference.source, reference.target, reference.weight
+                      FROM json_each(?1) AS wanted
+                      JOIN reference ON reference.target = wanted.value
+                     WHERE reference.target <> reference.source
+                       AND ?2 <= reference.weight
+                     LIMIT ?3)
+             GROUP BY target, source";
+        let read = |row: &Row<'_>| {
+            let (from, to) = (NodeKey(row.get(0)?), NodeKey(row.get(1)?));
+            Ok(Edge { from, to, weight: row.get(2)? })
+        };
+        let sql = if way == Way::Out { OUT } else { IN };
+        self.all(sql, params![list(of), weight_min, limit(n_max)], read).doing("follow edges")
+    }
+}

@@ -1,0 +1,19 @@
+//! Databases as older builds made them, for tests.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+/// Makes the database what it was before references were noted: the schema, too.
+pub(crate) fn forget_references(path: &Path) {
+    let conn = Connection::open(path).expect("it is there");
+    conn.execute_batch(
+        "DROP TABLE wanted;
+         DROP TABLE file_name;
+         DROP TABLE reference;
+         DROP INDEX node_by_name;
+         ALTER TABLE node DROP COLUMN name;
+         PRAGMA user_version = 1;",
+    )
+    .expect("sound SQL");
+}
