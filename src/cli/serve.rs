@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::args::Serve;
 use super::{Failure, Outcome, World, absolute, known_database, logging, n_threads, options};
-use crate::compile::{Request, Seeding};
+use crate::compile::{FileWarning, Request, Seeding};
 use crate::config::{Config, Transport};
 use crate::mcp::Server;
 use crate::mcp::tools::{ABOUT, TOOLS, Tools};
@@ -15,7 +15,7 @@ use crate::memory::Memory;
 use crate::serve::{Background, Interrupts, Stop, stdio};
 use crate::store::IfMissing;
 use crate::tokens;
-use crate::workspace::Live;
+use crate::workspace::{Live, Workspace};
 
 pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let from_environment =
@@ -34,7 +34,9 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     logging::start(&workspace.config.server.logging, source.as_deref(), args.is_verbose)?;
     quiet_panics();
     for it in &workspace.untrusted {
-        log::warn!("{it}");
+        // Not into the log: the same folder says where that goes and how quiet it is.
+        let warning = FileWarning::from(Workspace::oddity(it));
+        let _ = writeln!(world.err, "remindb: warning: {warning}");
     }
     // Without notes to compile, a missing database is a mistyped one.
     let if_missing = if source.is_some() { IfMissing::Create } else { IfMissing::Refuse };
