@@ -385,7 +385,7 @@ pub(crate) fn root_at_first(path: &Path) -> Result<PathBuf, CompileError> {
     if !metadata.is_dir() && Syntax::of(&path.to_string_lossy()).is_none() {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
-    Ok(plan::root_at_first(path)?)
+    plan::root_at_first(path)
 }
 
 /// A file as it was read: its words, or why there are none.

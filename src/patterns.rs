@@ -155,6 +155,9 @@ fn translate(line: &str) -> Result<String, String> {
     if line.is_empty() {
         return Err("it names nothing".to_owned());
     }
+    if line.contains("//") || line.starts_with('/') || line.ends_with('/') {
+        return Err("it has an empty name, which no path has; write one `/`".to_owned());
+    }
     let mut pattern = format!("{sign}{start}");
     let mut rest = line.chars();
     while let Some(char) = rest.next() {

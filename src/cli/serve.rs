@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::args::Serve;
 use super::{Failure, Outcome, World, absolute, known_database, logging, n_threads, options};
+use crate::compile::FileWarning;
 use crate::config::{self, Config, Transport};
 use crate::mcp::Server;
 use crate::mcp::tools::{ABOUT, TOOLS, Tools};
@@ -17,7 +18,7 @@ use crate::memory::Memory;
 use crate::serve::rescan::{Rescan, Settings};
 use crate::serve::{Background, Interrupts, Stop, stdio};
 use crate::store::IfMissing;
-use crate::workspace::Live;
+use crate::workspace::{Live, Workspace};
 
 pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let from_environment =
@@ -37,7 +38,9 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     logging::start(&workspace.config.server.logging, source.as_deref(), args.is_verbose)?;
     quiet_panics();
     for it in &workspace.untrusted {
-        log::warn!("{it}");
+        // Not into the log: the same folder says where that goes and how quiet it is.
+        let warning = FileWarning::from(Workspace::oddity(it));
+        let _ = writeln!(world.err, "remindb: warning: {warning}");
     }
     // Without notes to compile, a missing database is a mistyped one.
     let if_missing = if source.is_some() { IfMissing::Create } else { IfMissing::Refuse };

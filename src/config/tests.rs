@@ -339,6 +339,23 @@ fn resources_have_their_own_debounce() {
     assert_eq!(seconds.map(|at| at.as_millis()), [9_000, 1_000, 2_000, 500]);
 }
 
+#[test]
+fn the_manual_names_keys_that_exist() {
+    let manual = include_str!("../../docs/config.md");
+    let rows = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+    let keys: Vec<&str> = rows.map(|(key, _)| key).filter(|key| !key.starts_with('.')).collect();
+    assert_eq!(keys.len(), 35);
+    for key in keys {
+        let names: Vec<&str> = key.split('.').collect();
+        let wrong = names
+            .iter()
+            .rev()
+            .fold("{\"?\": 1}".to_owned(), |inner, name| format!("{{\"{name}\": {inner}}}"));
+        let error = Config::parse(&wrong).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("`{key}")), "{error}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

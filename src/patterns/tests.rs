@@ -46,7 +46,7 @@ fn patterns_mean_what_they_mean_to_git() {
 #[test]
 fn a_line_that_is_no_pattern_is_named_and_costs_itself() {
     check_bad(
-        "a.md\n[\n\nb[z-a]\n# no\n[[:foo:]]\nc\\\n/\n!\n!/",
+        "a.md\n[\n\nb[z-a]\n# no\n[[:foo:]]\nc\\\n/\n!\n!/\na//b\n**//",
         &[
             (2, "a `[` has no `]`; write `\\[` for the character itself"),
             (4, "`z-a` is no range; write `a-z`"),
@@ -59,6 +59,8 @@ fn a_line_that_is_no_pattern_is_named_and_costs_itself() {
             (8, "it names nothing"),
             (9, "it names nothing"),
             (10, "it names nothing"),
+            (11, "it has an empty name, which no path has; write one `/`"),
+            (12, "it has an empty name, which no path has; write one `/`"),
         ],
     );
     let (patterns, _) = Patterns::parse("[\na.md\n]\n[z-a]");

@@ -4,15 +4,17 @@
 //! files that speak about an entry the nearest one decides. The root's own file speaks before
 //! git's.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{IGNORE_FILE, Oddity, own_file};
 use crate::patterns::{Patterns, Verdict};
 
-/// Bytes of an ignore file, at the most.
-const IGNORE_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of a root's own ignore file, at the most: some milliseconds to compile each kilobyte.
+const OWN_BYTES_MAX: usize = 256 * 1024;
+
+/// Bytes of each of git's.
+const GIT_BYTES_MAX: usize = 64 * 1024;
 
 /// Git's own ignore files, by which nothing is left out unless asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,11 +34,20 @@ pub(crate) struct Rules {
     git: Option<Arc<Nested>>,
 }
 
-/// Git's ignore files of the folders that were asked about.
+/// Git's ignore files.
 #[derive(Default)]
 struct Nested {
-    folders: Mutex<HashMap<String, Patterns>>,
+    /// Those of the folders above the path that was asked about last, from the root down. A walk
+    /// goes down before it goes on, so each is read once, and only a few are held.
+    open: Mutex<Vec<Opened>>,
     oddities: Mutex<Vec<Oddity>>,
+}
+
+/// Git's ignore file of a folder.
+struct Opened {
+    /// Relative to the root, with a `/` at its end unless it is empty.
+    folder: String,
+    patterns: Patterns,
 }
 
 impl Rules {
@@ -44,7 +55,7 @@ impl Rules {
     /// cannot be read is an error, since following no rules would let in what it keeps out.
     pub(crate) fn load(root: &Path, git: Gitignore) -> Result<(Rules, Vec<Oddity>), String> {
         let mut oddities = Vec::new();
-        let own = match own_file(root, IGNORE_FILE, IGNORE_BYTES_MAX)? {
+        let own = match own_file(root, IGNORE_FILE, OWN_BYTES_MAX)? {
             Some(bytes) => patterns(IGNORE_FILE, &bytes, &mut oddities),
             None => Patterns::default(),
         };
@@ -77,43 +88,36 @@ impl Rules {
 
     fn by_git(&self, path: &str, is_dir: bool) -> Verdict {
         let Some(git) = &self.git else { return Verdict::Silent };
-        let mut folders = git.folders.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut ends: Vec<usize> = path.match_indices('/').map(|(at, _)| at).collect();
-        while let Some(end) = ends.pop() {
-            let patterns = git.patterns(&mut folders, &self.root, &path[..end]);
-            match patterns.verdict(&path[end + 1..], is_dir) {
-                Verdict::Silent => (),
-                verdict => return verdict,
-            }
+        let mut open = git.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|it| path.starts_with(&it.folder));
+        let n_known = open.len();
+        let ends = path.match_indices('/').map(|(at, _)| at + 1);
+        for end in std::iter::once(0).chain(ends).skip(n_known) {
+            let folder = path[..end].to_owned();
+            open.push(Opened { patterns: git.read(&self.root, &folder), folder });
         }
-        git.patterns(&mut folders, &self.root, "").verdict(path, is_dir)
+        let verdicts = open.iter().rev().map(|it| {
+            let below = path.strip_prefix(it.folder.as_str()).unwrap_or(path);
+            it.patterns.verdict(below, is_dir)
+        });
+        verdicts.into_iter().find(|it| *it != Verdict::Silent).unwrap_or(Verdict::Silent)
     }
 }
 
 impl Nested {
-    /// The patterns of git's file in a folder, read when it is first asked about.
-    fn patterns<'a>(
-        &self,
-        folders: &'a mut HashMap<String, Patterns>,
-        root: &Path,
-        folder: &str,
-    ) -> &'a Patterns {
-        if !folders.contains_key(folder) {
-            let mut oddities = self.oddities.lock().unwrap_or_else(PoisonError::into_inner);
-            let name = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-            let name = format!("{name}.gitignore");
-            let read = match own_file(root, &name, IGNORE_BYTES_MAX) {
-                Ok(Some(bytes)) => patterns(&name, &bytes, &mut oddities),
-                Ok(None) => Patterns::default(),
-                Err(what) => {
-                    let what = format!("{what}; it is passed over");
-                    oddities.push(Oddity { path: name, line: None, what });
-                    Patterns::default()
-                }
-            };
-            folders.insert(folder.to_owned(), read);
+    /// The patterns of git's file in a folder.
+    fn read(&self, root: &Path, folder: &str) -> Patterns {
+        let mut oddities = self.oddities.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = format!("{folder}.gitignore");
+        match own_file(root, &name, GIT_BYTES_MAX) {
+            Ok(Some(bytes)) => patterns(&name, &bytes, &mut oddities),
+            Ok(None) => Patterns::default(),
+            Err(what) => {
+                let what = format!("{what}; it is passed over");
+                oddities.push(Oddity { path: name, line: None, what });
+                Patterns::default()
+            }
         }
-        &folders[folder]
     }
 }
 
