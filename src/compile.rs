@@ -221,8 +221,8 @@ pub(crate) fn compile(
     carry_out(writer, request, &plan, now)
 }
 
-/// The same for one who does it again and again: leaves alone what is being written, and never takes
-/// a folder that is not there for one whose files were deleted.
+/// The same for one who does it again and again: leaves alone what is being written, and never
+/// takes a folder that is not there for one whose files were deleted.
 pub(crate) fn rescan(
     writer: &Writer,
     request: &Request<'_>,

@@ -49,8 +49,8 @@ impl Scope {
     }
 }
 
-/// Compares the folder with the rows of its files. Who watches it gets errors where it is not there,
-/// and does not look again at what could not be compiled and did not change.
+/// Compares the folder with the rows of its files. Who watches it gets errors where it is not
+/// there, and does not look again at what could not be compiled and did not change.
 pub(super) fn make(
     writer: &Writer,
     path: &Path,

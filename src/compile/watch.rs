@@ -85,8 +85,8 @@ impl Watch {
         }
     }
 
-    /// Leaves files that somebody may still be writing to the next time: as they are stored, neither
-    /// changed nor gone.
+    /// Leaves files that somebody may still be writing to the next time: as they are stored,
+    /// neither changed nor gone.
     pub(super) fn defer(&mut self, plan: &mut Plan, now: Millis) {
         let n_known = plan.changed.len() - plan.n_new;
         let mut was_unsettled = std::mem::take(&mut self.unsettled);
