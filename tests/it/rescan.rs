@@ -198,7 +198,7 @@ fn a_folder_that_goes_away_takes_nothing_with_it() {
     assert!(said.contains("No such file or directory"), "{said}");
     fs::create_dir(folder.path("notes")).unwrap();
     let said = client.logged("the folder was not scanned");
-    assert!(said.contains("is empty and not the folder that it was"), "{said}");
+    assert!(said.contains("has no notes and is not the folder that it was"), "{said}");
     assert_eq!(outline(&mut client), "[text] Still here.");
     fs::remove_dir(folder.path("notes")).unwrap();
     fs::rename(folder.path("away"), folder.path("notes")).unwrap();
