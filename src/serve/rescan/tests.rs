@@ -339,7 +339,7 @@ fn one_process_scans_and_another_takes_over_when_it_dies() {
     desk.write("a.md", "One.\n").after(0);
     let clock = desk.memory.clock().clone();
     clock.advance(10_000);
-    let (memory, mut ben, _) = process(desk.dir.path(), clock.clone(), "ben");
+    let (memory, mut ben, _) = process(desk.dir.path(), clock, "ben");
     let stop = Stop::default();
     // Who starts scans, and goes on; the other does nothing any more.
     assert!(ben.turn(&memory, &stop));
