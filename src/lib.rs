@@ -29,7 +29,8 @@
 //! | row | modules | what they are |
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
-//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` `heat` | values to values |
+//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` | values to values |
+//! | pure | `heat` `due` | what cools, and when something is next to be done |
 //! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
 //! | store | `store` | the only module that knows SQL |
 //! | use cases | `scan` `workspace` `compile` `query` `render` `memory` | folders in, answers out |
@@ -47,18 +48,20 @@
 //!   siblings.
 //! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
 //!   `Reader` is a connection that SQLite opened read-only, with one method a question; `Warmer`
-//!   notes what was read; `doctor` looks whether all of it holds.
+//!   notes what was read; `Leases` says who does what only one process should; `doctor` looks
+//!   whether all of it holds.
 //! - `config`, `seeds` and `patterns`: settings, first temperatures and ignore patterns as text
 //!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
 //!   may not say.
 //! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
-//!   group, and writes what differs.
+//!   group, and writes what differs; its `Watch` is what one remembers who does so again and again.
+//! - `due`: when something is next to be done, as a value that is told the time.
 //! - `query`: search, tree, fetch and statistics as answers of text, JSON and what they warm;
 //!   `render` has the layouts.
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
 //!   transport, and `mcp::tools`, the one registration of it.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
-//!   stdout.
+//!   stdout; `serve::rescan` keeps the source folder compiled.
 //!
 //! # What always holds
 //!

@@ -66,6 +66,7 @@ impl Folder {
         let names = [
             "REMINDB_DB",
             "REMINDB_SOURCE",
+            "REMINDB_RESCAN_INTERVAL",
             "REMINDB_TRUST_WORKSPACE",
             "NO_COLOR",
             "RUST_BACKTRACE",
