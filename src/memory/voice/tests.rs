@@ -266,6 +266,12 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
         "#]],
     );
     scene.refuses(
+        memory.write("x", None, WriteMode::Replace),
+        expect![[r#"
+            without an `anchor` there is nothing to replace; name one
+        "#]],
+    );
+    scene.refuses(
         memory.write(&"x ".repeat(600_000), None, WriteMode::Fitting),
         expect![[r#"
             `payload` has 1200000 bytes, and 1048576 are the most for one call; write it in parts, or compile a file
