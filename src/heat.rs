@@ -17,6 +17,9 @@ pub(crate) const ACCESS_BOOST: f64 = 0.15;
 /// What being found by a search adds, as a share of what reading adds.
 pub(crate) const GLANCE_SHARE: f64 = 0.2;
 
+/// Temperature of a node that was summarized, where the settings say nothing else.
+pub(crate) const SUMMARIZE_REBOUND: f64 = 0.5;
+
 /// Share of its temperature that a node loses per hour of the memory clock, continuously
 /// compounded. Other rates are other speeds of that clock: see [`clock_ms`].
 pub(crate) const DECAY_PER_HOUR: f64 = 0.05;

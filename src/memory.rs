@@ -3,6 +3,7 @@
 //! and the server alike. It starts no thread and keeps no global state.
 
 mod relate;
+mod voice;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ use crate::query::{self, Attention, QueryError};
 use crate::store::reader::Reader;
 use crate::store::{IfMissing, Leases, Root, StoreError, Warmer, Warmth, Writer};
 use crate::workspace::{Live, Reload, Workspace, WorkspaceError};
+
+pub use voice::{ForgetMode, WriteMode};
 
 /// A database of notes, open.
 ///

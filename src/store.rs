@@ -26,7 +26,7 @@ pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
 pub(crate) use lease::{Claim, Leases};
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
 pub(crate) use warmer::{Warmer, Warmth};
-pub(crate) use writer::Writer;
+pub(crate) use writer::{Commit, Writer};
 
 /// What can go wrong in the database.
 #[derive(Debug)]

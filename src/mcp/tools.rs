@@ -6,6 +6,7 @@
 mod compile;
 mod read;
 mod relate;
+mod write;
 
 use std::path::PathBuf;
 
@@ -28,7 +29,8 @@ pub(crate) const ABOUT: About = About {
                    11-character id. Look here before reading files. MemorySearch finds nodes; \
                    MemoryTree shows the outline; MemoryFetch reads a node and what is around it; \
                    MemoryFetchBatch reads several. Give `budget` (tokens): replies never exceed it \
-                   and say what they left out. What you read gets warmer and ranks higher.",
+                   and say what they left out. What you read gets warmer and ranks higher. \
+                   MemoryWrite remembers what you learn, at the node it belongs to.",
 };
 
 /// A memory as MCP offers it.
@@ -99,6 +101,8 @@ const SOURCE_ID: Arg = Arg::text("source_id", "Id of the node that refers").requ
 const TARGET_ID: Arg = Arg::text("target_id", "Id of the target");
 const TARGET_LABEL: Arg = Arg::text("target_label", "Or its name, as in `[[…]]`");
 const TARGET_SOURCE: Arg = Arg::text("target_source", "File that has the name");
+const NODE_ID: Arg = Arg::text("node_id", "Id of the node").required();
+
 const BUDGET: Arg = Arg::integer("budget", "Most cl100k tokens of the reply");
 
 /// Every tool, in the order of their names.
@@ -138,6 +142,34 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         output: Some(read::nodes_output),
         effect: Effect::Reads,
         run: Run::Budgeted(|it| it.fetch_batch, read::fetch_batch),
+    },
+    Tool {
+        name: "MemoryForget",
+        title: "Forget a node",
+        description: "Removes a node. One from a file stays forgotten until its block of the file \
+                      changes.",
+        args: &[
+            NODE_ID,
+            Arg::choice(
+                "mode",
+                "If it has children: strict refuses, cascade removes all of them, reparent puts \
+                 them in its place",
+                &["strict", "cascade", "reparent"],
+            )
+            .or_text("strict"),
+        ],
+        output: Some(write::forgotten_output),
+        effect: Effect::Destroys,
+        run: Run::Write(write::forget),
+    },
+    Tool {
+        name: "MemoryPin",
+        title: "Pin a node",
+        description: "Keeps a node from cooling.",
+        args: &[NODE_ID, Arg::number("temperature", "Sets it; default as it is", 0.0, 1.0)],
+        output: Some(write::pinned_output),
+        effect: Effect::Marks,
+        run: Run::Write(write::pin),
     },
     Tool {
         name: "MemoryRelate",
@@ -197,6 +229,20 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         run: Run::Read(read::stats),
     },
     Tool {
+        name: "MemorySummarize",
+        title: "Summarize a node",
+        description: "Replaces a node's text by your summary and warms it. The text before stays \
+                      in the history.",
+        args: &[
+            NODE_ID,
+            Arg::text("summary", "The new text").required(),
+            Arg::number("temperature", "Sets it; default 0.5", 0.0, 1.0),
+        ],
+        output: Some(write::summarized_output),
+        effect: Effect::Replaces,
+        run: Run::Write(write::summarize),
+    },
+    Tool {
         name: "MemoryTree",
         title: "Outline",
         description: "Returns the outline of the memory or of one node, hottest first where it is \
@@ -211,6 +257,15 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         run: Run::Read(read::tree),
     },
     Tool {
+        name: "MemoryUnpin",
+        title: "Unpin a node",
+        description: "Lets a node cool again.",
+        args: &[NODE_ID],
+        output: Some(write::pinned_output),
+        effect: Effect::Marks,
+        run: Run::Write(write::unpin),
+    },
+    Tool {
         name: "MemoryUnrelate",
         title: "Remove an edge",
         description: "Removes an edge that MemoryRelate made.",
@@ -218,6 +273,25 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         output: Some(relate::output),
         effect: Effect::Replaces,
         run: Run::Write(relate::unrelate),
+    },
+    Tool {
+        name: "MemoryWrite",
+        title: "Write",
+        description: "Writes Markdown. Without an anchor: a new root. At a heading: its last \
+                      children. At any other node: its new text, which recompiles keep until the \
+                      file's block changes. The same write again does nothing.",
+        args: &[
+            Arg::text("payload", "Markdown").required(),
+            Arg::text("anchor", "Id of a node"),
+            Arg::choice(
+                "mode",
+                "append: as last children of the anchor; replace: as its text",
+                &["append", "replace"],
+            ),
+        ],
+        output: Some(write::written_output),
+        effect: Effect::Replaces,
+        run: Run::Write(write::write),
     },
 ];
 

@@ -20,3 +20,5 @@ mod support;
 mod tidy;
 /// A root's own folder `.remindb/`: settings, first temperatures, ignore rules.
 mod workspace;
+/// What an agent writes, and what files make of it.
+mod writes;
