@@ -243,13 +243,9 @@ fn a_time_in_the_future_settles_and_is_not_looked_at_for_ever() {
     }
 }
 
-/// The database's bytes with the log that they come in first.
+/// The log that every write goes to first.
 fn stored(desk: &Desk) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for name in ["memory.db", "memory.db-wal"] {
-        bytes.extend(fs::read(desk.dir.path().join(name)).unwrap());
-    }
-    bytes
+    fs::read(desk.dir.path().join("memory.db-wal")).unwrap()
 }
 
 #[test]
@@ -262,6 +258,21 @@ fn a_rename_is_one_even_when_the_new_name_is_fresh() {
     assert_eq!(desk.after(0), NOTHING);
     assert_eq!(desk.after(500), r#""added":0,"modified":1,"removed":0,"purged_files":[]"#);
     assert_eq!(desk.ids(), ids);
+}
+
+#[test]
+fn what_is_gone_does_not_wait_for_new_files_for_ever() {
+    let mut desk = Desk::new();
+    desk.write("old.md", "Old.\n").after(0);
+    desk.memory.clock().advance(30_000);
+    desk.remove("old.md");
+    let mut waited_ms = 0;
+    while !desk.write_ago(&format!("{waited_ms}.md"), "New.\n", -100).after(500).contains("old.md")
+    {
+        waited_ms += 500;
+        assert!(waited_ms < 10_000);
+    }
+    assert_eq!(waited_ms, 5_000);
 }
 
 #[test]
