@@ -54,7 +54,7 @@ impl Scene {
     }
 
     fn find(&self, label: &str) -> Vec<String> {
-        let tree = self.memory.read(|reader| query_all(reader)).unwrap();
+        let tree = self.memory.read(query_all).unwrap();
         let nodes = tree["nodes"].as_array().unwrap();
         let named = nodes.iter().filter(|it| it["label"] == label);
         named.map(|it| it["id"].as_str().unwrap().to_owned()).collect()
@@ -62,7 +62,7 @@ impl Scene {
 
     /// The outline, without ids and temperatures.
     fn tree(&self) -> String {
-        let tree = self.memory.read(|reader| query_all(reader)).unwrap();
+        let tree = self.memory.read(query_all).unwrap();
         let mut out = String::new();
         for node in tree["nodes"].as_array().unwrap() {
             let depth = node["depth"].as_u64().unwrap() as usize;
@@ -437,7 +437,7 @@ fn play(steps: &[Step]) {
     scene.memory.forget(&scene.id("What is forgotten."), ForgetMode::Strict).unwrap();
     for (nth, step) in steps.iter().enumerate() {
         let ids = || -> Vec<String> {
-            let tree = scene.memory.read(|reader| query_all(reader)).unwrap();
+            let tree = scene.memory.read(query_all).unwrap();
             let nodes = tree["nodes"].as_array().unwrap().iter();
             let others = nodes.filter(|it| {
                 let label = it["label"].as_str().unwrap();
