@@ -2,17 +2,19 @@
 //! line
 //! and the server alike. It starts no thread and keeps no global state.
 
+mod attention;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::clock::Clock;
 use crate::compile::{self, CompileError, Report, Request};
-use crate::heat;
-use crate::query::{self, Attention, QueryError};
+use crate::heat::Rates;
+use crate::query::{self, QueryError};
 use crate::redact::Redactor;
 use crate::store::reader::Reader;
-use crate::store::{IfMissing, Root, StoreError, Warmer, Warmth, Writer};
+use crate::store::{IfMissing, Root, StoreError, Warmer, Writer};
 
 /// A database of notes, open.
 ///
@@ -22,11 +24,13 @@ pub struct Memory {
     path: PathBuf,
     clock: Clock,
     redactor: Redactor,
+    /// How nodes warm and cool, as of now.
+    rates: Mutex<Rates>,
     // Closed in this order: the last connection to go writes the log back into the file and removes
     // it, which one that only reads cannot do.
     /// Connections that nobody reads from right now.
     readers: Mutex<Vec<Reader>>,
-    warmer: Warmer,
+    warmer: Arc<Warmer>,
     writer: Writer,
 }
 
@@ -130,10 +134,11 @@ impl Memory {
         clock: Clock,
     ) -> Result<Memory, Error> {
         let writer = Writer::open(path, if_missing)?;
-        let warmer = Warmer::open(path)?;
+        let warmer = Arc::new(Warmer::open(path)?);
         let readers = Mutex::new(vec![Reader::open(path)?]);
         let redactor = Redactor::builtin();
-        Ok(Memory { path: path.to_owned(), redactor, writer, warmer, readers, clock })
+        let rates = Mutex::default();
+        Ok(Memory { path: path.to_owned(), redactor, rates, writer, warmer, readers, clock })
     }
 
     /// Makes the memory what the folder or file at `path` (absolute) says now, in one snapshot.
@@ -217,15 +222,7 @@ impl Memory {
         question: impl FnOnce(&Reader) -> Result<query::Answer, QueryError>,
     ) -> Result<Answer, Error> {
         let query::Answer { text, structured, warmed } = self.read(question)?;
-        let at = self.clock.now();
-        let warmth: Vec<Warmth> = warmed
-            .into_iter()
-            .map(|(node, attention)| Warmth { node, by: boost(attention), at })
-            .collect();
-        if let Err(error) = self.warmer.warm(&warmth) {
-            // The answer is right all the same.
-            log::warn!("nodes were not warmed: {error}");
-        }
+        self.warm(warmed);
         Ok(Answer { text, structured })
     }
 
@@ -243,12 +240,5 @@ impl Memory {
         // A panic above drops the connection instead of giving it back.
         self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
         answer
-    }
-}
-
-fn boost(attention: Attention) -> f64 {
-    match attention {
-        Attention::Glanced => heat::SEARCH_BOOST,
-        Attention::Read => heat::ACCESS_BOOST,
     }
 }

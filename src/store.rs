@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use batch::{Batch, Counts, NewNode};
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored};
-pub(crate) use warmer::{Warmer, Warmth};
+pub(crate) use warmer::{ColdNode, Offer, Warmer, Warmth};
 pub(crate) use writer::Writer;
 
 /// What can go wrong in the database.

@@ -10,8 +10,8 @@ use simplelog::{ConfigBuilder, LevelFilter, WriteLogger};
 use super::args::Serve;
 use super::{Failure, Outcome, World, absolute, known_database, n_threads};
 use crate::compile::Request;
-use crate::mcp::Server;
 use crate::mcp::tools::{ABOUT, TOOLS, Tools};
+use crate::mcp::{Bell, Server};
 use crate::memory::Memory;
 use crate::serve::{Background, Interrupts, Stop, stdio};
 use crate::store::IfMissing;
@@ -32,7 +32,12 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     let server = Arc::new(Server {
         about: ABOUT,
         tools: TOOLS,
-        surface: Tools { memory, source: source.clone(), n_threads: n_threads() },
+        surface: Tools {
+            memory,
+            source: source.clone(),
+            n_threads: n_threads(),
+            bell: Bell::default(),
+        },
     });
     let mut background = Vec::new();
     if let Some(source) = source {

@@ -3,14 +3,16 @@
 //! What a tool may touch is in its [`Run`]: a question gets a connection that cannot write, and the
 //! memory warms what the answer shows. The whole list stays small, since every session pays for it.
 
+mod cold;
 mod compile;
 mod read;
 
 use std::path::PathBuf;
 
+use crossbeam_channel::Receiver;
 use serde_json::{Value, json};
 
-use super::{About, Arg, Args, Call, Effect, Reply, Surface, Tool, ToolError};
+use super::{About, Arg, Args, Bell, Call, Effect, Notice, Reply, Surface, Tool, ToolError};
 use crate::clock::Millis;
 use crate::memory::{Error, Memory};
 use crate::query::{self, QueryError};
@@ -35,6 +37,8 @@ pub(crate) struct Tools {
     pub(crate) source: Option<PathBuf>,
     /// Threads for parsing.
     pub(crate) n_threads: usize,
+    /// Rung when nodes may have gone cold.
+    pub(crate) bell: Bell,
 }
 
 /// How a tool runs. The variant decides what it can touch.
@@ -57,6 +61,14 @@ impl Surface for Tools {
             }
             Run::Compile(compile) => compile(self, args, call),
         }
+    }
+
+    fn notice(&self, beside: Option<(&Args, &Reply)>) -> Option<Notice> {
+        cold::notice(&self.memory, beside)
+    }
+
+    fn bell(&self) -> Receiver<()> {
+        self.bell.hear()
     }
 }
 

@@ -99,7 +99,8 @@ impl Batch<'_> {
             INSERT INTO node (id, file, parent, position, node_type, level, lang, key_path, format,
                               token_count, content_hash, source_hash, label, trail, grams, content)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14, ?15)";
-        const ADD_HEAT: &str = "INSERT INTO heat (node, temperature, at) VALUES (?1, ?2, ?3)";
+        const ADD_HEAT: &str = "
+            INSERT INTO heat (node, temperature, at, full_at) VALUES (?1, ?2, ?3, ?4)";
         const ADD_DIFF: &str = "
             INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
             VALUES (?1, ?2, 'add', ?3, ?4)";
@@ -134,7 +135,7 @@ impl Batch<'_> {
         let heat = Heat::birth(self.attended);
         self.tx
             .prepare_cached(ADD_HEAT)
-            .and_then(|mut it| it.execute(params![key, heat.temperature, heat.at]))
+            .and_then(|mut it| it.execute(params![key, heat.temperature, heat.at, heat.full_at()]))
             .doing("give a node its temperature")?;
         self.note_span(NodeKey(key), node)?;
         let (snapshot, seq) = self.next_diff()?;
