@@ -71,6 +71,7 @@
 mod cli;
 mod clock;
 mod compile;
+mod due;
 mod fingerprint;
 mod grams;
 mod heat;

@@ -8,6 +8,7 @@
 mod batch;
 pub(crate) mod doctor;
 mod files;
+mod lease;
 mod pragma;
 pub(crate) mod reader;
 mod record;
@@ -19,6 +20,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub(crate) use batch::{Batch, Counts, NewNode};
+pub(crate) use lease::{Claim, Leases};
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored};
 pub(crate) use warmer::{ColdNode, Offer, Warmer, Warmth};
 pub(crate) use writer::Writer;
@@ -114,6 +116,17 @@ impl std::error::Error for StoreError {
             StoreError::Sqlite { source, .. } => Some(source),
             _ => None,
         }
+    }
+}
+
+impl StoreError {
+    /// Whether another process or connection writes, and waiting would have helped.
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(
+            self,
+            StoreError::Sqlite { source: rusqlite::Error::SqliteFailure(error, _), .. }
+                if error.code == rusqlite::ErrorCode::DatabaseBusy
+        )
     }
 }
 

@@ -17,6 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "ranks",
             "trail",
             "heat",
+            "due",
             "config",
             "seeds",
             "links",

@@ -1,0 +1,139 @@
+//! Leases: what only one process at a time should do, by a row that names the one who does it.
+//!
+//! A lease saves work and protects nothing: two processes that both believe to hold one do the same
+//! work twice, each in its own transactions. So it may be written without waiting for the disk, and
+//! a database that is busy is an answer: not now.
+//!
+//! A lease is held while `now < expires_at <= now + LEASE_MS`. One that seems to last longer was
+//! written by another clock, so that no step of a clock keeps everybody out.
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
+
+use super::{Doing, StoreError};
+use crate::clock::Millis;
+
+/// How long a holder that says nothing more is believed to be alive.
+pub(crate) const LEASE_MS: i64 = 90_000;
+
+/// A holder renews when less than this is left, so that a quick schedule does not write each time.
+const RENEW_MS: i64 = LEASE_MS / 2;
+
+/// A holder that said something within this time may be in the middle of its work.
+const FRESH_MS: i64 = 2_000;
+
+/// How long taking a lease waits for a write in progress.
+const BUSY_WAIT: Duration = Duration::from_millis(20);
+
+/// Whose lease gives way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// One that has expired.
+    Free,
+    /// One that was not taken or renewed just now: who starts cannot know whether its holder died.
+    Idle,
+}
+
+/// The connection that takes leases, for one holder.
+pub(crate) struct Leases {
+    conn: Mutex<Connection>,
+    holder: String,
+}
+
+impl Leases {
+    /// Opens the connection; the memory must exist. No other process may be called `holder`.
+    pub(crate) fn open(path: &Path, holder: &str) -> Result<Leases, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let conn = Connection::open_with_flags(path, flags).doing("open the database")?;
+        conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
+        conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
+        Ok(Leases { conn: Mutex::new(conn), holder: holder.to_owned() })
+    }
+
+    /// Takes or renews a lease; whether this holder has it now. Writes nothing where another has
+    /// it or where it lasts for long enough.
+    pub(crate) fn take(&self, name: &str, claim: Claim, now: Millis) -> Result<bool, StoreError> {
+        match self.try_take(name, claim, now) {
+            Err(error) if error.is_busy() => Ok(false),
+            taken => taken,
+        }
+    }
+
+    /// Gives a lease back, if this holder has it.
+    pub(crate) fn release(&self, name: &str) -> Result<(), StoreError> {
+        const RELEASE: &str = "DELETE FROM lease WHERE name = ?1 AND holder = ?2";
+        match self.lock().execute(RELEASE, [name, &self.holder]).doing("give a lease back") {
+            // Whoever starts next does not wait for it to expire.
+            Err(error) if error.is_busy() => Ok(()),
+            released => released.map(drop),
+        }
+    }
+
+    fn try_take(&self, name: &str, claim: Claim, now: Millis) -> Result<bool, StoreError> {
+        const TAKE: &str = "
+            INSERT INTO lease (name, holder, expires_at)
+            VALUES (?1, ?2, ?3)
+            ON CONFLICT (name) DO UPDATE SET holder = ?2, expires_at = ?3";
+        let mut conn = self.lock();
+        match self.standing(&conn, name, claim, now)? {
+            Standing::Held => return Ok(true),
+            Standing::Others => return Ok(false),
+            Standing::Open => (),
+        }
+        let tx = conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .doing("begin to take a lease")?;
+        // Looked at again under the lock: a rival may have been quicker.
+        if self.standing(&tx, name, claim, now)? == Standing::Others {
+            return Ok(false);
+        }
+        let expires_at = now.0.saturating_add(LEASE_MS);
+        tx.execute(TAKE, params![name, self.holder, expires_at]).doing("take a lease")?;
+        tx.commit().doing("commit a lease")?;
+        Ok(true)
+    }
+
+    fn standing(
+        &self,
+        conn: &Connection,
+        name: &str,
+        claim: Claim,
+        now: Millis,
+    ) -> Result<Standing, StoreError> {
+        const LEASE: &str = "SELECT holder, expires_at FROM lease WHERE name = ?1";
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
+        let row = conn.query_row(LEASE, [name], read).optional().doing("look at a lease")?;
+        let Some((holder, expires_at)) = row else { return Ok(Standing::Open) };
+        let left_ms = expires_at.saturating_sub(now.0);
+        let is_running = 0 < left_ms && left_ms <= LEASE_MS;
+        Ok(match (holder == self.holder, claim) {
+            _ if !is_running => Standing::Open,
+            (true, _) if left_ms < RENEW_MS => Standing::Open,
+            (true, _) => Standing::Held,
+            (false, Claim::Idle) if left_ms < LEASE_MS - FRESH_MS => Standing::Open,
+            (false, _) => Standing::Others,
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        // A poisoned lock is sound: its transaction was rolled back when it was dropped.
+        self.conn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How a lease stands for one who wants it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// To be had, or to be renewed.
+    Open,
+    /// By the one who asks, for long enough.
+    Held,
+    /// By another.
+    Others,
+}
+
+#[cfg(test)]
+mod tests;
