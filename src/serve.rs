@@ -4,12 +4,13 @@
 //! The one exception is work that outlasts the end, such as a reader that waits for a client when a
 //! signal comes: nothing can wake it, and it goes with the process.
 
+pub(crate) mod heat;
 pub(crate) mod stdio;
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, bounded};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -25,16 +26,28 @@ pub(crate) fn spawn<T: Send + 'static>(
 
 /// Tells background work to end; long work looks now and then.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stop(Arc<AtomicBool>);
+pub(crate) struct Stop(Arc<(Mutex<bool>, Condvar)>);
 
 impl Stop {
     /// Whether it is time to end.
     pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        *self.lock()
+    }
+
+    /// Waits for so long, or until it is time to end; whether it is.
+    pub(crate) fn wait(&self, at_most: Duration) -> bool {
+        let waited = self.0.1.wait_timeout_while(self.lock(), at_most, |is_set| !*is_set);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        *self.lock() = true;
+        self.0.1.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        // Nothing panics while it holds the lock.
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::compile::Request;
 use crate::mcp::tools::{ABOUT, TOOLS, Tools};
 use crate::mcp::{Bell, Server};
 use crate::memory::Memory;
-use crate::serve::{Background, Interrupts, Stop, stdio};
+use crate::serve::{Background, Interrupts, Stop, heat, stdio};
 use crate::store::IfMissing;
 use crate::tokens;
 
@@ -39,7 +39,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
             bell: Bell::default(),
         },
     });
-    let mut background = Vec::new();
+    let mut background = vec![cooling(&server)];
     if let Some(source) = source {
         let server = Arc::clone(&server);
         let work = Box::new(move |stop: &Stop| first_compile(&server.surface, &source, stop));
@@ -54,7 +54,18 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         io::stdout(),
         interrupts.received(),
     )?;
+    // What the last lines told a client is noted, too.
+    if let Err(error) = server.surface.memory.attend(0) {
+        log::warn!("what was read last warmed nothing: {error}");
+    }
     Ok(Outcome::Done)
+}
+
+/// Lets nodes cool while the server is up.
+fn cooling(server: &Arc<Server<Tools>>) -> Background {
+    let server = Arc::clone(server);
+    let work = move |stop: &Stop| heat::run(&server.surface.memory, &server.surface.bell, stop);
+    Background { name: "heat", work: Box::new(work) }
 }
 
 /// Compiles the source folder while the client is being served already.

@@ -69,3 +69,6 @@ impl Memory {
         self.rates.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,13 +6,13 @@
 
 mod told;
 
-use std::path::Path;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior,
-    params,
+    Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params,
 };
 
 pub(crate) use told::{ColdNode, Offer};
@@ -35,6 +35,9 @@ const WAITING_MAX: usize = 10_000;
 
 /// The connection that warms.
 pub(crate) struct Warmer {
+    path: PathBuf,
+    /// Its name in leases.
+    holder: String,
     state: Mutex<State>,
 }
 
@@ -62,7 +65,10 @@ impl Warmer {
         conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
         conn.pragma_update(None, "foreign_keys", true).doing("turn foreign keys on")?;
         let cold = told::Cold::default();
-        Ok(Warmer { state: Mutex::new(State { conn, waiting: Vec::new(), cold }) })
+        let state = Mutex::new(State { conn, waiting: Vec::new(), cold });
+        // Seeded at random, and never twice alike.
+        let holder = format!("{:016x}", RandomState::new().build_hasher().finish());
+        Ok(Warmer { path: path.to_owned(), holder, state })
     }
 
     /// Warms nodes, now or with the next call.
@@ -89,7 +95,9 @@ impl Warmer {
     pub(crate) fn settle(&self, elapsed: Elapsed, now: Millis) -> Result<(), StoreError> {
         let mut state = self.lock();
         state.conn.busy_timeout(LAST_WAIT).doing("set the waiting time")?;
-        unless_busy(advance(&mut state.conn, elapsed, now))?;
+        if 0 < elapsed.real_ms {
+            unless_busy(advance(&mut state.conn, elapsed, now))?;
+        }
         state.write_waiting()?;
         state.conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")
     }
@@ -125,11 +133,7 @@ impl State {
 fn unless_busy(done: Result<(), StoreError>) -> Result<bool, StoreError> {
     match done {
         Ok(()) => Ok(true),
-        Err(StoreError::Sqlite { source: rusqlite::Error::SqliteFailure(error, _), .. })
-            if error.code == ErrorCode::DatabaseBusy =>
-        {
-            Ok(false)
-        }
+        Err(error) if error.is_busy() => Ok(false),
         Err(error) => Err(error),
     }
 }

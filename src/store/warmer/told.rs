@@ -2,7 +2,9 @@
 //!
 //! A node is offered when it is below the line and nobody was told since it was last above. It is
 //! noted as told only when an offer is confirmed; one that is dropped was never made. There is at
-//! most one offer at a time, and one for each tick.
+//! most one offer at a time, and one for each tick. Servers of one memory take turns by a lease, so
+//! that two do not tell of the same node; only a client that leaves its server's output unread for
+//! longer than a lease lasts may be told of what another was told meanwhile.
 
 use std::sync::Arc;
 
@@ -11,7 +13,10 @@ use rusqlite::{Connection, Row, params};
 use super::{Warmer, attended, begin, heat, unless_busy};
 use crate::clock::Millis;
 use crate::heat::{Heat, Rates, cold_before};
-use crate::store::{Doing, NodeKey, StoreError};
+use crate::store::{Claim, Doing, Leases, NodeKey, StoreError};
+
+/// Who tells of cold nodes.
+const LEASE: &str = "cold-nodes";
 
 /// What a client is told of a cold node.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +33,7 @@ pub(crate) struct ColdNode {
 /// Cold nodes that somebody is about to be told of. Dropping it gives them back.
 pub(crate) struct Offer {
     warmer: Arc<Warmer>,
+    leases: Leases,
     nodes: Vec<ColdNode>,
     line: f64,
 }
@@ -66,13 +72,21 @@ impl Warmer {
         if !state.cold.told.is_empty() {
             return Ok(None);
         }
-        let nodes = cold_nodes(&state.conn, rates, now)?;
-        state.cold.is_armed = false;
-        if nodes.is_empty() {
+        if cold_nodes(&state.conn, rates, now)?.is_empty() {
+            state.cold.is_armed = false;
             return Ok(None);
         }
+        let leases = Leases::open(&self.path, &self.holder)?;
+        if !leases.take(LEASE, Claim::Free, now)? {
+            return Ok(None);
+        }
+        // Looked for again: another server may have told of them just now.
+        let nodes = cold_nodes(&state.conn, rates, now)?;
+        state.cold.is_armed = false;
         state.cold.is_offered = true;
-        Ok(Some(Offer { warmer: Arc::clone(self), nodes, line: rates.line() }))
+        drop(state);
+        let offer = Offer { warmer: Arc::clone(self), leases, nodes, line: rates.line() };
+        Ok((!offer.nodes.is_empty()).then_some(offer))
     }
 }
 
@@ -103,6 +117,12 @@ impl Drop for Offer {
         state.cold.is_offered = false;
         // What was confirmed was taken out.
         state.cold.is_armed |= !self.nodes.is_empty();
+        let is_noted = state.cold.told.is_empty();
+        drop(state);
+        // Nobody else may tell before what was told is noted.
+        if is_noted && let Err(error) = self.leases.release(LEASE) {
+            log::warn!("{error}");
+        }
     }
 }
 
