@@ -100,7 +100,9 @@ impl Rates {
             true => self.decay_per_hour.max(0.0) / DECAY_PER_HOUR,
             false => 0.0,
         };
-        (elapsed_ms.max(0) as f64 * speed).clamp(0.0, COOLING_MS_MAX)
+        let cooling_ms = elapsed_ms.max(0) as f64 * speed;
+        // No time at an endless speed is no time.
+        if cooling_ms.is_nan() { 0.0 } else { cooling_ms.min(COOLING_MS_MAX) }
     }
 
     /// Below this a node is announced.
@@ -151,12 +153,20 @@ impl Heat {
         Heat { temperature, at: self.at.max(attended), ..self }
     }
 
+    /// The heat after somebody set the temperature.
+    #[allow(dead_code, reason = "for the tools that pin and summarize")]
+    pub(crate) fn with_temperature(self, temperature: f64, attended: i64) -> Heat {
+        Heat { temperature: clamped(temperature), at: self.at.max(attended), ..self }
+    }
+
     /// The heat after being pinned or let go: the node stands, or goes on, where it is now.
+    #[allow(dead_code, reason = "for the tools that pin and summarize")]
     pub(crate) fn with_pin(self, pinned: bool, attended: i64) -> Heat {
         Heat { temperature: self.now(attended), at: self.at.max(attended), pinned }
     }
 
     /// The heat after the node's text was renewed: at least as warm as `temperature`.
+    #[allow(dead_code, reason = "for the tools that pin and summarize")]
     pub(crate) fn rebound(self, temperature: f64, attended: i64) -> Heat {
         let now = self.now(attended);
         self.warmed((clamped(temperature) - now).max(0.0), attended)

@@ -8,11 +8,11 @@ pub(crate) mod heat;
 pub(crate) mod stdio;
 
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
@@ -25,29 +25,33 @@ pub(crate) fn spawn<T: Send + 'static>(
 }
 
 /// Tells background work to end; long work looks now and then.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stop(Arc<(Mutex<bool>, Condvar)>);
+#[derive(Clone, Debug)]
+pub(crate) struct Stop {
+    /// Dropped when it is time.
+    sender: Arc<Mutex<Option<Sender<()>>>>,
+    receiver: Receiver<()>,
+}
+
+impl Default for Stop {
+    fn default() -> Stop {
+        let (sender, receiver) = bounded(0);
+        Stop { sender: Arc::new(Mutex::new(Some(sender))), receiver }
+    }
+}
 
 impl Stop {
     /// Whether it is time to end.
     pub(crate) fn is_set(&self) -> bool {
-        *self.lock()
+        self.receiver.try_recv() == Err(TryRecvError::Disconnected)
     }
 
-    /// Waits for so long, or until it is time to end; whether it is.
-    pub(crate) fn wait(&self, at_most: Duration) -> bool {
-        let waited = self.0.1.wait_timeout_while(self.lock(), at_most, |is_set| !*is_set);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
+    /// Waits until it is time to end, or as long as said; whether it is time.
+    pub(crate) fn is_set_within(&self, wait: Duration) -> bool {
+        self.receiver.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected)
     }
 
     fn set(&self) {
-        *self.lock() = true;
-        self.0.1.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, bool> {
-        // Nothing panics while it holds the lock.
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.sender.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

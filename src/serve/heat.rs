@@ -22,7 +22,7 @@ pub(crate) fn run(memory: &Memory, bell: &Bell, stop: &Stop) {
     let mut pace = Pace::new(watch.elapsed_ms());
     loop {
         let wait_ms = pace.wait_ms(&memory.rates()).clamp(WAIT_MS_MIN, WAIT_MS_MAX);
-        let is_over = stop.wait(Duration::from_millis(wait_ms.unsigned_abs()));
+        let is_over = stop.is_set_within(Duration::from_millis(wait_ms.unsigned_abs()));
         if let Err(error) = turn(memory, bell, &mut pace, watch.elapsed_ms(), is_over) {
             // What is owed is written with the next tick.
             log::warn!("the memory clock was not moved: {error}");

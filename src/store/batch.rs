@@ -6,6 +6,7 @@
 //! from the sum, and at the end the terms of the children as they are then are added.
 
 mod files;
+mod heat;
 mod nodes;
 
 use std::collections::{BTreeSet, HashMap};

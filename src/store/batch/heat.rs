@@ -1,0 +1,40 @@
+//! Heat in a write: pins, and temperatures that somebody sets. No snapshot knows of them.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::Batch;
+use crate::heat::Heat;
+use crate::store::{Doing, NodeKey, StoreError};
+
+impl Batch<'_> {
+    /// Changes a node's heat, given what it is and the reading of the memory clock; what it is
+    /// then, or `None` when there is no such node.
+    #[allow(dead_code, reason = "for the tools that pin and summarize")]
+    pub(crate) fn set_heat(
+        &self,
+        node: NodeKey,
+        change: impl FnOnce(Heat, i64) -> Heat,
+    ) -> Result<Option<Heat>, StoreError> {
+        const HEAT: &str = "SELECT temperature, at, pinned FROM heat WHERE node = ?1";
+        const SET: &str = "
+            UPDATE heat
+               SET temperature = ?2, at = ?3, pinned = ?4, full_at = ?5
+             WHERE node = ?1";
+        let read = |row: &Row<'_>| {
+            Ok(Heat { temperature: row.get(0)?, at: row.get(1)?, pinned: row.get(2)? })
+        };
+        let old = self
+            .tx
+            .prepare_cached(HEAT)
+            .and_then(|mut it| it.query_row([node.0], read).optional())
+            .doing("read a temperature")?;
+        let Some(old) = old else { return Ok(None) };
+        let new = change(old, self.attended);
+        let row = params![node.0, new.temperature, new.at, new.pinned, new.full_at()];
+        self.tx
+            .prepare_cached(SET)
+            .and_then(|mut it| it.execute(row))
+            .doing("set a temperature")?;
+        Ok(Some(new))
+    }
+}
