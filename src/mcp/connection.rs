@@ -36,6 +36,8 @@ enum Session {
 pub(crate) struct Connection {
     session: Session,
     is_open: bool,
+    /// It has just said which log messages it wants.
+    begins_to_listen: bool,
     in_flight: InFlight,
     outbox: Outbox,
 }
@@ -77,7 +79,13 @@ impl Connection {
     /// A client that has not said anything; progress and log messages go to `outbox`.
     pub(crate) fn new(outbox: Outbox) -> Connection {
         let in_flight = InFlight::default();
-        Connection { session: Session::Fresh, is_open: false, in_flight, outbox }
+        Connection {
+            session: Session::Fresh,
+            is_open: false,
+            begins_to_listen: false,
+            in_flight,
+            outbox,
+        }
     }
 
     /// Whether the client has been understood once: shaken hands, or sent a modern request.
@@ -88,6 +96,11 @@ impl Connection {
     /// Cancels whatever runs.
     pub(crate) fn cancel_all(&self) {
         self.in_flight.cancel_all();
+    }
+
+    /// Whether the client has said since the last time which log messages it wants.
+    pub(crate) fn begins_to_listen(&mut self) -> bool {
+        std::mem::take(&mut self.begins_to_listen)
     }
 
     /// What the client should know and did not ask for, when it wants such messages: in the legacy
@@ -200,6 +213,7 @@ impl Connection {
         let wanted = Level::read(params.get("level").unwrap_or(&Value::Null))?;
         if let Session::Ready { level, .. } = &mut self.session {
             *level = Some(wanted);
+            self.begins_to_listen = true;
         }
         Ok(Map::new())
     }

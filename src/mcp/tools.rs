@@ -169,6 +169,3 @@ fn list_output(name: &str) -> Value {
     let list = json!({"type": "array", "items": {"type": "object"}});
     json!({"type": "object", "properties": {name: list}, "required": [name]})
 }
-
-#[cfg(test)]
-mod tests;

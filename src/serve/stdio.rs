@@ -126,25 +126,35 @@ impl<S: Surface> Router<'_, S> {
                 recv(self.interrupts) -> _ => return Ok(Ended::Signal),
                 recv(self.writer.over) -> _ => return Ok(Ended::Output),
             };
-            let handed = match step {
-                Step::Quiet => None,
-                Step::Say(line) => select! {
-                    send(self.lines, line) -> _ => None,
-                    recv(self.interrupts) -> _ => Some(Ended::Signal),
-                    recv(self.writer.over) -> _ => Some(Ended::Output),
-                },
-                Step::Run(job) => select! {
-                    send(self.jobs, job) -> _ => None,
-                    recv(self.interrupts) -> _ => Some(Ended::Signal),
-                    recv(self.writer.over) -> _ => Some(Ended::Output),
-                },
-            };
-            if let Some(ended) = handed {
+            if let Some(ended) = self.hand(step) {
+                return Ok(ended);
+            }
+            if self.connection.begins_to_listen()
+                && let Some(line) = self.connection.notice(self.server)
+                && let Some(ended) = self.hand(Step::Say(line))
+            {
                 return Ok(ended);
             }
             if self.connection.is_open() {
                 self.start_background()?;
             }
+        }
+    }
+
+    /// Hands a step to whoever does it; gives why serving ends, if it does meanwhile.
+    fn hand(&self, step: Step) -> Option<Ended> {
+        match step {
+            Step::Quiet => None,
+            Step::Say(line) => select! {
+                send(self.lines, line) -> _ => None,
+                recv(self.interrupts) -> _ => Some(Ended::Signal),
+                recv(self.writer.over) -> _ => Some(Ended::Output),
+            },
+            Step::Run(job) => select! {
+                send(self.jobs, job) -> _ => None,
+                recv(self.interrupts) -> _ => Some(Ended::Signal),
+                recv(self.writer.over) -> _ => Some(Ended::Output),
+            },
         }
     }
 

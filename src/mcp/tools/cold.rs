@@ -83,3 +83,6 @@ fn facts(node: &ColdNode) -> Value {
     let file = one_line(file.as_deref().unwrap_or_default());
     json!({"id": id, "label": one_line(label), "file": file, "temperature": temperature})
 }
+
+#[cfg(test)]
+mod tests;

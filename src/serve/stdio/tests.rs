@@ -334,12 +334,15 @@ fn a_notice_goes_to_a_client_that_asked_for_its_level() {
     let level = r#"{"jsonrpc":"2.0","id":9,"method":"logging/setLevel","params":{"level":"info"}}"#;
     client.send(level);
     assert_eq!(client.reply(), PONG);
+    let message = r#"{"jsonrpc":"2.0","method":"notifications/message","params":"#.to_owned()
+        + r#"{"level":"warning","logger":"fixture","data":{"cold":["a"]}}}"#;
+    // What it missed, and what comes later.
+    assert_eq!(client.reply(), message);
+    written.recv_timeout(PATIENCE).expect("it was written");
+    let (notice, written) = fixture::notice();
+    client.fixture.notices.send(notice).unwrap();
     client.fixture.bell.ring();
-    assert_eq!(
-        client.reply(),
-        r#"{"jsonrpc":"2.0","method":"notifications/message","params":"#.to_owned()
-            + r#"{"level":"warning","logger":"fixture","data":{"cold":["a"]}}}"#
-    );
+    assert_eq!(client.reply(), message);
     written.recv_timeout(PATIENCE).expect("it was written");
     client.send(level.replace("info", "error"));
     client.reply();

@@ -2,7 +2,7 @@
 //!
 //! A node is offered when it is below the line and nobody was told since it was last above. It is
 //! noted as told only when an offer is confirmed; one that is dropped was never made. There is at
-//! most one offer at a time, and one for each tick. Servers of one memory take turns by a lease, so
+//! most one offer at a time, one at the start and one for each tick. Servers of one memory take turns by a lease, so
 //! that two do not tell of the same node; only a client that leaves its server's output unread for
 //! longer than a lease lasts may be told of what another was told meanwhile.
 
@@ -39,9 +39,9 @@ pub(crate) struct Offer {
 }
 
 /// What the connection remembers of offers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Cold {
-    /// A tick has passed since the last offer.
+    /// Nothing was offered since the start, or since the last tick.
     is_armed: bool,
     is_offered: bool,
     /// What could not be noted yet.
@@ -123,6 +123,12 @@ impl Drop for Offer {
         if is_noted && let Err(error) = self.leases.release(LEASE) {
             log::warn!("{error}");
         }
+    }
+}
+
+impl Default for Cold {
+    fn default() -> Cold {
+        Cold { is_armed: true, is_offered: false, told: Vec::new() }
     }
 }
 
