@@ -6,6 +6,7 @@
 
 mod ingest;
 mod plan;
+mod watch;
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -13,6 +14,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use serde_json::json;
 
 use crate::clock::Millis;
@@ -23,6 +25,11 @@ use crate::render::one_line;
 use crate::scan::{self, Found};
 use crate::store::{StoreError, Writer};
 use crate::{text, tokens};
+use plan::Plan;
+pub(crate) use watch::Watch;
+
+/// Why a file is not compiled though its bytes can be read.
+const PARSER_FAILED: &str = "the parser failed on it; please report the file";
 
 /// What to compile, and how.
 pub(crate) struct Request<'a> {
@@ -51,6 +58,17 @@ pub struct Report {
     pub snapshot: Option<i64>,
     /// What was odd in the input, by file and line.
     pub warnings: Vec<FileWarning>,
+    /// Files that are no longer there, by path.
+    pub purged: Vec<Purged>,
+}
+
+/// A file that is no longer there, and that did not turn up under another name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Purged {
+    /// Relative to the root, `/` between segments.
+    pub path: String,
+    /// Nodes that it had.
+    pub nodes: usize,
 }
 
 impl fmt::Display for Report {
@@ -130,6 +148,11 @@ pub enum CompileError {
     },
     /// Whoever asked for it asked to stop.
     GivenUp,
+    /// The folder is empty and does not look like the one whose files are known.
+    Emptied {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The path cannot be written as text.
     NotUtf8 {
         /// The path.
@@ -157,6 +180,12 @@ impl fmt::Display for CompileError {
                 "cannot compile `{}`: the path is not UTF-8; rename what is not",
                 path.display()
             ),
+            CompileError::Emptied { path } => write!(
+                f,
+                "`{}` is empty and not the folder that it was; if it is not just unmounted, \
+                 compile it by hand to forget its files",
+                path.display()
+            ),
             CompileError::GivenUp => f.write_str("the compile was stopped; nothing was changed"),
             CompileError::Store(error) => error.fmt(f),
         }
@@ -169,6 +198,7 @@ impl std::error::Error for CompileError {
             CompileError::NoSource { source, .. } => Some(source),
             CompileError::Store(error) => Some(error),
             CompileError::Unsupported { .. }
+            | CompileError::Emptied { .. }
             | CompileError::NotUtf8 { .. }
             | CompileError::GivenUp => None,
         }
@@ -187,8 +217,32 @@ pub(crate) fn compile(
     request: &Request<'_>,
     now: Millis,
 ) -> Result<Report, CompileError> {
+    let plan = plan::make(writer, request.path, request.redactor, None)?;
+    carry_out(writer, request, &plan, now)
+}
+
+/// The same for one who does it again and again: leaves alone what is being written, and never takes
+/// a folder that is not there for one whose files were deleted.
+pub(crate) fn rescan(
+    writer: &Writer,
+    request: &Request<'_>,
+    watch: &mut Watch,
+    now: Millis,
+) -> Result<Report, CompileError> {
+    let mut plan = plan::make(writer, request.path, request.redactor, Some(watch))?;
+    watch.defer(&mut plan, now);
+    let report = carry_out(writer, request, &plan, now)?;
+    watch.start();
+    Ok(report)
+}
+
+fn carry_out(
+    writer: &Writer,
+    request: &Request<'_>,
+    plan: &Plan,
+    now: Millis,
+) -> Result<Report, CompileError> {
     let redactor = request.redactor;
-    let plan = plan::make(writer, request.path, redactor)?;
     let message = redactor.scrub(request.message).text;
     let mut report = Report {
         warnings: plan.oddities.iter().cloned().map(Into::into).collect(),
@@ -213,13 +267,15 @@ pub(crate) fn compile(
             });
             let first = ingest::first_group(&mut files);
             writer.write(&message, &root, now, |batch| {
-                let warnings = ingest::ingest(batch, &plan, first, &mut files, now)?;
-                if is_given_up.get() { Err(CompileError::GivenUp) } else { Ok(warnings) }
+                let outcome = ingest::ingest(batch, plan, first, &mut files, now)?;
+                if is_given_up.get() { Err(CompileError::GivenUp) } else { Ok(outcome) }
             })
         },
     );
-    let (warnings, commit) = outcome?;
+    let ((warnings, mut purged), commit) = outcome?;
+    purged.sort();
     report.warnings.extend(warnings);
+    report.purged = purged;
     report.added = commit.counts.added;
     report.modified = commit.counts.modified;
     report.removed = commit.counts.removed;
@@ -256,7 +312,7 @@ fn read(found: Found, redactor: &Redactor) -> Source {
     let parsed = catch_unwind(AssertUnwindSafe(|| parse_clean(found.syntax, &bytes, redactor)));
     let outcome = match parsed {
         Ok(parsed) => Ok((ContentHash::of_bytes(&bytes), parsed)),
-        Err(_) => Err("the parser failed on it; please report the file".to_owned()),
+        Err(_) => Err(PARSER_FAILED.to_owned()),
     };
     Source { found, size: bytes.len(), outcome }
 }

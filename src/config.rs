@@ -128,6 +128,18 @@ impl Config {
     }
 }
 
+/// A duration above zero, as the settings have it: `500ms`, `30s`, `1h30m`. The error fits behind
+/// the name of what was set.
+pub(crate) fn positive_duration(text: &str) -> Result<std::time::Duration, String> {
+    match units::duration(text) {
+        None => Err(format!("is no duration, `{text}`; {}", units::DURATION_HELP)),
+        Some(signed) if signed.negative || signed.size.is_zero() => {
+            Err(format!("must be positive, not `{text}`"))
+        }
+        Some(signed) => Ok(signed.size),
+    }
+}
+
 /// `path` without `.` and `..`, if it is relative and stays below where it starts. Links are for
 /// the shell to follow and to check again.
 pub(crate) fn inside(path: &str) -> Option<String> {

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::clock::Clock;
-use crate::compile::{self, CompileError, Report, Request};
+use crate::compile::{self, CompileError, Report, Request, Watch};
 use crate::heat::Rates;
 use crate::query::{self, QueryError};
 use crate::redact::Redactor;
 use crate::store::reader::Reader;
-use crate::store::{IfMissing, Root, StoreError, Warmer, Writer};
+use crate::store::{IfMissing, Leases, Root, StoreError, Warmer, Writer};
 
 /// A database of notes, open.
 ///
@@ -200,6 +200,16 @@ impl Memory {
 
     pub(crate) fn compile_as(&self, request: &Request<'_>) -> Result<Report, Error> {
         Ok(compile::compile(&self.writer, request, self.clock.now())?)
+    }
+
+    /// Compiles for one who does it again and again, and remembers the folder by `watch`.
+    pub(crate) fn rescan(&self, request: &Request<'_>, watch: &mut Watch) -> Result<Report, Error> {
+        Ok(compile::rescan(&self.writer, request, watch, self.clock.now())?)
+    }
+
+    /// A connection that takes leases for a process that is called `holder`.
+    pub(crate) fn leases(&self, holder: &str) -> Result<Leases, Error> {
+        Ok(Leases::open(&self.path, holder)?)
     }
 
     /// What must not be stored.

@@ -6,8 +6,8 @@
 //! entry: what cannot be read is said and left as it was.
 
 use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
-use std::io;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -191,8 +191,8 @@ pub(crate) fn relative(root: &Path, path: &Path) -> Option<String> {
     Some(segments?.join("/"))
 }
 
-/// The bytes of a file; refuses what is too large to be a note.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
+/// Opens a file; refuses what is none and what is too large to be a note.
+pub(crate) fn open(path: &Path) -> Result<File, String> {
     let metadata = fs::metadata(path).map_err(|error| format!("cannot read it: {error}"))?;
     if !metadata.is_file() {
         return Err("it is no regular file any more".to_owned());
@@ -202,7 +202,48 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
         let max = FILE_BYTES_MAX / (1024 * 1024);
         return Err(format!("{mib} MiB are too large; split it into files of up to {max} MiB"));
     }
-    fs::read(path).map_err(|error| format!("cannot read it: {error}"))
+    File::open(path).map_err(|error| format!("cannot read it: {error}"))
+}
+
+/// The bytes of a file; refuses what [`open`] does.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let file = open(path)?;
+    let mut bytes = Vec::new();
+    // It may grow while it is read.
+    let read = file.take(FILE_BYTES_MAX).read_to_end(&mut bytes);
+    read.map_err(|error| format!("cannot read it: {error}"))?;
+    Ok(bytes)
+}
+
+/// What the system calls a folder; another folder at the same path is called otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FolderId(u64, u64);
+
+/// How a folder looks from outside, and whether there is anything in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FolderLook {
+    pub(crate) id: FolderId,
+    pub(crate) is_empty: bool,
+    /// When an entry last came or went, in nanoseconds since the Unix epoch.
+    pub(crate) mtime: i64,
+}
+
+/// Looks at a folder without walking it.
+pub(crate) fn look_at_folder(path: &Path) -> io::Result<FolderLook> {
+    let is_empty = fs::read_dir(path)?.next().transpose()?.is_none();
+    let metadata = fs::metadata(path)?;
+    Ok(FolderLook { id: folder_id(&metadata), is_empty, mtime: look_of(&metadata).mtime })
+}
+
+#[cfg(unix)]
+fn folder_id(metadata: &Metadata) -> FolderId {
+    use std::os::unix::fs::MetadataExt;
+    FolderId(metadata.dev(), metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn folder_id(_: &Metadata) -> FolderId {
+    FolderId(0, 0)
 }
 
 fn failing_path(error: &ignore::Error) -> Option<&Path> {

@@ -5,6 +5,8 @@
 //! signal comes: nothing can wake it, and it goes with the process.
 
 pub(crate) mod heat;
+mod jsonl;
+pub(crate) mod rescan;
 pub(crate) mod stdio;
 
 use std::io;

@@ -3,8 +3,11 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use lexopt::prelude::*;
+
+use crate::config::positive_duration;
 
 /// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +34,7 @@ pub(crate) struct Compile {
 pub(crate) struct Serve {
     pub(crate) db: Option<PathBuf>,
     pub(crate) source: Option<PathBuf>,
+    pub(crate) rescan_interval: Option<Duration>,
     pub(crate) is_verbose: bool,
 }
 
@@ -78,7 +82,7 @@ pub(crate) struct Row {
 /// Every command.
 pub(crate) const COMMANDS: &[Row] = &[
     Row { name: "compile", flags: &["db", "message", "json", "help"] },
-    Row { name: "serve", flags: &["db", "source", "verbose", "help"] },
+    Row { name: "serve", flags: &["db", "source", "rescan-interval", "verbose", "help"] },
     Row { name: "inspect", flags: &["db", "tree", "files", "depth", "json", "help"] },
     Row { name: "search", flags: &["db", "budget", "limit", "detail", "type", "json", "help"] },
     Row { name: "doctor", flags: &["db", "json", "help"] },
@@ -164,6 +168,7 @@ struct Raw {
     values: Vec<OsString>,
     db: Option<PathBuf>,
     source: Option<PathBuf>,
+    rescan_interval: Option<Duration>,
     message: Option<String>,
     detail: Option<String>,
     node_type: Option<String>,
@@ -181,6 +186,7 @@ impl Raw {
         match flag {
             "db" => self.db = Some(parser.value()?.into()),
             "source" => self.source = Some(parser.value()?.into()),
+            "rescan-interval" => self.rescan_interval = Some(interval(flag, parser.value()?)?),
             "message" => self.message = Some(parser.value()?.string()?),
             "detail" => self.detail = Some(parser.value()?.string()?),
             "type" => self.node_type = Some(parser.value()?.string()?),
@@ -224,8 +230,8 @@ impl Raw {
             }
             "serve" => {
                 self.no_values(name)?;
-                let Raw { db, source, is_verbose, .. } = self;
-                Command::Serve(Serve { db, source, is_verbose })
+                let Raw { db, source, rescan_interval, is_verbose, .. } = self;
+                Command::Serve(Serve { db, source, rescan_interval, is_verbose })
             }
             "inspect" => {
                 self.no_values(name)?;
@@ -273,6 +279,10 @@ fn number<T: std::str::FromStr>(flag: &str, value: &OsString) -> Result<T, Misus
     value.to_str().and_then(|it| it.parse().ok()).ok_or_else(|| {
         Misuse(format!("`--{flag}` needs a whole number, not `{}`", value.to_string_lossy()))
     })
+}
+
+fn interval(flag: &str, value: OsString) -> Result<Duration, Misuse> {
+    positive_duration(&value.string()?).map_err(|why| Misuse(format!("`--{flag}` {why}")))
 }
 
 fn shell_named(name: &OsString) -> Result<Shell, Misuse> {

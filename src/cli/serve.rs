@@ -1,21 +1,24 @@
 //! `remindb serve`: the memory over MCP, on the standard streams.
 
+use std::collections::hash_map::RandomState;
 use std::env;
+use std::hash::{BuildHasher, Hasher};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use simplelog::{ConfigBuilder, LevelFilter, WriteLogger};
 
 use super::args::Serve;
 use super::{Failure, Outcome, World, absolute, known_database, n_threads};
-use crate::compile::Request;
+use crate::config;
 use crate::mcp::tools::{ABOUT, TOOLS, Tools};
 use crate::mcp::{Bell, Server};
 use crate::memory::Memory;
+use crate::serve::rescan::{Rescan, Settings};
 use crate::serve::{Background, Interrupts, Stop, heat, stdio};
 use crate::store::IfMissing;
-use crate::tokens;
 
 pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure> {
     start_log(args.is_verbose);
@@ -26,6 +29,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         Some(source) => Some(folder(&source)?),
         None => None,
     };
+    let interval = interval(args.rescan_interval, source.as_deref())?;
     // Without notes to compile, a missing database is a mistyped one.
     let if_missing = if source.is_some() { IfMissing::Create } else { IfMissing::Refuse };
     let memory = Memory::open_at(&known_database(args.db), if_missing, world.clock.clone())?;
@@ -41,9 +45,18 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     });
     let mut background = vec![cooling(&server)];
     if let Some(source) = source {
+        let settings = move || Settings {
+            rescan: config::Rescan {
+                interval: interval.unwrap_or(config::Rescan::default().interval),
+                ..config::Rescan::default()
+            },
+            ..Settings::default()
+        };
+        let memory = &server.surface.memory;
+        let rescan = Rescan::new(memory, &source, n_threads(), &holder(), settings)?;
         let server = Arc::clone(&server);
-        let work = Box::new(move |stop: &Stop| first_compile(&server.surface, &source, stop));
-        background.push(Background { name: "first-compile", work });
+        let work = Box::new(move |stop: &Stop| rescan.run(&server.surface.memory, stop));
+        background.push(Background { name: "rescan", work });
     }
     let interrupts = Interrupts::watch()?;
     stdio::run(
@@ -68,32 +81,30 @@ fn cooling(server: &Arc<Server<Tools>>) -> Background {
     Background { name: "heat", work: Box::new(work) }
 }
 
-/// Compiles the source folder while the client is being served already.
-fn first_compile(tools: &Tools, source: &std::path::Path, stop: &Stop) {
-    let started = tools.memory.clock().now();
-    let request = Request {
-        path: source,
-        message: "initial",
-        n_threads: tools.n_threads,
-        redactor: tools.memory.redactor(),
-        progress: &|_, _| !stop.is_set(),
-    };
-    let outcome = tools.memory.compile_as(&request);
-    // A server may idle for days: the next count loads the vocabulary again.
-    tokens::release();
-    match outcome {
-        Ok(report) => {
-            for warning in &report.warnings {
-                log::warn!("{warning}");
-            }
-            let took_ms = tools.memory.clock().now().since(started);
-            log::info!("{report} took_ms={took_ms}");
-        }
-        Err(error) => log::error!("the source folder was not compiled: {error}"),
+/// How often the source folder is scanned, where the command line or the environment says so.
+fn interval(flag: Option<Duration>, source: Option<&Path>) -> Result<Option<Duration>, Failure> {
+    const NAME: &str = "REMINDB_RESCAN_INTERVAL";
+    if flag.is_some() && source.is_none() {
+        let what = "`--rescan-interval` is for a source folder; name one with --source";
+        return Err(Failure::Because(what.to_owned()));
+    }
+    let set = env::var_os(NAME).filter(|it| !it.is_empty() && source.is_some());
+    match (flag, set) {
+        (Some(interval), _) => Ok(Some(interval)),
+        (None, Some(text)) => config::positive_duration(&text.to_string_lossy())
+            .map(Some)
+            .map_err(|why| Failure::Because(format!("`{NAME}` {why}"))),
+        (None, None) => Ok(None),
     }
 }
 
-fn folder(source: &std::path::Path) -> Result<PathBuf, Failure> {
+/// A name for this process that no other has, not even one with the same number on another machine.
+fn holder() -> String {
+    let random = RandomState::new().build_hasher().finish();
+    format!("{}-{random:016x}", std::process::id())
+}
+
+fn folder(source: &Path) -> Result<PathBuf, Failure> {
     let full = absolute(source)?.canonicalize();
     match full {
         Ok(full) if full.is_dir() => Ok(full),

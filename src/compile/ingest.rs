@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::plan::Plan;
-use super::{CompileError, FileWarning, Source};
+use super::{CompileError, FileWarning, Purged, Source};
 use crate::clock::Millis;
 use crate::identity::{self, ContentHash, Former, Known, Loose, NodeId};
 use crate::parse::Parsed;
@@ -22,6 +22,10 @@ const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// A file that was written to so shortly before it was looked at may be written to again without
 /// looking different; its time is not trusted.
 const MTIME_TRUST_MS: i64 = 10;
+
+/// A time that lies so far ahead or less may be that of a clock that runs fast. One that lies
+/// further ahead was set by somebody; what is written later looks different.
+const MTIME_AHEAD_MS: i64 = 60_000;
 
 /// Nodes that said the same before, of which one may be what says it again.
 const FORMER_MAX: u32 = 16;
@@ -38,38 +42,43 @@ pub(super) fn first_group(files: &mut dyn Iterator<Item = Source>) -> Vec<Source
     group
 }
 
-/// Writes what differs, and returns what was odd.
+/// Writes what differs, and returns what was odd and which files are gone.
 pub(super) fn ingest(
     batch: &mut Batch<'_>,
     plan: &Plan,
     first: Vec<Source>,
     rest: &mut dyn Iterator<Item = Source>,
     now: Millis,
-) -> Result<Vec<FileWarning>, CompileError> {
+) -> Result<(Vec<FileWarning>, Vec<Purged>), CompileError> {
     let root = batch.root(&plan.root)?;
+    // What another process did since the plan was made stands; the next compile looks at it.
+    let vanished = batch.unchanged_files(&plan.vanished)?;
     for (row, path) in &plan.adopted {
-        batch.move_file(row, root, path)?;
+        if batch.is_unchanged_file(row)? {
+            batch.move_file(row, root, path)?;
+        }
     }
     let rows = batch.files(root)?.into_iter().map(|row| (row.path.clone(), row)).collect();
-    let mut run = Run { root, rows, pool: Vec::new(), warnings: Vec::new(), now };
+    let (pool, warnings, purged) = (Vec::new(), Vec::new(), Vec::new());
+    let mut run = Run { root, rows, pool, warnings, purged, now };
     let mut group = first;
-    if !plan.vanished.is_empty() {
+    if !vanished.is_empty() {
         // A renamed file is told by its words, so all new files are needed to tell which one it is.
         group.extend(&mut *rest);
-        run.settle_vanished(batch, &plan.vanished, &group)?;
+        run.settle_vanished(batch, &vanished, &group)?;
     }
     while !group.is_empty() {
         run.ingest_group(batch, group)?;
         group = first_group(rest);
     }
     run.remove_the_rest(batch)?;
-    for row in &plan.vanished {
+    for row in &vanished {
         if !run.rows.values().any(|kept| kept.id == row.id) {
             batch.drop_file(row.id)?;
         }
     }
     batch.drop_empty_roots()?;
-    Ok(run.warnings)
+    Ok((run.warnings, run.purged))
 }
 
 struct Run {
@@ -79,6 +88,7 @@ struct Run {
     /// Old nodes without a successor so far, in document order a file.
     pool: Vec<Stored>,
     warnings: Vec<FileWarning>,
+    purged: Vec<Purged>,
     now: Millis,
 }
 
@@ -127,6 +137,7 @@ impl Run {
         for ((row, nodes), is_renamed) in vanished.iter().zip(old).zip(is_renamed) {
             if !is_renamed {
                 self.rows.retain(|_, it| it.id != row.id);
+                self.purged.push(Purged { path: row.path.clone(), nodes: nodes.len() });
                 self.pool.extend(nodes);
             }
         }
@@ -410,5 +421,6 @@ fn hashes_of(source: &Source) -> Vec<ContentHash> {
 
 fn trusted(look: Look, now: Millis) -> Look {
     let age_ms = now.0.saturating_sub(look.mtime / 1_000_000);
-    if age_ms < MTIME_TRUST_MS { Look { mtime: 0, ..look } } else { look }
+    let is_recent = (-MTIME_AHEAD_MS..MTIME_TRUST_MS).contains(&age_ms);
+    if is_recent { Look { mtime: 0, ..look } } else { look }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::CompileError;
+use super::{CompileError, PARSER_FAILED, Watch};
 use crate::parse::Syntax;
 use crate::redact::Redactor;
 use crate::scan::{self, Found, Oddity, Rules};
@@ -18,6 +18,8 @@ pub(super) struct Plan {
     pub(super) root: String,
     /// Files to read: those that have a row first, then the new ones, each by path.
     pub(super) changed: Vec<Found>,
+    /// How many of them, from the end, are new.
+    pub(super) n_new: usize,
     /// Rows whose files are gone, emptied of their names or ignored now.
     pub(super) vanished: Vec<FileRow>,
     /// Files of roots further down that this root takes over, with their path here.
@@ -47,11 +49,13 @@ impl Scope {
     }
 }
 
-/// Compares the folder with the rows of its files.
+/// Compares the folder with the rows of its files. Who watches it gets errors where it is not there,
+/// and does not look again at what could not be compiled and did not change.
 pub(super) fn make(
     writer: &Writer,
     path: &Path,
     redactor: &Redactor,
+    watch: Option<&mut Watch>,
 ) -> Result<Plan, CompileError> {
     let roots = writer.roots()?;
     let (full, kind) = resolve(path)?;
@@ -68,9 +72,20 @@ pub(super) fn make(
     let is_ignored = rules.is_ignored(&scope.path, matches!(kind, Kind::Folder));
     // From here on, paths are as they are stored.
     scope.path = redactor.scrub(&scope.path).text.into_owned();
+    let nested = nested(writer, &roots, &scope)?;
+    let recheck = match &watch {
+        Some(watch) if watch.is_started() => Recheck::IfOtherwise,
+        _ => Recheck::Always,
+    };
+    let is_watched = watch.is_some();
+    if let (Some(watch), Kind::Folder) = (watch, &kind) {
+        let own = rows.iter().filter(|row| scope.covers(&row.path));
+        let newest = own.chain(nested.iter().map(|(row, _)| row)).map(|row| row.look.mtime).max();
+        watch.check_folder(&full, newest)?;
+    }
     let mut walk = match kind {
         Kind::Gone(source) => {
-            if !rows.iter().any(|row| scope.covers(&row.path)) {
+            if is_watched || !rows.iter().any(|row| scope.covers(&row.path)) {
                 return Err(CompileError::NoSource { path: path.to_owned(), source });
             }
             scan::Walk::default()
@@ -85,9 +100,30 @@ pub(super) fn make(
     scrub_paths(&mut walk, redactor);
     oddities.extend(walk.oddities);
     plan.oddities = oddities;
-    let nested = nested(writer, &roots, &scope)?;
-    compare(&mut plan, &scope, rows, nested, walk.found, &walk.unseen);
+    compare(&mut plan, &scope, (rows, nested), walk.found, &walk.unseen, recheck);
     Ok(plan)
+}
+
+/// When a file that could not be compiled and looks the same is read again.
+#[derive(Clone, Copy, Debug)]
+enum Recheck {
+    Always,
+    /// If it can be opened now, or the reason is another.
+    IfOtherwise,
+}
+
+impl Recheck {
+    /// Whether there is nothing more to do about a file that looks as it did.
+    fn is_done(self, row: &FileRow, file: &Found) -> bool {
+        match (&row.error, self) {
+            (None, _) => row.content_hash.is_some(),
+            (Some(_), Recheck::Always) => false,
+            (Some(error), Recheck::IfOtherwise) => match scan::open(&file.full) {
+                Ok(_) => error == PARSER_FAILED,
+                Err(what) => what == *error,
+            },
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -189,10 +225,10 @@ fn nested(
 fn compare(
     plan: &mut Plan,
     scope: &Scope,
-    rows: Vec<FileRow>,
-    nested: Vec<(FileRow, String)>,
+    (rows, nested): (Vec<FileRow>, Vec<(FileRow, String)>),
     found: Vec<Found>,
     unseen: &[String],
+    recheck: Recheck,
 ) {
     let paths: BTreeSet<&str> = found.iter().map(|it| it.path.as_str()).collect();
     let own: BTreeSet<String> = rows.iter().map(|it| it.path.clone()).collect();
@@ -227,12 +263,16 @@ fn compare(
     let (mut changed, mut new) = (Vec::new(), Vec::new());
     for file in found {
         match known.get(&file.path) {
-            Some(row)
-                if row.error.is_none() && row.content_hash.is_some() && row.look == file.look => {}
+            Some(row) if row.look == file.look && recheck.is_done(row, &file) => {
+                let what = row.error.clone();
+                let odd = |what| Oddity { path: file.path.clone(), line: None, what };
+                plan.oddities.extend(what.map(odd));
+            }
             Some(_) => changed.push(file),
             None => new.push(file),
         }
     }
+    plan.n_new = new.len();
     changed.append(&mut new);
     plan.changed = changed;
 }

@@ -395,3 +395,28 @@ fn no_secret_reaches_the_file() {
     }
     notes.gives("0 added, 0 modified, 0 removed (0 ops)");
 }
+
+#[test]
+fn a_plan_that_another_process_was_quicker_with_does_no_harm() {
+    let notes = Notes::new();
+    let text = "# Title\n\nSeveral words that stay as they are.\n";
+    notes.write("old.md", text).write("gone.md", "Gone soon.\n");
+    notes.gives("3 added, 0 modified, 0 removed (3 ops)");
+    notes.remove("old.md").remove("gone.md").write("new.md", text);
+    let path = notes.path("");
+    let redactor = Redactor::builtin();
+    let request = Request {
+        path: &path,
+        message: "late",
+        n_threads: 1,
+        redactor: &redactor,
+        progress: &|_, _| true,
+    };
+    let late = plan::make(&notes.writer, &path, &redactor, None).unwrap();
+    notes.gives("0 added, 1 modified, 1 removed (2 ops)");
+    let nodes = notes.nodes();
+    let report = carry_out(&notes.writer, &request, &late, Millis(4_000_000_000_000)).unwrap();
+    assert_eq!(report.snapshot, None, "{report}");
+    notes.check_health();
+    assert_eq!(notes.nodes(), nodes);
+}

@@ -1,6 +1,6 @@
 //! Roots and files in a write: noted, moved, forgotten.
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
 use super::{Batch, Conflict, Family, Op};
 use crate::identity::ContentHash;
@@ -26,6 +26,31 @@ impl Batch<'_> {
     /// The files of a root, by path.
     pub(crate) fn files(&self, root: RootId) -> Result<Vec<FileRow>, StoreError> {
         files::files(self.tx, root)
+    }
+
+    /// Whether a file's row is as it was read earlier, outside of this write.
+    pub(crate) fn is_unchanged_file(&self, row: &FileRow) -> Result<bool, StoreError> {
+        const FILE: &str = "
+            SELECT id, root, path, size, mtime, content_hash, error
+              FROM file
+             WHERE id = ?1";
+        let found = self
+            .tx
+            .prepare_cached(FILE)
+            .and_then(|mut it| it.query_row([row.id.0], FileRow::read).optional())
+            .doing("look at a file's row again")?;
+        Ok(found.as_ref() == Some(row))
+    }
+
+    /// Those of the rows that are as they were read earlier, outside of this write.
+    pub(crate) fn unchanged_files(&self, rows: &[FileRow]) -> Result<Vec<FileRow>, StoreError> {
+        let mut unchanged = Vec::with_capacity(rows.len());
+        for row in rows {
+            if self.is_unchanged_file(row)? {
+                unchanged.push(row.clone());
+            }
+        }
+        Ok(unchanged)
     }
 
     /// A file that is seen for the first time.
