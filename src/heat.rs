@@ -17,16 +17,17 @@ mod pace;
 #[cfg(test)]
 mod tests;
 
+use std::time::Duration;
+
 pub(crate) use pace::{Elapsed, Pace};
+
+use crate::config::Temperature;
 
 /// Temperature of a node that is born.
 pub(crate) const BIRTH: f64 = 0.5;
 
-/// What reading a node with a tool adds.
-pub(crate) const ACCESS_BOOST: f64 = 0.15;
-
-/// What being found by a search adds.
-pub(crate) const SEARCH_BOOST: f64 = 0.03;
+/// What being found by a search adds, as a share of what reading adds.
+pub(crate) const GLANCE_SHARE: f64 = 0.2;
 
 /// Share of its temperature that a node loses in an hour of the memory clock, continuously
 /// compounded.
@@ -40,9 +41,6 @@ pub(crate) const COLD_MAX: f64 = 0.1;
 
 /// What the coldest node keeps of its relevance.
 const SCORE_FLOOR: f64 = 0.3;
-
-/// Where a temperature is set to when a node is summarized.
-pub(crate) const REBOUND: f64 = 0.5;
 
 /// How long the memory clock takes to bring a temperature to its 2.718th part.
 const FADE_MS: f64 = 3_600_000.0 / DECAY_PER_HOUR;
@@ -60,8 +58,6 @@ pub(crate) struct Rates {
     pub(crate) decay_per_hour: f64,
     /// What reading a node with a tool adds.
     pub(crate) access_boost: f64,
-    /// What being found by a search adds.
-    pub(crate) search_boost: f64,
     /// What a summarized node is warmed to.
     pub(crate) rebound: f64,
     /// Below this a node is cold.
@@ -78,22 +74,27 @@ pub(crate) struct Rates {
 
 impl Default for Rates {
     fn default() -> Rates {
-        Rates {
-            is_enabled: true,
-            decay_per_hour: DECAY_PER_HOUR,
-            access_boost: ACCESS_BOOST,
-            search_boost: SEARCH_BOOST,
-            rebound: REBOUND,
-            cold: COLD_MAX,
-            notify: COLD_MAX,
-            tick_ms: 5 * 60 * 1000,
-            notify_ttl_ms: 60 * 60 * 1000,
-            notify_max: 50,
-        }
+        Rates::of(&Temperature::default())
     }
 }
 
 impl Rates {
+    /// What the settings say.
+    pub(crate) fn of(settings: &Temperature) -> Rates {
+        let ms = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        Rates {
+            is_enabled: settings.enabled,
+            decay_per_hour: settings.decay_rate,
+            access_boost: settings.access_boost,
+            rebound: settings.summarize_rebound,
+            cold: settings.cold_threshold,
+            notify: settings.notify_threshold,
+            tick_ms: ms(settings.tick_interval),
+            notify_ttl_ms: ms(settings.cold_notify_ttl),
+            notify_max: settings.cold_notify_limit,
+        }
+    }
+
     /// What the memory clock moves by in `elapsed_ms`; nothing while nodes do not cool.
     pub(crate) fn cooling_ms(&self, elapsed_ms: i64) -> f64 {
         let speed = match self.is_enabled {

@@ -43,9 +43,12 @@
 //!   edits, moves and renames.
 //! - `fingerprint`: the whole state as a sum with one term a node. `ranks`: sparse positions of
 //!   siblings.
+//! - `heat`: temperatures as a function of what is stored and of the memory clock, and the pace at
+//!   which that clock is written.
 //! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
 //!   `Reader` is a connection that SQLite opened read-only, with one method a question; `Warmer`
-//!   notes what was read; `doctor` looks whether all of it holds.
+//!   notes what was read, moves the memory clock and knows who was told of what went cold; `doctor`
+//!   looks whether all of it holds.
 //! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
 //!   group, and writes what differs.
 //! - `query`: search, tree, fetch and statistics as answers of text, JSON and what they warm;

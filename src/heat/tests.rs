@@ -162,14 +162,14 @@ fn an_unread_node_is_cold_after_33_attended_hours() {
 
 #[test]
 fn four_reads_make_a_node_as_hot_as_can_be() {
-    let heat = (0..4).fold(Heat::birth(0), |heat, _| heat.warmed(ACCESS_BOOST, 0));
+    let heat = (0..4).fold(Heat::birth(0), |heat, _| heat.warmed(Rates::default().access_boost, 0));
     assert_eq!(heat.temperature, 1.0);
 }
 
 #[test]
 fn a_clock_that_stepped_back_cools_nothing() {
     assert_eq!(Heat::birth(HOUR).now(0), BIRTH);
-    assert_eq!(Heat::birth(HOUR).warmed(ACCESS_BOOST, 0).at, HOUR);
+    assert_eq!(Heat::birth(HOUR).warmed(0.15, 0).at, HOUR);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::sync::{MutexGuard, PoisonError};
 
 use super::{Error, Memory};
-use crate::heat::{Elapsed, Rates};
+use crate::heat::{Elapsed, GLANCE_SHARE, Rates};
 use crate::query::Attention;
 use crate::store::{NodeKey, Offer, Warmth};
 
@@ -27,6 +27,7 @@ impl Memory {
     }
 
     /// Changes how nodes warm and cool from now on.
+    #[allow(dead_code, reason = "the program does not read its settings yet")]
     pub(crate) fn set_rates(&self, rates: Rates) {
         *self.lock_rates() = rates;
     }
@@ -51,7 +52,7 @@ impl Memory {
     pub(super) fn warm(&self, shown: Vec<(NodeKey, Attention)>) {
         let (rates, at) = (self.rates(), self.clock.now());
         let by = |attention| match attention {
-            Attention::Glanced => rates.search_boost,
+            Attention::Glanced => rates.access_boost * GLANCE_SHARE,
             Attention::Read => rates.access_boost,
         };
         let warmth: Vec<Warmth> = shown

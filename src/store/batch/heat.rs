@@ -7,6 +7,16 @@ use crate::heat::Heat;
 use crate::store::{Doing, NodeKey, StoreError};
 
 impl Batch<'_> {
+    /// Gives a node a temperature, as of now.
+    #[allow(dead_code, reason = "for the tools that pin and summarize, and for seeds")]
+    pub(crate) fn set_temperature(
+        &self,
+        node: NodeKey,
+        temperature: f64,
+    ) -> Result<(), StoreError> {
+        self.set_heat(node, |heat, attended| heat.with_temperature(temperature, attended)).map(drop)
+    }
+
     /// Changes a node's heat, given what it is and the reading of the memory clock; what it is
     /// then, or `None` when there is no such node.
     #[allow(dead_code, reason = "for the tools that pin and summarize")]
