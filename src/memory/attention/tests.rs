@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::*;
 use crate::clock::{Clock, Millis};
 use crate::heat::{BIRTH, Pace};
-use crate::store::IfMissing;
+use crate::store::{Batch, IfMissing, StoreError};
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
@@ -410,6 +410,33 @@ fn pinned_nodes_never_go_cold() {
     is_near(average(&memory), after_hours(BIRTH, 1.0));
     cool(&desk, &memory, 40);
     assert!(!told(&memory).is_empty());
+}
+
+#[test]
+fn a_pin_keeps_the_temperature_of_its_moment() {
+    let (desk, memory) = Desk::compiled(1);
+    let n_nodes = desk.number("SELECT count(*) FROM heat");
+    let pin = |pinned| {
+        let set = |batch: &mut Batch<'_>| -> Result<(), StoreError> {
+            for key in 1..=n_nodes {
+                batch.set_heat(NodeKey(key), |it, attended| it.with_pin(pinned, attended))?;
+            }
+            Ok(())
+        };
+        let ((), commit) = memory.writer.write("", "", desk.clock.now(), set).unwrap();
+        assert_eq!(commit.snapshot, None);
+    };
+    cool(&desk, &memory, 30);
+    pin(true);
+    cool(&desk, &memory, 1000);
+    is_near(average(&memory), after_hours(BIRTH, 30.0));
+    assert_eq!(told(&memory).len(), 0);
+    pin(false);
+    is_near(average(&memory), after_hours(BIRTH, 30.0));
+    cool(&desk, &memory, 2);
+    assert_eq!(told(&memory).len(), 0);
+    cool(&desk, &memory, 1);
+    assert_eq!(told(&memory).len() as i64, n_nodes);
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Heat in a write: pins, and temperatures that somebody sets. No snapshot knows of them.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::Batch;
 use crate::heat::Heat;
-use crate::store::{Doing, NodeKey, StoreError};
+use crate::store::{Doing, FileId, NodeKey, StoreError};
 
 impl Batch<'_> {
     /// Gives a node a temperature, as of now.
@@ -15,6 +17,32 @@ impl Batch<'_> {
         temperature: f64,
     ) -> Result<(), StoreError> {
         self.set_heat(node, |heat, attended| heat.with_temperature(temperature, attended)).map(drop)
+    }
+
+    /// Gives all nodes of files a temperature, as of now, but for those that are pinned; returns
+    /// how many.
+    #[allow(dead_code, reason = "for seeds")]
+    pub(crate) fn reseed(&self, files: &BTreeMap<FileId, f64>) -> Result<usize, StoreError> {
+        const NODES: &str = "
+            SELECT node.key, node.file
+              FROM node
+              JOIN heat ON heat.node = node.key
+             WHERE node.file IS NOT NULL
+               AND NOT heat.pinned";
+        let mut query = self.tx.prepare_cached(NODES).doing("read nodes")?;
+        let rows = query
+            .query_map([], |row| Ok((NodeKey(row.get(0)?), FileId(row.get(1)?))))
+            .doing("read nodes")?;
+        // All of them are read before the first is written: a query must not see its own changes.
+        let nodes: Vec<(NodeKey, FileId)> = rows.collect::<Result<_, _>>().doing("read nodes")?;
+        let mut n_nodes = 0;
+        for (node, file) in nodes {
+            if let Some(temperature) = files.get(&file) {
+                self.set_temperature(node, *temperature)?;
+                n_nodes += 1;
+            }
+        }
+        Ok(n_nodes)
     }
 
     /// Changes a node's heat, given what it is and the reading of the memory clock; what it is

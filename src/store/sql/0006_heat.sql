@@ -17,5 +17,7 @@ WHEN new.full_at IS old.full_at AND new.full_at IS NOT NULL BEGIN
     UPDATE heat SET full_at = NULL WHERE node = new.node;
 END;
 
--- Which server moved the memory clock when; two that are up share the time between them.
+-- The memory clock, `attended`, counts ms of attended time at the speed that the settings give: at a
+-- rate of 0.05 an hour as they pass, at 0.1 twice as fast. When it was last moved is noted,
+-- since servers that are up at the same time share the time between them.
 ALTER TABLE memory ADD COLUMN ticked_at INTEGER NOT NULL DEFAULT 0; -- ms since the Unix epoch

@@ -2,9 +2,11 @@
 //!
 //! A node is offered when it is below the line and nobody was told since it was last above. It is
 //! noted as told only when an offer is confirmed; one that is dropped was never made. There is at
-//! most one offer at a time, one at the start and one for each tick. Servers of one memory take turns by a lease, so
-//! that two do not tell of the same node; only a client that leaves its server's output unread for
-//! longer than a lease lasts may be told of what another was told meanwhile.
+//! most one offer at a time, one at the start and one for each tick.
+//!
+//! Servers of one memory take turns by a lease, so that two do not tell of the same node. Only a
+//! client that leaves its server's output unread for longer than a lease lasts may be told of what
+//! another was told meanwhile.
 
 use std::sync::Arc;
 
