@@ -148,7 +148,7 @@ pub enum CompileError {
     },
     /// Whoever asked for it asked to stop.
     GivenUp,
-    /// The folder is empty and does not look like the one whose files are known.
+    /// The folder has no notes and does not look like the one whose files are known.
     Emptied {
         /// The folder.
         path: PathBuf,
@@ -182,7 +182,7 @@ impl fmt::Display for CompileError {
             ),
             CompileError::Emptied { path } => write!(
                 f,
-                "`{}` is empty and not the folder that it was; if it is not just unmounted, \
+                "`{}` has no notes and is not the folder that it was; if it is not just unmounted, \
                  compile it by hand to forget its files",
                 path.display()
             ),
@@ -221,8 +221,8 @@ pub(crate) fn compile(
     carry_out(writer, request, &plan, now)
 }
 
-/// The same for one who does it again and again: leaves alone what is being written, and never takes
-/// a folder that is not there for one whose files were deleted.
+/// The same for one who does it again and again: leaves alone what is being written, and never
+/// takes a folder that is not there for one whose files were deleted.
 pub(crate) fn rescan(
     writer: &Writer,
     request: &Request<'_>,

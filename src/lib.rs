@@ -29,7 +29,8 @@
 //! | row | modules | what they are |
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
-//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` `heat` | values to values |
+//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` | values to values |
+//! | | `heat` `due` `config` | |
 //! | store | `store` | the only module that knows SQL |
 //! | use cases | `scan` `compile` `query` `render` `memory` | a folder in, questions out |
 //! | protocol | `rpc` `mcp` | JSON-RPC frames; MCP in both eras; the table of tools |
@@ -47,19 +48,20 @@
 //!   which that clock is written.
 //! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
 //!   `Reader` is a connection that SQLite opened read-only, with one method a question; `Warmer`
-//!   notes what was read, moves the memory clock and knows who was told of what went cold; `doctor`
-//!   looks whether all of it holds.
+//!   notes what was read, moves the memory clock and knows who was told of what went cold; `Leases`
+//!   says who does what only one process should; `doctor` looks whether all of it holds.
 //! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
-//!   group, and writes what differs.
+//!   group, and writes what differs; its `Watch` is what one remembers who does so again and again.
+//! - `due`: when something is next to be done, as a value that is told the time.
 //! - `query`: search, tree, fetch and statistics as answers of text, JSON and what they warm;
 //!   `render` has the layouts.
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
 //!   transport, and `mcp::tools`, the one registration of it.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
-//!   stdout.
+//!   stdout; `serve::rescan` keeps the source folder compiled.
 //!
-//! `config`, `seeds` and `links` read settings, first temperatures and references. The program does
-//! not use them yet. Of references one promise is known to be broken: extracting them twice can
+//! `config`, `seeds` and `links` read settings, first temperatures and references. The program uses
+//! little of them yet. Of references one promise is known to be broken: extracting them twice can
 //! change a text in which escaped line breaks stand between brackets.
 //!
 //! # What always holds

@@ -258,8 +258,9 @@ fn failing_path(error: &ignore::Error) -> Option<&Path> {
 }
 
 fn root_cause(error: &ignore::Error) -> String {
-    match error.io_error() {
-        Some(error) => error.to_string(),
+    // What the walk adds is the path in full, which is said already and may be nobody's business.
+    match error.io_error().and_then(io::Error::raw_os_error) {
+        Some(code) => io::Error::from_raw_os_error(code).to_string(),
         None => error.to_string(),
     }
 }

@@ -52,8 +52,8 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
             },
             ..Settings::default()
         };
-        let memory = &server.surface.memory;
-        let rescan = Rescan::new(memory, &source, n_threads(), &holder(), settings)?;
+        let leases = Arc::new(server.surface.memory.leases(&holder())?);
+        let rescan = Rescan::new(&source, n_threads(), leases, settings);
         let server = Arc::clone(&server);
         let work = Box::new(move |stop: &Stop| rescan.run(&server.surface.memory, stop));
         background.push(Background { name: "rescan", work });

@@ -49,8 +49,8 @@ impl Scope {
     }
 }
 
-/// Compares the folder with the rows of its files. Who watches it gets errors where it is not there,
-/// and does not look again at what could not be compiled and did not change.
+/// Compares the folder with the rows of its files. Who watches it gets errors where it is not
+/// there, and does not look again at what could not be compiled and did not change.
 pub(super) fn make(
     writer: &Writer,
     path: &Path,
@@ -77,15 +77,10 @@ pub(super) fn make(
         Some(watch) if watch.is_started() => Recheck::IfOtherwise,
         _ => Recheck::Always,
     };
-    let is_watched = watch.is_some();
-    if let (Some(watch), Kind::Folder) = (watch, &kind) {
-        let own = rows.iter().filter(|row| scope.covers(&row.path));
-        let newest = own.chain(nested.iter().map(|(row, _)| row)).map(|row| row.look.mtime).max();
-        watch.check_folder(&full, newest)?;
-    }
+    let is_folder = matches!(kind, Kind::Folder);
     let mut walk = match kind {
         Kind::Gone(source) => {
-            if is_watched || !rows.iter().any(|row| scope.covers(&row.path)) {
+            if watch.is_some() || !rows.iter().any(|row| scope.covers(&row.path)) {
                 return Err(CompileError::NoSource { path: path.to_owned(), source });
             }
             scan::Walk::default()
@@ -97,6 +92,11 @@ pub(super) fn make(
         }
         Kind::File | Kind::Folder => scan::walk(&rules, &full),
     };
+    if let Some(watch) = watch.filter(|_| is_folder) {
+        let own = rows.iter().filter(|row| scope.covers(&row.path));
+        let newest = own.chain(nested.iter().map(|(row, _)| row)).map(|row| row.look.mtime).max();
+        watch.check_folder(&full, walk.found.len(), newest)?;
+    }
     scrub_paths(&mut walk, redactor);
     oddities.extend(walk.oddities);
     plan.oddities = oddities;

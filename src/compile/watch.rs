@@ -61,23 +61,25 @@ impl Watch {
         self.is_started
     }
 
-    /// Refuses a folder that cannot be read, and one that seems to be no longer there: it is empty,
-    /// and it is another one than before or older than what is known of it. Without its medium, a
-    /// mount point looks like that. `newest` is the latest time of a known file.
+    /// Refuses a folder that cannot be read, and one that seems to be no longer there: it has no
+    /// notes and is another one than before, or it is empty and older than what is known of it.
+    /// Without its medium, a mount point looks like that. `newest` is the latest time of a known
+    /// file.
     pub(super) fn check_folder(
         &mut self,
         folder: &Path,
+        n_found: usize,
         newest: Option<i64>,
     ) -> Result<(), CompileError> {
         let unreadable = |source| CompileError::NoSource { path: folder.to_owned(), source };
+        let emptied = || CompileError::Emptied { path: folder.to_owned() };
         let seen = scan::look_at_folder(folder).map_err(unreadable)?;
         let is_other = self.folder.is_some_and(|it| it != seen.id);
         match newest {
-            Some(newest) if seen.is_empty && (is_other || seen.mtime < newest) => {
-                Err(CompileError::Emptied { path: folder.to_owned() })
-            }
+            Some(_) if n_found == 0 && is_other => Err(emptied()),
+            Some(newest) if seen.is_empty && seen.mtime < newest => Err(emptied()),
             _ => {
-                if !seen.is_empty {
+                if 0 < n_found {
                     self.folder = Some(seen.id);
                 }
                 Ok(())
@@ -85,8 +87,8 @@ impl Watch {
         }
     }
 
-    /// Leaves files that somebody may still be writing to the next time: as they are stored, neither
-    /// changed nor gone.
+    /// Leaves files that somebody may still be writing to the next time: as they are stored,
+    /// neither changed nor gone.
     pub(super) fn defer(&mut self, plan: &mut Plan, now: Millis) {
         let n_known = plan.changed.len() - plan.n_new;
         let mut was_unsettled = std::mem::take(&mut self.unsettled);

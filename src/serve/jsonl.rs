@@ -1,8 +1,8 @@
 //! A log in a file of its own: one JSON value a line, below `.remindb/` of the source folder.
 //!
 //! The folder may come from somebody else's repository, so nothing is written through a link that
-//! leads out of it, nor into what is no regular file. The file is the user's alone. One that is full
-//! becomes `NAME.1`, whatever was called that before.
+//! leads out of it, nor into what is no regular file. The file is the user's alone. One that is
+//! full becomes `NAME.1`, whatever was called that before.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};

@@ -11,6 +11,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use status::{Latest, Status, Tick};
@@ -49,7 +50,7 @@ pub(crate) struct Rescan {
     n_threads: usize,
     /// Asked before every scan.
     settings: Box<dyn Fn() -> Settings + Send>,
-    leases: Leases,
+    leases: Arc<Leases>,
     /// The lease's name.
     lease: String,
     schedule: Schedule,
@@ -58,34 +59,37 @@ pub(crate) struct Rescan {
     latest: Latest,
     /// What was said of the last scan, and is not said again while it lasts.
     said: BTreeSet<String>,
+    /// Files that the latest scan read.
+    n_read: usize,
 }
 
 impl Rescan {
-    /// Prepares to keep `source` (absolute, canonical) compiled; `holder` is this process's name.
+    /// Prepares to keep `source` (absolute, canonical) compiled.
     pub(crate) fn new(
-        memory: &Memory,
         source: &Path,
         n_threads: usize,
-        holder: &str,
+        leases: Arc<Leases>,
         settings: impl Fn() -> Settings + Send + 'static,
-    ) -> Result<Rescan, Error> {
+    ) -> Rescan {
         // A path may hold what nobody should read in the database.
         let lease = format!("rescan:{}", ContentHash::of(&source.to_string_lossy()));
-        Ok(Rescan {
+        Rescan {
             source: source.to_owned(),
             n_threads,
             schedule: Schedule::every(0),
             settings: Box::new(settings),
-            leases: memory.leases(holder)?,
+            leases,
             lease,
             watch: Watch::default(),
             log: Sink::new(source, LOG_FILE),
             latest: Latest::default(),
             said: BTreeSet::new(),
-        })
+            n_read: 0,
+        }
     }
 
     /// What the latest scan did, for whoever asks while this runs.
+    #[cfg_attr(not(test), expect(dead_code, reason = "a resource that shows it is to come"))]
     pub(crate) fn latest(&self) -> Latest {
         self.latest.clone()
     }
@@ -93,7 +97,10 @@ impl Rescan {
     /// Scans when it is time, until it is told to stop.
     pub(crate) fn run(mut self, memory: &Memory, stop: &Stop) {
         loop {
-            self.turn(memory, stop);
+            if self.turn(memory, stop) && 0 < self.n_read {
+                // A server may idle for days: the next count loads the vocabulary again.
+                tokens::release();
+            }
             let sleep_ms = self.schedule.sleep_ms(memory.clock().now());
             if stop.is_set_within(Duration::from_millis(sleep_ms.unsigned_abs())) {
                 break;
@@ -149,10 +156,7 @@ impl Rescan {
         };
         let watch = &mut self.watch;
         let outcome = catch_unwind(AssertUnwindSafe(|| memory.rescan(&request, watch)));
-        if 0 < n_read.get() {
-            // A server may idle for days: the next count loads the vocabulary again.
-            tokens::release();
-        }
+        self.n_read = n_read.get();
         let run_at = began.0.div_euclid(1_000);
         let tick = match outcome {
             Ok(Ok(report)) => {

@@ -8,3 +8,14 @@ fn a_signal_is_a_message() {
     signal_hook::low_level::raise(SIGINT).unwrap();
     interrupts.received().recv().unwrap();
 }
+
+#[test]
+fn a_stop_wakes_who_waits() {
+    let stop = Stop::default();
+    assert!(!stop.is_set() && !stop.is_set_within(Duration::ZERO));
+    let waiting = stop.clone();
+    let thread = spawn("waits", move || waiting.is_set_within(Duration::MAX)).unwrap();
+    stop.set();
+    assert!(thread.join().unwrap());
+    assert!(stop.is_set());
+}

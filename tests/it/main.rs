@@ -14,6 +14,8 @@ mod hostile;
 mod mcp_stdio;
 /// What the README and the manual say.
 mod readme;
+/// A folder that changes while it is served, and while it is not.
+mod rescan;
 /// A folder, the program, and a client.
 mod support;
 /// The rules of the house.

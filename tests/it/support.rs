@@ -63,7 +63,8 @@ impl Folder {
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_remindb"));
         command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
-        for name in ["REMINDB_DB", "REMINDB_SOURCE", "NO_COLOR", "RUST_BACKTRACE"] {
+        let names = ["REMINDB_DB", "REMINDB_SOURCE", "REMINDB_RESCAN_INTERVAL", "NO_COLOR"];
+        for name in names.iter().chain(&["RUST_BACKTRACE"]) {
             command.env_remove(name);
         }
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

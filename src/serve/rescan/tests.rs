@@ -1,5 +1,5 @@
 use std::fs::{self, File};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use expect_test::{Expect, expect};
@@ -131,8 +131,8 @@ fn process(dir: &Path, clock: Clock, holder: &str) -> (Memory, Rescan, Arc<Mutex
     let settings = Arc::new(Mutex::new(settings()));
     let asked = Arc::clone(&settings);
     let source = dir.join("notes").canonicalize().unwrap();
-    let rescan =
-        Rescan::new(&memory, &source, 1, holder, move || asked.lock().unwrap().clone()).unwrap();
+    let leases = Arc::new(memory.leases(holder).unwrap());
+    let rescan = Rescan::new(&source, 1, leases, move || asked.lock().unwrap().clone());
     (memory, rescan, settings)
 }
 
@@ -243,13 +243,9 @@ fn a_time_in_the_future_settles_and_is_not_looked_at_for_ever() {
     }
 }
 
-/// The database's bytes with the log that they come in first.
+/// The log that every write goes to first.
 fn stored(desk: &Desk) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for name in ["memory.db", "memory.db-wal"] {
-        bytes.extend(fs::read(desk.dir.path().join(name)).unwrap());
-    }
-    bytes
+    fs::read(desk.dir.path().join("memory.db-wal")).unwrap()
 }
 
 #[test]
@@ -262,6 +258,21 @@ fn a_rename_is_one_even_when_the_new_name_is_fresh() {
     assert_eq!(desk.after(0), NOTHING);
     assert_eq!(desk.after(500), r#""added":0,"modified":1,"removed":0,"purged_files":[]"#);
     assert_eq!(desk.ids(), ids);
+}
+
+#[test]
+fn what_is_gone_does_not_wait_for_new_files_for_ever() {
+    let mut desk = Desk::new();
+    desk.write("old.md", "Old.\n").after(0);
+    desk.memory.clock().advance(30_000);
+    desk.remove("old.md");
+    let mut waited_ms = 0;
+    while !desk.write_ago(&format!("{waited_ms}.md"), "New.\n", -100).after(500).contains("old.md")
+    {
+        waited_ms += 500;
+        assert!(waited_ms < 10_000);
+    }
+    assert_eq!(waited_ms, 5_000);
 }
 
 #[test]
@@ -300,9 +311,11 @@ fn a_folder_that_is_not_there_deletes_nothing() {
         .assert_eq(&desk.tick());
     // As when a medium is taken out: what is left is another folder, and empty.
     fs::create_dir(&notes).unwrap();
-    expect![[r#"{"run_at":2000000060,"error":"`DIR/notes` is empty and not the folder that it was; if it is not just unmounted, compile it by hand to forget its files","added":0,"modified":0,"removed":0,"purged_files":[]"#]]
+    expect![[r#"{"run_at":2000000060,"error":"`DIR/notes` has no notes and is not the folder that it was; if it is not just unmounted, compile it by hand to forget its files","added":0,"modified":0,"removed":0,"purged_files":[]"#]]
         .assert_eq(&desk.tick());
-    fs::remove_dir(&notes).unwrap();
+    fs::write(notes.join(".keep"), "").unwrap();
+    assert!(desk.tick().contains("has no notes and is not the folder that it was"));
+    fs::remove_dir_all(&notes).unwrap();
     fs::write(&notes, "a file").unwrap();
     assert!(desk.tick().contains("\"error\":\"cannot compile"));
     fs::remove_file(&notes).unwrap();
@@ -327,7 +340,7 @@ fn an_empty_mount_point_at_the_start_deletes_nothing() {
     let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
     File::open(desk.path("")).unwrap().set_modified(long_ago).unwrap();
     let mut desk = desk.restart("ben");
-    assert!(desk.tick().contains("is empty and not the folder that it was"));
+    assert!(desk.tick().contains("has no notes and is not the folder that it was"));
     desk.shows(expect!["[text] One."]);
 }
 
@@ -337,7 +350,7 @@ fn one_process_scans_and_another_takes_over_when_it_dies() {
     desk.write("a.md", "One.\n").after(0);
     let clock = desk.memory.clock().clone();
     clock.advance(10_000);
-    let (memory, mut ben, _) = process(desk.dir.path(), clock.clone(), "ben");
+    let (memory, mut ben, _) = process(desk.dir.path(), clock, "ben");
     let stop = Stop::default();
     // Who starts scans, and goes on; the other does nothing any more.
     assert!(ben.turn(&memory, &stop));
