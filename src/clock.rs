@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Instant;
 
 /// A point in time, in milliseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +45,15 @@ impl Clock {
         }
     }
 
+    /// Begins to measure time that no correction of the clock shortens or stretches.
+    #[expect(clippy::disallowed_methods, reason = "the only reader of the clock")]
+    pub(crate) fn stopwatch(&self) -> Stopwatch {
+        match self {
+            Clock::System => Stopwatch::System(Instant::now()),
+            Clock::Manual(at) => Stopwatch::Manual(Arc::clone(at), self.now()),
+        }
+    }
+
     /// Moves a manual clock forward; the machine's clock moves by itself.
     pub fn advance(&self, by_ms: i64) {
         match self {
@@ -51,6 +61,27 @@ impl Clock {
             Clock::Manual(at) => {
                 at.fetch_add(by_ms, Ordering::Relaxed);
             }
+        }
+    }
+}
+
+/// Time since a moment, as the machine counts it while it runs.
+#[derive(Clone, Debug)]
+pub(crate) enum Stopwatch {
+    /// By the machine's steady clock.
+    System(Instant),
+    /// By a manual clock, since that time.
+    Manual(Arc<AtomicI64>, Millis),
+}
+
+impl Stopwatch {
+    /// Milliseconds since it began.
+    pub(crate) fn elapsed_ms(&self) -> i64 {
+        match self {
+            Stopwatch::System(start) => {
+                i64::try_from(start.elapsed().as_millis()).unwrap_or(i64::MAX)
+            }
+            Stopwatch::Manual(at, start) => Millis(at.load(Ordering::Relaxed)).since(*start),
         }
     }
 }

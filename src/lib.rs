@@ -46,10 +46,12 @@
 //! - `links`: what a reference in a text points at, and the names that this depends on.
 //! - `fingerprint`: the whole state as a sum with one term a node. `ranks`: sparse positions of
 //!   siblings.
+//! - `heat`: temperatures as a function of what is stored and of the memory clock, and the pace at
+//!   which that clock is written.
 //! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
 //!   `Reader` is a connection that SQLite opened read-only, with one method a question; `Warmer`
-//!   notes what was read; `Leases` says who does what only one process should; `doctor` looks
-//!   whether all of it holds.
+//!   notes what was read, moves the memory clock and knows who was told of what went cold; `Leases`
+//!   says who does what only one process should; `doctor` looks whether all of it holds.
 //! - `config`, `seeds` and `patterns`: settings, first temperatures and ignore patterns as text
 //!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
 //!   may not say.

@@ -16,11 +16,13 @@ pub(crate) mod connection;
 pub(crate) mod fixture;
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod input;
+pub(crate) mod notice;
 pub(crate) mod tools;
 pub(crate) mod version;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crossbeam_channel::{Receiver, never};
 use serde_json::{Map, Value, json};
 
 use crate::rpc::{self, Fault, Id, Params};
@@ -30,6 +32,7 @@ use version::Version;
 pub(crate) use call::{Call, Level, Outbox};
 pub(crate) use connection::{Connection, Step};
 pub(crate) use input::{Arg, Args};
+pub(crate) use notice::{Bell, Line, Notice, Receipt};
 
 /// How long a client may keep a list that never changes while the server runs.
 const LIST_TTL_MS: u64 = 5 * 60 * 1000;
@@ -89,6 +92,17 @@ pub(crate) trait Surface: Send + Sync + 'static {
 
     /// Runs one tool. A panic in here is one internal error, and the server goes on.
     fn call(&self, run: &Self::Run, args: &Args, call: &Call) -> Result<Reply, ToolError>;
+
+    /// What the client should know and did not ask for: on its own, or at the end of a reply to
+    /// these arguments, whose bounds it keeps.
+    fn notice(&self, _beside: Option<(&Args, &Reply)>) -> Option<Notice> {
+        None
+    }
+
+    /// A message when there may be a notice, for one more connection.
+    fn bell(&self) -> Receiver<()> {
+        never()
+    }
 }
 
 /// What a tool answers.
@@ -150,7 +164,7 @@ impl<S: Surface> Server<S> {
     }
 
     /// Runs a call to its end; gives the line of its reply, or nothing when it was cancelled.
-    pub(crate) fn run(&self, job: Job) -> Option<String> {
+    pub(crate) fn run(&self, job: Job) -> Option<Line> {
         let Job { id, tool_idx, arguments, version, call, ticket } = job;
         let tool = self.tools.get(tool_idx)?;
         if call.is_cancelled() {
@@ -158,15 +172,22 @@ impl<S: Surface> Server<S> {
         }
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let args = input::check(tool.args, arguments).map_err(ToolError::BadArgument)?;
-            self.surface.call(&tool.run, &args, &call)
+            let reply = self.surface.call(&tool.run, &args, &call)?;
+            let is_carrier = version.is_modern() && !call.is_cancelled();
+            let notice = is_carrier.then(|| self.surface.notice(Some((&args, &reply)))).flatten();
+            Ok((reply, notice))
         }));
         if call.is_cancelled() {
             return None;
         }
         // From here on the id may be used again.
         drop(ticket);
+        let mut rider = None;
         let result = match outcome {
-            Ok(Ok(reply)) => reply_json(reply, version),
+            Ok(Ok((reply, notice))) => {
+                rider = notice;
+                reply_json(reply, version)
+            }
             Ok(Err(ToolError::BadArgument(text) | ToolError::NotFound(text))) => error_json(&text),
             Ok(Err(ToolError::Cancelled)) => error_json("cancelled"),
             Ok(Err(ToolError::Internal(detail))) => {
@@ -176,14 +197,21 @@ impl<S: Surface> Server<S> {
             Err(_panic) => {
                 log::error!("tool panicked tool={}", tool.name);
                 let fault = Fault::new(Fault::INTERNAL, "internal error; the server goes on");
-                return Some(rpc::error_line(Some(&id), &fault));
+                return Some(rpc::error_line(Some(&id), &fault).into());
             }
         };
-        Some(rpc::result_line(&id, &self.dress(version, result, None)))
+        let mut result = self.dress(version, result, None);
+        let receipt = rider.map(|notice| notice.ride_on(&mut result));
+        Some(Line { text: rpc::result_line(&id, &Value::Object(result)), receipt })
     }
 
     /// What every result of a version carries besides its own.
-    fn dress(&self, version: Version, mut body: Map<String, Value>, ttl_ms: Option<u64>) -> Value {
+    fn dress(
+        &self,
+        version: Version,
+        mut body: Map<String, Value>,
+        ttl_ms: Option<u64>,
+    ) -> Map<String, Value> {
         if version.is_modern() {
             body.insert("resultType".to_owned(), "complete".into());
             if let Some(ttl_ms) = ttl_ms {
@@ -193,7 +221,7 @@ impl<S: Surface> Server<S> {
             let server = json!({"io.modelcontextprotocol/serverInfo": self.info()});
             body.insert("_meta".to_owned(), server);
         }
-        Value::Object(body)
+        body
     }
 
     fn info(&self) -> Value {

@@ -2,6 +2,7 @@
 //! line
 //! and the server alike. It starts no thread and keeps no global state.
 
+mod attention;
 mod relate;
 mod voice;
 
@@ -13,10 +14,10 @@ pub(crate) use relate::Relate;
 
 use crate::clock::Clock;
 use crate::compile::{self, CompileError, Report, Request, Seeding, Watch};
-use crate::heat;
-use crate::query::{self, Attention, QueryError};
+use crate::heat::Rates;
+use crate::query::{self, QueryError};
 use crate::store::reader::Reader;
-use crate::store::{IfMissing, Leases, Root, StoreError, Warmer, Warmth, Writer};
+use crate::store::{IfMissing, Leases, Root, StoreError, Warmer, Writer};
 use crate::workspace::{Live, Reload, Workspace, WorkspaceError};
 
 pub use voice::{ForgetMode, WriteMode};
@@ -32,11 +33,13 @@ pub struct Memory {
     live: Mutex<Live>,
     /// What that folder says, as of its last look: apart, so that nobody waits for the look.
     workspace: Mutex<Arc<Workspace>>,
+    /// How nodes warm and cool, as of now.
+    rates: Mutex<Rates>,
     // Closed in this order: the last connection to go writes the log back into the file and removes
     // it, which one that only reads cannot do.
     /// Connections that nobody reads from right now.
     readers: Mutex<Vec<Reader>>,
-    warmer: Warmer,
+    warmer: Arc<Warmer>,
     writer: Writer,
 }
 
@@ -137,6 +140,7 @@ impl Memory {
     /// The same memory, kept for a folder: what that says counts from now on.
     #[must_use]
     pub(crate) fn with_workspace(self, live: Live) -> Memory {
+        self.set_rates(Rates::of(&live.current().config.temperature));
         let workspace = Mutex::new(Arc::clone(live.current()));
         Memory { live: Mutex::new(live), workspace, ..self }
     }
@@ -147,10 +151,11 @@ impl Memory {
         clock: Clock,
     ) -> Result<Memory, Error> {
         let writer = Writer::open(path, if_missing)?;
-        let warmer = Warmer::open(path)?;
+        let warmer = Arc::new(Warmer::open(path)?);
         let readers = Mutex::new(vec![Reader::open(path)?]);
-        let (live, workspace) = (Mutex::default(), Mutex::default());
-        Ok(Memory { path: path.to_owned(), clock, live, workspace, readers, warmer, writer })
+        let (live, workspace, rates) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let path = path.to_owned();
+        Ok(Memory { path, clock, live, workspace, rates, readers, warmer, writer })
     }
 
     /// Makes the memory what the folder or file at `path` (absolute) says now, in one snapshot.
@@ -257,6 +262,7 @@ impl Memory {
             Reload::Changed => {
                 let workspace = Arc::clone(live.current());
                 workspace.untrusted.iter().for_each(|it| log::warn!("{it}"));
+                self.set_rates(Rates::of(&workspace.config.temperature));
                 *self.workspace.lock().unwrap_or_else(PoisonError::into_inner) = workspace;
                 log::info!("settings were read again");
             }
@@ -280,16 +286,7 @@ impl Memory {
         question: impl FnOnce(&Reader) -> Result<query::Answer, QueryError>,
     ) -> Result<Answer, Error> {
         let query::Answer { text, structured, warmed } = self.read(question)?;
-        let at = self.clock.now();
-        let boost = self.workspace().config.temperature.access_boost;
-        let warmth: Vec<Warmth> = warmed
-            .into_iter()
-            .map(|(node, attention)| Warmth { node, by: share(attention) * boost, at })
-            .collect();
-        if let Err(error) = self.warmer.warm(&warmth) {
-            // The answer is right all the same.
-            log::warn!("nodes were not warmed: {error}");
-        }
+        self.warm(warmed);
         Ok(Answer { text, structured })
     }
 
@@ -307,13 +304,5 @@ impl Memory {
         // A panic above drops the connection instead of giving it back.
         self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
         answer
-    }
-}
-
-/// The share of a boost that a node gets.
-fn share(attention: Attention) -> f64 {
-    match attention {
-        Attention::Glanced => heat::GLANCE_SHARE,
-        Attention::Read => 1.0,
     }
 }

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
 pub(crate) use lease::{Claim, Leases};
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
-pub(crate) use warmer::{Warmer, Warmth};
+pub(crate) use warmer::{ColdNode, Offer, Warmer, Warmth};
 pub(crate) use writer::{Commit, Writer};
 
 /// What can go wrong in the database.

@@ -12,11 +12,11 @@ use super::args::Serve;
 use super::{Failure, Outcome, World, absolute, known_database, logging, n_threads, options};
 use crate::compile::FileWarning;
 use crate::config::{self, Config, Transport};
-use crate::mcp::Server;
 use crate::mcp::tools::{ABOUT, TOOLS, Tools};
+use crate::mcp::{Bell, Server};
 use crate::memory::Memory;
 use crate::serve::rescan::{Rescan, Settings};
-use crate::serve::{Background, Interrupts, Stop, stdio};
+use crate::serve::{Background, Interrupts, Stop, heat, stdio};
 use crate::store::IfMissing;
 use crate::workspace::{Live, Workspace};
 
@@ -53,9 +53,14 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     let server = Arc::new(Server {
         about: ABOUT,
         tools: TOOLS,
-        surface: Tools { memory, source: source.clone(), n_threads: n_threads() },
+        surface: Tools {
+            memory,
+            source: source.clone(),
+            n_threads: n_threads(),
+            bell: Bell::default(),
+        },
     });
-    let mut background = Vec::new();
+    let mut background = vec![cooling(&server)];
     if let Some(source) = source {
         let settings = move |memory: &Memory| {
             memory.reload();
@@ -79,7 +84,18 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         io::stdout(),
         interrupts.received(),
     )?;
+    // What the last lines told a client is noted, too.
+    if let Err(error) = server.surface.memory.attend(0) {
+        log::warn!("what was read last warmed nothing: {error}");
+    }
     Ok(Outcome::Done)
+}
+
+/// Lets nodes cool while the server is up.
+fn cooling(server: &Arc<Server<Tools>>) -> Background {
+    let server = Arc::clone(server);
+    let work = move |stop: &Stop| heat::run(&server.surface.memory, &server.surface.bell, stop);
+    Background { name: "heat", work: Box::new(work) }
 }
 
 /// How often the source folder is scanned, where the command line or the environment says so.

@@ -245,7 +245,7 @@ impl Default for Temperature {
         Temperature {
             enabled: true,
             decay_rate: heat::DECAY_PER_HOUR,
-            access_boost: heat::ACCESS_BOOST,
+            access_boost: 0.15,
             cold_threshold: heat::COLD_MAX,
             notify_threshold: heat::COLD_MAX,
             summarize_rebound: 0.5,

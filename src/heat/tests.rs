@@ -53,6 +53,58 @@ proptest! {
     }
 
     #[test]
+    fn a_node_is_cold_before_its_curve_crosses_the_line(
+        temperature in 0.0..=1.0_f64, line in 0.0..=1.0_f64, age_hours in 0_i64..200,
+    ) {
+        let heat = Heat { temperature, at: 5 * HOUR, pinned: false };
+        let reading = (5 + age_hours) * HOUR;
+        // On the line itself rounding decides.
+        prop_assume!(1e-9 < (heat.now(reading) - line).abs());
+        prop_assert_eq!(heat.now(reading) < line, heat.full_at() < cold_before(line, reading));
+    }
+
+    #[test]
+    fn whatever_is_stored_has_a_place_in_the_index(heat in heat(), line in any_number()) {
+        prop_assert!(heat.full_at().is_finite());
+        prop_assert!(cold_before(line, heat.at).is_finite());
+    }
+
+    #[test]
+    fn a_pin_moves_no_temperature(heat in heat(), now in any::<i64>(), pinned: bool) {
+        let now = now.max(heat.at);
+        prop_assert_eq!(heat.with_pin(pinned, now).now(now), heat.now(now));
+    }
+
+    #[test]
+    fn no_rate_brings_the_clock_to_its_end(rate in any_number(), elapsed in any::<i64>()) {
+        let rates = Rates { decay_per_hour: rate, ..Rates::default() };
+        prop_assert!((0.0..=COOLING_MS_MAX).contains(&rates.cooling_ms(elapsed)));
+        prop_assert_eq!(Rates { is_enabled: false, ..rates }.cooling_ms(elapsed), 0.0);
+    }
+
+    #[test]
+    fn servers_share_the_time_between_them(
+        // Which of three servers looks next, and after how long.
+        looks in prop::collection::vec((0_usize..3, 0_i64..5 * 60_000), 1..60),
+    ) {
+        let rates = Rates::default();
+        let mut paces = [Pace::new(0); 3];
+        let (mut now, mut ticked_at, mut attended) = (0, 0, 0);
+        for (who, after) in looks {
+            now += after;
+            for pace in &mut paces {
+                pace.note(now, &rates);
+            }
+            if let Some(due) = paces[who].due(&rates) {
+                attended += due.share_ms(now - ticked_at);
+                ticked_at = now;
+                paces[who].settle();
+            }
+            prop_assert!((attended - ticked_at).abs() <= 64, "{attended} of {ticked_at}");
+        }
+    }
+
+    #[test]
     fn the_warmer_never_ranks_lower(
         relevance in any_number(), one in any_number(), other in any_number(),
     ) {
@@ -62,6 +114,33 @@ proptest! {
             prop_assert!(score(relevance, one) <= score(relevance, other));
         }
     }
+}
+
+#[test]
+fn time_that_jumps_counts_as_little_more_than_a_tick() {
+    let rates = Rates::default();
+    let mut pace = Pace::new(0);
+    pace.note(1000 * HOUR, &rates);
+    let due = pace.due(&rates).unwrap();
+    assert!(due.real_ms < rates.tick_ms + HOUR / 60, "{due:?}");
+    pace.settle();
+    // Back again, nothing passes until the old time is over.
+    pace.note(0, &rates);
+    assert_eq!(pace.rest(), None);
+}
+
+#[test]
+fn a_tick_is_due_once_in_an_interval() {
+    let rates = Rates { tick_ms: 1000, ..Rates::default() };
+    let mut pace = Pace::new(0);
+    assert_eq!(pace.wait_ms(&rates), 1000);
+    pace.note(600, &rates);
+    assert_eq!((pace.due(&rates), pace.wait_ms(&rates)), (None, 400));
+    // The rate of each part of the time is the one that was set then.
+    pace.note(1100, &Rates { decay_per_hour: 0.1, ..rates });
+    assert_eq!(pace.due(&rates), Some(Elapsed { real_ms: 1100, cooling_ms: 1600.0 }));
+    pace.settle();
+    assert_eq!((pace.due(&rates), pace.rest()), (None, None));
 }
 
 #[test]
@@ -76,30 +155,18 @@ fn an_unread_node_is_cold_after_33_attended_hours() {
 
 #[test]
 fn four_reads_make_a_node_as_hot_as_can_be() {
-    let heat = (0..4).fold(Heat::birth(0), |heat, _| heat.warmed(ACCESS_BOOST, 0));
+    let heat = (0..4).fold(Heat::birth(0), |heat, _| heat.warmed(Rates::default().access_boost, 0));
     assert_eq!(heat.temperature, 1.0);
 }
 
 #[test]
 fn a_clock_that_stepped_back_cools_nothing() {
     assert_eq!(Heat::birth(HOUR).now(0), BIRTH);
-    assert_eq!(Heat::birth(HOUR).warmed(ACCESS_BOOST, 0).at, HOUR);
+    assert_eq!(Heat::birth(HOUR).warmed(0.15, 0).at, HOUR);
 }
 
 #[test]
 fn the_coldest_keeps_three_tenths_of_its_relevance() {
     assert!((score(10.0, 0.0) - 3.0).abs() < 1e-12);
     assert!((score(10.0, 1.0) - 10.0).abs() < 1e-12);
-}
-
-#[test]
-fn the_rate_is_the_speed_of_the_memory_clock() {
-    // At twice the rate, an hour cools as two do.
-    let twice = clock_ms(HOUR, 2.0 * DECAY_PER_HOUR);
-    assert_eq!(twice, 2 * HOUR);
-    assert_eq!(Heat::birth(0).now(twice), BIRTH * (-2.0 * DECAY_PER_HOUR).exp());
-    assert_eq!(clock_ms(HOUR, 0.0), 0);
-    assert_eq!(clock_ms(-1, 1.0), 0);
-    assert_eq!(clock_ms(HOUR, f64::NAN), 0);
-    assert_eq!(clock_ms(HOUR, f64::MAX), i64::MAX);
 }

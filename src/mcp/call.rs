@@ -10,22 +10,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use serde_json::{Value, json};
 
+use super::Line;
 use crate::rpc::{Fault, Id, notification_line};
 
 /// Where lines for the client go: the queue of whoever owns the connection's output.
 #[derive(Clone, Debug)]
-pub(crate) struct Outbox(Sender<String>);
+pub(crate) struct Outbox(Sender<Line>);
 
 impl Outbox {
     /// An outbox that feeds `lines`.
-    pub(crate) fn new(lines: Sender<String>) -> Outbox {
+    pub(crate) fn new(lines: Sender<Line>) -> Outbox {
         Outbox(lines)
     }
 
     /// Queues a line, waiting while the queue is full.
-    pub(crate) fn say(&self, line: String) {
+    pub(crate) fn say(&self, line: impl Into<Line>) {
         // Without a receiver the client is gone, and its transport knows.
-        let _ = self.0.send(line);
+        let _ = self.0.send(line.into());
     }
 }
 

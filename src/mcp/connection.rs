@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::call::InFlight;
 use super::version::{Meta, neither_era, supported};
-use super::{Call, Job, LIST_TTL_MS, Level, Outbox, Server, Surface, Version, capabilities};
+use super::{Call, Job, LIST_TTL_MS, Level, Line, Outbox, Server, Surface, Version, capabilities};
 use crate::rpc::{
     Fault, Frame, Id, Message, Notification, Params, Request, error_line, result_line,
 };
@@ -19,7 +19,7 @@ pub(crate) enum Step {
     /// Nothing.
     Quiet,
     /// Send this line.
-    Say(String),
+    Say(Line),
     /// Run this, on any thread, and send the line that comes out.
     Run(Box<Job>),
 }
@@ -36,6 +36,8 @@ enum Session {
 pub(crate) struct Connection {
     session: Session,
     is_open: bool,
+    /// It has just said which log messages it wants.
+    begins_to_listen: bool,
     in_flight: InFlight,
     outbox: Outbox,
 }
@@ -77,7 +79,13 @@ impl Connection {
     /// A client that has not said anything; progress and log messages go to `outbox`.
     pub(crate) fn new(outbox: Outbox) -> Connection {
         let in_flight = InFlight::default();
-        Connection { session: Session::Fresh, is_open: false, in_flight, outbox }
+        Connection {
+            session: Session::Fresh,
+            is_open: false,
+            begins_to_listen: false,
+            in_flight,
+            outbox,
+        }
     }
 
     /// Whether the client has been understood once: shaken hands, or sent a modern request.
@@ -90,6 +98,19 @@ impl Connection {
         self.in_flight.cancel_all();
     }
 
+    /// Whether the client has said since the last time which log messages it wants.
+    pub(crate) fn begins_to_listen(&mut self) -> bool {
+        std::mem::take(&mut self.begins_to_listen)
+    }
+
+    /// What the client should know and did not ask for, when it wants such messages: in the legacy
+    /// era, once it has said so.
+    pub(crate) fn notice<S: Surface>(&self, server: &Server<S>) -> Option<Line> {
+        let Session::Ready { level: Some(wanted), .. } = self.session else { return None };
+        let notice = server.surface.notice(None)?;
+        (wanted <= notice.level).then(|| notice.into_line())
+    }
+
     /// Takes the next frame.
     pub(crate) fn accept<S: Surface>(&mut self, server: &Server<S>, frame: Frame) -> Step {
         match frame {
@@ -99,7 +120,7 @@ impl Connection {
                     Ok(step) => step,
                     Err(fault) => {
                         log::debug!("refused id={id} code={}", fault.code);
-                        Step::Say(error_line(Some(&id), &fault))
+                        Step::Say(error_line(Some(&id), &fault).into())
                     }
                 }
             }
@@ -110,7 +131,7 @@ impl Connection {
             Ok(Message::Idle) => Step::Quiet,
             Err(refusal) => {
                 log::warn!("refused a line code={}", refusal.fault.code);
-                Step::Say(error_line(refusal.id.as_ref(), &refusal.fault))
+                Step::Say(error_line(refusal.id.as_ref(), &refusal.fault).into())
             }
         }
     }
@@ -146,7 +167,8 @@ impl Connection {
             Method::ListTools => (list_tools(server, version, &params)?, Some(LIST_TTL_MS)),
             Method::CallTool => return self.call_tool(server, id, version, meta, params),
         };
-        Ok(Step::Say(result_line(&id, &server.dress(version, body, ttl_ms))))
+        let body = Value::Object(server.dress(version, body, ttl_ms));
+        Ok(Step::Say(result_line(&id, &body).into()))
     }
 
     /// The version that a request is in.
@@ -191,6 +213,7 @@ impl Connection {
         let wanted = Level::read(params.get("level").unwrap_or(&Value::Null))?;
         if let Session::Ready { level, .. } = &mut self.session {
             *level = Some(wanted);
+            self.begins_to_listen = true;
         }
         Ok(Map::new())
     }

@@ -5,13 +5,17 @@ use std::sync::Arc;
 use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use serde_json::{Value, json};
 
-use super::{About, Arg, Args, Call, Effect, Level, Reply, Server, Surface, Tool, ToolError};
+use super::{
+    About, Arg, Args, Bell, Call, Effect, Level, Notice, Reply, Server, Surface, Tool, ToolError,
+};
 
 /// What the fixture's tools share.
 #[derive(Debug)]
 pub(crate) struct Fixture {
     started: Sender<()>,
     gate: Receiver<()>,
+    notices: Receiver<Notice>,
+    bell: Arc<Bell>,
 }
 
 /// The test's ends of what [`Fixture`] holds.
@@ -20,6 +24,10 @@ pub(crate) struct Ends {
     pub(crate) started: Receiver<()>,
     /// One message lets one `gate` end.
     pub(crate) gate: Sender<()>,
+    /// What the client should know next.
+    pub(crate) notices: Sender<Notice>,
+    /// Tells the connection to look for it.
+    pub(crate) bell: Arc<Bell>,
 }
 
 type Run = fn(&Fixture, &Args, &Call) -> Result<Reply, ToolError>;
@@ -29,6 +37,14 @@ impl Surface for Fixture {
 
     fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
         run(self, args, call)
+    }
+
+    fn notice(&self, _: Option<(&Args, &Reply)>) -> Option<Notice> {
+        self.notices.try_recv().ok()
+    }
+
+    fn bell(&self) -> Receiver<()> {
+        self.bell.hear()
     }
 }
 
@@ -97,8 +113,26 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
         version: "1.2.3",
         instructions: "Say `echo` and listen.",
     };
-    let surface = Fixture { started: started_sender, gate: gate_receiver };
-    (Arc::new(Server { about, tools: TOOLS, surface }), Ends { started, gate })
+    let (notices, notice_receiver) = unbounded();
+    let bell = Arc::new(Bell::default());
+    let surface = Fixture {
+        started: started_sender,
+        gate: gate_receiver,
+        notices: notice_receiver,
+        bell: Arc::clone(&bell),
+    };
+    let ends = Ends { started, gate, notices, bell };
+    (Arc::new(Server { about, tools: TOOLS, surface }), ends)
+}
+
+/// A warning, and a message when it was written.
+#[cfg(test)]
+pub(crate) fn notice() -> (Notice, Receiver<()>) {
+    let (written_sender, written) = unbounded();
+    let receipt = super::Receipt::new(move || written_sender.send(()).unwrap_or_default());
+    let data = json!({"cold": ["a"]});
+    let text = "a went cold".to_owned();
+    (Notice { level: Level::Warning, logger: "fixture", data, text, receipt }, written)
 }
 
 fn echo_schema() -> Value {

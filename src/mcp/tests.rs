@@ -13,8 +13,8 @@ fn ask(server: &Server<fixture::Fixture>, connection: &mut Connection, request: 
     let frame = parse(line.as_bytes()).expect("a request is not blank");
     let reply = match connection.accept(server, frame) {
         Step::Quiet => return Value::Null,
-        Step::Say(line) => line,
-        Step::Run(job) => server.run(*job).unwrap_or_else(|| "null".to_owned()),
+        Step::Say(line) => line.text,
+        Step::Run(job) => server.run(*job).map_or_else(|| "null".to_owned(), |it| it.text),
     };
     serde_json::from_str(&reply).unwrap()
 }
@@ -88,6 +88,38 @@ fn a_modern_result_has_what_its_schema_requires() {
 }
 
 #[test]
+fn a_notice_rides_on_a_modern_reply_and_is_given_when_that_is_written() {
+    let (server, ends) = fixture::server();
+    let mut connection = connection();
+    let mut run = |meta: Value| {
+        let params = json!({"name": "echo", "arguments": {"text": "x"}, "_meta": meta});
+        let call = request("tools/call", params).to_string();
+        let frame = parse(call.as_bytes()).unwrap();
+        let Step::Run(job) = connection.accept(&server, frame) else { panic!("not a call") };
+        server.run(*job).unwrap()
+    };
+    let (notice, written) = fixture::notice();
+    ends.notices.send(notice).unwrap();
+    let modern = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let line = run(modern.clone());
+    let result = serde_json::from_str::<Value>(&line.text).unwrap()["result"].take();
+    let texts = result["content"].as_array().unwrap().iter().map(|it| it["text"].as_str());
+    assert_eq!(texts.collect::<Vec<_>>(), [Some("x"), Some("a went cold")]);
+    assert_eq!(result["_meta"]["fixture"], json!({"cold": ["a"]}));
+    assert!(written.try_recv().is_err(), "nobody has seen it");
+    line.was_written();
+    written.try_recv().unwrap();
+    // A reply that never leaves takes its notice with it.
+    let (notice, written) = fixture::notice();
+    ends.notices.send(notice).unwrap();
+    drop(run(modern));
+    assert_eq!(written.try_recv(), Err(crossbeam_channel::TryRecvError::Disconnected));
+}
+
+#[test]
 fn a_cancelled_call_says_nothing_more() {
     let (server, _ends) = fixture::server();
     let (lines, told) = unbounded();
@@ -106,7 +138,7 @@ fn a_cancelled_call_says_nothing_more() {
     assert!(job.call.is_cancelled());
     job.call.progress(1, None, "late");
     job.call.log(Level::Emergency, "late", &Value::Null);
-    assert_eq!(server.run(*job), None);
+    assert!(server.run(*job).is_none());
     assert!(told.is_empty());
 }
 

@@ -3,6 +3,7 @@
 //! What a tool may touch is in its [`Run`]: a question gets a connection that cannot write, and the
 //! memory warms what the answer shows. The whole list stays small, since every session pays for it.
 
+mod cold;
 mod compile;
 mod read;
 mod relate;
@@ -10,9 +11,10 @@ mod write;
 
 use std::path::PathBuf;
 
+use crossbeam_channel::Receiver;
 use serde_json::{Value, json};
 
-use super::{About, Arg, Args, Call, Effect, Reply, Surface, Tool, ToolError};
+use super::{About, Arg, Args, Bell, Call, Effect, Notice, Reply, Surface, Tool, ToolError};
 use crate::clock::Millis;
 use crate::config::Budgets;
 use crate::memory::{Answer, Error, Memory};
@@ -40,6 +42,8 @@ pub(crate) struct Tools {
     pub(crate) source: Option<PathBuf>,
     /// Threads for parsing.
     pub(crate) n_threads: usize,
+    /// Rung when nodes may have gone cold.
+    pub(crate) bell: Bell,
 }
 
 /// What a tool asks a connection that cannot write.
@@ -75,6 +79,14 @@ impl Surface for Tools {
             }
             Run::Compile(compile) => compile(self, args, call),
         }
+    }
+
+    fn notice(&self, beside: Option<(&Args, &Reply)>) -> Option<Notice> {
+        cold::notice(&self.memory, beside)
+    }
+
+    fn bell(&self) -> Receiver<()> {
+        self.bell.hear()
     }
 }
 
@@ -300,6 +312,3 @@ fn list_output(name: &str) -> Value {
     let list = json!({"type": "array", "items": {"type": "object"}});
     json!({"type": "object", "properties": {name: list}, "required": [name]})
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::{Answer, Error, Memory};
 use crate::compile;
-use crate::heat;
 use crate::identity::NodeId;
 use crate::parse::Syntax;
 use crate::query;
@@ -125,7 +124,7 @@ impl Memory {
         temperature: Option<f64>,
     ) -> Result<Answer, Error> {
         let content = self.clean("summary", summary)?.text;
-        let temperature = checked(temperature)?.unwrap_or(heat::SUMMARIZE_REBOUND);
+        let temperature = checked(temperature)?.unwrap_or(self.rates().rebound);
         let id = self.known(node_id)?;
         let label = text::cut(&format!("Summary: {}", text::label(&content)), LABEL_CHARS_MAX);
         let after = tokens::count(&content);

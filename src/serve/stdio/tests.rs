@@ -319,3 +319,38 @@ fn background_work_waits_for_the_first_answer_and_hears_the_end() {
     drop(let_go);
     assert!(heard.recv_timeout(PATIENCE).unwrap());
 }
+
+#[test]
+fn a_notice_goes_to_a_client_that_asked_for_its_level() {
+    let mut client = Client::new();
+    client.send(INITIALIZE);
+    client.reply();
+    let (notice, written) = fixture::notice();
+    client.fixture.notices.send(notice).unwrap();
+    // Nobody asked for warnings yet.
+    client.fixture.bell.ring();
+    client.send(PING);
+    assert_eq!(client.reply(), PONG);
+    let level = r#"{"jsonrpc":"2.0","id":9,"method":"logging/setLevel","params":{"level":"info"}}"#;
+    client.send(level);
+    assert_eq!(client.reply(), PONG);
+    let message = r#"{"jsonrpc":"2.0","method":"notifications/message","params":"#.to_owned()
+        + r#"{"level":"warning","logger":"fixture","data":{"cold":["a"]}}}"#;
+    // What it missed, and what comes later.
+    assert_eq!(client.reply(), message);
+    written.recv_timeout(PATIENCE).expect("it was written");
+    let (notice, written) = fixture::notice();
+    client.fixture.notices.send(notice).unwrap();
+    client.fixture.bell.ring();
+    assert_eq!(client.reply(), message);
+    written.recv_timeout(PATIENCE).expect("it was written");
+    client.send(level.replace("info", "error"));
+    client.reply();
+    let (notice, written) = fixture::notice();
+    client.fixture.notices.send(notice).unwrap();
+    client.fixture.bell.ring();
+    client.send(PING);
+    assert_eq!(client.reply(), PONG);
+    assert_eq!(client.end(), Ended::Input);
+    assert!(written.recv_timeout(PATIENCE).is_err(), "it was not written");
+}

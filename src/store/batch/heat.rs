@@ -1,9 +1,9 @@
-//! Temperatures in a write. None of this is a change of what the memory says, so that it makes no
-//! snapshot.
+//! Heat in a write: pins, and temperatures that somebody sets. None of it is a change of what the
+//! memory says, so that it makes no snapshot.
 
 use std::collections::BTreeMap;
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use super::Batch;
 use crate::heat::Heat;
@@ -16,8 +16,7 @@ impl Batch<'_> {
         node: NodeKey,
         temperature: f64,
     ) -> Result<(), StoreError> {
-        let heat = self.heat(node)?;
-        self.set_heat(node, Heat { temperature, at: self.attended, ..heat })
+        self.set_heat(node, |heat, attended| heat.with_temperature(temperature, attended)).map(drop)
     }
 
     /// Gives all nodes of files a temperature, as of now, but for those that are pinned; returns
@@ -47,35 +46,45 @@ impl Batch<'_> {
 
     /// Lets a node stand still at its temperature, or at the one given; returns that.
     pub(crate) fn pin(&self, node: NodeKey, temperature: Option<f64>) -> Result<f64, StoreError> {
-        let temperature = temperature.unwrap_or(self.heat(node)?.now(self.attended));
-        self.set_heat(node, Heat { temperature, at: self.attended, pinned: true })?;
-        Ok(temperature)
+        let heat = self.set_heat(node, |heat, attended| {
+            let heat = heat.with_pin(true, attended);
+            temperature.map_or(heat, |it| heat.with_temperature(it, attended))
+        });
+        heat.map(|it| it.temperature)
     }
 
     /// Lets a node cool from here on; returns its temperature.
     pub(crate) fn unpin(&self, node: NodeKey) -> Result<f64, StoreError> {
-        let temperature = self.heat(node)?.now(self.attended);
-        self.set_heat(node, Heat { temperature, at: self.attended, pinned: false })?;
-        Ok(temperature)
+        let heat = self.set_heat(node, |heat, attended| heat.with_pin(false, attended));
+        heat.map(|it| it.temperature)
     }
 
-    fn heat(&self, node: NodeKey) -> Result<Heat, StoreError> {
+    /// Changes a node's heat, given what it is and the reading of the memory clock; returns what it
+    /// is then.
+    fn set_heat(
+        &self,
+        node: NodeKey,
+        change: impl FnOnce(Heat, i64) -> Heat,
+    ) -> Result<Heat, StoreError> {
         const HEAT: &str = "SELECT temperature, at, pinned FROM heat WHERE node = ?1";
-        let read = |row: &rusqlite::Row<'_>| {
+        const SET: &str = "
+            UPDATE heat
+               SET temperature = ?2, at = ?3, pinned = ?4, full_at = ?5
+             WHERE node = ?1";
+        let read = |row: &Row<'_>| {
             Ok(Heat { temperature: row.get(0)?, at: row.get(1)?, pinned: row.get(2)? })
         };
-        self.tx
+        let old = self
+            .tx
             .prepare_cached(HEAT)
             .and_then(|mut it| it.query_row([node.0], read))
-            .doing("read a temperature")
-    }
-
-    fn set_heat(&self, node: NodeKey, heat: Heat) -> Result<(), StoreError> {
-        const SET: &str = "UPDATE heat SET temperature = ?2, at = ?3, pinned = ?4 WHERE node = ?1";
+            .doing("read a temperature")?;
+        let new = change(old, self.attended);
+        let row = params![node.0, new.temperature, new.at, new.pinned, new.full_at()];
         self.tx
             .prepare_cached(SET)
-            .and_then(|mut it| it.execute(params![node.0, heat.temperature, heat.at, heat.pinned]))
-            .map(drop)
-            .doing("set a temperature")
+            .and_then(|mut it| it.execute(row))
+            .doing("set a temperature")?;
+        Ok(new)
     }
 }

@@ -119,7 +119,8 @@ impl Batch<'_> {
                               token_count, content_hash, source_hash, label, trail, grams, content,
                               name)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
-        const ADD_HEAT: &str = "INSERT INTO heat (node, temperature, at) VALUES (?1, ?2, ?3)";
+        const ADD_HEAT: &str = "
+            INSERT INTO heat (node, temperature, at, full_at) VALUES (?1, ?2, ?3, ?4)";
         const ADD_DIFF: &str = "
             INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
             VALUES (?1, ?2, 'add', ?3, ?4)";
@@ -154,7 +155,7 @@ impl Batch<'_> {
         let heat = Heat::birth(self.attended);
         self.tx
             .prepare_cached(ADD_HEAT)
-            .and_then(|mut it| it.execute(params![key, heat.temperature, heat.at]))
+            .and_then(|mut it| it.execute(params![key, heat.temperature, heat.at, heat.full_at()]))
             .doing("give a node its temperature")?;
         let (snapshot, seq) = self.next_diff()?;
         self.tx

@@ -1,0 +1,481 @@
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+
+use super::*;
+use crate::clock::{Clock, Millis};
+use crate::heat::{BIRTH, Pace};
+use crate::store::{Batch, IfMissing, StoreError};
+
+const MINUTE: i64 = 60_000;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// A folder of notes, its database, and a clock that stands still.
+struct Desk {
+    dir: tempfile::TempDir,
+    clock: Clock,
+}
+
+impl Desk {
+    /// One file with as many paragraphs, and nothing compiled.
+    fn new(n_paragraphs: usize) -> Desk {
+        let dir = tempfile::tempdir().unwrap();
+        let text: Vec<String> = (0..n_paragraphs).map(|it| format!("Paragraph {it}.")).collect();
+        std::fs::create_dir(dir.path().join("notes")).unwrap();
+        std::fs::write(dir.path().join("notes/a.md"), text.join("\n\n")).unwrap();
+        Desk { dir, clock: Clock::manual(Millis(1_700_000_000_000)) }
+    }
+
+    fn compiled(n_paragraphs: usize) -> (Desk, Memory) {
+        let desk = Desk::new(n_paragraphs);
+        let memory = desk.open();
+        memory.compile(&desk.dir.path().join("notes"), "").unwrap();
+        (desk, memory)
+    }
+
+    fn db(&self) -> PathBuf {
+        self.dir.path().join("memory.db")
+    }
+
+    fn open(&self) -> Memory {
+        Memory::open_at(&self.db(), IfMissing::Create, self.clock.clone()).unwrap()
+    }
+
+    fn server(&self) -> Server {
+        Server { memory: self.open(), pace: Pace::new(self.clock.now().0) }
+    }
+
+    fn run<P: rusqlite::Params>(&self, sql: &str, params: P) {
+        Connection::open(self.db()).unwrap().execute(sql, params).unwrap();
+    }
+
+    fn number(&self, sql: &str) -> i64 {
+        let conn = Connection::open(self.db()).unwrap();
+        conn.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+}
+
+/// What the heat thread of a server does.
+struct Server {
+    memory: Memory,
+    pace: Pace,
+}
+
+impl Server {
+    fn look(&mut self) {
+        let rates = self.memory.rates();
+        self.pace.note(self.memory.clock().now().0, &rates);
+        if let Some(due) = self.pace.due(&rates)
+            && self.memory.tick(due).unwrap()
+        {
+            self.pace.settle();
+        }
+    }
+
+    fn stop(mut self) {
+        self.pace.note(self.memory.clock().now().0, &self.memory.rates());
+        self.memory.settle(self.pace.rest().unwrap_or_default()).unwrap();
+    }
+}
+
+/// Lets the clock of a memory go on by so many hours.
+fn cool(desk: &Desk, memory: &Memory, hours: i64) {
+    desk.clock.advance(hours * HOUR);
+    memory.tick(Elapsed { real_ms: hours * HOUR, cooling_ms: (hours * HOUR) as f64 }).unwrap();
+}
+
+fn average(memory: &Memory) -> f64 {
+    memory.read(|reader| reader.stats()).unwrap().temperatures.average
+}
+
+#[track_caller]
+fn is_near(is: f64, should: f64) {
+    assert!((is - should).abs() < 1e-6, "{is} should be {should}");
+}
+
+fn after_hours(temperature: f64, hours: f64) -> f64 {
+    temperature * (-0.05 * hours).exp()
+}
+
+/// Tells a client of everything that is on offer, and gives back the labels.
+fn told(memory: &Memory) -> Vec<String> {
+    let Some(offer) = memory.cold_nodes().unwrap() else { return Vec::new() };
+    let labels = offer.nodes().iter().map(|it| it.label.clone()).collect();
+    offer.confirm(memory.clock().now()).unwrap();
+    labels
+}
+
+#[test]
+fn two_servers_cool_once_in_an_hour() {
+    let (desk, memory) = Desk::compiled(3);
+    let mut ann = desk.server();
+    // The second comes later, and ticks between the ticks of the first.
+    desk.clock.advance(2 * MINUTE);
+    ann.look();
+    let mut ben = desk.server();
+    for _ in 0..58 {
+        desk.clock.advance(MINUTE);
+        ann.look();
+        ben.look();
+    }
+    ann.stop();
+    ben.stop();
+    is_near(average(&memory), after_hours(BIRTH, 1.0));
+}
+
+#[test]
+fn one_server_goes_on_where_another_died() {
+    let (desk, memory) = Desk::compiled(3);
+    let (mut ann, mut ben) = (desk.server(), desk.server());
+    for minute in 0..60 {
+        desk.clock.advance(MINUTE);
+        if minute < 17 {
+            ann.look();
+        }
+        ben.look();
+    }
+    drop(ann);
+    ben.stop();
+    is_near(average(&memory), after_hours(BIRTH, 1.0));
+}
+
+#[test]
+fn a_weekend_off_cools_nothing() {
+    let (desk, memory) = Desk::compiled(3);
+    for _ in 0..2 {
+        let mut server = desk.server();
+        for _ in 0..30 {
+            desk.clock.advance(MINUTE);
+            server.look();
+        }
+        server.stop();
+        desk.clock.advance(3 * DAY);
+    }
+    desk.server().stop();
+    is_near(average(&memory), after_hours(BIRTH, 1.0));
+}
+
+#[test]
+fn a_suspended_machine_cools_little_more_than_one_tick() {
+    let (desk, memory) = Desk::compiled(3);
+    let mut server = desk.server();
+    desk.clock.advance(3 * DAY);
+    server.look();
+    assert!(after_hours(BIRTH, 0.1) < average(&memory));
+}
+
+#[test]
+fn a_crash_loses_one_tick_at_most() {
+    let (desk, memory) = Desk::compiled(3);
+    let mut server = desk.server();
+    for _ in 0..64 {
+        desk.clock.advance(MINUTE);
+        server.look();
+    }
+    drop(server);
+    is_near(average(&memory), after_hours(BIRTH, 1.0));
+}
+
+#[test]
+fn nothing_is_lost_while_another_process_writes() {
+    let (desk, memory) = Desk::compiled(3);
+    let mut server = desk.server();
+    let writer = Connection::open(desk.db()).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for _ in 0..12 {
+        desk.clock.advance(5 * MINUTE);
+        server.look();
+    }
+    is_near(average(&memory), BIRTH);
+    writer.execute_batch("ROLLBACK").unwrap();
+    server.look();
+    is_near(average(&memory), after_hours(BIRTH, 1.0));
+}
+
+#[test]
+fn a_new_rate_acts_from_now_on() {
+    let (desk, memory) = Desk::compiled(3);
+    let mut server = desk.server();
+    let hour = |server: &mut Server, rates| {
+        server.memory.set_rates(rates);
+        for _ in 0..12 {
+            desk.clock.advance(5 * MINUTE);
+            server.look();
+        }
+    };
+    let usual = Rates::default();
+    hour(&mut server, usual);
+    server.memory.set_rates(Rates { decay_per_hour: 1.0, ..usual });
+    is_near(average(&memory), after_hours(BIRTH, 1.0));
+    hour(&mut server, Rates { decay_per_hour: 0.1, ..usual });
+    is_near(average(&memory), after_hours(BIRTH, 3.0));
+    hour(&mut server, Rates { is_enabled: false, ..usual });
+    hour(&mut server, Rates { decay_per_hour: 0.0, ..usual });
+    is_near(average(&memory), after_hours(BIRTH, 3.0));
+    hour(&mut server, usual);
+    is_near(average(&memory), after_hours(BIRTH, 4.0));
+    hour(&mut server, Rates { decay_per_hour: f64::MAX, ..usual });
+    assert_eq!(average(&memory), 0.0);
+}
+
+#[test]
+fn a_node_read_three_days_ago_is_no_colder_than_one_never_read() {
+    let (desk, memory) = Desk::compiled(2);
+    let ids: Vec<String> = {
+        let conn = Connection::open(desk.db()).unwrap();
+        let mut query = conn.prepare("SELECT id FROM node WHERE node_type = 'text'").unwrap();
+        query.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    };
+    let [read, unread] = &ids[..] else { panic!("{ids:?}") };
+    let ranks = |memory: &Memory| {
+        let found = memory.search("paragraph", None).unwrap().structured;
+        let hits = found["hits"].as_array().unwrap().clone();
+        hits.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    memory.fetch(read, Some(60)).unwrap();
+    for _ in 0..3 {
+        cool(&desk, &memory, 24);
+        let ranks = ranks(&memory);
+        let rank = |id| ranks.iter().position(|it| it == id).unwrap();
+        assert!(rank(read) < rank(unread), "{ranks:?}");
+    }
+}
+
+#[test]
+fn a_tick_over_100_000_nodes_writes_a_few_pages() {
+    const NODES: &str = "
+        WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 100000)
+        INSERT INTO node (key, id, position, node_type, format, token_count, content_hash, label,
+                          trail, content)
+        SELECT n, 'id' || n, n, 'text', 'plain', 1, '', 'label ' || n, '', '' FROM n";
+    const HEAT: &str = "
+        INSERT INTO heat (node, temperature, at, full_at) SELECT key, 0.5, 0, ?1 FROM node";
+    let desk = Desk::new(0);
+    let memory = desk.open();
+    desk.run("DROP TRIGGER node_fts_insert", []);
+    desk.run(NODES, []);
+    desk.run(HEAT, [crate::heat::Heat::birth(0).full_at()]);
+    let pages = || {
+        let conn = Connection::open(desk.db()).unwrap();
+        let pages: (i64, i64, i64) = conn
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .unwrap();
+        assert_eq!(pages.0, 0, "the log is in use");
+        pages
+    };
+    pages();
+    let log = desk.db().with_extension("db-wal");
+    let log_pages = || std::fs::metadata(&log).unwrap().len() / 4096;
+    // All of them stay warm, then all of them go cold.
+    for hours in [1, 48] {
+        pages();
+        cool(&desk, &memory, hours);
+        assert!((1..=4).contains(&log_pages()), "{} pages in {hours} hours", log_pages());
+    }
+    // Telling of 50 writes a few more.
+    assert_eq!(told(&memory).len(), 50);
+    assert!(log_pages() < 40, "{} pages", log_pages());
+}
+
+#[test]
+fn every_node_that_goes_cold_is_told_of_once_also_across_restarts() {
+    let (desk, mut memory) = Desk::compiled(10_000);
+    let n_nodes = desk.number("SELECT count(*) FROM heat");
+    assert!(10_000 <= n_nodes);
+    memory.set_rates(Rates { notify_max: 999, ..Rates::default() });
+    cool(&desk, &memory, 32);
+    assert_eq!(told(&memory).len(), 0);
+    cool(&desk, &memory, 1);
+    let mut all = Vec::new();
+    for turn in 0..12 {
+        if turn % 3 == 2 {
+            drop(memory);
+            memory = desk.open();
+            memory.set_rates(Rates { notify_max: 999, ..Rates::default() });
+        }
+        cool(&desk, &memory, 1);
+        all.extend(told(&memory));
+        // One announcement for each tick.
+        assert_eq!(told(&memory).len(), 0);
+    }
+    assert_eq!(all.len() as i64, n_nodes);
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len() as i64, n_nodes, "some were told of twice");
+    cool(&desk, &memory, 1000);
+    assert_eq!(told(&memory).len(), 0);
+}
+
+#[test]
+fn two_servers_do_not_tell_of_the_same_node() {
+    let (desk, memory) = Desk::compiled(3);
+    let rival = desk.open();
+    cool(&desk, &memory, 40);
+    cool(&desk, &rival, 1);
+    let offer = memory.cold_nodes().unwrap().unwrap();
+    assert!(rival.cold_nodes().unwrap().is_none());
+    offer.confirm(desk.clock.now()).unwrap();
+    assert_eq!(told(&rival).len(), 0);
+}
+
+#[test]
+fn what_did_not_reach_a_client_is_offered_again() {
+    let (desk, memory) = Desk::compiled(3);
+    let rival = desk.open();
+    cool(&desk, &memory, 40);
+    cool(&desk, &rival, 1);
+    let mut offer = memory.cold_nodes().unwrap().unwrap();
+    let n_nodes = offer.nodes().len();
+    drop(offer);
+    offer = rival.cold_nodes().unwrap().unwrap();
+    assert_eq!(offer.nodes().len(), n_nodes);
+    drop(offer);
+    offer = memory.cold_nodes().unwrap().unwrap();
+    offer.truncate(1);
+    offer.confirm(desk.clock.now()).unwrap();
+    cool(&desk, &memory, 1);
+    assert_eq!(told(&memory).len(), n_nodes - 1);
+}
+
+#[test]
+fn what_was_told_while_another_process_writes_is_noted_later() {
+    let (desk, memory) = Desk::compiled(3);
+    cool(&desk, &memory, 40);
+    let offer = memory.cold_nodes().unwrap().unwrap();
+    let writer = Connection::open(desk.db()).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    offer.confirm(desk.clock.now()).unwrap();
+    cool(&desk, &memory, 1);
+    assert_eq!(told(&memory).len(), 0);
+    writer.execute_batch("ROLLBACK").unwrap();
+    memory.attend(0).unwrap();
+    let restarted = desk.open();
+    cool(&desk, &restarted, 1);
+    assert_eq!(told(&restarted).len(), 0);
+}
+
+#[test]
+fn only_warming_above_the_line_arms_a_node_again() {
+    let (desk, memory) = Desk::compiled(1);
+    let warm = |attention| {
+        let key = desk.number("SELECT max(key) FROM node");
+        memory.warm(vec![(NodeKey(key), attention)]);
+    };
+    let n_told = |hours| {
+        cool(&desk, &memory, hours);
+        told(&memory).len()
+    };
+    let n_nodes = desk.number("SELECT count(*) FROM heat") as usize;
+    assert_eq!(n_told(60), n_nodes);
+    // From 0.02 to 0.05, which is still cold.
+    warm(Attention::Glanced);
+    assert_eq!(n_told(1), 0);
+    warm(Attention::Read);
+    assert_eq!(n_told(1), 0);
+    assert_eq!(n_told(30), 1);
+    assert_eq!(n_told(1000), 0);
+}
+
+#[test]
+fn a_node_is_not_told_of_again_before_its_time() {
+    let (desk, memory) = Desk::compiled(1);
+    let rates = Rates { decay_per_hour: 50.0, notify_ttl_ms: HOUR, ..Rates::default() };
+    memory.set_rates(rates);
+    let quarter = || {
+        desk.clock.advance(15 * MINUTE);
+        let cooling_ms = rates.cooling_ms(15 * MINUTE);
+        memory.tick(Elapsed { real_ms: 15 * MINUTE, cooling_ms }).unwrap();
+        told(&memory).len()
+    };
+    let n_nodes = quarter();
+    assert!(0 < n_nodes);
+    desk.run("UPDATE heat SET temperature = 0.5, at = (SELECT attended FROM memory)", []);
+    assert_eq!([quarter(), quarter(), quarter(), quarter(), quarter()], [0, 0, 0, n_nodes, 0]);
+}
+
+#[test]
+fn pinned_nodes_never_go_cold() {
+    let (desk, memory) = Desk::compiled(1);
+    desk.run("UPDATE heat SET pinned = 1", []);
+    cool(&desk, &memory, 1000);
+    assert_eq!(told(&memory).len(), 0);
+    is_near(average(&memory), BIRTH);
+    // Let go by somebody who knows nothing of what the index needs.
+    desk.run("UPDATE heat SET pinned = 0, at = (SELECT attended FROM memory)", []);
+    cool(&desk, &memory, 1);
+    assert_eq!(told(&memory).len(), 0);
+    is_near(average(&memory), after_hours(BIRTH, 1.0));
+    cool(&desk, &memory, 40);
+    assert!(!told(&memory).is_empty());
+}
+
+#[test]
+fn a_pin_keeps_the_temperature_of_its_moment() {
+    let (desk, memory) = Desk::compiled(1);
+    let n_nodes = desk.number("SELECT count(*) FROM heat");
+    let pin = |pinned| {
+        let set = |batch: &mut Batch<'_>| -> Result<(), StoreError> {
+            for key in 1..=n_nodes {
+                match pinned {
+                    true => batch.pin(NodeKey(key), None)?,
+                    false => batch.unpin(NodeKey(key))?,
+                };
+            }
+            Ok(())
+        };
+        let ((), commit) = memory.writer.write("", "", desk.clock.now(), set).unwrap();
+        assert_eq!(commit.snapshot, None);
+    };
+    cool(&desk, &memory, 30);
+    pin(true);
+    cool(&desk, &memory, 1000);
+    is_near(average(&memory), after_hours(BIRTH, 30.0));
+    assert_eq!(told(&memory).len(), 0);
+    pin(false);
+    is_near(average(&memory), after_hours(BIRTH, 30.0));
+    cool(&desk, &memory, 2);
+    assert_eq!(told(&memory).len(), 0);
+    cool(&desk, &memory, 1);
+    assert_eq!(told(&memory).len() as i64, n_nodes);
+}
+
+#[test]
+fn one_index_serves_every_line() {
+    let (desk, memory) = Desk::compiled(1);
+    let n_told = |line: f64| {
+        memory.set_rates(Rates { cold: line, notify: 0.9, ..Rates::default() });
+        cool(&desk, &memory, 0);
+        told(&memory).len()
+    };
+    cool(&desk, &memory, 10);
+    let now = after_hours(BIRTH, 10.0);
+    assert_eq!([n_told(0.0), n_told(now - 1e-9)], [0, 0]);
+    assert!(0 < n_told(now + 1e-9));
+    assert_eq!(n_told(1.0), 0, "told once");
+}
+
+#[test]
+fn a_memory_of_the_first_schema_learns_what_is_cold() {
+    let (desk, memory) = Desk::compiled(3);
+    desk.run("UPDATE heat SET full_at = NULL", []);
+    cool(&desk, &memory, 33);
+    let n_nodes = desk.number("SELECT count(*) FROM heat WHERE full_at IS NOT NULL");
+    assert_eq!(told(&memory).len() as i64, n_nodes);
+    assert!(0 < n_nodes);
+}
+
+#[test]
+fn reads_warm_as_the_settings_say() {
+    let (desk, memory) = Desk::compiled(1);
+    let key = NodeKey(desk.number("SELECT max(key) FROM node"));
+    memory.warm(vec![(key, Attention::Read)]);
+    memory.set_rates(Rates { access_boost: 0.05, is_enabled: false, ..Rates::default() });
+    memory.warm(vec![(key, Attention::Glanced)]);
+    let conn = Connection::open(desk.db()).unwrap();
+    let warmest: f64 =
+        conn.query_row("SELECT max(temperature) FROM heat", [], |row| row.get(0)).unwrap();
+    is_near(warmest, BIRTH + 0.15 + 0.01);
+}
