@@ -42,6 +42,11 @@ impl Memory {
         Ok(self.warmer.settle(elapsed, self.clock.now())?)
     }
 
+    /// Whether it is time to look for cold nodes; costs nothing.
+    pub(crate) fn may_have_cold_nodes(&self) -> bool {
+        self.warmer.may_offer()
+    }
+
     /// Cold nodes that no client was told of; `None` when there are none, or it is not yet time.
     pub(crate) fn cold_nodes(&self) -> Result<Option<Offer>, Error> {
         Ok(self.warmer.offer(&self.rates(), self.clock.now())?)

@@ -18,20 +18,30 @@ const MESSAGE: &str = "These nodes went cold: nothing has read them for long. Ke
 /// Most tokens of a reply with a notice where the client gave no budget.
 const REPLY_TOKENS_MAX: usize = 4000;
 
+/// Less than the smallest notice has: for less, nothing is looked for.
+const NOTICE_TOKENS_MIN: usize = 40;
+
 /// What joining two texts may cost.
 const JOINT_TOKENS: usize = 4;
 
 /// Cold nodes that no client was told of: as many as fit beside the reply.
 pub(super) fn notice(memory: &Memory, beside: Option<(&Args, &Reply)>) -> Option<Notice> {
+    if !memory.may_have_cold_nodes() {
+        return None;
+    }
+    let room = beside.map(|(args, reply)| room(args, &reply.text));
+    if room.is_some_and(|it| it < NOTICE_TOKENS_MIN) {
+        // The next reply may have room.
+        return None;
+    }
     let offer = memory.cold_nodes().unwrap_or_else(|error| {
         log::warn!("cold nodes were not looked for: {error}");
         None
     });
     let mut offer = offer?;
-    if let Some((args, reply)) = beside {
-        let n_fit = n_fit(offer.nodes(), room(args, &reply.text));
+    if let Some(room) = room {
+        let n_fit = n_fit(offer.nodes(), room);
         if n_fit == 0 {
-            // The next reply may have room.
             return None;
         }
         offer.truncate(n_fit);

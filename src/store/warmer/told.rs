@@ -58,6 +58,12 @@ struct Told {
 }
 
 impl Warmer {
+    /// Whether it is time to tell, if there is anything; costs nothing.
+    pub(crate) fn may_offer(&self) -> bool {
+        let state = self.lock();
+        state.cold.is_armed && !state.cold.is_offered
+    }
+
     /// The coldest nodes that nobody was told of, in the order in which they crossed the line;
     /// `None` when there are none, or when it is not yet time to tell.
     pub(crate) fn offer(
