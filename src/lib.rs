@@ -29,7 +29,7 @@
 //! | row | modules | what they are |
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
-//! | pure | `parse` `redact` `identity` `links` `fingerprint` `ranks` `trail` `heat` | values to values |
+//! | pure | `parse` `redact` `identity` `links` `fingerprint` `ranks` `trail` `heat` | values |
 //! | store | `store` | the only module that knows SQL |
 //! | use cases | `scan` `compile` `query` `render` `memory` | a folder in, questions out |
 //! | protocol | `rpc` `mcp` | JSON-RPC frames; MCP in both eras; the table of tools |

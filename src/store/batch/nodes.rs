@@ -98,7 +98,8 @@ impl Batch<'_> {
     pub(crate) fn add(&mut self, new: &NewNode<'_>) -> Result<NodeKey, StoreError> {
         const ADD: &str = "
             INSERT INTO node (id, file, parent, position, node_type, level, lang, key_path, format,
-                              token_count, content_hash, source_hash, label, trail, grams, content, name)
+                              token_count, content_hash, source_hash, label, trail, grams, content,
+                              name)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14, ?15,
                     ?16)";
         const ADD_HEAT: &str = "INSERT INTO heat (node, temperature, at) VALUES (?1, ?2, ?3)";
