@@ -1,9 +1,9 @@
 //! What a reference points at, given an index of what there is.
 //!
-//! In order: the node of that id; the file that it names, and a heading in it; a heading of the same
-//! file; one in the same folder; a file by its name, title or alias; a heading anywhere; any other
-//! node with that label, never the one that refers. Near files come before far ones. What is equally
-//! near is ambiguous: the reference stays pending, and says between what.
+//! In order: the node of that id; the file that it names, and a heading in it; a heading of the
+//! same file; one in the same folder; a file by its name, title or alias; a heading anywhere; any
+//! other node with that label, never the one that refers. Near files come before far ones. What is
+//! equally near is ambiguous: the reference stays pending, and says between what.
 //!
 //! [`wanted`] lists the names by which the answer was found or could have been: as long as nothing
 //! of these names comes, goes or moves, the answer stays.
@@ -22,8 +22,8 @@ use crate::text;
 pub(crate) struct Place<Id> {
     /// The node.
     pub(crate) id: Id,
-    /// Its file's path with `/`; the first name is that of the root, which no path leaves. Empty for
-    /// a node of no file.
+    /// Its file's path with `/`; the first name is that of the root, which no path leaves. Empty
+    /// for a node of no file.
     pub(crate) path: String,
     /// Its label.
     pub(crate) label: String,

@@ -2,9 +2,9 @@
 //! `<knowledge>`, and relative Markdown links.
 //!
 //! The text is read once, from left to right, before emphasis and links are: what stands inside the
-//! brackets may be marked up. Code, in spans and in fences, is passed over. The text itself stays as
-//! authored; only labels lose the parameters, and cleaning one twice changes nothing more. Time is
-//! linear in the text.
+//! brackets may be marked up. Code, in spans and in fences, is passed over. The text itself stays
+//! as authored; only labels lose the parameters, and cleaning one twice changes nothing more. Time
+//! is linear in the text.
 
 mod code;
 mod wiki;
@@ -171,8 +171,8 @@ pub(crate) fn clean(label: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What a name that somebody gave stands for, with brackets around it or without; `None` if it names
-/// nothing.
+/// What a name that somebody gave stands for, with brackets around it or without; `None` if it
+/// names nothing.
 pub(crate) fn named(name: &str) -> Option<Reference> {
     let inside = name.trim().strip_prefix("[[").and_then(|it| it.strip_suffix("]]"));
     inside.map_or_else(|| wiki::named(name), wiki::parse)

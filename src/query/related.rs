@@ -1,8 +1,8 @@
 //! Related: the nodes that references lead to from an anchor, and those that refer to it.
 //!
 //! Nodes are visited hop by hop, each once, by the fewest hops that lead there. A node's weight is
-//! the sum of the weights on the way, by the way of so few hops that weighs most. Heavier nodes come
-//! first, warmer ones among equals.
+//! the sum of the weights on the way, by the way of so few hops that weighs most. Heavier nodes
+//! come first, warmer ones among equals.
 
 use std::collections::{HashMap, HashSet};
 

@@ -279,7 +279,8 @@ impl<'a> Batch<'a> {
         Ok((snapshot, self.next_seq))
     }
 
-    /// Resolves references, brings the fingerprint up to date and moves HEAD; `None` when nothing was changed.
+    /// Resolves references, brings the fingerprint up to date and moves HEAD; `None` when nothing
+    /// was changed.
     pub(super) fn finish(&mut self) -> Result<Option<i64>, StoreError> {
         const FINGERPRINT: &str = "SELECT fingerprint FROM memory";
         const SET_FINGERPRINT: &str = "UPDATE memory SET fingerprint = ?1";

@@ -7,7 +7,7 @@
 pub(super) mod check;
 mod index;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use index::Rows;
 pub(super) use index::ids;
@@ -32,7 +32,7 @@ use reference_columns;
 #[derive(Debug, Default)]
 pub(super) struct Stale {
     /// Names of what came, went, changed or moved.
-    names: HashSet<Name>,
+    names: BTreeSet<Name>,
     /// Files whose names or first nodes changed.
     files: BTreeSet<FileId>,
     /// Files whose nodes all stand elsewhere.
@@ -199,7 +199,7 @@ impl Stale {
 }
 
 /// The rows that want one of the names.
-fn wanting(conn: &Connection, names: &HashSet<Name>) -> Result<Vec<i64>, StoreError> {
+fn wanting(conn: &Connection, names: &BTreeSet<Name>) -> Result<Vec<i64>, StoreError> {
     const WANTING: &str = "SELECT reference FROM wanted WHERE name = ?1";
     let mut found = Vec::new();
     let mut query = conn.prepare_cached(WANTING).doing("look who wants a name")?;

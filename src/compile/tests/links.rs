@@ -173,6 +173,62 @@ fn no_secret_reaches_a_reference() {
 }
 
 #[test]
+fn edges_by_hand_survive_recompiles() {
+    let notes = Notes::new();
+    notes.write("a.md", "# A\n\nFirst.").write("b.md", "# B\n\n## Setup\n\nRun.").compile();
+    let (a, setup) = (notes.id("A"), notes.id("Setup"));
+    let relate = |name: Option<&str>, id: Option<&str>, weight: f64| {
+        let mut reference = crate::parse::link::named(name.unwrap_or("x")).unwrap();
+        reference.form = crate::parse::link::Form::Manual;
+        reference.label = name.unwrap_or_default().to_owned();
+        (reference.id_hint, reference.weight) = (id.map(str::to_owned), weight);
+        let relate = |batch: &mut crate::store::Batch<'_>| {
+            let source = batch.node(&a)?.unwrap();
+            batch.relate(source, &reference)
+        };
+        let (edge, commit) = notes.writer.write("", "", Millis(0), relate).unwrap();
+        assert_eq!(commit.snapshot, None);
+        notes.check_health();
+        format!("{edge:?}").replace(&setup, "SETUP")
+    };
+    assert_eq!(relate(None, Some(&setup), 2.0), "Resolved(\"SETUP\")");
+    // The same target by another name, and a name that means nothing yet, twice.
+    assert_eq!(relate(Some("setup"), None, 3.0), "Resolved(\"SETUP\")");
+    assert_eq!(relate(Some("Later"), None, 1.0), "Pending([])");
+    assert_eq!(relate(Some("LATER"), None, 4.0), "Pending([])");
+    // An id means that node only.
+    assert_eq!(relate(Some("B"), Some("00000000000"), 1.0), "Pending([])");
+    notes.refers(expect![[r#"
+        a.md: A manual [B] -> ?
+        a.md: A manual [Later] -> ? w=4.0
+        a.md: A manual [] -> b.md: Setup w=3.0
+    "#]]);
+    // Both sides are edited, the target's file is renamed, then the target goes and comes back.
+    notes.write("a.md", "# A\n\nSecond [[B]].").remove("b.md");
+    notes.write("c/b2.md", "# B\n\n## Setup\n\nRun twice.\n\n# Later");
+    notes.refers(expect![[r#"
+        a.md: A manual [B] -> ?
+        a.md: A manual [Later] -> c/b2.md: Later w=4.0
+        a.md: A manual [] -> c/b2.md: Setup w=3.0
+        a.md: Second [[B]]. wiki [B] -> c/b2.md: B
+    "#]]);
+    notes.write("c/b2.md", "# B");
+    notes.refers(expect![[r#"
+        a.md: A manual [B] -> ?
+        a.md: A manual [Later] -> ? w=4.0
+        a.md: A manual [] -> ? w=3.0
+        a.md: Second [[B]]. wiki [B] -> c/b2.md: B
+    "#]]);
+    notes.write("c/b2.md", "# B\n\n## Setup");
+    notes.refers(expect![[r#"
+        a.md: A manual [B] -> ?
+        a.md: A manual [Later] -> ? w=4.0
+        a.md: A manual [] -> c/b2.md: Setup w=3.0
+        a.md: Second [[B]]. wiki [B] -> c/b2.md: B
+    "#]]);
+}
+
+#[test]
 fn a_memory_without_references_is_read_once() {
     let notes = Notes::new();
     notes.write("a.md", "# A\n\n[[B]]").write("b.md", "# B").compile();
@@ -226,7 +282,7 @@ fn text(seed: &[u8]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn references_after_edits_are_those_of_a_fresh_compile(

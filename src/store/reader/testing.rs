@@ -124,7 +124,7 @@ impl Reader {
             SELECT concat(sf.path, ': ', s.label, ' ', r.form, ' [', r.label, '] -> ',
                           iif(r.target IS NULL, '?', tf.path || ': ' || t.label),
                           iif(r.weight = 1.0, '', ' w=' || r.weight),
-                          iif(r.candidates IS NULL, '', ' of ' || ((length(r.candidates) + 1) / 12)))
+                          ' of ' || ((length(r.candidates) + 1) / 12))
               FROM reference AS r
               JOIN node AS s ON s.key = r.source
               LEFT JOIN file AS sf ON sf.id = s.file
