@@ -33,6 +33,8 @@ use reference_columns;
 pub(super) struct Stale {
     /// Names of what came, went, changed or moved.
     names: BTreeSet<Name>,
+    /// The same, by file.
+    inside: BTreeSet<(FileId, Name)>,
     /// Files whose names or first nodes changed.
     files: BTreeSet<FileId>,
     /// Files whose nodes all stand elsewhere.
@@ -87,7 +89,7 @@ impl Stale {
     ) -> Result<(), StoreError> {
         const FORGET: &str = "DELETE FROM reference WHERE source = ?1 AND origin = 'parsed'";
         if old_label != said.label {
-            self.names.insert(Name::of(old_label));
+            self.stands(&Said { label: old_label, ..*said });
             self.stands(said);
         } else if said.tells_of_file() {
             self.files.extend(said.file);
@@ -121,7 +123,7 @@ impl Stale {
         self.moved.remove(&file);
         let names = file_names(conn, file)?;
         self.names.extend(names.iter().map(|it| Name::of(it)));
-        Ok(())
+        self.scope(conn, file)
     }
 
     /// What the reference of that row points at may be another.
@@ -130,7 +132,9 @@ impl Stale {
     }
 
     fn stands(&mut self, said: &Said<'_>) {
-        self.names.insert(Name::of(said.label));
+        let name = Name::of(said.label);
+        self.names.insert(name);
+        self.inside.extend(said.file.map(|file| (file, name)));
         if said.tells_of_file() {
             self.files.extend(said.file);
         }
@@ -149,6 +153,16 @@ impl Stale {
         Ok(())
     }
 
+    /// Names what changed inside a file by the file's name, too.
+    fn scope(&mut self, conn: &Connection, file: FileId) -> Result<(), StoreError> {
+        let Some(path) = path_of(conn, file)? else { return Ok(()) };
+        let file_name = Name::of(stem(last_name(&path)));
+        let all = (file, Name(i64::MIN))..=(file, Name(i64::MAX));
+        let inside = self.inside.range(all).map(|(_, name)| name.inside(file_name));
+        self.names.extend(inside);
+        Ok(())
+    }
+
     /// Resolves what is doubtful.
     pub(super) fn settle(mut self, conn: &Connection) -> Result<(), StoreError> {
         const INSIDE: &str = "
@@ -161,19 +175,24 @@ impl Stale {
               FROM inside
               JOIN node ON node.key = inside.key
               LEFT JOIN reference ON reference.source = node.key";
-        for &file in &self.moved {
+        for file in self.moved.clone() {
             let mut query = conn.prepare_cached(INSIDE).doing("list the names in a file")?;
             let mut rows = query.query([file.0]).doing("list the names in a file")?;
             while let Some(row) = rows.next().doing("list the names in a file")? {
                 let name: Option<i64> = row.get(0).doing("list the names in a file")?;
                 let reference: Option<i64> = row.get(1).doing("list the names in a file")?;
                 self.names.extend(name.map(Name));
+                self.inside.extend(name.map(|it| (file, Name(it))));
                 self.references.extend(reference);
             }
         }
         for &file in self.files.union(&self.moved) {
             let names = name_file(conn, file)?;
             self.names.extend(names.iter().map(|it| Name::of(it)));
+        }
+        let files: BTreeSet<FileId> = self.inside.iter().map(|(file, _)| *file).collect();
+        for file in files {
+            self.scope(conn, file)?;
         }
         self.references.extend(wanting(conn, &self.names)?);
         resolve_rows(conn, self.references)
@@ -424,9 +443,15 @@ pub(super) fn file_names(conn: &Connection, file: FileId) -> Result<BTreeSet<Str
     rows.collect::<Result<_, _>>().doing("read a file's names")
 }
 
+fn path_of(conn: &Connection, file: FileId) -> Result<Option<String>, StoreError> {
+    const PATH: &str = "SELECT path FROM file WHERE id = ?1";
+    conn.prepare_cached(PATH)
+        .and_then(|mut it| it.query_row([file.0], |row| row.get(0)).optional())
+        .doing("read a file's path")
+}
+
 /// The names of a file as its path and its front matter say.
 pub(super) fn names_now(conn: &Connection, file: FileId) -> Result<BTreeSet<String>, StoreError> {
-    const PATH: &str = "SELECT path FROM file WHERE id = ?1";
     const FRONT: &str = "
         SELECT top.content, part.content, part.key_path
           FROM node AS top
@@ -435,11 +460,7 @@ pub(super) fn names_now(conn: &Connection, file: FileId) -> Result<BTreeSet<Stri
            AND top.parent IS NULL
            AND top.node_type = 'preamble'";
     let mut names = BTreeSet::new();
-    let path: Option<String> = conn
-        .prepare_cached(PATH)
-        .and_then(|mut it| it.query_row([file.0], |row| row.get(0)).optional())
-        .doing("read a file's path")?;
-    let Some(path) = path else { return Ok(names) };
+    let Some(path) = path_of(conn, file)? else { return Ok(names) };
     let file_name = resolve::key(last_name(&path));
     names.insert(resolve::key(stem(&file_name)));
     names.insert(file_name);
