@@ -119,13 +119,14 @@ pub(crate) struct Resolver<I: Index> {
     /// By key of the label.
     labels: HashMap<String, Rc<Shelf<I::Id>>>,
     /// By path and name.
-    inside: HashMap<(String, Name), Rc<[Place<I::Id>]>>,
+    inside: HashMap<(String, Name), Places<I>>,
     /// By key of the file's name.
     files: HashMap<String, Rc<Shelf<I::Id>>>,
     /// Files by the end of their path.
     tails: HashMap<String, Rc<Shelf<I::Id>>>,
 }
 
+type Places<I> = Rc<[Place<<I as Index>::Id>]>;
 type Resolved<I> = Result<Target<<I as Index>::Id>, <I as Index>::Error>;
 type Found<I> = Result<Option<<I as Index>::Id>, <I as Index>::Error>;
 type Shelved<I> = Result<Rc<Shelf<<I as Index>::Id>>, <I as Index>::Error>;
@@ -260,7 +261,7 @@ impl<I: Index> Resolver<I> {
     }
 
     /// What the file at `path` has of that name, or nearly so.
-    fn inside(&mut self, path: &str, name: &str) -> Result<Rc<[Place<I::Id>]>, I::Error> {
+    fn inside(&mut self, path: &str, name: &str) -> Result<Places<I>, I::Error> {
         let wanted = (path.to_owned(), Name::of(&as_label(name)));
         if let Some(places) = self.inside.get(&wanted) {
             return Ok(Rc::clone(places));
