@@ -44,6 +44,9 @@ pub(crate) trait Index {
     /// The nodes whose label has that [`Name`].
     fn labelled(&self, name: Name) -> Result<Vec<Place<Self::Id>>, Self::Error>;
 
+    /// Those of them in the file at `path`.
+    fn labelled_in(&self, path: &str, name: Name) -> Result<Vec<Place<Self::Id>>, Self::Error>;
+
     /// What stands for each file whose path ends in that name, with or without its ending, or whose
     /// title or alias has that [`key`].
     fn files(&self, key: &str) -> Result<Vec<Place<Self::Id>>, Self::Error>;
@@ -77,6 +80,12 @@ impl Name {
         Name::hash(id)
     }
 
+    /// Of what is called `self` in a file that is called `file`.
+    pub(crate) fn inside(self, file: Name) -> Name {
+        let (file, own) = (file.0.to_le_bytes(), self.0.to_le_bytes());
+        Name(xxh64(&[file, own].concat(), 1).cast_signed())
+    }
+
     fn hash(text: &str) -> Name {
         Name(xxh64(text.as_bytes(), 0).cast_signed())
     }
@@ -85,12 +94,19 @@ impl Name {
 /// The names that the target of a reference depends on.
 pub(crate) fn wanted(reference: &Reference) -> Vec<Name> {
     let Reference { label, source, id_hint, heading, .. } = reference;
-    let mut names = vec![Name::of(&as_label(label))];
-    names.extend(id_hint.as_deref().map(Name::of_id));
-    names.extend(source.as_deref().map(|it| Name::of(last_name(&slashed(it)))));
-    if let Some(heading) = heading {
-        names.push(Name::of(&as_label(heading)));
-        names.push(Name::of(&as_label(&format!("{label}#{heading}"))));
+    let mut names: Vec<Name> = id_hint.as_deref().map(Name::of_id).into_iter().collect();
+    if let Some(source) = source {
+        let source = slashed(source);
+        let file = last_name(&source);
+        let inside = Name::of(&as_label(heading.as_ref().unwrap_or(label)));
+        names.push(Name::of(file));
+        names.extend([file, stem(file)].map(|it| inside.inside(Name::of(it))));
+    } else {
+        names.push(Name::of(&as_label(label)));
+        if let Some(heading) = heading {
+            names.push(Name::of(&as_label(heading)));
+            names.push(Name::of(&as_label(&format!("{label}#{heading}"))));
+        }
     }
     names.sort_unstable();
     names.dedup();
@@ -102,14 +118,15 @@ pub(crate) struct Resolver<I: Index> {
     index: I,
     /// By key of the label.
     labels: HashMap<String, Rc<Shelf<I::Id>>>,
-    /// Headings by slug of their label.
-    slugs: HashMap<String, Rc<Shelf<I::Id>>>,
+    /// By path and name.
+    inside: HashMap<(String, Name), Places<I>>,
     /// By key of the file's name.
     files: HashMap<String, Rc<Shelf<I::Id>>>,
     /// Files by the end of their path.
     tails: HashMap<String, Rc<Shelf<I::Id>>>,
 }
 
+type Places<I> = Rc<[Place<<I as Index>::Id>]>;
 type Resolved<I> = Result<Target<<I as Index>::Id>, <I as Index>::Error>;
 type Found<I> = Result<Option<<I as Index>::Id>, <I as Index>::Error>;
 type Shelved<I> = Result<Rc<Shelf<<I as Index>::Id>>, <I as Index>::Error>;
@@ -117,9 +134,9 @@ type Shelved<I> = Result<Rc<Shelf<<I as Index>::Id>>, <I as Index>::Error>;
 impl<I: Index> Resolver<I> {
     /// Asks `index`.
     pub(crate) fn new(index: I) -> Resolver<I> {
-        let (labels, slugs) = (HashMap::new(), HashMap::new());
+        let (labels, inside) = (HashMap::new(), HashMap::new());
         let (files, tails) = (HashMap::new(), HashMap::new());
-        Resolver { index, labels, slugs, files, tails }
+        Resolver { index, labels, inside, files, tails }
     }
 
     /// What the `reference` of the node `own` in the file at `from` points at.
@@ -158,10 +175,12 @@ impl<I: Index> Resolver<I> {
 
     /// The target of a label.
     fn named(&mut self, from: &str, label: &str) -> Resolved<I> {
-        let labelled = self.labelled(label)?;
-        if let Some(place) = labelled.in_file(from).filter(|it| it.is_heading) {
+        let wanted = key(&as_label(label));
+        let own = self.inside(from, label)?;
+        if let Some(place) = own.iter().find(|it| it.is_heading && key(&it.label) == wanted) {
             return Ok(Target::Node(place.id));
         }
+        let labelled = self.labelled(label)?;
         if let Some(id) = labelled.beside(from) {
             return Ok(Target::Node(id));
         }
@@ -217,8 +236,10 @@ impl<I: Index> Resolver<I> {
             (Some(heading), _) => Some(self.heading_in(&file.path, heading)?.unwrap_or(file.id)),
             (None, Form::Markdown) => Some(file.id),
             (None, _) => {
-                let labelled = self.labelled(&reference.label)?;
-                match labelled.in_file(&file.path) {
+                let wanted = key(&as_label(&reference.label));
+                let places = self.inside(&file.path, &reference.label)?;
+                let named = || places.iter().filter(|it| key(&it.label) == wanted);
+                match named().find(|it| it.is_heading).or_else(|| named().next()) {
                     Some(place) => Some(place.id),
                     // The label may be the file's own name.
                     None => self.files(&reference.label)?.in_file(&file.path).map(|it| it.id),
@@ -230,12 +251,23 @@ impl<I: Index> Resolver<I> {
 
     /// The heading of that name, or of that fragment, in the file at `path`.
     fn heading_in(&mut self, path: &str, name: &str) -> Found<I> {
-        let is_heading = |it: &&Place<I::Id>| it.is_heading;
-        let by_label = self.labelled(name)?.in_file(path).filter(is_heading).map(|it| it.id);
-        if by_label.is_some() {
-            return Ok(by_label);
+        let wanted = key(&as_label(name));
+        let places = self.inside(path, name)?;
+        let headings = || places.iter().filter(|it| it.is_heading);
+        let by_label = headings().find(|it| key(&it.label) == wanted);
+        let slug = slug(&wanted);
+        let found = by_label.or_else(|| headings().find(|it| self::slug(&key(&it.label)) == slug));
+        Ok(found.map(|it| it.id))
+    }
+
+    /// What the file at `path` has of that name, or nearly so.
+    fn inside(&mut self, path: &str, name: &str) -> Result<Places<I>, I::Error> {
+        let wanted = (path.to_owned(), Name::of(&as_label(name)));
+        if let Some(places) = self.inside.get(&wanted) {
+            return Ok(Rc::clone(places));
         }
-        Ok(self.slugged(name)?.in_file(path).map(|it| it.id))
+        let places = self.index.labelled_in(path, wanted.1)?;
+        Ok(Rc::clone(self.inside.entry(wanted).or_insert(places.into())))
     }
 
     fn labelled(&mut self, label: &str) -> Shelved<I> {
@@ -246,19 +278,6 @@ impl<I: Index> Resolver<I> {
         let mut places = self.index.labelled(Name::of(&wanted))?;
         places.retain(|it| key(&it.label) == wanted);
         Ok(Rc::clone(self.labels.entry(wanted).or_insert(Rc::new(Shelf::new(places)))))
-    }
-
-    fn slugged(&mut self, heading: &str) -> Shelved<I> {
-        let wanted = slug(&key(&as_label(heading)));
-        if let Some(shelf) = self.slugs.get(&wanted) {
-            return Ok(Rc::clone(shelf));
-        }
-        let mut places = match wanted.is_empty() {
-            true => Vec::new(),
-            false => self.index.labelled(Name::hash(&wanted))?,
-        };
-        places.retain(|it| it.is_heading && slug(&key(&it.label)) == wanted);
-        Ok(Rc::clone(self.slugs.entry(wanted).or_insert(Rc::new(Shelf::new(places)))))
     }
 
     fn files(&mut self, name: &str) -> Shelved<I> {

@@ -6,11 +6,13 @@
 
 pub(super) mod check;
 mod index;
+mod names;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use index::Rows;
 pub(super) use index::ids;
+use names::{file_names, name_file, path_of};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Doing, FileId, NodeKey, StoreError};
@@ -33,6 +35,8 @@ use reference_columns;
 pub(super) struct Stale {
     /// Names of what came, went, changed or moved.
     names: BTreeSet<Name>,
+    /// The same, by file.
+    inside: BTreeSet<(FileId, Name)>,
     /// Files whose names or first nodes changed.
     files: BTreeSet<FileId>,
     /// Files whose nodes all stand elsewhere.
@@ -87,7 +91,7 @@ impl Stale {
     ) -> Result<(), StoreError> {
         const FORGET: &str = "DELETE FROM reference WHERE source = ?1 AND origin = 'parsed'";
         if old_label != said.label {
-            self.names.insert(Name::of(old_label));
+            self.stands(&Said { label: old_label, ..*said });
             self.stands(said);
         } else if said.tells_of_file() {
             self.files.extend(said.file);
@@ -139,7 +143,7 @@ impl Stale {
         self.moved.remove(&file);
         let names = file_names(conn, file)?;
         self.names.extend(names.iter().map(|it| Name::of(it)));
-        Ok(())
+        self.scope(conn, file)
     }
 
     /// What the reference of that row points at may be another.
@@ -148,7 +152,9 @@ impl Stale {
     }
 
     fn stands(&mut self, said: &Said<'_>) {
-        self.names.insert(Name::of(said.label));
+        let name = Name::of(said.label);
+        self.names.insert(name);
+        self.inside.extend(said.file.map(|file| (file, name)));
         if said.tells_of_file() {
             self.files.extend(said.file);
         }
@@ -167,6 +173,16 @@ impl Stale {
         Ok(())
     }
 
+    /// Names what changed inside a file by the file's name, too.
+    fn scope(&mut self, conn: &Connection, file: FileId) -> Result<(), StoreError> {
+        let Some(path) = path_of(conn, file)? else { return Ok(()) };
+        let file_name = Name::of(stem(last_name(&path)));
+        let all = (file, Name(i64::MIN))..=(file, Name(i64::MAX));
+        let inside = self.inside.range(all).map(|(_, name)| name.inside(file_name));
+        self.names.extend(inside);
+        Ok(())
+    }
+
     /// Resolves what is doubtful.
     pub(super) fn settle(mut self, conn: &Connection) -> Result<(), StoreError> {
         const INSIDE: &str = "
@@ -179,19 +195,24 @@ impl Stale {
               FROM inside
               JOIN node ON node.key = inside.key
               LEFT JOIN reference ON reference.source = node.key";
-        for &file in &self.moved {
+        for file in self.moved.clone() {
             let mut query = conn.prepare_cached(INSIDE).doing("list the names in a file")?;
             let mut rows = query.query([file.0]).doing("list the names in a file")?;
             while let Some(row) = rows.next().doing("list the names in a file")? {
                 let name: Option<i64> = row.get(0).doing("list the names in a file")?;
                 let reference: Option<i64> = row.get(1).doing("list the names in a file")?;
                 self.names.extend(name.map(Name));
+                self.inside.extend(name.map(|it| (file, Name(it))));
                 self.references.extend(reference);
             }
         }
         for &file in self.files.union(&self.moved) {
             let names = name_file(conn, file)?;
             self.names.extend(names.iter().map(|it| Name::of(it)));
+        }
+        let files: BTreeSet<FileId> = self.inside.iter().map(|(file, _)| *file).collect();
+        for file in files {
+            self.scope(conn, file)?;
         }
         self.references.extend(wanting(conn, &self.names)?);
         resolve_rows(conn, self.references)
@@ -416,62 +437,6 @@ pub(super) fn read_reference(row: &Row<'_>) -> rusqlite::Result<Reference> {
             _ => Form::Wiki,
         },
     })
-}
-
-/// Makes the names of a file what they are now; returns those that it had and has.
-fn name_file(conn: &Connection, file: FileId) -> Result<Vec<String>, StoreError> {
-    const FORGET: &str = "DELETE FROM file_name WHERE file = ?1";
-    const ADD: &str = "INSERT INTO file_name (name, file) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-    let had = file_names(conn, file)?;
-    let has = names_now(conn, file)?;
-    if had != has {
-        conn.prepare_cached(FORGET).and_then(|mut it| it.execute([file.0])).doing("name a file")?;
-        let mut add = conn.prepare_cached(ADD).doing("name a file")?;
-        for name in &has {
-            add.execute(params![name, file.0]).doing("name a file")?;
-        }
-    }
-    Ok(had.union(&has).cloned().collect())
-}
-
-/// The names of a file as they are noted.
-pub(super) fn file_names(conn: &Connection, file: FileId) -> Result<BTreeSet<String>, StoreError> {
-    const NAMES: &str = "SELECT name FROM file_name WHERE file = ?1";
-    let mut query = conn.prepare_cached(NAMES).doing("read a file's names")?;
-    let rows = query.query_map([file.0], |row| row.get(0)).doing("read a file's names")?;
-    rows.collect::<Result<_, _>>().doing("read a file's names")
-}
-
-/// The names of a file as its path and its front matter say.
-pub(super) fn names_now(conn: &Connection, file: FileId) -> Result<BTreeSet<String>, StoreError> {
-    const PATH: &str = "SELECT path FROM file WHERE id = ?1";
-    const FRONT: &str = "
-        SELECT top.content, part.content, part.key_path
-          FROM node AS top
-          LEFT JOIN node AS part ON part.parent = top.key
-         WHERE top.file = ?1
-           AND top.parent IS NULL
-           AND top.node_type = 'preamble'";
-    let mut names = BTreeSet::new();
-    let path: Option<String> = conn
-        .prepare_cached(PATH)
-        .and_then(|mut it| it.query_row([file.0], |row| row.get(0)).optional())
-        .doing("read a file's path")?;
-    let Some(path) = path else { return Ok(names) };
-    let file_name = resolve::key(last_name(&path));
-    names.insert(resolve::key(stem(&file_name)));
-    names.insert(file_name);
-    let mut query = conn.prepare_cached(FRONT).doing("read front matter")?;
-    let mut rows = query.query([file.0]).doing("read front matter")?;
-    while let Some(row) = rows.next().doing("read front matter")? {
-        let top: String = row.get(0).doing("read front matter")?;
-        let part: Option<String> = row.get(1).doing("read front matter")?;
-        let key_path: Option<String> = row.get(2).doing("read front matter")?;
-        let part = part.filter(|_| key_path.as_deref().is_some_and(title::is_naming));
-        let told = title::names(&top).into_iter().chain(title::names(&part.unwrap_or_default()));
-        names.extend(told.map(|it| resolve::key(&it)).filter(|it| !it.is_empty()));
-    }
-    Ok(names)
 }
 
 /// Reads all texts of a memory that was made before references were noted.

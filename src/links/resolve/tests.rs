@@ -48,6 +48,11 @@ impl Index for &Library {
         Ok(self.places.iter().filter(is_named).cloned().collect())
     }
 
+    fn labelled_in(&self, path: &str, name: Name) -> Result<Vec<Place<usize>>, Self::Error> {
+        let labelled = self.labelled(name)?;
+        Ok(labelled.into_iter().filter(|it| it.path == path).collect())
+    }
+
     fn files(&self, name: &str) -> Result<Vec<Place<usize>>, Self::Error> {
         let is_named = |place: &&Place<usize>| {
             let file = key(last_name(&place.path));

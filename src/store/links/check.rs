@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use rusqlite::Connection;
 
-use super::{Rows, file_names, look, name, names_now, read_reference, read_text};
+use super::names::{file_names, names_now};
+use super::{Rows, look, name, read_reference, read_text};
 use super::{reference_columns, wanted_of};
 use crate::links::resolve::{Resolver, wanted};
 use crate::parse::link::Reference;

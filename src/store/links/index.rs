@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::links::resolve::{Index, Name, Place};
 use crate::store::{Doing, NodeKey, StoreError};
@@ -34,21 +34,25 @@ impl Index for Rows<'_> {
              ORDER BY path, node.key";
         let mut query = self.conn.prepare_cached(LABELLED).doing("look for a label")?;
         let rows = query.query_map([name.0], read_place).doing("look for a label")?;
-        let mut places: Vec<Place<NodeKey>> =
+        let places: Vec<Place<NodeKey>> =
             rows.collect::<Result<_, _>>().doing("look for a label")?;
-        let mut order = Order { conn: self.conn, known: HashMap::new() };
-        let mut start = 0;
-        while start < places.len() {
-            let path = &places[start].path;
-            let n = places[start..].iter().take_while(|it| it.path == *path).count();
-            if 1 < n {
-                order.sort(&mut places[start..start + n])?;
-            }
-            start += n;
-        }
-        Ok(places)
+        self.ordered(places)
     }
 
+    fn labelled_in(&self, path: &str, name: Name) -> Result<Vec<Place<NodeKey>>, StoreError> {
+        const IN_FILE: &str = "
+            SELECT node.key, ?3, node.label, node.node_type = 'heading'
+              FROM node
+             WHERE node.name = ?1
+               AND node.file IS (SELECT id FROM file WHERE root = ?2 AND path = ?4)
+             ORDER BY node.key";
+        let (root, inner) = path.split_once('/').unwrap_or_default();
+        let root: Option<i64> = root.parse().ok();
+        let mut query = self.conn.prepare_cached(IN_FILE).doing("look into a file")?;
+        let rows = query.query_map(params![name.0, root, path, inner], read_place);
+        let places = rows.doing("look into a file")?.collect::<Result<_, _>>();
+        self.ordered(places.doing("look into a file")?)
+    }
     fn files(&self, key: &str) -> Result<Vec<Place<NodeKey>>, StoreError> {
         // The first heading that no other is above stands for the file.
         const FILES: &str = "
@@ -66,6 +70,23 @@ impl Index for Rows<'_> {
         let mut query = self.conn.prepare_cached(FILES).doing("look for a file")?;
         let rows = query.query_map([key], read_place).doing("look for a file")?;
         rows.collect::<Result<_, _>>().doing("look for a file")
+    }
+}
+
+impl Rows<'_> {
+    /// Puts those of one file, which stand together, into document order.
+    fn ordered(&self, mut places: Vec<Place<NodeKey>>) -> Result<Vec<Place<NodeKey>>, StoreError> {
+        let mut order = Order { conn: self.conn, known: HashMap::new() };
+        let mut start = 0;
+        while start < places.len() {
+            let path = &places[start].path;
+            let n = places[start..].iter().take_while(|it| it.path == *path).count();
+            if 1 < n {
+                order.sort(&mut places[start..start + n])?;
+            }
+            start += n;
+        }
+        Ok(places)
     }
 }
 

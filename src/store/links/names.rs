@@ -1,0 +1,74 @@
+//! The names of a file besides its path, kept so that references find it.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::links::resolve::{self, last_name, stem};
+use crate::links::title;
+use crate::store::{Doing, FileId, StoreError};
+
+/// Makes the names of a file what they are now; returns those that it had and has.
+pub(super) fn name_file(conn: &Connection, file: FileId) -> Result<Vec<String>, StoreError> {
+    const FORGET: &str = "DELETE FROM file_name WHERE file = ?1";
+    const ADD: &str = "INSERT INTO file_name (name, file) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    let had = file_names(conn, file)?;
+    let has = names_now(conn, file)?;
+    if had != has {
+        conn.prepare_cached(FORGET).and_then(|mut it| it.execute([file.0])).doing("name a file")?;
+        let mut add = conn.prepare_cached(ADD).doing("name a file")?;
+        for name in &has {
+            add.execute(params![name, file.0]).doing("name a file")?;
+        }
+    }
+    Ok(had.union(&has).cloned().collect())
+}
+
+/// The names of a file as they are noted.
+pub(in crate::store) fn file_names(
+    conn: &Connection,
+    file: FileId,
+) -> Result<BTreeSet<String>, StoreError> {
+    const NAMES: &str = "SELECT name FROM file_name WHERE file = ?1";
+    let mut query = conn.prepare_cached(NAMES).doing("read a file's names")?;
+    let rows = query.query_map([file.0], |row| row.get(0)).doing("read a file's names")?;
+    rows.collect::<Result<_, _>>().doing("read a file's names")
+}
+
+/// Where a file is, below its root.
+pub(super) fn path_of(conn: &Connection, file: FileId) -> Result<Option<String>, StoreError> {
+    const PATH: &str = "SELECT path FROM file WHERE id = ?1";
+    conn.prepare_cached(PATH)
+        .and_then(|mut it| it.query_row([file.0], |row| row.get(0)).optional())
+        .doing("read a file's path")
+}
+
+/// The names of a file as its path and its front matter say.
+pub(in crate::store) fn names_now(
+    conn: &Connection,
+    file: FileId,
+) -> Result<BTreeSet<String>, StoreError> {
+    const FRONT: &str = "
+        SELECT top.content, part.content, part.key_path
+          FROM node AS top
+          LEFT JOIN node AS part ON part.parent = top.key
+         WHERE top.file = ?1
+           AND top.parent IS NULL
+           AND top.node_type = 'preamble'";
+    let mut names = BTreeSet::new();
+    let Some(path) = path_of(conn, file)? else { return Ok(names) };
+    let file_name = resolve::key(last_name(&path));
+    names.insert(resolve::key(stem(&file_name)));
+    names.insert(file_name);
+    let mut query = conn.prepare_cached(FRONT).doing("read front matter")?;
+    let mut rows = query.query([file.0]).doing("read front matter")?;
+    while let Some(row) = rows.next().doing("read front matter")? {
+        let top: String = row.get(0).doing("read front matter")?;
+        let part: Option<String> = row.get(1).doing("read front matter")?;
+        let key_path: Option<String> = row.get(2).doing("read front matter")?;
+        let part = part.filter(|_| key_path.as_deref().is_some_and(title::is_naming));
+        let told = title::names(&top).into_iter().chain(title::names(&part.unwrap_or_default()));
+        names.extend(told.map(|it| resolve::key(&it)).filter(|it| !it.is_empty()));
+    }
+    Ok(names)
+}
