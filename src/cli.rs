@@ -5,11 +5,14 @@
 //! The environment, the terminal and the working directory are read here and handed down as values.
 
 mod args;
+mod backup;
 mod compile;
 mod completion;
 mod doctor;
 mod inspect;
 mod paint;
+mod progress;
+mod restore;
 mod search;
 mod serve;
 
@@ -115,6 +118,9 @@ fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure>
         Command::Inspect(args) => inspect::run(args, world),
         Command::Search(args) => search::run(args, world),
         Command::Doctor(args) => doctor::run(args, world),
+        Command::Backup(args) => backup::run(args, world),
+        Command::Restore(args) => restore::run(args, world),
+        Command::Export(_) | Command::Import(_) | Command::Salvage(_) => Err(Failure::Because("not yet".to_owned())),
         Command::Completion(shell) => completion::run(shell, world),
         Command::Help(topic) => help(topic.as_deref(), world),
         Command::Version => {
@@ -132,6 +138,8 @@ fn help(topic: Option<&str>, world: &mut World<'_>) -> Result<Outcome, Failure> 
         Some("inspect") => include_str!("cli/help/inspect.txt"),
         Some("search") => include_str!("cli/help/search.txt"),
         Some("doctor") => include_str!("cli/help/doctor.txt"),
+        Some("backup") => include_str!("cli/help/backup.txt"),
+        Some("restore") => include_str!("cli/help/restore.txt"),
         Some("completion") => include_str!("cli/help/completion.txt"),
         Some(other) => {
             let names: Vec<&str> = COMMANDS.iter().map(|it| it.name).collect();

@@ -10,6 +10,8 @@ mod edits;
 mod hostile;
 /// The server, as its client sees it.
 mod mcp_stdio;
+/// Whole memories on the move: backup, restore, export, import.
+mod moving;
 /// What the README and the manual say.
 mod readme;
 /// A folder, the program, and a client.
