@@ -9,6 +9,8 @@ mod backup;
 mod compile;
 mod completion;
 mod doctor;
+mod export;
+mod import;
 mod inspect;
 mod paint;
 mod progress;
@@ -120,7 +122,9 @@ fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure>
         Command::Doctor(args) => doctor::run(args, world),
         Command::Backup(args) => backup::run(args, world),
         Command::Restore(args) => restore::run(args, world),
-        Command::Export(_) | Command::Import(_) | Command::Salvage(_) => Err(Failure::Because("not yet".to_owned())),
+        Command::Export(args) => export::run(args, world),
+        Command::Import(args) => import::run(args, world),
+        Command::Salvage(_) => Err(Failure::Because("not yet".to_owned())),
         Command::Completion(shell) => completion::run(shell, world),
         Command::Help(topic) => help(topic.as_deref(), world),
         Command::Version => {
@@ -140,6 +144,9 @@ fn help(topic: Option<&str>, world: &mut World<'_>) -> Result<Outcome, Failure> 
         Some("doctor") => include_str!("cli/help/doctor.txt"),
         Some("backup") => include_str!("cli/help/backup.txt"),
         Some("restore") => include_str!("cli/help/restore.txt"),
+        Some("export") => include_str!("cli/help/export.txt"),
+        Some("import") => include_str!("cli/help/import.txt"),
+        Some("salvage") => include_str!("cli/help/salvage.txt"),
         Some("completion") => include_str!("cli/help/completion.txt"),
         Some(other) => {
             let names: Vec<&str> = COMMANDS.iter().map(|it| it.name).collect();

@@ -5,15 +5,21 @@
 //! database that somebody may have open is never touched but through SQLite.
 
 mod backup;
+mod clean;
 mod draft;
+mod export;
+mod import;
 mod restore;
+mod tables;
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use backup::{Backed, backup};
+pub(crate) use backup::{Backed, backup, backup_as_is};
 pub(crate) use draft::{Draft, IfThere};
+pub(crate) use export::export;
+pub(crate) use import::{Imported, Lines, import};
 pub(crate) use restore::{Restored, restore};
 
 use super::StoreError;
@@ -29,6 +35,8 @@ pub(crate) enum MoveError {
     Store(StoreError),
     /// The system refused. `doing` fits after "cannot".
     File { doing: &'static str, path: PathBuf, source: io::Error },
+    /// What was to be written to is gone or full.
+    Output(io::Error),
     /// It makes no sense, or would lose something; the text says what to do.
     Refused(String),
 }
@@ -40,6 +48,7 @@ impl fmt::Display for MoveError {
             MoveError::File { doing, path, source } => {
                 write!(f, "cannot {doing} `{}`: {source}", path.display())
             }
+            MoveError::Output(error) => write!(f, "cannot write the export: {error}"),
             MoveError::Refused(why) => f.write_str(why),
         }
     }
@@ -49,7 +58,7 @@ impl std::error::Error for MoveError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             MoveError::Store(error) => Some(error),
-            MoveError::File { source, .. } => Some(source),
+            MoveError::File { source, .. } | MoveError::Output(source) => Some(source),
             MoveError::Refused(_) => None,
         }
     }

@@ -40,6 +40,24 @@ pub(crate) fn backup(
     Ok(backed)
 }
 
+/// Copies the memory at `db` to `dest`, whatever is wrong with it: what a repair begins with.
+pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), MoveError> {
+    let from = pragma::open_to_examine(db)?;
+    let state = from.unchecked_transaction().doing("begin a backup")?;
+    let draft = Draft::of(dest, IfThere::Refuse)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut copy = Connection::open_with_flags(draft.path(), flags).doing("open the copy")?;
+    copy_pages(&state, &mut copy, &mut |_, _| ())?;
+    one_file(&copy)?;
+    // What cannot be computed of one cannot be computed of the other.
+    if doctor::compute_fingerprint(&copy).ok() != doctor::compute_fingerprint(&state).ok() {
+        let what = "the copy is not what was copied; check the disk".to_owned();
+        return Err(MoveError::Refused(what));
+    }
+    drop(copy);
+    draft.publish()
+}
+
 /// Copies what `from` sees into the empty file `to`, and compares the two.
 pub(super) fn copy(
     from: &Connection,

@@ -1,8 +1,8 @@
 //! A backup becomes the memory, after a copy of what is there was set aside.
 //!
 //! A sound memory is replaced in one transaction of SQLite, so that servers that have it open read
-//! the old state or the new one, and go on with the new. The safety copy has every write that was
-//! acknowledged before: a write that comes between copying and replacing makes both begin again.
+//! the old state or the new one, and go on with the new. The safety copy is made when nobody else
+//! can write any more, so that every write that was acknowledged is in it.
 //! A damaged file is moved aside whole, since SQLite cannot write to it.
 
 use std::fs::{self, File};
@@ -16,9 +16,6 @@ use super::backup::{self as pages, Backed, open_to_copy, refuse_same};
 use super::draft::sync_folder;
 use super::{Draft, IfThere, MoveError, OnFile, Progress, complaint, with_suffix};
 use crate::store::{Doing, IfMissing, StoreError, Writer, check_path, pragma, schema};
-
-/// Times that copying and replacing begin again because somebody wrote in between.
-const TRIES_MAX: usize = 20;
 
 /// Pages of a step while everybody else waits.
 const STEP_PAGES: i32 = 4096;
@@ -48,8 +45,7 @@ pub(crate) fn restore(
     })?;
     refuse_same(source, db)?;
     check_path(db, IfMissing::Create)?;
-    // Companions of what is there are no obstacle here, so the draft is not of `db` itself.
-    let draft = Draft::of(&with_suffix(db, ".restored"), IfThere::Refuse)?;
+    let draft = draft_of(db)?;
     let state = pages::copy(&open_to_copy(source)?, draft.path(), progress)?;
     finish(&draft)?;
     if let Some(complaint) = complaint(draft.path())? {
@@ -86,7 +82,12 @@ fn install(
     let damage = match is_usable(db) {
         Ok(()) => {
             let safety = with_suffix(db, &format!(".{stamp}.before-restore"));
-            replace(&draft, db, &safety, progress)?;
+            let copy = Draft::of(&safety, IfThere::Refuse)?;
+            let keep = || {
+                pages::copy(&pragma::open_to_examine(db)?, copy.path(), &mut |_, _| ())?;
+                copy.publish()
+            };
+            replace(&draft, db, keep, progress)?;
             return Ok((Some(safety), None));
         }
         Err(StoreError::Sqlite { source, .. }) if is_ours(db) => source.to_string(),
@@ -118,38 +119,60 @@ fn is_ours(db: &Path) -> bool {
     read.is_ok() && head[68..] == (schema::APPLICATION_ID as u32).to_be_bytes()
 }
 
-/// Copies what is there to `safety`, then replaces it, with no write in between.
+/// Replaces what is there in one transaction. `ready` is called when nobody else can write any
+/// more and everybody still reads the old state.
 fn replace(
     draft: &Draft,
     db: &Path,
-    safety: &Path,
+    ready: impl FnOnce() -> Result<(), MoveError>,
     progress: Progress<'_>,
 ) -> Result<(), MoveError> {
-    let from = pragma::open_to_examine(draft.path())?;
     // In WAL mode from here on, so that readers see one state or the other without waiting.
     let mut to = pragma::open_writer(db, IfMissing::Refuse)?;
-    // Not `from` nor `to`: it sees what others commit, also while `to` is locked.
-    let watch = pragma::open_to_examine(db)?;
-    let version = || -> Result<i64, StoreError> {
-        watch.query_row("PRAGMA data_version", [], |row| row.get(0)).doing("look for other writes")
-    };
-    for _ in 0..TRIES_MAX {
-        let before = version()?;
-        let copy = Draft::of(safety, IfThere::Refuse)?;
-        pages::copy(&pragma::open_to_examine(db)?, copy.path(), progress)?;
-        let backup = Backup::new(&from, &mut to).doing("begin to restore")?;
-        // The first step takes the lock that every writer needs, and keeps it to the end.
-        let is_more = pages::step(&backup, 1, progress)?;
-        if version()? != before && is_more {
-            continue;
-        }
-        copy.publish()?;
-        while is_more && pages::step(&backup, STEP_PAGES, progress)? {}
+    let from = pragma::open_to_examine(draft.path())?;
+    let backup = Backup::new(&from, &mut to).doing("begin to replace the memory")?;
+    // The first step takes the lock that every writer needs, and keeps it to the end.
+    pages::step(&backup, 1, progress)?;
+    ready()?;
+    while pages::step(&backup, STEP_PAGES, progress)? {}
+    Ok(())
+}
+
+/// A draft that will stand where `db` is. Companions of what is there are no obstacle to it.
+pub(super) fn draft_of(db: &Path) -> Result<Draft, MoveError> {
+    Draft::of(&with_suffix(db, ".new"), IfThere::Refuse)
+}
+
+/// Refuses a database that has anything in it.
+pub(super) fn refuse_occupied(db: &Path) -> Result<(), MoveError> {
+    const ROWS: &str = "
+        SELECT (SELECT count(*) FROM node),
+               (SELECT count(*) FROM snapshot) + (SELECT count(*) FROM root)";
+    check_path(db, IfMissing::Create)?;
+    // A file of no bytes is an empty database to SQLite.
+    if !fs::metadata(db).is_ok_and(|it| 0 < it.len()) {
         return Ok(());
     }
-    let what =
-        format!("`{}` is written to all the time; end what writes, then restore", db.display());
+    let conn = pragma::open_to_examine(db)?;
+    let (n_nodes, n_others): (i64, i64) = conn
+        .query_row(ROWS, [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .doing("look at what is there")?;
+    if n_nodes + n_others == 0 {
+        return Ok(());
+    }
+    let what = format!(
+        "`{}` holds a memory of {n_nodes} nodes; name a new database with --db, or move it away",
+        db.display()
+    );
     Err(MoveError::Refused(what))
+}
+
+/// Puts a finished draft where no database is, or an empty one.
+pub(super) fn settle_in(draft: Draft, db: &Path, progress: Progress<'_>) -> Result<(), MoveError> {
+    match fs::metadata(db) {
+        Err(_) => draft.publish_as(db),
+        Ok(_) => replace(&draft, db, || refuse_occupied(db), progress),
+    }
 }
 
 /// Moves a damaged file and its log aside. It keeps its name, too, until it is replaced.
