@@ -75,6 +75,7 @@ mod fingerprint;
 mod grams;
 mod heat;
 mod identity;
+mod links;
 mod mcp;
 mod memory;
 #[allow(dead_code, reason = "settings choose the kinds, and nothing reads them yet")]
@@ -97,8 +98,6 @@ mod tree;
 // Read and tested, and not used by the program yet.
 #[cfg(any(test, fuzzing))]
 mod config;
-#[cfg(any(test, fuzzing))]
-mod links;
 #[cfg(any(test, fuzzing))]
 mod seeds;
 

@@ -1,3 +1,5 @@
-//! References between nodes: what they point at.
+//! References between nodes: what names them, and what they point at.
 
 pub(crate) mod resolve;
+mod shelf;
+pub(crate) mod title;

@@ -11,6 +11,7 @@ mod decode;
 mod html;
 mod json;
 mod label;
+pub(crate) mod link;
 mod markdown;
 mod mathml;
 mod mdx;
@@ -24,10 +25,9 @@ mod transcript;
 mod value;
 mod yaml;
 
-#[cfg(any(test, fuzzing))]
-pub(crate) mod link;
+use std::borrow::Cow;
 
-use crate::tree::Tree;
+use crate::tree::{NodeType, Tree};
 
 pub use decode::decode;
 #[cfg(any(test, fuzzing))]
@@ -136,6 +136,11 @@ pub fn parse(syntax: Syntax, text: &str) -> Parsed {
         Syntax::Rst => plain::rst::parse(text),
         Syntax::Mdx => mdx::parse(text, markdown::parse),
     };
+    for node in parsed.tree.nodes.iter_mut().filter(|it| it.node_type != NodeType::Code) {
+        if let Cow::Owned(label) = link::clean(&node.label) {
+            node.label = label;
+        }
+    }
     parsed.warnings.sort_by_key(|warning| warning.line);
     parsed
 }

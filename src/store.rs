@@ -8,6 +8,7 @@
 mod batch;
 pub(crate) mod doctor;
 mod files;
+mod links;
 pub(crate) mod moving;
 mod pragma;
 pub(crate) mod reader;

@@ -1,3 +1,5 @@
+mod links;
+
 use std::fs;
 use std::path::PathBuf;
 

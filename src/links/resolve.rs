@@ -4,18 +4,26 @@
 //! file; a heading in the same folder; a file by its name, title or alias; a label anywhere. Among
 //! several, headings come before other nodes and near files before far ones. What is equally near
 //! is ambiguous: the reference stays pending, and says between what.
+//!
+//! [`wanted`] lists the names by which the answer was found or could have been: as long as nothing
+//! of these names comes, goes or moves, the answer stays.
 
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use xxhash_rust::xxh64::xxh64;
+
+use super::shelf::{Shelf, folder};
 use crate::parse::link::{Form, Reference};
-
-/// Candidates of an ambiguous reference that are named.
-const CANDIDATES_MAX: usize = 8;
+use crate::text;
 
 /// A node that a name may mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place<Id> {
     /// The node.
     pub(crate) id: Id,
-    /// Its file's path, relative to the root, with `/`.
+    /// Its file's path with `/`; the first name is that of the root, which no path leaves. Empty for
+    /// a node of no file.
     pub(crate) path: String,
     /// Its label.
     pub(crate) label: String,
@@ -27,19 +35,18 @@ pub(crate) struct Place<Id> {
 pub(crate) trait Index {
     /// What names a node.
     type Id: Copy + PartialEq;
+    /// What can go wrong.
+    type Error;
 
     /// The node of that id.
-    fn node(&self, id: &str) -> Option<Self::Id>;
+    fn node(&self, id: &str) -> Result<Option<Self::Id>, Self::Error>;
 
-    /// The nodes whose label has that [`key`].
-    fn labelled(&self, key: &str) -> Vec<Place<Self::Id>>;
+    /// The nodes whose label has that [`Name`].
+    fn labelled(&self, name: Name) -> Result<Vec<Place<Self::Id>>, Self::Error>;
 
-    /// The first node of each file whose path ends in that name, with or without its ending, or
-    /// whose title or alias has that [`key`].
-    fn files(&self, key: &str) -> Vec<Place<Self::Id>>;
-
-    /// The nodes of the file at `path`, headings at least.
-    fn in_file(&self, path: &str) -> Vec<Place<Self::Id>>;
+    /// What stands for each file whose path ends in that name, with or without its ending, or whose
+    /// title or alias has that [`key`].
+    fn files(&self, key: &str) -> Result<Vec<Place<Self::Id>>, Self::Error>;
 }
 
 /// What a reference points at.
@@ -53,62 +60,237 @@ pub(crate) enum Target<Id> {
     Ambiguous(Vec<Id>),
 }
 
-/// What the `reference` in the file at `from` points at.
-pub(crate) fn resolve<I: Index>(index: &I, from: &str, reference: &Reference) -> Target<I::Id> {
-    if let Some(id) = reference.id_hint.as_deref().and_then(|id| index.node(id)) {
-        return Target::Node(id);
+/// A name as a number: equal for names that may mean the same, and for hardly any others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Name(pub(crate) i64);
+
+impl Name {
+    /// Of a label, a heading's fragment, or a file's name, title or alias.
+    pub(crate) fn of(name: &str) -> Name {
+        let key = key(name);
+        let slug = slug(&key);
+        Name::hash(if slug.is_empty() { &key } else { &slug })
     }
-    if let Some(source) = &reference.source {
-        return in_source(index, from, source, reference);
+
+    /// Of a node's id.
+    pub(crate) fn of_id(id: &str) -> Name {
+        Name::hash(id)
     }
-    let heading = reference.heading.as_deref();
-    if reference.form == Form::Markdown {
-        // A fragment alone: a heading of the same file.
-        let names = [heading.unwrap_or(""), &reference.label];
-        return names
-            .iter()
-            .find_map(|name| heading_in(&index.in_file(from), name))
-            .map_or(Target::Missing, Target::Node);
+
+    fn hash(text: &str) -> Name {
+        Name(xxh64(text.as_bytes(), 0).cast_signed())
     }
+}
+
+/// The names that the target of a reference depends on.
+pub(crate) fn wanted(reference: &Reference) -> Vec<Name> {
+    let Reference { label, source, id_hint, heading, .. } = reference;
+    let mut names = vec![Name::of(&as_label(label))];
+    names.extend(id_hint.as_deref().map(Name::of_id));
+    names.extend(source.as_deref().map(|it| Name::of(last_name(&slashed(it)))));
     if let Some(heading) = heading {
-        let files = index.files(&key(&reference.label));
-        if let Some(file) = nearest(&files, from).first() {
-            let inside = heading_in(&index.in_file(&file.path), heading);
-            return Target::Node(inside.unwrap_or(file.id));
+        names.push(Name::of(&as_label(heading)));
+        names.push(Name::of(&as_label(&format!("{label}#{heading}"))));
+    }
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Resolves references one after the other, while the index stays as it is.
+pub(crate) struct Resolver<I: Index> {
+    index: I,
+    /// By key of the label.
+    labels: HashMap<String, Rc<Shelf<I::Id>>>,
+    /// Headings by slug of their label.
+    slugs: HashMap<String, Rc<Shelf<I::Id>>>,
+    /// By key of the file's name.
+    files: HashMap<String, Rc<Shelf<I::Id>>>,
+    /// Files by the end of their path.
+    tails: HashMap<String, Rc<Shelf<I::Id>>>,
+}
+
+type Resolved<I> = Result<Target<<I as Index>::Id>, <I as Index>::Error>;
+type Found<I> = Result<Option<<I as Index>::Id>, <I as Index>::Error>;
+type Shelved<I> = Result<Rc<Shelf<<I as Index>::Id>>, <I as Index>::Error>;
+
+impl<I: Index> Resolver<I> {
+    /// Asks `index`.
+    pub(crate) fn new(index: I) -> Resolver<I> {
+        let (labels, slugs) = (HashMap::new(), HashMap::new());
+        let (files, tails) = (HashMap::new(), HashMap::new());
+        Resolver { index, labels, slugs, files, tails }
+    }
+
+    /// What the `reference` in the file at `from` points at.
+    pub(crate) fn resolve(&mut self, from: &str, reference: &Reference) -> Resolved<I> {
+        if let Some(id) = &reference.id_hint
+            && let Some(id) = self.index.node(id)?
+        {
+            return Ok(Target::Node(id));
         }
-        // Perhaps the `#` is part of a label.
-        let whole = format!("{}#{heading}", reference.label);
-        return among(&index.labelled(&key(&whole)), from);
+        if reference.label.is_empty() {
+            return Ok(Target::Missing);
+        }
+        if let Some(source) = &reference.source {
+            return self.in_source(from, &slashed(source), reference);
+        }
+        let heading = reference.heading.as_deref();
+        if reference.form == Form::Markdown {
+            // A fragment alone: a heading of the same file.
+            for name in [heading.unwrap_or(""), &reference.label] {
+                if let Some(id) = self.heading_in(from, name)? {
+                    return Ok(Target::Node(id));
+                }
+            }
+            return Ok(Target::Missing);
+        }
+        match heading {
+            Some(heading) => self.heading_of(from, &reference.label, heading),
+            None => self.named(from, &reference.label),
+        }
     }
-    let name = key(&reference.label);
-    let labelled = index.labelled(&name);
-    if let Some(id) = first(labelled.iter().filter(|place| place.path == from)) {
-        return Target::Node(id);
+
+    /// The target of a label.
+    fn named(&mut self, from: &str, label: &str) -> Resolved<I> {
+        let labelled = self.labelled(label)?;
+        if let Some(place) = labelled.in_file(from) {
+            return Ok(Target::Node(place.id));
+        }
+        if let Some(id) = labelled.beside(from) {
+            return Ok(Target::Node(id));
+        }
+        let files = self.files(label)?.nearest(from);
+        if matches!(files, Target::Node(_)) || labelled.places.is_empty() {
+            return Ok(files);
+        }
+        Ok(labelled.nearest(from))
     }
-    let beside = |place: &&Place<I::Id>| place.is_heading && folder(&place.path) == folder(from);
-    if let Target::Node(id) =
-        among(&labelled.iter().filter(beside).cloned().collect::<Vec<_>>(), from)
-    {
-        return Target::Node(id);
+
+    /// The target of `file#Heading`.
+    fn heading_of(&mut self, from: &str, label: &str, heading: &str) -> Resolved<I> {
+        let files = self.files(label)?;
+        match files.nearest(from) {
+            Target::Node(file) => {
+                let path = files.places.iter().find(|it| it.id == file).map(|it| it.path.clone());
+                let inside = self.heading_in(path.as_deref().unwrap_or(""), heading)?;
+                Ok(Target::Node(inside.unwrap_or(file)))
+            }
+            Target::Ambiguous(files) => Ok(Target::Ambiguous(files)),
+            // Perhaps the `#` is part of a label.
+            Target::Missing => Ok(self.labelled(&format!("{label}#{heading}"))?.nearest(from)),
+        }
     }
-    let files = index.files(&name);
-    match nearest(&files, from)[..] {
-        [file] => Target::Node(file.id),
-        ref files if labelled.is_empty() && !files.is_empty() => ambiguous(files),
-        _ => among(&labelled, from),
+
+    /// The target of a reference that names its file.
+    fn in_source(&mut self, from: &str, source: &str, reference: &Reference) -> Resolved<I> {
+        let files = self.files(last_name(source))?;
+        // Beside the file that refers, then from the root, then any path that ends like this.
+        let exact = [join(folder(from), source), join(root(from), source)]
+            .into_iter()
+            .flatten()
+            .find_map(|path| files.at_path(&path))
+            .cloned();
+        let file = match exact {
+            Some(file) => file,
+            // What a renderer follows means one place only, if it starts from one.
+            None if reference.form == Form::Markdown && !from.is_empty() => {
+                return Ok(Target::Missing);
+            }
+            None => {
+                let ending = self.ending_in(&files, source.trim_start_matches("./"));
+                match ending.nearest(from) {
+                    Target::Node(id) => match ending.places.iter().find(|it| it.id == id) {
+                        Some(file) => file.clone(),
+                        None => return Ok(Target::Missing),
+                    },
+                    other => return Ok(other),
+                }
+            }
+        };
+        let inside = match (&reference.heading, reference.form) {
+            (Some(heading), _) => Some(self.heading_in(&file.path, heading)?.unwrap_or(file.id)),
+            (None, Form::Markdown) => Some(file.id),
+            (None, _) => {
+                let labelled = self.labelled(&reference.label)?;
+                match labelled.in_file(&file.path) {
+                    Some(place) => Some(place.id),
+                    // The label may be the file's own name.
+                    None => self.files(&reference.label)?.in_file(&file.path).map(|it| it.id),
+                }
+            }
+        };
+        Ok(inside.map_or(Target::Missing, Target::Node))
+    }
+
+    /// The heading of that name, or of that fragment, in the file at `path`.
+    fn heading_in(&mut self, path: &str, name: &str) -> Found<I> {
+        let is_heading = |it: &&Place<I::Id>| it.is_heading;
+        let by_label = self.labelled(name)?.in_file(path).filter(is_heading).map(|it| it.id);
+        if by_label.is_some() {
+            return Ok(by_label);
+        }
+        Ok(self.slugged(name)?.in_file(path).map(|it| it.id))
+    }
+
+    fn labelled(&mut self, label: &str) -> Shelved<I> {
+        let wanted = key(&as_label(label));
+        if let Some(shelf) = self.labels.get(&wanted) {
+            return Ok(Rc::clone(shelf));
+        }
+        let mut places = self.index.labelled(Name::of(&wanted))?;
+        places.retain(|it| key(&it.label) == wanted);
+        Ok(Rc::clone(self.labels.entry(wanted).or_insert(Rc::new(Shelf::new(places)))))
+    }
+
+    fn slugged(&mut self, heading: &str) -> Shelved<I> {
+        let wanted = slug(&key(&as_label(heading)));
+        if let Some(shelf) = self.slugs.get(&wanted) {
+            return Ok(Rc::clone(shelf));
+        }
+        let mut places = match wanted.is_empty() {
+            true => Vec::new(),
+            false => self.index.labelled(Name::hash(&wanted))?,
+        };
+        places.retain(|it| it.is_heading && slug(&key(&it.label)) == wanted);
+        Ok(Rc::clone(self.slugs.entry(wanted).or_insert(Rc::new(Shelf::new(places)))))
+    }
+
+    fn files(&mut self, name: &str) -> Shelved<I> {
+        let wanted = key(name);
+        if let Some(shelf) = self.files.get(&wanted) {
+            return Ok(Rc::clone(shelf));
+        }
+        let places = self.index.files(&wanted)?;
+        Ok(Rc::clone(self.files.entry(wanted).or_insert(Rc::new(Shelf::new(places)))))
+    }
+
+    /// Those of `files`, which have the name that `tail` ends in, whose path ends like it.
+    fn ending_in(&mut self, files: &Shelf<I::Id>, tail: &str) -> Rc<Shelf<I::Id>> {
+        let wanted = key(tail);
+        if let Some(shelf) = self.tails.get(&wanted) {
+            return Rc::clone(shelf);
+        }
+        let places = files.places.iter().filter(|it| ends_in(&it.path, &wanted)).cloned().collect();
+        Rc::clone(self.tails.entry(wanted).or_insert(Rc::new(Shelf::new(places))))
     }
 }
 
 /// What names are compared by: case folded in all scripts, white space as one space.
 pub(crate) fn key(name: &str) -> String {
     // By way of upper case, `ß` meets `SS`, and every sigma the others.
-    crate::text::fold(&crate::text::fold(name).to_uppercase().to_lowercase())
+    text::fold(&text::fold(name).to_uppercase().to_lowercase())
 }
 
-/// A heading's fragment, as renderers make it.
-fn slug(heading: &str) -> String {
-    let mut slug = String::with_capacity(heading.len());
-    for at in key(heading).chars() {
+/// A name as a label would have it: cut where labels are.
+fn as_label(name: &str) -> String {
+    text::cut(&text::fold(name), text::LABEL_CHARS_MAX)
+}
+
+/// The fragment, as renderers make it, of a heading with that key.
+fn slug(key: &str) -> String {
+    let mut slug = String::with_capacity(key.len());
+    for at in key.chars() {
         match at {
             ' ' => slug.push('-'),
             at if at.is_alphanumeric() || matches!(at, '-' | '_') => slug.push(at),
@@ -118,120 +300,38 @@ fn slug(heading: &str) -> String {
     slug
 }
 
-/// The target of a reference that names its file.
-fn in_source<I: Index>(
-    index: &I,
-    from: &str,
-    source: &str,
-    reference: &Reference,
-) -> Target<I::Id> {
-    let source = source.trim().replace('\\', "/");
-    let files = index.files(&key(source.rsplit('/').next().unwrap_or("")));
-    // Beside the file that refers, then from the root, then any path that ends like this.
-    let exact = [join(folder(from), &source), join("", &source)]
-        .into_iter()
-        .flatten()
-        .find_map(|path| files.iter().find(|file| is_path(&file.path, &path)));
-    let file = match exact {
-        Some(file) => file,
-        // What a renderer follows means one place only.
-        None if reference.form == Form::Markdown => return Target::Missing,
-        None => {
-            let tail = source.trim_start_matches("./");
-            let ending = files.iter().filter(|file| ends_in(&file.path, tail));
-            match nearest(ending, from)[..] {
-                [] => return Target::Missing,
-                [file] => file,
-                ref files => return ambiguous(files),
-            }
-        }
-    };
-    let places = index.in_file(&file.path);
-    match (&reference.heading, reference.form) {
-        (Some(heading), _) => Target::Node(heading_in(&places, heading).unwrap_or(file.id)),
-        (None, Form::Markdown) => Target::Node(file.id),
-        (None, _) => {
-            let label = key(&reference.label);
-            let named = places.iter().filter(|place| key(&place.label) == label);
-            first(named).map_or(Target::Missing, Target::Node)
-        }
+fn slashed(path: &str) -> String {
+    path.trim().replace('\\', "/")
+}
+
+/// The last name of a path: that of the file.
+pub(crate) fn last_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or("")
+}
+
+/// A file's name without its ending.
+pub(crate) fn stem(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem,
+        _ => name,
     }
 }
 
-/// The one of `places` that comes first and is nearest to `from`, headings before others.
-fn among<Id: Copy + PartialEq>(places: &[Place<Id>], from: &str) -> Target<Id> {
-    let headings = nearest(places.iter().filter(|place| place.is_heading), from);
-    let near = if headings.is_empty() { nearest(places, from) } else { headings };
-    match near[..] {
-        [] => Target::Missing,
-        // Within one file, the first one is meant.
-        [place, ref rest @ ..] if rest.iter().all(|it| it.path == place.path) => {
-            Target::Node(place.id)
-        }
-        ref places => ambiguous(places),
-    }
-}
-
-fn ambiguous<Id: Copy + PartialEq>(places: &[&Place<Id>]) -> Target<Id> {
-    Target::Ambiguous(places.iter().take(CANDIDATES_MAX).map(|place| place.id).collect())
-}
-
-/// The first heading, or else the first of all.
-fn first<'p, Id: Copy + 'p>(places: impl Iterator<Item = &'p Place<Id>>) -> Option<Id> {
-    let mut places = places.peekable();
-    let any = places.peek().map(|place| place.id);
-    places.find(|place| place.is_heading).map(|place| place.id).or(any)
-}
-
-/// The heading of that name, or of that fragment, among the nodes of one file.
-fn heading_in<Id: Copy>(places: &[Place<Id>], name: &str) -> Option<Id> {
-    let (label, fragment) = (key(name), key(name).replace(' ', "-"));
-    let headings = || places.iter().filter(|place| place.is_heading);
-    let by_label = headings().find(|place| key(&place.label) == label);
-    by_label
-        .or_else(|| headings().find(|place| slug(&place.label) == fragment))
-        .map(|place| place.id)
-}
-
-/// Those of `places` that no other is nearer than.
-fn nearest<'p, Id>(
-    places: impl IntoIterator<Item = &'p Place<Id>>,
-    from: &str,
-) -> Vec<&'p Place<Id>> {
-    let mut best = usize::MAX;
-    let mut near = Vec::new();
-    for place in places {
-        let steps = steps(from, &place.path);
-        if steps < best {
-            best = steps;
-            near.clear();
-        }
-        if steps == best {
-            near.push(place);
-        }
-    }
-    near
-}
-
-/// Folders to go up and down from one file to the other.
-fn steps(from: &str, to: &str) -> usize {
-    let split = |path| folder(path).split('/').filter(|name: &&str| !name.is_empty());
-    let n_shared = split(from).zip(split(to)).take_while(|(a, b)| a == b).count();
-    split(from).count() + split(to).count() - 2 * n_shared
-}
-
-fn folder(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+fn root(path: &str) -> &str {
+    path.split('/').next().unwrap_or("")
 }
 
 /// `path` as seen from `folder`, if it does not leave the root.
 fn join(folder: &str, path: &str) -> Option<String> {
-    let mut names: Vec<&str> = Vec::new();
-    for name in folder.split('/').chain(path.split('/')) {
+    let mut names: Vec<&str> = folder.split('/').collect();
+    for name in path.split('/') {
         match name {
             "" | "." => (),
             ".." => {
-                names.pop()?;
+                names.pop();
+                if names.is_empty() {
+                    return None;
+                }
             }
             name => names.push(name),
         }
@@ -239,18 +339,13 @@ fn join(folder: &str, path: &str) -> Option<String> {
     Some(names.join("/"))
 }
 
-/// Whether `path` is that of a file at `known`, with or without its ending.
-fn is_path(known: &str, path: &str) -> bool {
-    let (known, path) = (key(known), key(path));
-    known == path || known.rsplit_once('.').is_some_and(|(stem, _)| stem == path)
-}
-
-/// Whether the last names of `path` are those of `tail`.
+/// Whether the last names of `path` are those of `tail`, which is a key, with or without ending.
 fn ends_in(path: &str, tail: &str) -> bool {
-    let n_names = tail.split('/').count();
-    let mut names: Vec<&str> = path.rsplit('/').take(n_names).collect();
-    names.reverse();
-    is_path(&names.join("/"), tail)
+    let path = key(path);
+    let ends = |path: &str| {
+        path.strip_suffix(tail).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    ends(&path) || path.rsplit_once('.').is_some_and(|(stem, _)| ends(stem))
 }
 
 #[cfg(test)]

@@ -2,13 +2,18 @@
 //! `<knowledge>`, and relative Markdown links.
 //!
 //! The text is read once, from left to right, before emphasis and links are: what stands inside the
-//! brackets may be marked up. Code, in spans and in fences, is passed over. What is stored is the
-//! text without parameters; reading that again changes nothing. Time is linear in the text.
+//! brackets may be marked up. Code, in spans and in fences, is passed over. The text itself stays as
+//! authored; only labels lose the parameters, and cleaning one twice changes nothing more. Time is
+//! linear in the text.
 
 mod code;
 mod wiki;
 
+use std::borrow::Cow;
+
 use code::Code;
+
+use crate::tree::NodeType;
 
 /// Weight of a reference that names none.
 pub(crate) const WEIGHT_DEFAULT: f64 = 1.0;
@@ -54,16 +59,29 @@ pub(crate) struct Reference {
     pub(crate) form: Form,
 }
 
-/// The text as it is stored, and what it refers to, in order.
-pub(crate) fn extract(text: &str) -> (String, Vec<Reference>) {
+/// What a node with this text refers to, in order. Code refers to nothing, and neither does the
+/// place of a medium.
+pub(crate) fn references(node_type: NodeType, content: &str) -> Vec<Reference> {
+    if matches!(node_type, NodeType::Code | NodeType::Embed) || !may_refer(content) {
+        return Vec::new();
+    }
+    extract(content)
+}
+
+/// Whether it is worth reading a text: most have nothing in them that begins a reference.
+fn may_refer(text: &str) -> bool {
+    text.contains("[[") || text.contains("](") || text.contains('<')
+}
+
+/// What a text refers to, in order.
+pub(crate) fn extract(text: &str) -> Vec<Reference> {
     let bytes = text.as_bytes();
-    let mut out = String::with_capacity(text.len());
     let mut found = Vec::new();
     let mut code = Code::of(text);
     // Where `[` was opened that may begin a Markdown link.
     let mut opened: Vec<usize> = Vec::new();
     let mut closing = Closing::default();
-    let (mut at, mut done) = (0, 0);
+    let mut at = 0;
     while at < bytes.len() {
         if let Some(end) = code.skip(at) {
             at = end;
@@ -72,7 +90,7 @@ pub(crate) fn extract(text: &str) -> (String, Vec<Reference>) {
         match bytes[at] {
             b'\\' => at += 2,
             b'[' if bytes[at..].starts_with(b"[[") && !bytes[at..].starts_with(b"[[[") => {
-                let Some((end, stored, mut reference)) = wiki::at(text, at) else {
+                let Some((end, mut reference)) = wiki::at(text, at) else {
                     opened.push(at);
                     at += 1;
                     continue;
@@ -80,10 +98,8 @@ pub(crate) fn extract(text: &str) -> (String, Vec<Reference>) {
                 if 0 < at && bytes[at - 1] == b'!' {
                     reference.form = Form::Embed;
                 }
-                out.push_str(&text[done..at]);
-                out.push_str(&stored);
                 found.push(reference);
-                (at, done) = (end, end);
+                at = end;
             }
             b'[' => {
                 opened.push(at);
@@ -107,20 +123,56 @@ pub(crate) fn extract(text: &str) -> (String, Vec<Reference>) {
                 }
             }
             b'<' if starts_tag(&bytes[at..], b"knowledge") => {
-                let Some((end, stored, reference)) = knowledge(text, at, &mut closing) else {
+                let Some((end, reference)) = knowledge(text, at, &mut closing) else {
                     at += 1;
                     continue;
                 };
-                out.push_str(&text[done..at]);
-                out.push_str(&stored);
                 found.push(reference);
-                (at, done) = (end, end);
+                at = end;
             }
             _ => at += 1,
         }
     }
-    out.push_str(&text[done..]);
-    (out, found)
+    found
+}
+
+/// A label without the parameters of its references, which the content keeps. What cutting left of
+/// one at the end loses its parameters, too.
+pub(crate) fn clean(label: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let (mut at, mut done) = (0, 0);
+    while let Some(n_before) = label[at..].find("[[") {
+        let open = at + n_before;
+        at = open + 1;
+        match wiki::bracketed(label, open) {
+            Some((end, inner)) => {
+                let Some(shown) = wiki::shown(inner) else { continue };
+                if shown != inner {
+                    out.push_str(&label[done..open]);
+                    out.push_str(&format!("[[{shown}]]"));
+                    done = end;
+                }
+                at = end;
+            }
+            None => {
+                let Some(n_kept) = wiki::torn(&label[open + 2..]) else { continue };
+                out.push_str(&label[done..open + 2 + n_kept]);
+                out.push('…');
+                return Cow::Owned(out);
+            }
+        }
+    }
+    if done == 0 {
+        return Cow::Borrowed(label);
+    }
+    out.push_str(&label[done..]);
+    Cow::Owned(out)
+}
+
+/// What a name that somebody gave stands for, read as if it stood between `[[` and `]]`, but that
+/// there are no parameters; `None` if it names nothing.
+pub(crate) fn named(name: &str) -> Option<Reference> {
+    wiki::named(name)
 }
 
 /// Where the next `</knowledge` is, so that each stretch of text is searched once.
@@ -142,14 +194,14 @@ impl Closing {
     }
 }
 
-/// The element that begins at `at`: where it ends, what is stored, what it says.
-fn knowledge(text: &str, at: usize, closing: &mut Closing) -> Option<(usize, String, Reference)> {
+/// The element that begins at `at`: where it ends, and what it says.
+fn knowledge(text: &str, at: usize, closing: &mut Closing) -> Option<(usize, Reference)> {
     let near = text.floor_char_boundary((at + PART_BYTES_MAX).min(text.len()));
     let tag_end = at + text[at..near].find('>')? + 1;
     let label_end = closing.after(text, tag_end)?;
     let inner = text.get(tag_end..label_end).filter(|inner| inner.len() <= PART_BYTES_MAX)?;
     let end = label_end + text[label_end..].find('>')? + 1;
-    let (stored, mut reference) = wiki::parse(&strip_tags(inner))?;
+    let mut reference = wiki::parse(&strip_tags(inner))?;
     reference.form = Form::Knowledge;
     for (name, value) in attributes(&text[at + "<knowledge".len()..tag_end - 1]) {
         match name.as_str() {
@@ -159,7 +211,7 @@ fn knowledge(text: &str, at: usize, closing: &mut Closing) -> Option<(usize, Str
             _ => (),
         }
     }
-    Some((end, stored, reference))
+    Some((end, reference))
 }
 
 fn starts_tag(bytes: &[u8], name: &[u8]) -> bool {

@@ -13,6 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 pub(crate) use nodes::NewNode;
 use rusqlite::{OptionalExtension, Transaction, params};
 
+use super::links::Stale;
 use super::record::{FileId, NodeKey, Place, Stored};
 use super::{Doing, StoreError};
 use crate::clock::Millis;
@@ -48,6 +49,8 @@ pub(crate) struct Batch<'a> {
     /// Of texts that were here before, the ids that they had and that were not looked at, best
     /// last.
     former: HashMap<(NodeType, ContentHash), Vec<NodeId>>,
+    /// References and names that are doubtful.
+    stale: Stale,
 }
 
 /// All children of one parent.
@@ -92,6 +95,7 @@ impl<'a> Batch<'a> {
             attended: one(ATTENDED)?,
             taken: HashMap::new(),
             former: HashMap::new(),
+            stale: Stale::default(),
         })
     }
 
@@ -212,7 +216,7 @@ impl<'a> Batch<'a> {
         Ok((snapshot, self.next_seq))
     }
 
-    /// Brings the fingerprint up to date and moves HEAD; `None` when nothing was changed.
+    /// Resolves references, brings the fingerprint up to date and moves HEAD; `None` when nothing was changed.
     pub(super) fn finish(&mut self) -> Result<Option<i64>, StoreError> {
         const FINGERPRINT: &str = "SELECT fingerprint FROM memory";
         const SET_FINGERPRINT: &str = "UPDATE memory SET fingerprint = ?1";
@@ -221,6 +225,7 @@ impl<'a> Batch<'a> {
             INSERT INTO cursor (name, snapshot, updated_at)
             VALUES ('HEAD', ?1, ?2)
             ON CONFLICT (name) DO UPDATE SET snapshot = ?1, updated_at = ?2";
+        std::mem::take(&mut self.stale).settle(self.tx)?;
         let Some(snapshot) = self.snapshot else {
             return Ok(None);
         };

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{Doing, StoreError};
+use super::{Doing, StoreError, links};
 
 /// `rmdb` in ASCII.
 pub(super) const APPLICATION_ID: i64 = 0x726d_6462;
@@ -22,6 +22,9 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0005_versions.sql"),
     include_str!("sql/0006_heat.sql"),
 ];
+
+/// The first schema with references: what is older has texts that were not read for them.
+const LINKS_SINCE: i64 = 2;
 
 /// SQLite 3.51.3; older ones can corrupt a database when a WAL is reset under two connections.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
@@ -113,6 +116,9 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreErr
     };
     for migration in MIGRATIONS.iter().skip(usize::try_from(seen).unwrap_or(0)) {
         tx.execute_batch(migration).doing("bring the schema up to date")?;
+    }
+    if (1..LINKS_SINCE).contains(&seen) {
+        links::read_all(&tx)?;
     }
     tx.pragma_update(None, "application_id", APPLICATION_ID).doing("name the file")?;
     tx.pragma_update(None, "user_version", newest()).doing("note the schema version")?;

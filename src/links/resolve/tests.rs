@@ -3,14 +3,14 @@ use crate::parse::link::extract;
 
 /// Files as `path: label, label`; the first label is the file's, a `-` marks what is no heading,
 /// and what stands in brackets is a title or an alias.
-struct Shelf {
+struct Library {
     places: Vec<Place<usize>>,
     aliases: Vec<(String, usize)>,
 }
 
-impl Shelf {
-    fn of(text: &str) -> Shelf {
-        let mut shelf = Shelf { places: Vec::new(), aliases: Vec::new() };
+impl Library {
+    fn of(text: &str) -> Library {
+        let mut shelf = Library { places: Vec::new(), aliases: Vec::new() };
         for line in text.lines() {
             let (path, labels) = line.split_once(": ").unwrap();
             let root = shelf.places.len();
@@ -22,39 +22,40 @@ impl Shelf {
                 let plain = label.trim_start_matches('-');
                 let id = shelf.places.len();
                 let is_heading = plain == label;
-                let (path, label) = (path.to_owned(), plain.to_owned());
+                let (path, label) = (format!("r/{path}"), plain.to_owned());
                 shelf.places.push(Place { id, path, label, is_heading });
             }
         }
         shelf
     }
 
-    fn root(&self, place: &Place<usize>) -> bool {
-        self.in_file(&place.path).first().is_some_and(|first| first.id == place.id)
+    fn is_first(&self, place: &Place<usize>) -> bool {
+        self.places.iter().find(|it| it.path == place.path).is_some_and(|it| it.id == place.id)
     }
 }
 
-impl Index for Shelf {
+impl Index for &Library {
     type Id = usize;
+    type Error = std::convert::Infallible;
 
-    fn node(&self, id: &str) -> Option<usize> {
-        id.strip_prefix("0000000000")?.parse().ok().filter(|id| *id < self.places.len())
+    fn node(&self, id: &str) -> Result<Option<usize>, Self::Error> {
+        let nth = id.strip_prefix("0000000000").and_then(|it| it.parse().ok());
+        Ok(nth.filter(|id| *id < self.places.len()))
     }
 
-    fn labelled(&self, name: &str) -> Vec<Place<usize>> {
-        self.places.iter().filter(|place| key(&place.label) == name).cloned().collect()
+    fn labelled(&self, name: Name) -> Result<Vec<Place<usize>>, Self::Error> {
+        let is_named = |place: &&Place<usize>| Name::of(&place.label) == name;
+        Ok(self.places.iter().filter(is_named).cloned().collect())
     }
 
-    fn files(&self, name: &str) -> Vec<Place<usize>> {
-        let named = |place: &&Place<usize>| {
-            let file = place.path.rsplit('/').next().unwrap_or("");
-            is_path(&key(file), name) || self.aliases.contains(&(name.to_owned(), place.id))
+    fn files(&self, name: &str) -> Result<Vec<Place<usize>>, Self::Error> {
+        let is_named = |place: &&Place<usize>| {
+            let file = key(last_name(&place.path));
+            [&*file, stem(&file)].contains(&name)
+                || self.aliases.contains(&(name.to_owned(), place.id))
         };
-        self.places.iter().filter(|place| self.root(place)).filter(named).cloned().collect()
-    }
-
-    fn in_file(&self, path: &str) -> Vec<Place<usize>> {
-        self.places.iter().filter(|place| place.path == path).cloned().collect()
+        let firsts = self.places.iter().filter(|it| self.is_first(it));
+        Ok(firsts.filter(is_named).cloned().collect())
     }
 }
 
@@ -67,12 +68,12 @@ top.md: Top, Alpha, Alpha, -Setup, ÄRGER, note";
 
 #[track_caller]
 fn check(cases: &[(&str, &str, &str)]) {
-    let shelf = Shelf::of(SHELF);
-    let name = |id: &usize| format!("{} {}", shelf.places[*id].path, shelf.places[*id].label);
+    let shelf = Library::of(SHELF);
+    let name = |id: &usize| format!("{} {}", &shelf.places[*id].path[2..], shelf.places[*id].label);
     let mut wrong = String::new();
     for (from, text, expected) in cases {
-        let (_, references) = extract(text);
-        let target = match resolve(&shelf, from, &references[0]) {
+        let mut resolver = Resolver::new(&shelf);
+        let target = match resolver.resolve(&format!("r/{from}"), &extract(text)[0]).unwrap() {
             Target::Node(id) => name(&id),
             Target::Missing => "missing".to_owned(),
             Target::Ambiguous(ids) => ids.iter().map(name).collect::<Vec<_>>().join(" | "),

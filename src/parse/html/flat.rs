@@ -226,14 +226,15 @@ fn is_exponent(dom: &Dom, id: Id) -> bool {
 
 /// A link by its author's own word for it.
 fn knowledge(dom: &Dom, id: Id, run: &mut Run) {
-    let label = fold(&dom.inner_text(id));
+    // Brackets would end the reference that the element becomes.
+    let label = fold(&dom.inner_text(id)).replace('[', "(").replace(']', ")");
     if label.is_empty() {
         return;
     }
     let mut link = format!("[[{label}");
     for (name, key) in [("weight", "w"), ("source", "source"), ("id", "id")] {
         let value = fold(dom.attribute(id, name).unwrap_or(""));
-        if !value.is_empty() && !value.contains(['[', ']', ';']) {
+        if !value.is_empty() && !value.contains(['[', ']', ';', '|']) {
             link.push_str(&format!("; {key}={value}"));
         }
     }

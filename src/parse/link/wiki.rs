@@ -5,44 +5,29 @@ use super::{Form, Reference, WEIGHT_DEFAULT, weight};
 /// Characters of an id.
 const ID_CHARS: usize = 11;
 
-/// The reference whose `[[` is at `at`: where it ends, what is stored, what it says.
-pub(super) fn at(text: &str, at: usize) -> Option<(usize, String, Reference)> {
+/// The reference whose `[[` is at `at`: where it ends, and what it says.
+pub(super) fn at(text: &str, at: usize) -> Option<(usize, Reference)> {
+    let (end, inner) = bracketed(text, at)?;
+    Some((end, parse(inner)?))
+}
+
+/// What stands between the `[[` at `at` and the next `]]`, and where that ends.
+pub(super) fn bracketed(text: &str, at: usize) -> Option<(usize, &str)> {
     let from = at + 2;
     let n_inner = text[from..].find(['[', ']'])?;
     text[from + n_inner..].starts_with("]]").then_some(())?;
-    let (stored, reference) = parse(&text[from..from + n_inner])?;
-    Some((from + n_inner + 2, stored, reference))
+    Some((from + n_inner + 2, &text[from..from + n_inner]))
 }
 
-/// What is stored for `inner`, brackets and all, and what it says.
-pub(super) fn parse(inner: &str) -> Option<(String, Reference)> {
-    let mut segments = inner.split(';');
-    let is_split = inner.split(';').skip(1).any(is_parameter);
-    let head = if is_split { segments.next().unwrap_or("") } else { inner };
-    let (target, alias) = split_alias(head);
-    let mut alias = alias.map(str::trim).filter(|alias| !alias.is_empty()).map(str::to_owned);
-    let target = target.trim();
-    let name = plain(target);
-    if name.is_empty() {
-        return None;
-    }
-    let (label, heading) = split_heading(&name);
-    let mut reference = Reference {
-        id_hint: is_id(&name).then(|| name.clone()),
-        label: label.to_owned(),
-        heading: heading.map(str::to_owned),
-        source: None,
-        alias: None,
-        weight: WEIGHT_DEFAULT,
-        form: Form::Wiki,
-    };
-    for segment in segments.filter(|_| is_split) {
+/// What `inner` says.
+pub(super) fn parse(inner: &str) -> Option<Reference> {
+    let Parts { target, mut alias, parameters } = split(inner);
+    let mut reference = named(target)?;
+    for segment in parameters {
         let Some((key, value)) = segment.split_once('=') else { continue };
         let (value, late_alias) = split_alias(value);
         let value = value.trim();
-        if let Some(late) = late_alias.map(str::trim).filter(|late| !late.is_empty()) {
-            alias = Some(late.to_owned());
-        }
+        alias = late_alias.map(str::trim).filter(|late| !late.is_empty()).or(alias);
         match key.trim() {
             "w" => reference.weight = weight(value).unwrap_or(reference.weight),
             "source" => reference.source = Some(value.to_owned()).filter(|it| !it.is_empty()),
@@ -50,15 +35,75 @@ pub(super) fn parse(inner: &str) -> Option<(String, Reference)> {
             _ => (),
         }
     }
-    let stored = match &alias {
-        Some(alias) => {
-            let escape = if inner.contains("\\|") { "\\" } else { "" };
-            format!("[[{target}{escape}|{alias}]]")
+    reference.alias = alias.map(plain).filter(|alias| !alias.is_empty());
+    Some(reference)
+}
+
+/// What a target stands for.
+pub(super) fn named(target: &str) -> Option<Reference> {
+    let name = plain(target);
+    if name.is_empty() {
+        return None;
+    }
+    let (label, heading) = split_heading(&name);
+    Some(Reference {
+        id_hint: is_id(&name).then(|| name.clone()),
+        label: label.to_owned(),
+        heading: heading.map(str::to_owned),
+        source: None,
+        alias: None,
+        weight: WEIGHT_DEFAULT,
+        form: Form::Wiki,
+    })
+}
+
+/// What a label shows of `inner`: it without parameters; `None` if it is no reference.
+pub(super) fn shown(inner: &str) -> Option<String> {
+    let Parts { target, mut alias, parameters } = split(inner);
+    if plain(target).is_empty() {
+        return None;
+    }
+    for (_, value) in parameters.filter_map(|it| it.split_once('=')) {
+        let late = split_alias(value).1;
+        alias = late.map(str::trim).filter(|late| !late.is_empty()).or(alias);
+    }
+    let escape = if inner.contains("\\|") { "\\" } else { "" };
+    Some(match alias {
+        Some(alias) => format!("{target}{escape}|{alias}"),
+        None => target.to_owned(),
+    })
+}
+
+/// Bytes before the first parameter of a reference that cutting left open; `None` if it has none.
+pub(super) fn torn(inner: &str) -> Option<usize> {
+    let is_open = inner.ends_with('…') && !inner.contains(['[', ']']);
+    let mut at = inner.split(';').next()?.len();
+    is_open.then_some(())?;
+    for segment in inner.split(';').skip(1) {
+        if is_parameter(segment) {
+            return Some(inner[..at].trim_end().len());
         }
-        None => format!("[[{}]]", target),
-    };
-    reference.alias = alias.map(|alias| plain(&alias)).filter(|alias| !alias.is_empty());
-    Some((stored, reference))
+        at += 1 + segment.len();
+    }
+    None
+}
+
+/// What stands between the brackets, in its parts.
+struct Parts<'t, P: Iterator<Item = &'t str>> {
+    target: &'t str,
+    alias: Option<&'t str>,
+    parameters: P,
+}
+
+fn split(inner: &str) -> Parts<'_, impl Iterator<Item = &str>> {
+    let is_split = inner.split(';').skip(1).any(is_parameter);
+    let head = if is_split { inner.split(';').next().unwrap_or("") } else { inner };
+    let (target, alias) = split_alias(head);
+    Parts {
+        target: target.trim(),
+        alias: alias.map(str::trim).filter(|alias| !alias.is_empty()),
+        parameters: inner.split(';').skip(1).filter(move |_| is_split),
+    }
 }
 
 /// Whether a segment is `word = …`.

@@ -30,17 +30,20 @@ impl Batch<'_> {
 
     /// A file that is seen for the first time.
     pub(crate) fn add_file(
-        &self,
+        &mut self,
         root: RootId,
         path: &str,
         look: Look,
     ) -> Result<FileId, StoreError> {
         const ADD: &str = "INSERT INTO file (root, path, size, mtime) VALUES (?1, ?2, ?3, ?4)";
-        self.tx
+        let file = self
+            .tx
             .prepare_cached(ADD)
             .and_then(|mut it| it.insert(params![root.0, path, look.size, look.mtime]))
             .map(FileId)
-            .doing("note a file")
+            .doing("note a file")?;
+        self.stale.renamed(file);
+        Ok(file)
     }
 
     /// What was seen at the last look at a file: its bytes, or why they could not be compiled.
@@ -78,12 +81,14 @@ impl Batch<'_> {
             self.record(Op::Mod, &node, Some(node.content_hash), Conflict::No)?;
             self.counts.modified += 1;
         }
+        self.stale.renamed(file.id);
         self.tx.execute(MOVE, params![file.id.0, root.0, path]).map(drop).doing("move a file")
     }
 
     /// Forgets a file that has no nodes any more.
-    pub(crate) fn drop_file(&self, file: FileId) -> Result<(), StoreError> {
+    pub(crate) fn drop_file(&mut self, file: FileId) -> Result<(), StoreError> {
         const DROP: &str = "DELETE FROM file WHERE id = ?1";
+        self.stale.drops(self.tx, file)?;
         self.tx.execute(DROP, [file.0]).map(drop).doing("forget a file")
     }
 }

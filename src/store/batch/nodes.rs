@@ -8,6 +8,7 @@ use super::{Batch, Conflict, Family, Op};
 use crate::heat::Heat;
 use crate::identity::{ContentHash, NodeId};
 use crate::ranks::RankChange;
+use crate::store::links::{self, Said};
 use crate::store::record::stored_columns;
 use crate::store::{Doing, FileId, NodeKey, Place, StoreError, Stored};
 use crate::tree::{Node, NodeType};
@@ -97,8 +98,9 @@ impl Batch<'_> {
     pub(crate) fn add(&mut self, new: &NewNode<'_>) -> Result<NodeKey, StoreError> {
         const ADD: &str = "
             INSERT INTO node (id, file, parent, position, node_type, level, lang, key_path, format,
-                              token_count, content_hash, source_hash, label, trail, grams, content)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14, ?15)";
+                              token_count, content_hash, source_hash, label, trail, grams, content, name)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14, ?15,
+                    ?16)";
         const ADD_HEAT: &str = "INSERT INTO heat (node, temperature, at) VALUES (?1, ?2, ?3)";
         const ADD_DIFF: &str = "
             INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
@@ -128,9 +130,11 @@ impl Batch<'_> {
                     new.trail,
                     grams(node),
                     node.content,
+                    links::name(&node.label),
                 ])
             })
             .doing("add a node")?;
+        self.stale.came(self.tx, &said(NodeKey(key), new), &id)?;
         let heat = Heat::birth(self.attended);
         self.tx
             .prepare_cached(ADD_HEAT)
@@ -179,6 +183,10 @@ impl Batch<'_> {
         }
         if !is_text_same || !is_label_same {
             self.set_text(old.key, new)?;
+            self.stale.changed(self.tx, &said(old.key, new), &old.label)?;
+        }
+        if old.place != new.place || old.key_path != new.node.key_path {
+            self.stale.moved(old.place.file, new.place.file);
         }
         if !is_state_same || old.place != new.place || old.trail != new.trail || !is_source_same {
             self.set_structure(old.key, new)?;
@@ -191,6 +199,7 @@ impl Batch<'_> {
         const REMOVE: &str = "DELETE FROM node WHERE key = ?1";
         self.touch(old.place.into())?;
         self.record(Op::Rem, old, None, Conflict::No)?;
+        self.stale.goes(&said_before(old), &old.id.to_string());
         // Its id is free from here on.
         self.taken.clear();
         self.former.clear();
@@ -205,7 +214,8 @@ impl Batch<'_> {
     fn set_text(&self, key: NodeKey, new: &NewNode<'_>) -> Result<(), StoreError> {
         const SET: &str = "
             UPDATE node
-               SET label = ?2, content = ?3, grams = ?4, content_hash = ?5, token_count = ?6
+               SET label = ?2, content = ?3, grams = ?4, content_hash = ?5, token_count = ?6,
+                   name = ?7
              WHERE key = ?1";
         let node = new.node;
         let hash = new.hash.to_string();
@@ -218,7 +228,8 @@ impl Batch<'_> {
                     node.content,
                     grams(node),
                     hash,
-                    node.token_count
+                    node.token_count,
+                    links::name(&node.label),
                 ])
             })
             .map(drop)
@@ -315,6 +326,31 @@ impl Batch<'_> {
             .prepare_cached(TAKEN)
             .and_then(|mut it| it.exists([id.to_string()]))
             .doing("look for an id")
+    }
+}
+
+fn said<'a>(key: NodeKey, new: &NewNode<'a>) -> Said<'a> {
+    let NewNode { node, place, .. } = *new;
+    Said {
+        key,
+        file: place.file,
+        is_top: place.parent.is_none(),
+        node_type: node.node_type,
+        key_path: node.key_path.as_deref(),
+        label: &node.label,
+        content: &node.content,
+    }
+}
+
+fn said_before(old: &Stored) -> Said<'_> {
+    Said {
+        key: old.key,
+        file: old.place.file,
+        is_top: old.place.parent.is_none(),
+        node_type: old.node_type,
+        key_path: old.key_path.as_deref(),
+        label: &old.label,
+        content: &old.content,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::clock::Millis;
 use crate::heat;
 use crate::identity::{ContentHash, NodeId};
 use crate::store::moving::{self, MoveError};
-use crate::store::{Doing, IfMissing, StoreError, pragma};
+use crate::store::{Doing, IfMissing, StoreError, links, pragma};
 use crate::tokens;
 use crate::tree::{Format, NodeType};
 
@@ -261,7 +261,8 @@ fn mend_nodes(conn: &Connection, _: Millis) -> Result<(), StoreError> {
         set.execute(params![key, id, node_type.as_str(), format.as_str(), tokens, hash])
             .doing("mend nodes")?;
     }
-    Ok(())
+    drop(rows);
+    read_links(conn)
 }
 
 fn give_heat(conn: &Connection, _: Millis) -> Result<(), StoreError> {
@@ -300,6 +301,16 @@ fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
         conn.execute(KEEP, [right, content]).doing("keep a text under its hash")?;
     }
     Ok(())
+}
+
+/// Reads what all texts refer to anew.
+pub(in crate::store) fn read_links(conn: &Connection) -> Result<(), StoreError> {
+    const FORGET: &str = "
+        DELETE FROM reference WHERE origin = 'parsed';
+        DELETE FROM wanted WHERE reference NOT IN (SELECT id FROM reference);
+        DELETE FROM file_name";
+    conn.execute_batch(FORGET).doing("forget references")?;
+    links::read_all(conn)
 }
 
 /// Notes the fingerprint that the rows have. Where HEAD says another, a snapshot follows it.

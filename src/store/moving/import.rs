@@ -164,7 +164,10 @@ impl Reading<'_> {
         match serde_json::from_slice(&line) {
             Ok(Value::Object(object)) => Ok(Some(object)),
             Ok(_) => Err(self.bad("the line is no JSON object")),
-            Err(error) => Err(self.bad(&format!("the line is no JSON: {error}"))),
+            Err(error) => {
+                let what = error.to_string().replace(" at line 1 column", " at column");
+                Err(self.bad(&format!("the line is no JSON: {what}")))
+            }
         }
     }
 

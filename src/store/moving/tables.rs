@@ -7,8 +7,21 @@ use rusqlite::Connection;
 use crate::store::{Doing, StoreError};
 
 /// Tables that move, in the order in which their rows are written out: none refers to a later one.
-pub(super) const MOVED: &[&str] =
-    &["memory", "root", "file", "node", "heat", "span", "snapshot", "cursor", "diff", "blob"];
+pub(super) const MOVED: &[&str] = &[
+    "memory",
+    "root",
+    "file",
+    "file_name",
+    "node",
+    "heat",
+    "span",
+    "reference",
+    "wanted",
+    "snapshot",
+    "cursor",
+    "diff",
+    "blob",
+];
 
 /// Tables that do not: what is in them follows from the others, or means nothing elsewhere.
 pub(super) const DERIVED: &[&str] = &["node_fts"];

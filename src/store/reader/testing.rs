@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::Reader;
+use super::{Doing, Reader, StoreError};
 use crate::grams;
 use crate::identity::{ContentHash, NodeId};
 use crate::store::schema::MIGRATIONS;
@@ -114,5 +114,23 @@ impl Sketch {
     pub(crate) fn done(self) -> Reader {
         self.run("COMMIT; PRAGMA query_only = 1");
         Reader { conn: self.conn }
+    }
+}
+
+impl Reader {
+    /// Every reference, in order of what it says: `a.md: label -> b.md: label w=2`.
+    pub(crate) fn references(&self) -> Result<Vec<String>, StoreError> {
+        const ALL: &str = "
+            SELECT concat(sf.path, ': ', s.label, ' ', r.form, ' [', r.label, '] -> ',
+                          iif(r.target IS NULL, '?', tf.path || ': ' || t.label),
+                          iif(r.weight = 1.0, '', ' w=' || r.weight),
+                          iif(r.candidates IS NULL, '', ' of ' || (length(r.candidates) + 1) / 12))
+              FROM reference AS r
+              JOIN node AS s ON s.key = r.source
+              LEFT JOIN file AS sf ON sf.id = s.file
+              LEFT JOIN node AS t ON t.key = r.target
+              LEFT JOIN file AS tf ON tf.id = t.file
+             ORDER BY 1";
+        self.all(ALL, [], |row| row.get(0)).doing("list references")
     }
 }

@@ -1,0 +1,155 @@
+//! The places that share one name, so arranged that the nearest to any folder is found in as many
+//! steps as that folder is deep, however many there are.
+
+use std::collections::HashMap;
+
+use super::resolve::{Place, Target, key};
+
+/// Candidates of an ambiguous reference that are named.
+const CANDIDATES_MAX: usize = 8;
+
+/// Places of one name.
+#[derive(Debug)]
+pub(super) struct Shelf<Id> {
+    pub(super) places: Vec<Place<Id>>,
+    /// By path: the first heading, or else the first place.
+    by_path: HashMap<String, usize>,
+    /// By [`key`] of the path, with its ending and without.
+    by_path_key: HashMap<String, usize>,
+    headings: Near,
+    all: Near,
+}
+
+/// By folder: what is nearest below it.
+#[derive(Debug, Default)]
+struct Near(HashMap<String, Best>);
+
+#[derive(Debug)]
+struct Best {
+    /// Folders down from here.
+    depth: usize,
+    /// The first places that deep, in document order.
+    first: Vec<usize>,
+    /// Whether all places that deep are in one file.
+    is_one_file: bool,
+}
+
+impl<Id: Copy + PartialEq> Shelf<Id> {
+    /// `places` come in document order, those of one file together.
+    pub(super) fn new(places: Vec<Place<Id>>) -> Shelf<Id> {
+        let mut shelf = Shelf {
+            by_path: HashMap::new(),
+            by_path_key: HashMap::new(),
+            headings: Near::default(),
+            all: Near::default(),
+            places,
+        };
+        for (idx, place) in shelf.places.iter().enumerate() {
+            let first = shelf.by_path.entry(place.path.clone()).or_insert(idx);
+            if place.is_heading && !shelf.places[*first].is_heading {
+                *first = idx;
+            }
+            let path = key(&place.path);
+            if let Some((stem, _)) = path.rsplit_once('.') {
+                shelf.by_path_key.entry(stem.to_owned()).or_insert(idx);
+            }
+            shelf.by_path_key.entry(path).or_insert(idx);
+            shelf.all.add(&shelf.places, idx);
+            if place.is_heading {
+                shelf.headings.add(&shelf.places, idx);
+            }
+        }
+        shelf
+    }
+
+    /// The place in the file at `path`, headings before others.
+    pub(super) fn in_file(&self, path: &str) -> Option<&Place<Id>> {
+        self.by_path.get(path).map(|&idx| &self.places[idx])
+    }
+
+    /// The place whose file is at `path`, case aside, with or without its ending.
+    pub(super) fn at_path(&self, path: &str) -> Option<&Place<Id>> {
+        let idx = self.by_path.get(path).or_else(|| self.by_path_key.get(&key(path)))?;
+        Some(&self.places[*idx])
+    }
+
+    /// The one heading in the folder of `from`, or the first of several in one file.
+    pub(super) fn beside(&self, from: &str) -> Option<Id> {
+        let best = self.headings.0.get(folder(from)).filter(|best| best.depth == 0)?;
+        best.is_one_file.then(|| self.places[best.first[0]].id)
+    }
+
+    /// The nearest to `from`, headings before others; within one file the first one is meant.
+    pub(super) fn nearest(&self, from: &str) -> Target<Id> {
+        match self.headings.to(from) {
+            Some(near) => self.target(&near),
+            None => self.nearest_of_all(from),
+        }
+    }
+
+    fn nearest_of_all(&self, from: &str) -> Target<Id> {
+        self.all.to(from).map_or(Target::Missing, |near| self.target(&near))
+    }
+
+    fn target(&self, near: &[usize]) -> Target<Id> {
+        let place = |idx: usize| &self.places[idx];
+        if near.iter().all(|&idx| place(idx).path == place(near[0]).path) {
+            return Target::Node(place(near[0]).id);
+        }
+        Target::Ambiguous(near.iter().map(|&idx| place(idx).id).collect())
+    }
+}
+
+impl Near {
+    fn add<Id>(&mut self, places: &[Place<Id>], idx: usize) {
+        let path = &places[idx].path;
+        for (depth, above) in folders(path).enumerate() {
+            match self.0.get_mut(above) {
+                Some(best) if best.depth < depth => (),
+                Some(best) if best.depth == depth => {
+                    let is_same = places[best.first[0]].path == *path;
+                    // One of another file is kept, so that the choice is seen.
+                    if best.first.len() < CANDIDATES_MAX && (!is_same || best.is_one_file) {
+                        best.first.push(idx);
+                    } else if !is_same && best.is_one_file {
+                        best.first[CANDIDATES_MAX - 1] = idx;
+                    }
+                    best.is_one_file &= is_same;
+                }
+                _ => {
+                    let best = Best { depth, first: vec![idx], is_one_file: true };
+                    self.0.insert(above.to_owned(), best);
+                }
+            }
+        }
+    }
+
+    /// The places that fewest folders lie between, in document order.
+    fn to(&self, from: &str) -> Option<Vec<usize>> {
+        let above = || {
+            let bests = folders(from).map(|it| self.0.get(it)).enumerate();
+            bests.filter_map(|(up, best)| Some((up + best?.depth, best?)))
+        };
+        let steps = above().map(|(steps, _)| steps).min()?;
+        let nearest = above().filter(|it| it.0 == steps).flat_map(|(_, best)| &best.first);
+        let mut near: Vec<usize> = nearest.copied().collect();
+        near.sort_unstable();
+        near.truncate(CANDIDATES_MAX);
+        Some(near)
+    }
+}
+
+/// The folder of a file, the one around it, and so on to the empty one.
+fn folders(path: &str) -> impl Iterator<Item = &str> {
+    let mut below = Some(folder(path));
+    std::iter::from_fn(move || {
+        let at = below?;
+        below = (!at.is_empty()).then(|| folder(at));
+        Some(at)
+    })
+}
+
+/// The folder of a path, empty at the top.
+pub(super) fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
