@@ -26,7 +26,7 @@ pub(crate) fn of_tree(path: &str, tree: &Tree) -> Vec<String> {
 }
 
 /// The trail of what stands under a node with this trail and label.
-fn under(trail: &str, label: &str) -> String {
+pub(crate) fn under(trail: &str, label: &str) -> String {
     if label.is_empty() {
         return trail.to_owned();
     }
@@ -39,7 +39,7 @@ fn under(trail: &str, label: &str) -> String {
 }
 
 /// A file's name without folders and ending.
-fn stem(path: &str) -> &str {
+pub(crate) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name.rsplit_once('.') {
         Some((stem, _)) if !stem.is_empty() => stem,

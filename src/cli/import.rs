@@ -1,4 +1,4 @@
-//! `remindb import`: an export becomes a new memory.
+//! `remindb import`: an export, or a database of remindb 0.3, becomes a new memory.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, stdin};
@@ -8,13 +8,13 @@ use super::args::{Import, ImportSource};
 use super::progress::Progress;
 use super::{Failure, Outcome, World, known_database};
 use crate::redact::Redactor;
-use crate::store::moving::{self, Imported, Lines};
+use crate::store::moving::{self, Imported, Lines, Moved};
 
 pub(super) fn run(args: Import, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let db = known_database(args.db);
     match args.source {
         ImportSource::Lines(file) => lines(&file, &db, world),
-        ImportSource::Old(_) => Err(Failure::Because("not yet".to_owned())),
+        ImportSource::Old(file) => old(&file, &db, world),
     }
 }
 
@@ -50,5 +50,30 @@ fn lines(file: &Path, db: &Path, world: &mut World<'_>) -> Result<Outcome, Failu
     world.say(format_args!(
         "imported: {n_nodes} nodes, {n_rows} rows, state {fingerprint}, to {db}\n"
     ))?;
+    Ok(Outcome::Done)
+}
+
+fn old(file: &Path, db: &Path, world: &mut World<'_>) -> Result<Outcome, Failure> {
+    let progress = Progress::new(world, "importing", "nodes");
+    let now = world.clock.now();
+    let moved = moving::import_old(file, db, &Redactor::builtin(), now, &mut |n_done, n_all| {
+        progress.note(n_done, n_all);
+    });
+    progress.clear();
+    let Moved { n_nodes, n_snapshots, n_changes, n_links, n_secrets, fingerprint, notes } = moved?;
+    let db = db.display();
+    world.say(format_args!(
+        "imported: {n_nodes} nodes, {n_snapshots} snapshots, {n_changes} changes, {n_links} links, \
+         state {fingerprint}, to {db}\n"
+    ))?;
+    if 0 < n_secrets {
+        world.say(format_args!("secrets replaced by markers: {n_secrets}\n"))?;
+    }
+    if !notes.is_empty() {
+        world.say("what was not mapped exactly:\n")?;
+    }
+    for note in notes {
+        world.say(format_args!("- {note}\n"))?;
+    }
     Ok(Outcome::Done)
 }

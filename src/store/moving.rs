@@ -9,6 +9,7 @@ mod clean;
 mod draft;
 mod export;
 mod import;
+mod old;
 mod restore;
 mod tables;
 
@@ -20,6 +21,7 @@ pub(crate) use backup::{Backed, backup, backup_as_is};
 pub(crate) use draft::{Draft, IfThere};
 pub(crate) use export::export;
 pub(crate) use import::{Imported, Lines, import};
+pub(crate) use old::{Moved, import_old};
 pub(crate) use restore::{Restored, restore};
 
 use super::StoreError;
