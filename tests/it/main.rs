@@ -12,6 +12,8 @@ mod hostile;
 mod mcp_stdio;
 /// Whole memories on the move: backup, restore, export, import.
 mod moving;
+/// A database of remindb 0.3 moves in.
+mod old;
 /// What the README and the manual say.
 mod readme;
 /// A folder, the program, and a client.
