@@ -15,6 +15,7 @@ mod inspect;
 mod paint;
 mod progress;
 mod restore;
+mod salvage;
 mod search;
 mod serve;
 
@@ -124,7 +125,7 @@ fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure>
         Command::Restore(args) => restore::run(args, world),
         Command::Export(args) => export::run(args, world),
         Command::Import(args) => import::run(args, world),
-        Command::Salvage(_) => Err(Failure::Because("not yet".to_owned())),
+        Command::Salvage(args) => salvage::run(args, world),
         Command::Completion(shell) => completion::run(shell, world),
         Command::Help(topic) => help(topic.as_deref(), world),
         Command::Version => {

@@ -11,6 +11,7 @@ mod export;
 mod import;
 mod old;
 mod restore;
+mod salvage;
 mod tables;
 
 use std::fmt;
@@ -23,6 +24,7 @@ pub(crate) use export::export;
 pub(crate) use import::{Imported, Lines, import};
 pub(crate) use old::{Moved, import_old};
 pub(crate) use restore::{Restored, restore};
+pub(crate) use salvage::{Salvaged, salvage};
 
 use super::StoreError;
 use super::doctor::{self, Status};

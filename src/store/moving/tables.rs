@@ -54,6 +54,13 @@ impl Table {
         MOVED.iter().map(|name| Table::read(conn, name)).collect()
     }
 
+    /// The same table as another database has it: those of its columns that are known here.
+    pub(super) fn as_in(&self, conn: &Connection) -> Result<Table, StoreError> {
+        let mut there = Table::read(conn, self.name)?;
+        there.columns.retain(|it| self.columns.iter().any(|known| known.name == it.name));
+        Ok(there)
+    }
+
     fn read(conn: &Connection, name: &'static str) -> Result<Table, StoreError> {
         const COLUMNS: &str =
             "SELECT name, dflt_value, pk FROM pragma_table_info (?1) ORDER BY cid";
