@@ -6,6 +6,8 @@
 mod cli;
 /// What edits do to nodes, seen from outside: ids, heat, history, snapshots.
 mod edits;
+/// Repairs, and what can be read of a damaged file.
+mod heal;
 /// Folders that nobody would keep, and processes that die.
 mod hostile;
 /// The server, as its client sees it.
