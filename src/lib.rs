@@ -45,7 +45,8 @@
 //!   siblings.
 //! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
 //!   `Reader` is a connection that SQLite opened read-only, with one method a question; `Warmer`
-//!   notes what was read; `doctor` looks whether all of it holds.
+//!   notes what was read; `doctor` looks whether all of it holds, and repairs it; `moving` takes
+//!   whole memories elsewhere: backups, exports, old databases, what is left of a damaged one.
 //! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
 //!   group, and writes what differs.
 //! - `query`: search, tree, fetch and statistics as answers of text, JSON and what they warm;

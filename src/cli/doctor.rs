@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use super::args::Doctor;
 use super::paint::Role;
 use super::{Failure, Outcome, World, known_database};
+use crate::store::StoreError;
 use crate::store::doctor::{self, Check, Report, Status};
+use crate::store::moving::MoveError;
 
 pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let db = known_database(args.db);
@@ -17,9 +19,12 @@ pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failur
             // The repair goes on, whether somebody can read this or not.
             let _ = writeln!(world.err, "remindb: backup: {}", backup.display());
         };
-        doctor::heal(&db, now, &mut announce)?
+        doctor::heal(&db, now, &mut announce).map_err(|error| match error {
+            MoveError::Store(error) => advised(error, &db),
+            error => error.into(),
+        })?
     } else {
-        doctor::examine(&db)?
+        doctor::examine(&db).map_err(|error| advised(error, &db))?
     };
     if args.is_json {
         world.say(format_args!("{}\n", pretty(&report)))?;
@@ -43,6 +48,18 @@ pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failur
         }
     }
     Ok(if report.status() == Status::Fail { Outcome::NotFound } else { Outcome::Done })
+}
+
+/// What is no database at all may have been one.
+fn advised(error: StoreError, db: &Path) -> Failure {
+    let hint = match error {
+        StoreError::Foreign { what: "no SQLite database", .. } => format!(
+            "; if it was a memory, restore a backup, or try `remindb salvage {} --out NEW.db`",
+            db.display()
+        ),
+        _ => String::new(),
+    };
+    Failure::Because(format!("{error}{hint}"))
 }
 
 fn look(status: Status) -> (&'static str, Role) {

@@ -224,7 +224,7 @@ fn a_backup_while_others_write_is_one_state_of_them() {
     let folder = memory();
     let (stop, stopped) = std::sync::mpsc::channel::<()>();
     let path = folder.path("m.db");
-    let writer = std::thread::spawn(move || {
+    let writer = std::thread::Builder::new().spawn(move || {
         let conn = rusqlite::Connection::open(path).unwrap();
         conn.busy_timeout(super::support::PATIENCE).unwrap();
         conn.pragma_update(None, "wal_autocheckpoint", 5).unwrap();
@@ -248,7 +248,7 @@ fn a_backup_while_others_write_is_one_state_of_them() {
         folder.assert_healthy(&name);
     }
     stop.send(()).unwrap();
-    writer.join().unwrap();
+    writer.unwrap().join().unwrap();
 }
 
 #[test]

@@ -226,7 +226,11 @@ fn drop_dangling(conn: &Connection, _: Millis) -> Result<(), StoreError> {
 
 /// Gives what no program could have written a form that can be read.
 fn mend_nodes(conn: &Connection, _: Millis) -> Result<(), StoreError> {
-    const NODES: &str = "SELECT key, id, node_type, format, CAST(content AS TEXT) FROM node";
+    const NODES: &str = "
+        SELECT key, id, node_type, format, content, content_hash,
+               token_count BETWEEN 0 AND 4294967295
+                   AND (level IS NULL OR level BETWEEN 1 AND 6)
+          FROM node";
     const SET: &str = "
         UPDATE node
            SET id = ?2, node_type = ?3, format = ?4, token_count = ?5, content_hash = ?6,
@@ -244,9 +248,18 @@ fn mend_nodes(conn: &Connection, _: Millis) -> Result<(), StoreError> {
         };
         let key: i64 = row.get(0).doing("read the nodes")?;
         let content = text(4)?;
+        let hash = ContentHash::of(&content).to_string();
         let node_type = NodeType::parse(&text(2)?).unwrap_or(NodeType::Text);
         let format = Format::parse(&text(3)?).unwrap_or(Format::Plain);
         let mut id = NodeId::parse(&text(1)?);
+        let is_sound = NodeType::parse(&text(2)?).is_some()
+            && Format::parse(&text(3)?).is_some()
+            && id.is_some()
+            && hash == text(5)?
+            && row.get(6).doing("read the nodes")?;
+        if is_sound {
+            continue;
+        }
         for ordinal in 0..u32::MAX {
             let candidate = id.unwrap_or_else(|| NodeId::birth(node_type, "", &content, ordinal));
             let is_taken = taken.exists(params![candidate.to_string(), key]);
@@ -255,7 +268,6 @@ fn mend_nodes(conn: &Connection, _: Millis) -> Result<(), StoreError> {
                 break;
             }
         }
-        let hash = ContentHash::of(&content).to_string();
         let id = id.map(|it| it.to_string());
         let tokens = tokens::count(&content);
         set.execute(params![key, id, node_type.as_str(), format.as_str(), tokens, hash])

@@ -111,7 +111,7 @@ impl Reading<'_> {
             inserting.push(Inserting { table, statement });
         }
         let header = self.next()?.ok_or_else(|| self.bad("the file is empty"))?;
-        self.header(conn, &header)?;
+        let schema = self.header(conn, &header)?;
         let mut n_rows = 0;
         loop {
             let Some(line) = self.next()? else {
@@ -126,10 +126,15 @@ impl Reading<'_> {
                 return Err(self.bad(&format!("what `{name}` has is no row")));
             };
             if name == "end" {
-                return self.end(&row, n_rows).map(|()| n_rows);
+                self.end(&row, n_rows)?;
+                if schema < schema::newest() {
+                    // What is noted of references came later, and follows from the texts.
+                    doctor::read_links(conn)?;
+                }
+                return Ok(n_rows);
             }
             let Some(into) = inserting.iter_mut().find(|it| it.table.name == name) else {
-                let what = format!("no table `{name}`; there are {}", MOVED.join(", "));
+                let what = format!("no table `{name}` is exported");
                 return Err(self.bad(&what));
             };
             if cleaner.clean(&name, &mut row, conn)? == Kept::Already {
@@ -171,7 +176,8 @@ impl Reading<'_> {
         }
     }
 
-    fn header(&self, conn: &Connection, header: &Map<String, Value>) -> Result<(), MoveError> {
+    /// Looks at the header, and notes the sequences; gives the schema.
+    fn header(&self, conn: &Connection, header: &Map<String, Value>) -> Result<i64, MoveError> {
         const ADD: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
         if header.get("remindb").and_then(Value::as_str) != Some("export") {
             return Err(self.bad("this is not what `remindb export` writes"));
@@ -203,7 +209,7 @@ impl Reading<'_> {
             };
             conn.execute(ADD, (name, highest)).doing("note a sequence")?;
         }
-        Ok(())
+        Ok(schema.unwrap_or(0))
     }
 
     fn cells(&self, table: &Table, mut row: Map<String, Value>) -> Result<Vec<Cell>, MoveError> {

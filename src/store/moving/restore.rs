@@ -90,6 +90,11 @@ fn install(
             replace(&draft, db, keep, progress)?;
             return Ok((Some(safety), None));
         }
+        // An empty file, which SQLite takes for an empty database.
+        Err(StoreError::Missing { .. }) => {
+            replace(&draft, db, || Ok(()), progress)?;
+            return Ok((None, None));
+        }
         Err(StoreError::Sqlite { source, .. }) if is_ours(db) => source.to_string(),
         Err(error) => return Err(error.into()),
     };

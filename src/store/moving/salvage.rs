@@ -103,7 +103,7 @@ fn give_head(copy: &Path, sound: &Path) -> Result<(), MoveError> {
 fn open(copy: &Path, damaged: &Path) -> Result<Connection, MoveError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(copy, flags).doing("open the damaged database")?;
-    // A file that was cut off is refused as a whole otherwise, and so is a schema with one bad line.
+    // A file that was cut off is refused otherwise, and so is a schema with one bad line.
     conn.pragma_update(None, "writable_schema", "ON").doing("open the damaged database")?;
     let n_tables: rusqlite::Result<i64> =
         conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0));

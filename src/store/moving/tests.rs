@@ -131,7 +131,7 @@ fn rows_that_no_table_has_are_refused() {
     bad(
         r#"{"sqlite_schema":{}}"#,
         expect![
-            "cannot import `x`: line 2: no table `sqlite_schema`; there are memory, root, file, file_name, node, heat, span, reference, wanted, snapshot, cursor, diff, blob; nothing was imported"
+            "cannot import `x`: line 2: no table `sqlite_schema` is exported; nothing was imported"
         ],
     );
     bad(

@@ -1,8 +1,8 @@
 //! Snapshots and changes of an old database, with their texts.
 //!
 //! Snapshots keep their numbers, messages and times. Their fingerprints are those of the old
-//! program, which covered only what a write touched; the snapshot of the import has the first one of
-//! this.
+//! program, which covered only what a write touched; the snapshot of the import has the first one
+//! of this.
 
 use std::collections::HashSet;
 

@@ -162,8 +162,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads what can be read between two keys, neither of which is behind the hole: in pieces, wide
-    /// ones first, so that what is given up in the end is narrow.
+    /// Reads what can be read between two keys, neither of which is behind the hole: in pieces,
+    /// wide ones first, so that what is given up in the end is narrow.
     fn between(&mut self, low: &Edge, high: &Edge, gaps: &mut Vec<Gap>) {
         let (Some(low_at), Some(high_at)) = (low.number(), high.number()) else {
             gaps.push(gap(Some(low), Some(high)));
