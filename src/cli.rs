@@ -5,12 +5,18 @@
 //! The environment, the terminal and the working directory are read here and handed down as values.
 
 mod args;
+mod backup;
 mod compile;
 mod completion;
 mod doctor;
+mod export;
+mod import;
 mod inspect;
 mod logging;
 mod paint;
+mod progress;
+mod restore;
+mod salvage;
 mod search;
 mod serve;
 
@@ -118,6 +124,11 @@ fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure>
         Command::Inspect(args) => inspect::run(args, world),
         Command::Search(args) => search::run(args, world),
         Command::Doctor(args) => doctor::run(args, world),
+        Command::Backup(args) => backup::run(args, world),
+        Command::Restore(args) => restore::run(args, world),
+        Command::Export(args) => export::run(args, world),
+        Command::Import(args) => import::run(args, world),
+        Command::Salvage(args) => salvage::run(args, world),
         Command::Completion(shell) => completion::run(shell, world),
         Command::Help(topic) => help(topic.as_deref(), world),
         Command::Version => {
@@ -135,6 +146,11 @@ fn help(topic: Option<&str>, world: &mut World<'_>) -> Result<Outcome, Failure> 
         Some("inspect") => include_str!("cli/help/inspect.txt"),
         Some("search") => include_str!("cli/help/search.txt"),
         Some("doctor") => include_str!("cli/help/doctor.txt"),
+        Some("backup") => include_str!("cli/help/backup.txt"),
+        Some("restore") => include_str!("cli/help/restore.txt"),
+        Some("export") => include_str!("cli/help/export.txt"),
+        Some("import") => include_str!("cli/help/import.txt"),
+        Some("salvage") => include_str!("cli/help/salvage.txt"),
         Some("completion") => include_str!("cli/help/completion.txt"),
         Some(other) => {
             let names: Vec<&str> = COMMANDS.iter().map(|it| it.name).collect();

@@ -14,6 +14,24 @@ impl Millis {
     pub fn since(self, earlier: Millis) -> i64 {
         self.0.saturating_sub(earlier.0).max(0)
     }
+
+    /// The time to the second as it stands in the names of files: `20261122T011749Z`.
+    pub(crate) fn stamp(self) -> String {
+        let seconds = self.0.div_euclid(1000);
+        let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+        // Days are counted in eras of 400 years that begin on the first of March, so that the leap
+        // day comes last.
+        let day = days + 719_468;
+        let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+        let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+        let day = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * day + 2) / 153;
+        let day = day - (153 * month + 2) / 5 + 1;
+        let month = if month < 10 { month + 3 } else { month - 9 };
+        let year = year + era * 400 + i64::from(month <= 2);
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+    }
 }
 
 /// Where the shell gets the time from. Two variants are all there will ever be.
@@ -83,5 +101,22 @@ impl Stopwatch {
             }
             Stopwatch::Manual(at, start) => Millis(at.load(Ordering::Relaxed)).since(*start),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_knows_leap_days_and_the_time_before_the_epoch() {
+        let stamp = |seconds: i64| Millis(seconds * 1000 + 999).stamp();
+        assert_eq!(stamp(0), "19700101T000000Z");
+        assert_eq!(stamp(-1), "19691231T235959Z");
+        assert_eq!(stamp(951_782_400), "20000229T000000Z");
+        assert_eq!(stamp(951_868_799), "20000229T235959Z");
+        assert_eq!(stamp(951_868_800), "20000301T000000Z");
+        assert_eq!(stamp(1_795_310_269), "20261122T011749Z");
+        assert_eq!(stamp(4_107_542_400), "21000301T000000Z");
     }
 }

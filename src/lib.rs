@@ -51,7 +51,9 @@
 //! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
 //!   `Reader` is a connection that SQLite opened read-only, with one method a question; `Warmer`
 //!   notes what was read, moves the memory clock and knows who was told of what went cold; `Leases`
-//!   says who does what only one process should; `doctor` looks whether all of it holds.
+//!   says who does what only one process should; `doctor` looks whether all of it holds, and repairs
+//!   it; `moving` takes whole memories elsewhere: backups, exports, old databases, what is left of a
+//!   damaged one.
 //! - `config`, `seeds` and `patterns`: settings, first temperatures and ignore patterns as text
 //!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
 //!   may not say.

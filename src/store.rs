@@ -10,6 +10,7 @@ pub(crate) mod doctor;
 mod files;
 mod lease;
 mod links;
+pub(crate) mod moving;
 mod pragma;
 pub(crate) mod reader;
 mod record;
@@ -80,7 +81,16 @@ pub enum StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StoreError::Sqlite { doing, source } => write!(f, "cannot {doing}: {source}"),
+            StoreError::Sqlite { doing, source } => {
+                write!(f, "cannot {doing}: {source}")?;
+                match source.sqlite_error_code() {
+                    Some(rusqlite::ErrorCode::DatabaseCorrupt) => f.write_str(
+                        "; the file is damaged: restore a backup with `remindb restore`, or read \
+                         what can be read with `remindb salvage`",
+                    ),
+                    _ => Ok(()),
+                }
+            }
             StoreError::Missing { path } => write!(
                 f,
                 "no database at `{}`; make one with `remindb compile FOLDER --db {}`",

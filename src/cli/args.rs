@@ -17,6 +17,11 @@ pub(crate) enum Command {
     Inspect(Inspect),
     Search(Search),
     Doctor(Doctor),
+    Backup(Backup),
+    Restore(Restore),
+    Export(Export),
+    Import(Import),
+    Salvage(Salvage),
     Completion(Shell),
     Help(Option<String>),
     Version,
@@ -66,7 +71,50 @@ pub(crate) struct Search {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Doctor {
     pub(crate) db: Option<PathBuf>,
+    pub(crate) is_fix: bool,
     pub(crate) is_json: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Backup {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) dest: Option<PathBuf>,
+    pub(crate) is_force: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Restore {
+    pub(crate) source: PathBuf,
+    pub(crate) db: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Export {
+    pub(crate) db: Option<PathBuf>,
+    /// `None` for standard output.
+    pub(crate) dest: Option<PathBuf>,
+    pub(crate) is_force: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Import {
+    pub(crate) source: ImportSource,
+    pub(crate) db: Option<PathBuf>,
+}
+
+/// What to import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ImportSource {
+    /// What `export` wrote.
+    Lines(PathBuf),
+    /// A database of remindb 0.3.
+    Old(PathBuf),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Salvage {
+    pub(crate) damaged: PathBuf,
+    pub(crate) out: PathBuf,
 }
 
 /// A shell that can complete.
@@ -112,7 +160,12 @@ pub(crate) const COMMANDS: &[Row] = &[
     },
     Row { name: "inspect", flags: &["db", "tree", "files", "depth", "json", "help"] },
     Row { name: "search", flags: &["db", "budget", "limit", "detail", "type", "json", "help"] },
-    Row { name: "doctor", flags: &["db", "json", "help"] },
+    Row { name: "doctor", flags: &["db", "fix", "json", "help"] },
+    Row { name: "backup", flags: &["db", "force", "help"] },
+    Row { name: "restore", flags: &["db", "help"] },
+    Row { name: "export", flags: &["db", "force", "help"] },
+    Row { name: "import", flags: &["db", "from", "help"] },
+    Row { name: "salvage", flags: &["out", "help"] },
     Row { name: "completion", flags: &["help"] },
     Row { name: "help", flags: &[] },
 ];
@@ -209,6 +262,10 @@ struct Raw {
     is_reseeding: bool,
     is_gitignore: bool,
     is_trusted: bool,
+    is_force: bool,
+    is_fix: bool,
+    from: Option<PathBuf>,
+    out: Option<PathBuf>,
 }
 
 impl Raw {
@@ -230,6 +287,10 @@ impl Raw {
             "reseed-temperatures" => self.is_reseeding = true,
             "gitignore" => self.is_gitignore = true,
             "trust-workspace" => self.is_trusted = true,
+            "force" => self.is_force = true,
+            "fix" => self.is_fix = true,
+            "from" => self.from = Some(parser.value()?.into()),
+            "out" => self.out = Some(parser.value()?.into()),
             _ => return Err(Misuse(format!("no flag `--{flag}`"))),
         }
         Ok(())
@@ -285,9 +346,53 @@ impl Raw {
                 let Raw { db, is_tree, is_files, is_json, depth, .. } = self;
                 Command::Inspect(Inspect { db, is_tree, is_files, is_json, depth })
             }
-            _ => {
+            "doctor" => {
                 self.no_values(name)?;
-                Command::Doctor(Doctor { db: self.db, is_json: self.is_json })
+                let Raw { db, is_fix, is_json, .. } = self;
+                Command::Doctor(Doctor { db, is_fix, is_json })
+            }
+            _ => return self.into_move(name),
+        };
+        Ok(command)
+    }
+
+    /// The commands that move whole memories.
+    fn into_move(mut self, name: &str) -> Result<Command, Misuse> {
+        let command = match name {
+            "backup" | "export" => {
+                let dest = self.values.pop().map(PathBuf::from);
+                self.no_values(name)?;
+                let Raw { db, is_force, .. } = self;
+                if name == "backup" {
+                    Command::Backup(Backup { db, dest, is_force })
+                } else {
+                    let dest = dest.filter(|it| it.as_os_str() != "-");
+                    Command::Export(Export { db, dest, is_force })
+                }
+            }
+            "restore" => Command::Restore(Restore {
+                source: self.one_value(name, "the backup to restore")?.into(),
+                db: self.db,
+            }),
+            "import" => {
+                let source = match self.from.take() {
+                    Some(old) => {
+                        self.no_values(name)?;
+                        ImportSource::Old(old)
+                    }
+                    None => ImportSource::Lines(
+                        self.one_value(name, "the export to import, or `--from OLD.db`")?.into(),
+                    ),
+                };
+                Command::Import(Import { source, db: self.db })
+            }
+            _ => {
+                let damaged = self.one_value(name, "the damaged database")?.into();
+                let Some(out) = self.out else {
+                    let what = "`salvage` needs `--out NEW.db` for what can still be read";
+                    return Err(Misuse(what.to_owned()));
+                };
+                Command::Salvage(Salvage { damaged, out })
             }
         };
         Ok(command)
@@ -387,7 +492,8 @@ mod tests {
         misuse(
             &["inspekt"],
             "no command `inspekt`; there are compile, serve, inspect, search, \
-                              doctor, completion, help; did you mean `inspect`?",
+                              doctor, backup, restore, export, import, salvage, completion, \
+                              help; did you mean `inspect`?",
         );
         misuse(
             &["search", "--budgit", "3", "x"],

@@ -1,22 +1,14 @@
 //! `remindb compile`: a folder or a file becomes memory.
 
-use std::cell::Cell;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::Compile;
+use super::progress::Progress;
 use super::{DEFAULT_DB, Failure, Outcome, World, absolute, database, n_threads, options};
-use crate::clock::{Clock, Millis};
 use crate::compile::{Request, Seeding, compile, root_at_first};
 use crate::store::{IfMissing, Writer};
 use crate::workspace::Workspace;
-
-/// A compile that takes longer shows how far it is.
-const PATIENCE_MS: i64 = 300;
-
-/// Shortest time between two progress lines.
-const PROGRESS_EVERY_MS: i64 = 100;
 
 pub(super) fn run(args: Compile, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let path = absolute(&args.path)?;
@@ -28,7 +20,7 @@ pub(super) fn run(args: Compile, world: &mut World<'_>) -> Result<Outcome, Failu
     }
     let message = args.message.unwrap_or_else(|| format!("compile:{}", args.path.display()));
     let writer = Writer::open(&db, IfMissing::Create)?;
-    let progress = Progress::new(world.is_err_terminal, world.clock.clone());
+    let progress = Progress::new(world, "compiling", "files");
     let request = Request {
         path: &path,
         message: &message,
@@ -37,7 +29,7 @@ pub(super) fn run(args: Compile, world: &mut World<'_>) -> Result<Outcome, Failu
         seeding: if args.is_reseeding { Seeding::Again } else { Seeding::AtBirth },
         clock: &world.clock,
         progress: &|n_done, n_files| {
-            progress.note(n_done, n_files);
+            progress.note(n_done as u64, n_files as u64);
             true
         },
     };
@@ -70,44 +62,5 @@ fn default_db(path: &Path) -> PathBuf {
             PathBuf::from(name)
         }
         None => PathBuf::from(DEFAULT_DB),
-    }
-}
-
-/// A line on the terminal that is overwritten in place.
-struct Progress {
-    is_shown: bool,
-    clock: Clock,
-    started: Millis,
-    last: Cell<Option<Millis>>,
-}
-
-impl Progress {
-    fn new(is_terminal: bool, clock: Clock) -> Progress {
-        Progress { is_shown: is_terminal, started: clock.now(), clock, last: Cell::new(None) }
-    }
-
-    fn note(&self, n_done: usize, n_files: usize) {
-        if !self.is_shown {
-            return;
-        }
-        let now = self.clock.now();
-        let is_due = match self.last.get() {
-            None => PATIENCE_MS <= now.since(self.started),
-            Some(last) => PROGRESS_EVERY_MS <= now.since(last),
-        };
-        if is_due {
-            self.last.set(Some(now));
-            let percent = n_done * 100 / n_files.max(1);
-            let _ = write!(
-                std::io::stderr(),
-                "\r\x1b[Kcompiling: {n_done}/{n_files} files ({percent} %)"
-            );
-        }
-    }
-
-    fn clear(&self) {
-        if self.last.get().is_some() {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
     }
 }

@@ -1,14 +1,31 @@
-//! `remindb doctor`: looks at a database from every side, and changes nothing.
+//! `remindb doctor`: looks at a database from every side, and repairs it if it is told to.
 
-use serde_json::json;
+use std::path::Path;
+
+use serde_json::{Value, json};
 
 use super::args::Doctor;
 use super::paint::Role;
 use super::{Failure, Outcome, World, known_database};
-use crate::store::doctor::{self, Report, Status};
+use crate::store::StoreError;
+use crate::store::doctor::{self, Check, Report, Status};
+use crate::store::moving::MoveError;
 
 pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failure> {
-    let report = doctor::examine(&known_database(args.db))?;
+    let db = known_database(args.db);
+    let report = if args.is_fix {
+        let now = world.clock.now();
+        let mut announce = |backup: &Path| {
+            // The repair goes on, whether somebody can read this or not.
+            let _ = writeln!(world.err, "remindb: backup: {}", backup.display());
+        };
+        doctor::heal(&db, now, &mut announce).map_err(|error| match error {
+            MoveError::Store(error) => advised(error, &db),
+            error => error.into(),
+        })?
+    } else {
+        doctor::examine(&db).map_err(|error| advised(error, &db))?
+    };
     if args.is_json {
         world.say(format_args!("{}\n", pretty(&report)))?;
     } else {
@@ -22,10 +39,27 @@ pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failur
         for check in &report.checks {
             let (glyph, role) = look(check.status);
             let glyph = world.paint.paint(role, glyph);
-            world.say(format_args!("{glyph} {:<20} {}\n", check.name, check.detail))?;
+            let fix = match &check.fix {
+                None => String::new(),
+                Some(Ok(())) => "  (fixed)".to_owned(),
+                Some(Err(why)) => format!("  (fix error: {why})"),
+            };
+            world.say(format_args!("{glyph} {:<20} {}{fix}\n", check.name, check.detail))?;
         }
     }
     Ok(if report.status() == Status::Fail { Outcome::NotFound } else { Outcome::Done })
+}
+
+/// What is no database at all may have been one.
+fn advised(error: StoreError, db: &Path) -> Failure {
+    let hint = match error {
+        StoreError::Foreign { what: "no SQLite database", .. } => format!(
+            "; if it was a memory, restore a backup, or try `remindb salvage {} --out NEW.db`",
+            db.display()
+        ),
+        _ => String::new(),
+    };
+    Failure::Because(format!("{error}{hint}"))
 }
 
 fn look(status: Status) -> (&'static str, Role) {
@@ -37,11 +71,16 @@ fn look(status: Status) -> (&'static str, Role) {
 }
 
 fn pretty(report: &Report) -> String {
-    let checks: Vec<_> = report
-        .checks
-        .iter()
-        .map(|it| json!({"name": it.name, "status": it.status.as_str(), "detail": it.detail}))
-        .collect();
+    let as_json = |it: &Check| {
+        let mut json = json!({"name": it.name, "status": it.status.as_str(), "detail": it.detail});
+        match &it.fix {
+            None => (),
+            Some(Ok(())) => json["fix_applied"] = true.into(),
+            Some(Err(why)) => json["fix_error"] = why.as_str().into(),
+        }
+        json
+    };
+    let checks: Vec<Value> = report.checks.iter().map(as_json).collect();
     let value = json!({"status": report.status().as_str(), "checks": checks});
     format!("{value:#}")
 }

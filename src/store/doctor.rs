@@ -1,15 +1,20 @@
-//! What a healthy memory looks like, as a table of checks. Looking changes nothing.
+//! What a healthy memory looks like, as a table of checks. Looking changes nothing; [`heal`]
+//! repairs what fails.
 //!
 //! Most checks run on a connection that SQLite opened read-only. The full-text index can only be
 //! compared with the text by a command in the form of an `INSERT`; it gets a connection of its own
 //! and
 //! is rolled back.
 
+mod heal;
+
 use std::path::Path;
 
+pub(crate) use heal::heal;
+pub(super) use heal::{mend, read_links, reseal};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
-use super::record::Root;
+use super::record::{Root, Stored, stored_columns};
 use super::{Doing, StoreError, files, links, pragma, schema};
 use crate::fingerprint::{self, State};
 use crate::identity::ContentHash;
@@ -39,6 +44,8 @@ pub(crate) struct Check {
     pub(crate) name: &'static str,
     pub(crate) status: Status,
     pub(crate) detail: String,
+    /// What came of repairing what failed; `None` when nothing was tried.
+    pub(crate) fix: Option<Result<(), String>>,
 }
 
 /// Everything that was looked at, in a fixed order.
@@ -60,12 +67,15 @@ type Examine = fn(&Connection, &Path) -> Result<(Status, String), StoreError>;
 const CHECKS: &[(&str, Examine)] = &[
     ("fts5_sync", fts5_sync),
     ("orphan_parent_id", orphans),
+    ("parent_cycles", parent_cycles),
     ("head_cursor", head),
     ("dangling_diffs", dangling_diffs),
     ("schema_version", schema_version),
     ("stale_compile_root", stale_roots),
     ("integrity_check", integrity),
     ("foreign_keys", foreign_keys),
+    ("node_rows", node_rows),
+    ("heat_rows", heat_rows),
     ("fingerprint", state_fingerprint),
     ("content_hashes", content_hashes),
     ("references", references),
@@ -74,14 +84,14 @@ const CHECKS: &[(&str, Examine)] = &[
 /// Looks at the database from every side. A check that cannot even run is one that fails.
 pub(crate) fn examine(path: &Path) -> Result<Report, StoreError> {
     let conn = pragma::open_to_examine(path)?;
-    let checks = CHECKS
-        .iter()
-        .map(|&(name, examine)| match examine(&conn, path) {
-            Ok((status, detail)) => Check { name, status, detail },
-            Err(error) => Check { name, status: Status::Fail, detail: error.to_string() },
-        })
-        .collect();
+    let checks = CHECKS.iter().map(|&(name, examine)| run(name, examine, &conn, path)).collect();
     Ok(Report { checks })
+}
+
+fn run(name: &'static str, examine: Examine, conn: &Connection, path: &Path) -> Check {
+    let (status, detail) =
+        examine(conn, path).unwrap_or_else(|error| (Status::Fail, error.to_string()));
+    Check { name, status, detail, fix: None }
 }
 
 fn verdict(is_fine: bool, fine: String, bad: String) -> (Status, String) {
@@ -120,6 +130,25 @@ fn orphans(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> 
     let n = count(conn, ORPHANS)?;
     let bad = format!("{n} nodes reference a missing parent_id");
     Ok(verdict(n == 0, "no orphans".to_owned(), bad))
+}
+
+/// A node that is reached from no root stands below itself.
+fn parent_cycles(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+    const UNREACHED: &str = "
+        WITH RECURSIVE reached (key) AS (
+            SELECT key
+              FROM node
+             WHERE parent IS NULL
+                OR parent NOT IN (SELECT key FROM node)
+             UNION ALL
+            SELECT node.key
+              FROM reached
+              JOIN node ON node.parent = reached.key
+        )
+        SELECT (SELECT count(*) FROM node) - (SELECT count(*) FROM reached)";
+    let n = count(conn, UNREACHED)?;
+    let bad = format!("{n} nodes stand below themselves, or below such a node");
+    Ok(verdict(n == 0, "every node stands below a root".to_owned(), bad))
 }
 
 fn head(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
@@ -194,6 +223,40 @@ fn first(names: &[String]) -> &str {
     names.first().map_or("", String::as_str)
 }
 
+/// Reads every node as the rest of the program does.
+fn node_rows(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+    const NODES: &str = concat!("SELECT ", stored_columns!(), " FROM node");
+    let mut query = conn.prepare(NODES).doing("read the nodes")?;
+    let mut rows = query.query([]).doing("read the nodes")?;
+    let (mut n, mut n_bad, mut first) = (0, 0, String::new());
+    while let Some(row) = rows.next().doing("read the nodes")? {
+        n += 1;
+        let what = match Stored::read(row) {
+            Ok(Ok(_)) => continue,
+            Ok(Err(StoreError::Corrupt { what })) => what,
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        n_bad += 1;
+        if n_bad == 1 {
+            first = crate::text::fold(&what);
+        }
+    }
+    let bad = format!("{n_bad} of {n} nodes cannot be read: {first}");
+    Ok(verdict(n_bad == 0, format!("{n} nodes can be read"), bad))
+}
+
+fn heat_rows(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+    const WITHOUT: &str = "
+        SELECT count(*) FROM node WHERE key NOT IN (SELECT node FROM heat)";
+    const BEYOND: &str = "SELECT count(*) FROM heat WHERE temperature NOT BETWEEN 0 AND 1";
+    let (n_without, n_beyond) = (count(conn, WITHOUT)?, count(conn, BEYOND)?);
+    let bad =
+        format!("{n_without} nodes have no temperature, {n_beyond} have one outside of 0 to 1");
+    let is_fine = n_without + n_beyond == 0;
+    Ok(verdict(is_fine, "every node has a temperature".to_owned(), bad))
+}
+
 /// Computes the fingerprint of the whole state anew; it must be the one that was kept, and HEAD's.
 fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
     const KEPT: &str = "
@@ -213,7 +276,7 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(Status, String), St
 }
 
 /// The fingerprint of the state as the rows have it.
-pub(super) fn compute_fingerprint(conn: &Connection) -> Result<u64, StoreError> {
+pub(crate) fn compute_fingerprint(conn: &Connection) -> Result<u64, StoreError> {
     const STATES: &str = "
         SELECT node.id, node.node_type, node.level, node.lang, node.key_path, node.format,
                node.label, node.content_hash,

@@ -6,12 +6,18 @@
 mod cli;
 /// What edits do to nodes, seen from outside: ids, heat, history, snapshots.
 mod edits;
+/// Repairs, and what can be read of a damaged file.
+mod heal;
 /// What goes cold, and who is told.
 mod heat;
 /// Folders that nobody would keep, and processes that die.
 mod hostile;
 /// The server, as its client sees it.
 mod mcp_stdio;
+/// Whole memories on the move: backup, restore, export, import.
+mod moving;
+/// A database of remindb 0.3 moves in.
+mod old;
 /// What the README and the manual say.
 mod readme;
 /// A folder that changes while it is served, and while it is not.

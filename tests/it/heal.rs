@@ -1,0 +1,251 @@
+//! What was damaged or written to by others: the doctor repairs rows after a backup, and what can be read
+//! of a damaged file becomes a new one.
+
+use std::fs;
+use std::path::PathBuf;
+
+use expect_test::expect;
+use serde_json::Value;
+
+use super::support::{Folder, Ran};
+
+const PAGE_BYTES: usize = 4096;
+
+/// A memory of some hundred nodes, with a history, as one file.
+fn memory() -> Folder {
+    let folder = Folder::new();
+    for nth in 0..16 {
+        let text: Vec<String> = (0..12)
+            .map(|it| format!("## Part {it}\n\nNote {nth} says {it}, {}.\n", "so ".repeat(40)))
+            .collect();
+        folder.write(format!("notes/{nth}.md"), format!("# Note {nth}\n\n{}", text.join("\n")));
+    }
+    folder.ok(["compile", "notes", "--db", "first.db"]);
+    folder.write("notes/9.md", "# Note 9\n\nAll is said.\n");
+    folder.ok(["compile", "notes", "--db", "first.db"]);
+    folder.ok(["backup", "m.db", "--db", "first.db"]);
+    folder
+}
+
+/// Writes behind the program's back.
+fn tamper(folder: &Folder, sql: &str) {
+    let conn = folder.database("m.db");
+    conn.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+    conn.execute_batch(sql).unwrap();
+}
+
+fn backups(folder: &Folder) -> Vec<PathBuf> {
+    let names = folder.names();
+    names.iter().filter(|it| it.starts_with("m.db.bak.")).map(|it| folder.path(it)).collect()
+}
+
+/// Tampers, and gives the checks that fail, what came of repairing them, and the code.
+#[track_caller]
+fn check(sql: &str, expected: expect_test::Expect) {
+    let folder = memory();
+    tamper(&folder, sql);
+    let before = fs::read(folder.path("m.db")).unwrap();
+    let looked = folder.run(["doctor", "--db", "m.db"]);
+    assert_eq!(looked.code, Some(1), "{}", looked.stdout);
+    assert!(fs::read(folder.path("m.db")).unwrap() == before, "looking changed the file");
+    let ran = folder.run(["doctor", "--fix", "--json", "--db", "m.db"]);
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let mut said = String::new();
+    for check in report["checks"].as_array().unwrap() {
+        if let Some(error) = check["fix_error"].as_str() {
+            said += &format!("{}: {error}\n", check["name"].as_str().unwrap());
+        } else if check["fix_applied"] == true {
+            said += &format!("{}: fixed\n", check["name"].as_str().unwrap());
+        }
+    }
+    said += &format!("= {}\n", ran.code.unwrap());
+    expected.assert_eq(&said);
+    folder.assert_healthy("m.db");
+    let [backup] = &backups(&folder)[..] else { panic!("{:?}", folder.names()) };
+    assert!(ran.stderr.contains(".bak."), "{}", ran.stderr);
+    let backup = folder.run([std::ffi::OsStr::new("doctor"), "--db".as_ref(), backup.as_os_str()]);
+    assert_eq!(backup.stdout, looked.stdout, "the backup is what was there");
+    // What was repaired is a memory like any other.
+    folder.write("notes/new.md", "# Fresh\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder.assert_healthy("m.db");
+}
+
+#[test]
+fn a_lost_index_is_built_again() {
+    let sql = "INSERT INTO node_fts (node_fts) VALUES ('delete-all')";
+    check(
+        sql,
+        expect![[r#"
+        fts5_sync: fixed
+        = 0
+    "#]],
+    );
+}
+
+#[test]
+fn nodes_without_a_parent_or_below_themselves_become_roots() {
+    check(
+        "UPDATE node SET parent = 99999 WHERE key IN (7, 9)",
+        expect![[r#"
+        orphan_parent_id: fixed
+        foreign_keys: fixed
+        fingerprint: fixed
+        = 0
+    "#]],
+    );
+    check(
+        "UPDATE node SET parent = 31 WHERE key = 30; UPDATE node SET parent = 30 WHERE key = 31;
+         UPDATE node SET parent = 60 WHERE key = 60",
+        expect![[r#"
+            parent_cycles: fixed
+            fingerprint: fixed
+            = 0
+        "#]],
+    );
+}
+
+#[test]
+fn history_that_refers_to_nothing_is_mended() {
+    check(
+        "UPDATE cursor SET snapshot = 555;
+         INSERT INTO diff (snapshot, seq, op, node_id) VALUES (77, 1, 'add', 'aaaaaaaaaaa')",
+        expect![[r#"
+            head_cursor: fixed
+            dangling_diffs: fixed
+            foreign_keys: fixed
+            fingerprint: fixed
+            = 0
+        "#]],
+    );
+}
+
+#[test]
+fn rows_that_refer_to_nothing_go() {
+    check(
+        "INSERT INTO span VALUES (44444, 1, 2); DELETE FROM heat WHERE node = 3;
+         UPDATE heat SET temperature = 9 WHERE node = 4; DELETE FROM file WHERE id = 2",
+        expect![[r#"
+            foreign_keys: fixed
+            heat_rows: fixed
+            fingerprint: fixed
+            = 0
+        "#]],
+    );
+}
+
+#[test]
+fn words_that_others_wrote_are_taken_as_they_are() {
+    check(
+        "UPDATE node SET content = 'forged', node_type = 'zebra' WHERE key = 11;
+         UPDATE node SET id = 'no id' WHERE key = 12;
+         UPDATE blob SET content = 'forged, too'",
+        expect![[r#"
+            node_rows: fixed
+            fingerprint: fixed
+            content_hashes: fixed
+            = 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_repair_is_told_as_text() {
+    let folder = memory();
+    tamper(&folder, "UPDATE memory SET fingerprint = 5");
+    let ran = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    let lines: Vec<&str> = ran.stdout.lines().filter(|it| it.contains("fixed")).collect();
+    assert!(matches!(lines[..], [line] if line.starts_with("✓ fingerprint ")), "{}", ran.stdout);
+    assert_eq!(folder.facts("m.db")["snapshots"], 2, "only the note of it was wrong");
+}
+
+#[test]
+fn a_sound_memory_is_left_alone() {
+    let folder = memory();
+    let before = fs::read(folder.path("m.db")).unwrap();
+    folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    assert!(fs::read(folder.path("m.db")).unwrap() == before);
+    assert!(backups(&folder).is_empty());
+}
+
+/// Damages a copy of the file, salvages it, and gives what was said.
+#[track_caller]
+fn salvage(folder: &Folder, damage: impl FnOnce(&mut Vec<u8>)) -> Ran {
+    let mut bytes = fs::read(folder.path("m.db")).unwrap();
+    damage(&mut bytes);
+    fs::write(folder.path("x.db"), &bytes).unwrap();
+    let ran = folder.run(["salvage", "x.db", "--out", "new.db"]);
+    assert!(fs::read(folder.path("x.db")).unwrap() == bytes, "the damaged file was changed");
+    assert!(!folder.names().iter().any(|it| it.ends_with(".draft")), "{:?}", folder.names());
+    ran
+}
+
+/// The page on which a table's rows begin that the needle is in.
+fn page_of(bytes: &[u8], needle: &str) -> usize {
+    let found = bytes.windows(needle.len()).position(|it| it == needle.as_bytes());
+    found.expect("the text is in the file") / PAGE_BYTES
+}
+
+#[test]
+fn rows_around_a_lost_page_are_salvaged() {
+    let folder = memory();
+    let all = folder.facts("m.db")["nodes"].as_u64().unwrap();
+    let ran = salvage(&folder, |bytes| {
+        let page = page_of(bytes, "Note 8 says 3");
+        bytes[page * PAGE_BYTES..][..PAGE_BYTES].fill(0);
+    });
+    assert_eq!(ran.code, Some(0), "{}", ran.transcript());
+    assert!(ran.stdout.contains("- node: ") && ran.stdout.contains("nodes are lost"));
+    folder.assert_healthy("new.db");
+    let left = folder.facts("new.db")["nodes"].as_u64().unwrap();
+    assert!(all - 40 < left && left < all, "{left} of {all}");
+    // The notes bring back what was lost.
+    folder.ok(["compile", "notes", "--db", "new.db"]);
+    assert_eq!(folder.facts("new.db")["nodes"], all);
+}
+
+#[test]
+fn a_file_that_was_cut_off_is_salvaged_up_to_there() {
+    let folder = memory();
+    let ran = salvage(&folder, |bytes| bytes.truncate(bytes.len() / 2 + 777));
+    assert_eq!(ran.code, Some(0), "{}", ran.transcript());
+    folder.assert_healthy("new.db");
+}
+
+#[test]
+fn a_lost_head_is_given_again() {
+    let folder = memory();
+    let ran = salvage(&folder, |bytes| bytes[..100].fill(0));
+    assert!(ran.stdout.ends_with("every row could be read\n"), "{}", ran.transcript());
+    folder.assert_healthy("new.db");
+}
+
+#[test]
+fn what_is_no_memory_any_more_is_said() {
+    let folder = memory();
+    let ran = salvage(&folder, |bytes| bytes[..PAGE_BYTES].fill(0));
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""));
+    assert!(ran.stderr.contains("restore a backup"), "{}", ran.stderr);
+    assert!(!folder.path("new.db").exists());
+    let ran = salvage(&folder, |bytes| bytes.clear());
+    assert!(ran.stderr.contains("nothing to salvage"), "{}", ran.stderr);
+}
+
+#[test]
+fn who_meets_damage_says_what_to_do_and_makes_nothing() {
+    let folder = memory();
+    let mut bytes = fs::read(folder.path("m.db")).unwrap();
+    let page = page_of(&bytes, "Note 8 says 3");
+    bytes[page * PAGE_BYTES..][..PAGE_BYTES].fill(0);
+    fs::write(folder.path("m.db"), &bytes).unwrap();
+    for args in [["inspect", "--tree"], ["search", "Note"], ["backup", "b.db"]] {
+        let ran = folder.run(args.iter().chain(&["--db", "m.db"]));
+        if ran.code != Some(0) {
+            assert!(ran.stderr.contains("is damaged"), "{args:?}: {}", ran.stderr);
+        }
+    }
+    assert!(!folder.path("b.db").exists());
+    let ran = folder.run(["doctor", "--fix", "--db", "m.db"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stdout.contains("remindb salvage"), "{}", ran.stdout);
+}

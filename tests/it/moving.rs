@@ -1,0 +1,278 @@
+//! Whole memories on the move, through the program: what arrives is what left, and what was there is
+//! never lost.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use expect_test::expect;
+use serde_json::json;
+
+use super::support::{Client, Dice, Folder, Ran, finish};
+
+/// A folder with a memory of two snapshots, the second of which replaced text.
+fn memory() -> Folder {
+    let folder = Folder::new().file("notes/a.md", "# Store\n\nOne writes, `many` read.\n\n- x\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder.write("notes/a.md", "# Store\n\nOne writes, many read, none waits.\n\n- x\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    folder
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// What a run said, without times and numbers of states.
+fn said(ran: &Ran) -> String {
+    let text = ran.transcript();
+    let mut words: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let words_of_line: Vec<&str> = line.split(' ').collect();
+        let plain = words_of_line.iter().enumerate().map(|(idx, word)| {
+            let is_state = 0 < idx && words_of_line[idx - 1] == "state";
+            let is_stamped = word.starts_with("m.db.2");
+            match word {
+                _ if is_state => "STATE,".to_owned(),
+                word if is_stamped => {
+                    format!("m.db.TIME.{}", word.rsplit('.').next().unwrap())
+                }
+                word => (*word).to_owned(),
+            }
+        });
+        words.push(plain.collect::<Vec<_>>().join(" "));
+    }
+    words.join("\n") + "\n"
+}
+
+#[test]
+fn a_backup_is_one_private_file_and_replaces_nothing() {
+    let folder = memory();
+    let ran = folder.run(["backup", "b.db", "--db", "m.db"]);
+    expect![[r#"
+        backed up: 3 nodes, state STATE, to b.db
+        = 0
+    "#]]
+    .assert_eq(&said(&ran));
+    assert_eq!(mode(&folder.path("b.db")), 0o600);
+    folder.assert_healthy("b.db");
+    let before = fs::read(folder.path("b.db")).unwrap();
+    folder.check(
+        "backup b.db --db m.db",
+        expect![[r#"
+            ! remindb: `b.db` exists; name another file, or move it away
+            = 2
+        "#]],
+    );
+    assert!(fs::read(folder.path("b.db")).unwrap() == before);
+    for suffix in ["-wal", "-shm"] {
+        let _ = fs::remove_file(folder.path(format!("b.db{suffix}")));
+    }
+    folder.ok(["backup", "b.db", "--force", "--db", "m.db"]);
+    let ran = folder.run(["backup", "--db", "m.db"]);
+    expect![[r#"
+        backed up: 3 nodes, state STATE, to m.db.TIME.backup
+        = 0
+    "#]]
+    .assert_eq(&said(&ran));
+    let is_draft = |name: &String| name.ends_with(".draft");
+    assert!(!folder.names().iter().any(is_draft), "{:?}", folder.names());
+}
+
+#[test]
+fn a_backup_over_its_own_memory_is_refused() {
+    let folder = memory();
+    folder.check(
+        "backup m.db --force --db m.db",
+        expect![[r#"
+            ! remindb: `m.db` cannot be both source and destination
+            = 2
+        "#]],
+    );
+    folder.assert_healthy("m.db");
+}
+
+#[test]
+fn a_server_goes_on_with_what_was_restored() {
+    let folder = memory();
+    folder.ok(["backup", "b.db", "--db", "m.db"]);
+    let mut server = Client::legacy(&folder, &["--db", "m.db"]);
+    folder.write("notes/later.md", "# Zanzibar\n");
+    let notes = folder.path("notes").display().to_string();
+    server.text("MemoryCompile", json!({"path": notes}));
+    let found = server.text("MemorySearch", json!({"query": "zanzibar"}));
+    assert!(found.contains("Zanzibar"), "{found}");
+
+    let ran = folder.run(["restore", "b.db", "--db", "m.db"]);
+    expect![[r#"
+        kept what was there: m.db.TIME.before-restore
+        restored: 3 nodes, state STATE, to m.db
+        = 0
+    "#]]
+    .assert_eq(&said(&ran));
+    let found = server.text("MemorySearch", json!({"query": "zanzibar"}));
+    assert!(!found.contains("Zanzibar"), "{found}");
+    server.text("MemoryCompile", json!({"path": notes}));
+    let found = server.text("MemorySearch", json!({"query": "zanzibar"}));
+    assert!(found.contains("Zanzibar"), "{found}");
+    server.end();
+    folder.assert_healthy("m.db");
+
+    let names = folder.names();
+    let safety = names.iter().find(|it| it.ends_with(".before-restore")).unwrap();
+    assert_eq!(mode(&folder.path(safety)), 0o600);
+    assert_eq!(folder.facts(safety)["nodes"], folder.facts("m.db")["nodes"]);
+}
+
+#[test]
+fn what_is_no_sound_memory_is_not_restored() {
+    let folder = memory().file("tax.txt", "please do not overwrite this");
+    let before = folder.facts("m.db");
+    for (source, db) in [("none.db", "m.db"), ("tax.txt", "m.db"), ("m.db", "tax.txt")] {
+        let ran = folder.run(["restore", source, "--db", db]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{source} {db}");
+    }
+    assert_eq!(fs::read(folder.path("tax.txt")).unwrap(), b"please do not overwrite this");
+    folder.ok(["backup", "b.db", "--db", "m.db"]);
+    folder.database("b.db").execute_batch("UPDATE node SET content = 'forged'").unwrap();
+    let ran = folder.run(["restore", "b.db", "--db", "m.db"]);
+    let what = "`b.db` is not sound: content_hashes";
+    assert!(ran.stderr.contains(what) && ran.code == Some(2), "{}", ran.transcript());
+    assert_eq!(folder.facts("m.db"), before);
+}
+
+#[test]
+fn a_damaged_memory_is_moved_aside_for_a_backup() {
+    let folder = memory();
+    folder.ok(["backup", "b.db", "--db", "m.db"]);
+    let mut bytes = fs::read(folder.path("m.db")).unwrap();
+    bytes[4096..40_960].fill(0);
+    fs::write(folder.path("m.db"), &bytes).unwrap();
+    let ran = folder.run(["restore", "b.db", "--db", "m.db"]);
+    assert!(ran.stderr.contains("is damaged"), "{}", ran.transcript());
+    folder.assert_healthy("m.db");
+    let names = folder.names();
+    let aside = names.iter().find(|it| it.ends_with(".damaged")).unwrap();
+    assert!(fs::read(folder.path(aside)).unwrap() == bytes);
+}
+
+#[test]
+fn an_export_and_its_import_are_the_same_memory() {
+    let folder = memory();
+    folder.ok(["search", "writes", "--db", "m.db"]);
+    let heat =
+        "UPDATE heat SET temperature = 0.1 + 0.2, pinned = 1, accessed_at = 7 WHERE node = 2";
+    folder.database("m.db").execute(heat, []).unwrap();
+    folder.ok(["export", "a.jsonl", "--db", "m.db"]);
+    assert_eq!(mode(&folder.path("a.jsonl")), 0o600);
+    let ran = folder.run(["import", "a.jsonl", "--db", "n.db"]);
+    assert!(ran.stdout.starts_with("imported: 3 nodes"), "{}", ran.transcript());
+    assert_eq!(mode(&folder.path("n.db")), 0o600);
+    folder.assert_healthy("n.db");
+    assert_eq!(folder.ok(["export", "--db", "n.db"]), folder.ok(["export", "-", "--db", "m.db"]));
+    assert_eq!(folder.facts("n.db")["head"], folder.facts("m.db")["head"]);
+    // The file's rows came along: nothing is read again.
+    folder.check(
+        "compile notes --db n.db",
+        expect![[r#"
+            compiled: 0 added, 0 modified, 0 removed (0 ops)
+            = 0
+        "#]],
+    );
+}
+
+#[test]
+fn an_import_goes_into_an_empty_memory_only() {
+    let folder = memory();
+    folder.ok(["export", "a.jsonl", "--db", "m.db"]);
+    folder.check(
+        "import a.jsonl --db m.db",
+        expect![[r#"
+            ! remindb: `m.db` holds a memory of 3 nodes; name a new database with --db, or move it away
+            = 2
+        "#]],
+    );
+    // A server that has nothing yet may have it open.
+    folder.write("empty/.keep", "");
+    let empty = folder.path("empty").display().to_string();
+    let mut server = Client::legacy(&folder, &["--db", "n.db", "--source", &empty]);
+    server.text("MemoryStats", json!({}));
+    let ran = folder.run(["import", "a.jsonl", "--db", "n.db"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.transcript());
+    let found = server.text("MemorySearch", json!({"query": "writes"}));
+    assert!(found.contains("One writes"), "{found}");
+    server.end();
+    folder.assert_healthy("n.db");
+}
+
+#[test]
+fn secrets_in_an_export_become_markers_in_the_memory() {
+    let folder = memory();
+    folder.ok(["export", "all.jsonl", "--db", "m.db"]);
+    let lines = fs::read_to_string(folder.path("all.jsonl")).unwrap();
+    let secret = "token ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    folder.write("a.jsonl", lines.replace("many read", secret));
+    let ran = folder.run(["import", "a.jsonl", "--db", "n.db"]);
+    assert!(ran.stderr.contains("secrets were replaced"), "{}", ran.transcript());
+    folder.assert_healthy("n.db");
+    let bytes = fs::read(folder.path("n.db")).unwrap();
+    assert!(!bytes.windows(12).any(|it| it == b"ghp_16C7e42F"), "a secret is in the file");
+}
+
+#[test]
+fn a_backup_while_others_write_is_one_state_of_them() {
+    let folder = memory();
+    let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    let path = folder.path("m.db");
+    let writer = std::thread::Builder::new().spawn(move || {
+        let conn = rusqlite::Connection::open(path).unwrap();
+        conn.busy_timeout(super::support::PATIENCE).unwrap();
+        conn.pragma_update(None, "wal_autocheckpoint", 5).unwrap();
+        let mut n = 0;
+        // Two rows that are always changed together.
+        while stopped.try_recv().is_err() {
+            n += 1;
+            let sql = format!(
+                "BEGIN IMMEDIATE; UPDATE heat SET access_count = {n} WHERE node = 1;
+                 UPDATE heat SET access_count = {n} WHERE node = 2; COMMIT"
+            );
+            conn.execute_batch(&sql).unwrap();
+        }
+    });
+    for nth in 0..3 {
+        let name = format!("b{nth}.db");
+        folder.ok(["backup", &name, "--db", "m.db"]);
+        let counts = "SELECT count(DISTINCT access_count) FROM heat WHERE node < 3";
+        let n: i64 = folder.database(&name).query_row(counts, [], |row| row.get(0)).unwrap();
+        assert_eq!(n, 1, "{name} is a mix");
+        folder.assert_healthy(&name);
+    }
+    stop.send(()).unwrap();
+    writer.unwrap().join().unwrap();
+}
+
+#[test]
+fn a_restore_that_is_killed_leaves_the_old_state_or_the_new() {
+    let folder = memory();
+    folder.ok(["backup", "b.db", "--db", "m.db"]);
+    let old = folder.facts("b.db")["head"]["id"].clone();
+    folder.write("notes/b.md", "# Later\n\nMore.\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    let new = folder.facts("m.db")["head"]["id"].clone();
+    assert_ne!(old, new);
+    let mut dice = Dice::new(7);
+    for _ in 0..12 {
+        let child = folder.command(["restore", "b.db", "--db", "m.db"]).spawn().unwrap();
+        let pid = child.id();
+        // A stretch of work of no fixed time: the kill comes wherever it comes.
+        let mut sum = 0_u64;
+        for nth in 0..dice.below(20_000_000) as u64 {
+            sum = std::hint::black_box(sum.wrapping_add(nth));
+        }
+        let _ = std::process::Command::new("kill").args(["-s", "KILL", &pid.to_string()]).output();
+        finish(child);
+        folder.assert_healthy("m.db");
+        let now = folder.facts("m.db")["head"]["id"].clone();
+        assert!(now == old || now == new, "{now}");
+    }
+}

@@ -1,0 +1,308 @@
+//! A database of remindb 0.3 moves in: everything that has a place here arrives, the rest is told, and
+//! the old file stays as it is.
+
+use std::fs;
+
+use expect_test::expect;
+use rusqlite::{Connection, params};
+
+use super::support::{Folder, Ran};
+
+/// The tables that remindb 0.3.5 made.
+const SCHEMA: &str = "
+    PRAGMA foreign_keys = OFF;
+    PRAGMA journal_mode = WAL;
+    CREATE TABLE schema_migrations (version TEXT PRIMARY KEY, applied_at INTEGER);
+    CREATE TABLE nodes (
+        id TEXT PRIMARY KEY, parent_id TEXT REFERENCES nodes (id) ON DELETE CASCADE,
+        source_file TEXT NOT NULL, node_type TEXT NOT NULL, depth INTEGER NOT NULL,
+        label TEXT NOT NULL, content TEXT NOT NULL, format TEXT NOT NULL DEFAULT 'plain',
+        token_count INTEGER NOT NULL, content_hash TEXT NOT NULL,
+        temperature REAL NOT NULL DEFAULT 0.5, access_count INTEGER NOT NULL DEFAULT 0,
+        last_accessed_at INTEGER, created_at INTEGER NOT NULL DEFAULT 0,
+        updated_at INTEGER NOT NULL DEFAULT 0, pinned INTEGER NOT NULL DEFAULT 0);
+    CREATE TABLE snapshots (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, cursor_hash TEXT NOT NULL UNIQUE,
+        parent_id INTEGER REFERENCES snapshots (id), message TEXT, created_at INTEGER NOT NULL,
+        compile_root TEXT NOT NULL DEFAULT '');
+    CREATE TABLE diffs (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        snapshot_id INTEGER NOT NULL REFERENCES snapshots (id), node_id TEXT NOT NULL,
+        op TEXT NOT NULL, old_hash TEXT, new_hash TEXT, old_content TEXT, new_content TEXT,
+        old_parent_id TEXT, old_source_file TEXT, old_node_type TEXT, old_depth INTEGER,
+        old_label TEXT, old_format TEXT, old_token_count INTEGER);
+    CREATE TABLE cursors (id TEXT PRIMARY KEY, snapshot_id INTEGER, updated_at INTEGER);
+    CREATE TABLE relations (
+        id INTEGER PRIMARY KEY, source_node_id TEXT NOT NULL, target_node_id TEXT NOT NULL,
+        weight REAL NOT NULL DEFAULT 1.0, origin TEXT NOT NULL, created_at INTEGER,
+        UNIQUE (source_node_id, target_node_id, origin));
+    CREATE TABLE pending_relations (
+        id INTEGER PRIMARY KEY, source_node_id TEXT NOT NULL, target_label TEXT,
+        target_source TEXT, target_id_hint TEXT, weight REAL NOT NULL DEFAULT 1.0,
+        origin TEXT NOT NULL, created_at INTEGER);
+    CREATE VIRTUAL TABLE nodes_fts USING fts5 (
+        label, content, node_type, content = 'nodes', tokenize = 'porter unicode61');
+    CREATE TRIGGER nodes_ai AFTER INSERT ON nodes BEGIN
+        INSERT INTO nodes_fts (rowid, label, content, node_type)
+        VALUES (new.rowid, new.label, new.content, new.node_type);
+    END;";
+
+/// Id, parent, file, type, depth, label, content, temperature: what 0.3.5 makes of [`notes`].
+type OldNode =
+    (&'static str, &'static str, &'static str, &'static str, i64, &'static str, &'static str, f64);
+
+const NODES: &[OldNode] = &[
+    ("HaG76r01Cal", "", "README.md", "preamble", 1, "Preamble: title", "title: Home", 0.9),
+    ("3pIWNpLTzhR", "", "README.md", "heading", 1, "Home", "Home", 0.9),
+    (
+        "JQApbPK9qLp",
+        "3pIWNpLTzhR",
+        "README.md",
+        "text",
+        2,
+        "See [[Setup]] and [[Later]].",
+        "See [[Setup]] and [[Later]].",
+        0.9,
+    ),
+    ("HWXuLKz4Tp8", "3pIWNpLTzhR", "README.md", "list", 2, "2-item list: one", "- one\n- two", 0.9),
+    ("HIeMDW5Y3WO", "", "docs/guide.md", "heading", 1, "Guide", "Guide", 0.7),
+    ("0nyx1JGLzdx", "HIeMDW5Y3WO", "docs/guide.md", "heading", 2, "Setup", "Setup", 0.7),
+    (
+        "IeDdYRahrY5",
+        "0nyx1JGLzdx",
+        "docs/guide.md",
+        "text",
+        3,
+        "Run it",
+        "Run it. An agent says: twice.",
+        0.25,
+    ),
+    ("FNgbBbSZrAx", "0nyx1JGLzdx", "docs/guide.md", "code", 3, "Code (sh): make", "sh\nmake", 0.7),
+    ("9c76X9FLT5Q", "", "mcp:write", "text", 1, "hello", "hello", 0.5),
+    (
+        "not an id",
+        "",
+        "mcp:write",
+        "zebra",
+        1,
+        "odd",
+        "password = \"correct-horse-9Batteries\"",
+        7.5,
+    ),
+];
+
+fn notes() -> Folder {
+    Folder::new()
+        .file(
+            "notes/README.md",
+            "---\ntitle: Home\n---\n# Home\n\nSee [[Setup; w=2]] and [[Later]].\n\n- one\n- two\n",
+        )
+        .file(
+            "notes/docs/guide.md",
+            "# Guide\n\n## Setup\n\nRun it. Then stop.\n\n```sh\nmake\n```\n",
+        )
+}
+
+/// The old database, still open: its latest writes are in its log only.
+fn old(folder: &Folder) -> Connection {
+    let conn = Connection::open(folder.path("old.db")).unwrap();
+    conn.execute_batch(SCHEMA).unwrap();
+    for (id, parent, file, node_type, depth, label, content, temperature) in NODES {
+        let parent = Some(parent).filter(|it| !it.is_empty());
+        conn.execute(
+            "INSERT INTO nodes (id, parent_id, source_file, node_type, depth, label, content,
+                                token_count, content_hash, temperature, access_count,
+                                last_accessed_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, 'h', ?8, 3, 1700000000)",
+            params![id, parent, file, node_type, depth, label, content, temperature],
+        )
+        .unwrap();
+    }
+    let root = folder.path("notes").display().to_string();
+    conn.execute(
+        "INSERT INTO snapshots VALUES (1, '15deece8fa397b32', NULL, 'first', 1700000000, ?1)",
+        [&root],
+    )
+    .unwrap();
+    conn.execute_batch(
+        "INSERT INTO snapshots VALUES (2, 'ddb7eed296ff2636', 1, 'agent', 1700000100, '');
+         INSERT INTO snapshots VALUES (3, 'aaaaaaaaaaaaaaaa', 2, 'forget', 1700000200, '');
+         INSERT INTO diffs (snapshot_id, node_id, op, old_hash, new_hash, old_content, new_content)
+         SELECT 1, id, 'add', '', content_hash, '', content FROM nodes WHERE source_file <> 'mcp:write';
+         UPDATE diffs SET new_content = 'Run it. Then stop.' WHERE node_id = 'IeDdYRahrY5';
+         INSERT INTO diffs (snapshot_id, node_id, op, old_hash, new_hash, old_content, new_content,
+                            old_parent_id, old_source_file, old_node_type, old_depth, old_label,
+                            old_format, old_token_count)
+         VALUES (2, 'IeDdYRahrY5', 'mod', 'x', 'y', 'Run it. Then stop.',
+                 'Run it. An agent says: twice.', '0nyx1JGLzdx', 'docs/guide.md', 'text', 3,
+                 'Run it.', 'plain', 5);
+         INSERT INTO diffs (snapshot_id, node_id, op, old_hash, new_hash, old_content, new_content)
+         VALUES (3, 'KULV85J9hZ0', 'rem', 'x', '', 'token ghp_16C7e42F292c6912E7710c838347Ae178B4a', ''),
+                (9, 'KULV85J9hZ0', 'rem', 'x', '', 'of a snapshot that is gone', '');
+         INSERT INTO cursors VALUES ('HEAD', 3, 1700000200);
+         UPDATE nodes SET pinned = 1 WHERE id = 'HWXuLKz4Tp8';
+         INSERT INTO relations VALUES (1, 'JQApbPK9qLp', '0nyx1JGLzdx', 2.0, 'parsed', 0),
+                                      (2, '9c76X9FLT5Q', 'HIeMDW5Y3WO', 0.5, 'manual', 0),
+                                      (3, 'HWXuLKz4Tp8', 'HIeMDW5Y3WO', 1.0, 'parsed', 0);
+         INSERT INTO pending_relations VALUES (1, 'JQApbPK9qLp', 'Later', NULL, NULL, 3.0, 'parsed', 0),
+                                              (2, '9c76X9FLT5Q', 'Nowhere', NULL, NULL, 1.0, 'manual', 0);",
+    )
+    .unwrap();
+    conn
+}
+
+/// A query's rows, a line each.
+fn rows(folder: &Folder, sql: &str) -> String {
+    let conn = folder.database("m.db");
+    let mut query = conn.prepare(sql).unwrap();
+    let lines = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    lines.map(|it| it.unwrap() + "\n").collect()
+}
+
+/// What a run said, without the number of the state.
+fn said(ran: &Ran) -> String {
+    let text = ran.transcript();
+    let (head, tail) = text.split_once("state ").unwrap();
+    format!("{head}state STATE{}", &tail[16..])
+}
+
+#[test]
+fn an_old_memory_moves_in_and_what_has_no_place_is_told() {
+    let folder = notes();
+    let conn = old(&folder);
+    let bytes = |name: &str| fs::read(folder.path(name)).unwrap();
+    let before = (folder.names(), bytes("old.db"), bytes("old.db-wal"));
+    let ran = folder.run(["import", "--from", "old.db", "--db", "m.db"]);
+    expect![[r#"
+        imported: 10 nodes, 3 snapshots, 10 changes, 4 links, state STATE, to m.db
+        secrets replaced by markers: 2
+        what was not mapped exactly:
+        - 1 changes do not say where a node stood among its siblings
+        - 1 changes from before the old program noted what a node was
+        - 1 changes of a snapshot that is missing were left out
+        - 1 ids that are not 11 letters and digits were replaced
+        - 1 links that no text has any more were left out
+        - 1 nodes of a type that is not known here are text now
+        - 1 nodes whose text an agent changed keep it until their file changes
+        - 3 snapshots keep fingerprints that only remindb 0.3 could compute
+        - 1 temperatures outside of 0 to 1 were brought back into it
+        = 0
+    "#]]
+    .assert_eq(&said(&ran));
+    fs::rename(folder.path("m.db"), folder.path("notes/m")).unwrap();
+    let after = (folder.names(), bytes("old.db"), bytes("old.db-wal"));
+    fs::rename(folder.path("notes/m"), folder.path("m.db")).unwrap();
+    assert!(before == after, "the old database was changed: {:?} {:?}", before.0, after.0);
+    drop(conn);
+    folder.assert_healthy("m.db");
+    let nodes = "
+        SELECT node.id || ' ' || ifnull(file.path, '-') || ' ' || node_type || ' '
+               || ifnull(level, '') || ifnull(lang, '') || ' ' || temperature || ' ' || pinned
+               || ' ' || access_count || ' ' || (source_hash IS node.content_hash) || ' ' || label
+          FROM node
+          JOIN heat ON heat.node = node.key
+          LEFT JOIN file ON file.id = node.file
+         ORDER BY node.key";
+    expect![[r#"
+        HaG76r01Cal README.md preamble  0.9 0 3 1 Preamble: title
+        3pIWNpLTzhR README.md heading 1 0.9 0 3 1 Home
+        JQApbPK9qLp README.md text  0.9 0 3 1 See [[Setup]] and [[Later]].
+        HWXuLKz4Tp8 README.md list  0.9 1 3 1 2-item list: one
+        HIeMDW5Y3WO docs/guide.md heading 1 0.7 0 3 1 Guide
+        0nyx1JGLzdx docs/guide.md heading 2 0.7 0 3 1 Setup
+        IeDdYRahrY5 docs/guide.md text  0.25 0 3 0 Run it
+        FNgbBbSZrAx docs/guide.md code sh 0.7 0 3 1 Code (sh): make
+        9c76X9FLT5Q - text  0.5 0 3 0 hello
+        HYfolYeELi7 - text  1.0 0 3 0 odd
+    "#]]
+    .assert_eq(&rows(&folder, nodes));
+    let links = "
+        SELECT node.id || ' ' || origin || ' ' || reference.label || ' ' || reference.weight || ' '
+               || ifnull(other.id, 'pending')
+          FROM reference
+          JOIN node ON node.key = reference.source
+          LEFT JOIN node AS other ON other.key = reference.target
+         ORDER BY reference.id";
+    expect![[r#"
+        JQApbPK9qLp parsed Later 3.0 pending
+        JQApbPK9qLp parsed Setup 2.0 0nyx1JGLzdx
+        9c76X9FLT5Q manual  0.5 HIeMDW5Y3WO
+        9c76X9FLT5Q manual Nowhere 1.0 pending
+    "#]]
+    .assert_eq(&rows(&folder, links));
+    let history = "
+        SELECT snapshot.id || ' ' || message || ' ' || created_at || ' ' || ifnull(op, '') || ' '
+               || ifnull(node_id, '') || ' ' || ifnull(old_path, '') || ' ' || ifnull(content, '')
+          FROM snapshot
+          LEFT JOIN diff ON diff.snapshot = snapshot.id AND diff.op <> 'add'
+          LEFT JOIN blob ON blob.hash = diff.old_hash
+         WHERE snapshot.id < 4
+         ORDER BY snapshot.id";
+    expect![[r#"
+        1 first 1700000000000    
+        2 agent 1700000100000 mod IeDdYRahrY5 docs/guide.md Run it. Then stop.
+        3 forget 1700000200000 rem KULV85J9hZ0  token «redacted:github_pat»
+    "#]]
+    .assert_eq(&rows(&folder, history));
+}
+
+#[test]
+fn the_next_compile_aligns_with_what_moved_in() {
+    let folder = notes();
+    drop(old(&folder));
+    folder.ok(["import", "--from", "old.db", "--db", "m.db"]);
+    folder.check(
+        "compile notes --db m.db",
+        expect![[r#"
+        compiled: 0 added, 1 modified, 0 removed (1 ops)
+        = 0
+    "#]],
+    );
+    folder.check(
+        "compile notes --db m.db",
+        expect![[r#"
+        compiled: 0 added, 0 modified, 0 removed (0 ops)
+        = 0
+    "#]],
+    );
+    folder.assert_healthy("m.db");
+    let nodes = "
+        SELECT node.id || ' ' || temperature || ' ' || pinned || ' ' || content
+          FROM node JOIN heat ON heat.node = node.key ORDER BY node.key";
+    expect![[r#"
+        HaG76r01Cal 0.9 0 title: Home
+        3pIWNpLTzhR 0.9 0 Home
+        JQApbPK9qLp 0.9 0 See [[Setup; w=2]] and [[Later]].
+        HWXuLKz4Tp8 0.9 1 - one
+        - two
+        HIeMDW5Y3WO 0.7 0 Guide
+        0nyx1JGLzdx 0.7 0 Setup
+        IeDdYRahrY5 0.25 0 Run it. An agent says: twice.
+        FNgbBbSZrAx 0.7 0 make
+        9c76X9FLT5Q 0.5 0 hello
+        HYfolYeELi7 1.0 0 password = "«redacted:env_secret_assignment»"
+    "#]]
+    .assert_eq(&rows(&folder, nodes));
+    // The block changes: now the file wins.
+    folder.write(
+        "notes/docs/guide.md",
+        "# Guide\n\n## Setup\n\nRun it. Then rest.\n\n```sh\nmake\n```\n",
+    );
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    let text = rows(&folder, "SELECT content FROM node WHERE content LIKE 'Run it%'");
+    assert_eq!(text, "Run it. Then rest.\n");
+}
+
+#[test]
+fn what_is_no_old_database_is_refused_and_makes_nothing() {
+    let folder = Folder::new().file("tax.txt", "these are my tax returns").file("a.md", "# A\n");
+    folder.ok(["compile", "a.md", "--db", "new.db"]);
+    drop(Connection::open(folder.path("other.db")).unwrap().execute_batch("CREATE TABLE x (y)"));
+    let before = folder.names();
+    for old in ["tax.txt", "new.db", "other.db", "none.db"] {
+        let ran = folder.run(["import", "--from", old, "--db", "m.db"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{old}");
+        assert!(ran.stderr.contains(old), "{}", ran.stderr);
+    }
+    assert_eq!(folder.names(), before);
+}
