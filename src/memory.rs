@@ -184,6 +184,37 @@ impl Memory {
         self.ask(|reader| query::tree(reader, &ask))
     }
 
+    /// Returns what changed since a snapshot, net, the newest first; 0 is before the first one.
+    ///
+    /// # Errors
+    ///
+    /// There is no such snapshot.
+    pub fn delta(&self, since: i64, budget: Option<u32>) -> Result<Answer, Error> {
+        let ask = query::Delta { since, budget, ..query::Delta::default() };
+        self.ask(|reader| query::delta(reader, &ask))
+    }
+
+    /// Returns, as unified diffs, what changed after one snapshot up to another.
+    ///
+    /// # Errors
+    ///
+    /// One of them does not exist, or `from` is the later one.
+    pub fn diff(&self, from: i64, to: i64, budget: Option<u32>) -> Result<Answer, Error> {
+        let ask = query::Diff { from, to, budget, cursor: None };
+        self.ask(|reader| query::diff(reader, &ask))
+    }
+
+    /// Returns the latest changes of a node, which may be gone.
+    ///
+    /// # Errors
+    ///
+    /// The database failed.
+    pub fn history(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
+        let depth = query::HISTORY_DEPTH;
+        let ask = query::History { anchor, depth, budget, cursor: None };
+        self.ask(|reader| query::history(reader, &ask, self.clock.now()))
+    }
+
     /// Returns the facts about the memory as a whole.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 
 mod compile;
 mod read;
+mod versions;
 
 use std::path::PathBuf;
 
@@ -73,6 +74,8 @@ impl From<Error> for ToolError {
 
 const BUDGET: Arg = Arg::integer("budget", "Most cl100k tokens of the reply");
 
+const CURSOR: Arg = Arg::text("cursor", "Where the last page ended");
+
 /// Every tool, in the order of their names.
 pub(crate) const TOOLS: &[Tool<Run>] = &[
     Tool {
@@ -87,6 +90,35 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         output: Some(compile::output),
         effect: Effect::Replaces,
         run: Run::Compile(compile::compile),
+    },
+    Tool {
+        name: "MemoryDelta",
+        title: "What changed",
+        description: "Returns what changed since a snapshot, net, newest first; with `detail` the \
+                      new texts, too.",
+        args: &[
+            Arg::integer("since_snapshot", "Last snapshot known; default 0, none"),
+            Arg::flag("detail", "Show texts"),
+            BUDGET,
+            CURSOR,
+        ],
+        output: Some(versions::changes_output),
+        effect: Effect::Reads,
+        run: Run::Read(versions::delta),
+    },
+    Tool {
+        name: "MemoryDiff",
+        title: "Compare snapshots",
+        description: "Returns unified diffs of what changed after one snapshot up to another.",
+        args: &[
+            Arg::integer("from_snapshot_id", "Exclusive; 0: the beginning").required(),
+            Arg::integer("to_snapshot_id", "Inclusive").required(),
+            BUDGET,
+            CURSOR,
+        ],
+        output: Some(versions::changes_output),
+        effect: Effect::Reads,
+        run: Run::Read(versions::diff),
     },
     Tool {
         name: "MemoryFetch",
@@ -110,6 +142,20 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         output: Some(read::nodes_output),
         effect: Effect::Reads,
         run: Run::Read(read::fetch_batch),
+    },
+    Tool {
+        name: "MemoryHistory",
+        title: "History of a node",
+        description: "Returns the changes of a node, newest first; of a forgotten one, too.",
+        args: &[
+            Arg::text("anchor", "Id of the node").required(),
+            Arg::integer("depth", "Changes; default 10"),
+            BUDGET,
+            CURSOR,
+        ],
+        output: Some(versions::history_output),
+        effect: Effect::Reads,
+        run: Run::Read(versions::history),
     },
     Tool {
         name: "MemorySearch",

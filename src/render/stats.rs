@@ -116,7 +116,7 @@ fn size(bytes: u64) -> String {
 }
 
 /// `5s`, `3m`, `2h`, `9d`.
-fn age(ms: i64) -> String {
+pub(crate) fn age(ms: i64) -> String {
     let seconds = ms / 1000;
     match seconds {
         0..60 => format!("{seconds}s"),

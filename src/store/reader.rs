@@ -5,6 +5,7 @@
 //! [`Reader::at_one_state`]. Answers are bounded by what the caller asks for: nothing here reads
 //! the whole database to answer a question about part of it.
 
+mod history;
 mod summary;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod testing;
@@ -15,6 +16,7 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
+pub(crate) use history::Range;
 pub(crate) use summary::{FileSummary, Stats};
 
 use super::record::{FileId, NodeKey};
