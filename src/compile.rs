@@ -6,6 +6,7 @@
 
 mod ingest;
 mod plan;
+mod voices;
 
 use std::cell::Cell;
 use std::collections::BTreeSet;

@@ -11,6 +11,7 @@ use crate::compile::{self, CompileError, Report, Request};
 use crate::heat;
 use crate::query::{self, Attention, QueryError};
 use crate::redact::Redactor;
+use crate::rollback::{self, After, Rolled};
 use crate::store::reader::Reader;
 use crate::store::{IfMissing, Root, StoreError, Warmer, Warmth, Writer};
 
@@ -213,6 +214,22 @@ impl Memory {
         let depth = query::HISTORY_DEPTH;
         let ask = query::History { anchor, depth, budget, cursor: None };
         self.ask(|reader| query::history(reader, &ask, self.clock.now()))
+    }
+
+    /// Makes the state of an earlier snapshot the present, in one new snapshot, and says what that
+    /// took. With `drop_after`, the snapshots in between are deleted with every text that only
+    /// they had.
+    ///
+    /// # Errors
+    ///
+    /// There is no such snapshot, or its state cannot be reproduced: nothing changed then.
+    pub fn rollback(&self, snapshot: i64, drop_after: bool) -> Result<String, Error> {
+        let after = if drop_after { After::Drop } else { After::Keep };
+        Ok(self.rollback_to(snapshot, after)?.text())
+    }
+
+    pub(crate) fn rollback_to(&self, snapshot: i64, after: After) -> Result<Rolled, Error> {
+        Ok(rollback::rollback(&self.writer, snapshot, after, self.clock.now())?)
     }
 
     /// Returns the facts about the memory as a whole.

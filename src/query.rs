@@ -25,7 +25,7 @@ use std::fmt;
 use serde_json::{Value, json};
 
 pub(crate) use batch::fetch_batch;
-pub(crate) use changes::known_snapshot;
+pub(crate) use changes::unknown_snapshot;
 pub(crate) use delta::{Delta, Show, delta};
 pub(crate) use diff::{Diff, diff};
 pub(crate) use fetch::{Fetch, fetch};

@@ -7,8 +7,10 @@
 
 use std::collections::HashMap;
 
+use serde_json::{Value, json};
+
 use crate::clock::Millis;
-use crate::identity::{ContentHash, NodeId};
+use crate::identity::NodeId;
 use crate::query::{self, QueryError};
 use crate::store::{Batch, NodeKey, Place, RootId, Side, StoreError, Stored, Writer};
 use crate::tree::{Format, Node, NodeType};
@@ -40,7 +42,7 @@ pub(crate) struct Rolled {
 
 impl Rolled {
     /// The result as one line.
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn text(self) -> String {
         let target = self.target;
         if self.was_head {
             return format!("already at snapshot {target}; nothing to do");
@@ -65,6 +67,16 @@ impl Rolled {
         }
         text
     }
+
+    /// The same for programs.
+    pub(crate) fn to_json(self) -> Value {
+        json!({
+            "target": self.target,
+            "snapshot": self.snapshot,
+            "nodes": self.n_nodes,
+            "dropped": self.n_dropped,
+        })
+    }
 }
 
 /// Makes the state of snapshot `target` the present.
@@ -78,7 +90,7 @@ pub(crate) fn rollback(
     let work = |batch: &mut Batch<'_>| apply(batch, target, after);
     let (mut rolled, commit) = match after {
         After::Keep => writer.write(&message, "", now, work)?,
-        After::Drop => writer.write_securely(&message, "", now, work)?,
+        After::Drop => writer.write_securely(&message, now, work)?,
     };
     rolled.snapshot = commit.snapshot;
     if rolled.n_dropped.is_some() {
@@ -259,5 +271,10 @@ fn forget(batch: &mut Batch<'_>, nodes: Vec<Stored>) -> Result<(), StoreError> {
 }
 
 fn strange(id: &str) -> StoreError {
-    StoreError::Corrupt { what: format!("the history names a node `{id}` of no known form or place") }
+    StoreError::Corrupt {
+        what: format!("the history names a node `{id}` of no known form or place"),
+    }
 }
+
+#[cfg(test)]
+mod tests;

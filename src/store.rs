@@ -8,6 +8,7 @@
 mod batch;
 pub(crate) mod doctor;
 mod files;
+mod gc;
 mod history;
 mod pragma;
 pub(crate) mod reader;
@@ -20,8 +21,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub(crate) use batch::{Batch, Counts, NewNode};
+pub(crate) use gc::{Collected, Keep, Mode};
 pub(crate) use history::{Change, Moment, Side, Snapshot, Snapshots};
-pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored};
+pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
 pub(crate) use warmer::{Warmer, Warmth};
 pub(crate) use writer::Writer;
 

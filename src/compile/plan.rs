@@ -207,7 +207,7 @@ fn compare(
     for row in rows {
         if paths.contains(row.path.as_str()) {
             known.insert(row.path.clone(), row);
-        } else if scope.covers(&row.path) && !is_unseen(&row.path) {
+        } else if !row.is_gone && scope.covers(&row.path) && !is_unseen(&row.path) {
             plan.vanished.push(row);
         }
     }
@@ -218,6 +218,9 @@ fn compare(
                 known.insert(path.clone(), row.clone());
                 plan.adopted.push((row, path));
             }
+            // Gone, and something of it stays: it belongs to whoever would compile it again.
+            (false, false) if row.is_gone => plan.adopted.push((row, path)),
+            (_, _) if row.is_gone => (),
             // Two rows for one file: the one of this root stays.
             (true, true) => plan.vanished.push(row),
             (false, _) if !is_there && !is_unseen(&path) => plan.vanished.push(row),

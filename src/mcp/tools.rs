@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{About, Arg, Args, Call, Effect, Reply, Surface, Tool, ToolError};
 use crate::clock::Millis;
-use crate::memory::{Error, Memory};
+use crate::memory::{Answer, Error, Memory};
 use crate::query::{self, QueryError};
 use crate::store::reader::Reader;
 
@@ -42,6 +42,8 @@ pub(crate) struct Tools {
 pub(crate) enum Run {
     /// Gets a connection that cannot write.
     Read(fn(&Reader, &Args, Millis) -> Result<query::Answer, QueryError>),
+    /// Changes the memory as a whole, in a transaction of its own.
+    Whole(fn(&Memory, &Args) -> Result<Answer, Error>),
     /// Compiles files into the memory.
     Compile(fn(&Tools, &Args, &Call) -> Result<Reply, ToolError>),
 }
@@ -54,6 +56,10 @@ impl Surface for Tools {
             Run::Read(question) => {
                 let now = self.memory.clock().now();
                 let answer = self.memory.ask(|reader| question(reader, args, now))?;
+                Ok(Reply { text: answer.text, structured: Some(answer.structured) })
+            }
+            Run::Whole(change) => {
+                let answer = change(&self.memory, args)?;
                 Ok(Reply { text: answer.text, structured: Some(answer.structured) })
             }
             Run::Compile(compile) => compile(self, args, call),
@@ -156,6 +162,19 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         output: Some(versions::history_output),
         effect: Effect::Reads,
         run: Run::Read(versions::history),
+    },
+    Tool {
+        name: "MemoryRollback",
+        title: "Roll back",
+        description: "Makes the state of an earlier snapshot the present, in one new snapshot. \
+                      `drop_after` deletes what came after it for good.",
+        args: &[
+            Arg::integer("snapshot_id", "Snapshot").required(),
+            Arg::flag("drop_after", "Delete later snapshots"),
+        ],
+        output: Some(versions::rollback_output),
+        effect: Effect::Replaces,
+        run: Run::Whole(versions::rollback),
     },
     Tool {
         name: "MemorySearch",

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::QueryError;
 use crate::render::{one_line, short};
 use crate::store::reader::{Range, Reader};
-use crate::store::{Moment, Side};
+use crate::store::{Moment, Side, Snapshots};
 use crate::text;
 
 /// Last changes that are looked at in one go.
@@ -288,42 +288,38 @@ pub(super) fn facts(net: &Net) -> Value {
     facts
 }
 
-/// The snapshot of that id, or an error that says which there are.
-pub(crate) fn known_snapshot(
-    reader: &Reader,
+/// Checks that there is such a snapshot; the error says which there are.
+pub(super) fn check_known(reader: &Reader, name: &str, id: i64) -> Result<(), QueryError> {
+    if reader.snapshot(id)?.is_some() {
+        return Ok(());
+    }
+    let (all, beside) = (reader.snapshots()?, reader.snapshots_beside(id)?);
+    Err(QueryError::NotFound(unknown_snapshot(name, id, all, beside)))
+}
+
+/// Checks where a range begins: before everything, which is 0, or at a snapshot.
+pub(super) fn check_begin(reader: &Reader, name: &str, id: i64) -> Result<(), QueryError> {
+    if id == 0 { Ok(()) } else { check_known(reader, name, id) }
+}
+
+/// What is said of a snapshot that does not exist: which do.
+pub(crate) fn unknown_snapshot(
     name: &str,
     id: i64,
-) -> Result<crate::store::Snapshot, QueryError> {
-    match reader.snapshot(id)? {
-        Some(snapshot) => Ok(snapshot),
-        None => Err(QueryError::NotFound(unknown_snapshot(reader, name, id)?)),
-    }
-}
-
-/// Checks where a range begins: nothing at all, which is 0, or a snapshot.
-pub(super) fn check_begin(reader: &Reader, name: &str, id: i64) -> Result<(), QueryError> {
-    match id {
-        0 => Ok(()),
-        _ => known_snapshot(reader, name, id).map(drop),
-    }
-}
-
-fn unknown_snapshot(reader: &Reader, name: &str, id: i64) -> Result<String, QueryError> {
-    let all = reader.snapshots()?;
-    let (below, above) = reader.snapshots_beside(id)?;
-    let known = match (all.n, below, above) {
-        (0, ..) => "there is none yet".to_owned(),
-        (1, ..) => format!("there is only {}", all.first),
-        (n, ..) if n == all.last - all.first + 1 => {
-            format!("there are {} to {}", all.first, all.last)
+    all: Snapshots,
+    beside: (Option<i64>, Option<i64>),
+) -> String {
+    let Snapshots { n, first, last, .. } = all;
+    let known = match (n, beside) {
+        (0, _) => "there is none yet".to_owned(),
+        (1, _) => format!("there is only {first}"),
+        _ if n == last - first + 1 => format!("there are {first} to {last}"),
+        (n, (Some(below), Some(above))) => {
+            format!("there are {n} from {first} to {last}, the nearest {below} and {above}")
         }
-        (n, Some(below), Some(above)) => format!(
-            "there are {n} from {} to {}, the nearest {below} and {above}",
-            all.first, all.last
-        ),
-        (n, ..) => format!("there are {n} from {} to {}", all.first, all.last),
+        (n, _) => format!("there are {n} from {first} to {last}"),
     };
-    Ok(format!("`{name}`: no snapshot {id}; {known}"))
+    format!("`{name}`: no snapshot {id}; {known}")
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub(crate) fn diff(reader: &Reader, ask: &Diff<'_>) -> Result<Answer, QueryError
             )));
         }
         changes::check_begin(reader, "from_snapshot_id", ask.from)?;
-        changes::known_snapshot(reader, "to_snapshot_id", ask.to)?;
+        changes::check_known(reader, "to_snapshot_id", ask.to)?;
         let all = reader.snapshots()?;
         if all.is_cut && ask.from < all.first {
             let first = all.first;

@@ -5,9 +5,14 @@ use rusqlite::Connection;
 use super::record::{FileRow, Root, RootId};
 use super::{Doing, StoreError};
 
-/// Every compiled folder, by path.
+/// Every compiled folder that has files, by path. Others are remembered, since the history and the
+/// fingerprint name a root by its number.
 pub(super) fn roots(conn: &Connection) -> Result<Vec<Root>, StoreError> {
-    const ROOTS: &str = "SELECT id, path FROM root ORDER BY path";
+    const ROOTS: &str = "
+        SELECT id, path
+          FROM root
+         WHERE EXISTS (SELECT 1 FROM file WHERE file.root = root.id AND NOT file.gone)
+         ORDER BY path";
     let mut query = conn.prepare_cached(ROOTS).doing("list the roots")?;
     let rows = query.query_map([], |row| Ok(Root { id: RootId(row.get(0)?), path: row.get(1)? }));
     rows.doing("list the roots")?.collect::<Result<_, _>>().doing("list the roots")
@@ -16,7 +21,7 @@ pub(super) fn roots(conn: &Connection) -> Result<Vec<Root>, StoreError> {
 /// The files of a root, by path.
 pub(super) fn files(conn: &Connection, root: RootId) -> Result<Vec<FileRow>, StoreError> {
     const FILES: &str = "
-        SELECT id, root, path, size, mtime, content_hash, error
+        SELECT id, root, path, size, mtime, content_hash, error, gone
           FROM file
          WHERE root = ?1
          ORDER BY path";

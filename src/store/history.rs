@@ -119,7 +119,8 @@ pub(super) fn snapshot(conn: &Connection, id: i64) -> Result<Option<Snapshot>, S
 pub(super) fn snapshots(conn: &Connection) -> Result<Snapshots, StoreError> {
     // Whoever makes a snapshot records a change; one without is what was left of a longer history.
     const EXTENT: &str = "
-        SELECT count(*), ifnull(min(id), 0), ifnull(max(id), 0),
+        SELECT count(*), ifnull(min(id), 0),
+               ifnull((SELECT snapshot FROM cursor WHERE name = 'HEAD'), 0),
                NOT EXISTS (SELECT 1 FROM diff WHERE snapshot = (SELECT min(id) FROM snapshot))
           FROM snapshot";
     let read = |row: &Row<'_>| {

@@ -23,7 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("store", &["store"]),
-    ("use cases", &["scan", "compile", "query", "render", "memory"]),
+    ("use cases", &["scan", "compile", "query", "render", "rollback", "memory"]),
     ("protocol", &["rpc", "mcp"]),
     ("shell", &["serve", "cli", "lib", "main", "fuzzing"]),
 ];

@@ -64,18 +64,11 @@ impl Batch<'_> {
         history::text(self.tx, node_id, hash)
     }
 
-    /// The snapshot that this write makes, if it changed anything so far.
-    pub(crate) fn own_snapshot(&self) -> Option<i64> {
-        self.snapshot
-    }
-
     /// The fingerprint of the state as it is now.
     pub(crate) fn fingerprint(&mut self) -> Result<ContentHash, StoreError> {
         const KEPT: &str = "SELECT fingerprint FROM memory";
         const NEWEST_KEY: &str = "SELECT ifnull(max(key), 0) FROM node";
-        for family in std::mem::take(&mut self.touched) {
-            self.drift = self.drift.wrapping_add(self.family_sum(family)?);
-        }
+        self.sum_up()?;
         // What was born so far is in the sum from here on.
         let one = |sql| self.tx.query_row(sql, [], |row| row.get::<_, i64>(0));
         self.newest_key = one(NEWEST_KEY).doing("read the newest key")?;
