@@ -173,7 +173,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
             Arg::flag("drop_after", "Delete later snapshots"),
         ],
         output: Some(versions::rollback_output),
-        effect: Effect::Replaces,
+        effect: Effect::Destroys,
         run: Run::Whole(versions::rollback),
     },
     Tool {
