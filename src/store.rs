@@ -25,7 +25,7 @@ pub(crate) use gc::{Collected, Keep, Mode};
 pub(crate) use history::{Change, Moment, Side, Snapshot, Snapshots};
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
 pub(crate) use warmer::{Warmer, Warmth};
-pub(crate) use writer::Writer;
+pub(crate) use writer::{Commit, Writer};
 
 /// What can go wrong in the database.
 #[derive(Debug)]

@@ -7,6 +7,7 @@
 
 mod files;
 mod follow;
+mod heat;
 mod nodes;
 mod past;
 mod tombstones;

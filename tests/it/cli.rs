@@ -248,14 +248,6 @@ fn a_mistyped_database_is_an_error_and_makes_nothing() {
     );
     check_makes_nothing(
         &folder,
-        "serve --db typo.db",
-        expect![[r#"
-        ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
-        = 2
-    "#]],
-    );
-    check_makes_nothing(
-        &folder,
         "inspect",
         expect![[r#"
         ! remindb: no database at `memory.db`; make one with `remindb compile FOLDER --db memory.db`

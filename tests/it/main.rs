@@ -16,3 +16,5 @@ mod readme;
 mod support;
 /// The rules of the house.
 mod tidy;
+/// What an agent writes, and what files make of it.
+mod writes;

@@ -9,13 +9,18 @@ use super::support::{Client, Dice, Folder, finish, modern, signal};
 
 const NOTES: &str = "# Store\n\nOne connection writes.\n\n## Limits\n\nFive kilobytes.\n";
 
-const TOOLS: [&str; 6] = [
+const TOOLS: [&str; 11] = [
     "MemoryCompile",
     "MemoryFetch",
     "MemoryFetchBatch",
+    "MemoryForget",
+    "MemoryPin",
     "MemorySearch",
     "MemoryStats",
+    "MemorySummarize",
     "MemoryTree",
+    "MemoryUnpin",
+    "MemoryWrite",
 ];
 
 /// Tokens of the list of tools, which every session pays for.
