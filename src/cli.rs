@@ -8,6 +8,7 @@ mod args;
 mod compile;
 mod completion;
 mod doctor;
+mod gc;
 mod inspect;
 mod paint;
 mod search;
@@ -115,6 +116,7 @@ fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure>
         Command::Inspect(args) => inspect::run(args, world),
         Command::Search(args) => search::run(args, world),
         Command::Doctor(args) => doctor::run(args, world),
+        Command::Gc(args) => gc::run(args, world),
         Command::Completion(shell) => completion::run(shell, world),
         Command::Help(topic) => help(topic.as_deref(), world),
         Command::Version => {
@@ -132,6 +134,7 @@ fn help(topic: Option<&str>, world: &mut World<'_>) -> Result<Outcome, Failure> 
         Some("inspect") => include_str!("cli/help/inspect.txt"),
         Some("search") => include_str!("cli/help/search.txt"),
         Some("doctor") => include_str!("cli/help/doctor.txt"),
+        Some("gc") => include_str!("cli/help/gc.txt"),
         Some("completion") => include_str!("cli/help/completion.txt"),
         Some(other) => {
             let names: Vec<&str> = COMMANDS.iter().map(|it| it.name).collect();

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use batch::{Batch, Counts, NewNode};
 pub(crate) use gc::{Collected, Keep, Mode};
-pub(crate) use history::{Change, Moment, Side, Snapshot, Snapshots};
+pub(crate) use history::{Change, Moment, Side, Snapshots};
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
 pub(crate) use warmer::{Warmer, Warmth};
 pub(crate) use writer::{Commit, Writer};

@@ -104,7 +104,7 @@ fn branches(out: &mut String, facts: Vec<(String, String)>) {
 }
 
 /// `128.0 KB`.
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["B", "KB", "MB", "GB"] {
         if value < 1024.0 {

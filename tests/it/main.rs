@@ -16,5 +16,7 @@ mod readme;
 mod support;
 /// The rules of the house.
 mod tidy;
+/// What changed, going back, and leaving nothing behind.
+mod versions;
 /// What an agent writes, and what files make of it.
 mod writes;
