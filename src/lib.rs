@@ -31,7 +31,7 @@
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
 //! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` `heat` | values to values |
 //! | store | `store` | the only module that knows SQL |
-//! | use cases | `scan` `compile` `query` `render` `rollback` `memory` | a folder in, questions out |
+//! | use cases | `scan` `compile` `rollback` `query` `render` `memory` | a folder in, questions out |
 //! | protocol | `rpc` `mcp` | JSON-RPC frames; MCP in both eras; the table of tools |
 //! | shell | `serve` `cli` | threads, signals, streams, arguments |
 //!
@@ -49,8 +49,8 @@
 //! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
 //!   group, and writes what differs.
 //! - `rollback`: an earlier state becomes the present, proved by its fingerprint.
-//! - `query`: search, tree, fetch, statistics and what changed as answers of text, JSON and what they warm;
-//!   `render` has the layouts.
+//! - `query`: search, tree, fetch, statistics and what changed, as answers of text, JSON and what
+//!   they warm; `render` has the layouts.
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
 //!   transport, and `mcp::tools`, the one registration of it.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of

@@ -1,5 +1,5 @@
-//! Questions an agent asks: search, tree, fetch, statistics, what changed. Each answer is a text in a layout that
-//! clients know, the same facts as JSON, and what reading it warms.
+//! Questions an agent asks: search, tree, fetch, statistics, what changed. Each answer is a text in
+//! a layout that clients know, the same facts as JSON, and what reading it warms.
 //!
 //! Nothing here changes the memory: an [`Answer`] names the nodes that it showed, and whoever holds
 //! the writer warms them. A budget is a bound on the tokens of [`Answer::text`], kept exactly.
@@ -142,7 +142,8 @@ pub(crate) const TREE_LEVELS: u32 = 5;
 /// Levels below a fetched node, when none are asked for.
 pub(crate) const FETCH_LEVELS: u32 = 32;
 
-/// Levels to go down, or changes to go back: what was asked for, `default` when that is nothing or less, at most 128.
+/// Levels to go down, or changes to go back: what was asked for, `default` when that is nothing or
+/// less, at most 128.
 pub(crate) fn levels(asked: Option<i64>, default: u32) -> u32 {
     const LEVELS_MAX: u32 = 128;
     match asked {

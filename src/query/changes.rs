@@ -278,7 +278,8 @@ pub(super) fn facts(net: &Net) -> Value {
     if let (Some(old), Some(new)) = (&net.old, &net.new) {
         facts["old_tokens"] = json!(old.tokens);
         if old.parent != new.parent || (old.root, &old.path) != (new.root, &new.path) {
-            let place = |it: &Side| json!({ "parent": it.parent, "file": it.path.as_deref().map(one_line) });
+            let file = |it: &Side| it.path.as_deref().map(|it| one_line(it).into_owned());
+            let place = |it: &Side| json!({ "parent": it.parent, "file": file(it) });
             facts["moved"] = json!({ "from": place(old), "to": place(new) });
         }
     }

@@ -22,8 +22,8 @@ pub(super) struct Entry<T> {
     pub(super) facts: T,
 }
 
-/// Takes entries from `next` while they fit into `max` tokens, at most `n_max`. `rest` is the line about what comes
-/// behind an entry, given the mean tokens of those before.
+/// Takes entries from `next` while they fit into `max` tokens, at most `n_max`. `rest` is the line
+/// about what comes behind an entry, given the mean tokens of those before.
 pub(super) fn fill<T>(
     max: u32,
     n_max: usize,

@@ -402,6 +402,20 @@ fn what_an_agent_said_goes_back_to_what_the_file_says() {
     assert_eq!(world.texts(), "A / Said by an agent.");
 }
 
+#[test]
+fn a_block_that_comes_back_to_its_file_is_not_there_twice() {
+    let world = World::new(9);
+    world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
+    world.write("a.md", "# A\n\nOne.\n").compile();
+    world.rollback(1, After::Keep);
+    world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
+    assert_eq!(world.texts(), "A / One. / Two.");
+    // It belongs to the file again.
+    world.write("a.md", "# A\n\nOne.\n").compile();
+    assert_eq!(world.texts(), "A / One.");
+    world.check_health();
+}
+
 /// The file and its log, as bytes in lower case.
 fn bytes(world: &World) -> Vec<u8> {
     let mut bytes = Vec::new();
