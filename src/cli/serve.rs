@@ -28,10 +28,11 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     };
     // Without notes to compile, a memory begins with what the agent writes.
     let database = known_database(args.db);
-    if !database.exists() {
-        log::info!("a new memory is made at `{}`", database.display());
-    }
+    let is_new = !database.exists();
     let memory = Memory::open_at(&database, IfMissing::Create, world.clock.clone())?;
+    if is_new {
+        log::info!("a new memory was made at `{}`", database.display());
+    }
     let server = Arc::new(Server {
         about: ABOUT,
         tools: TOOLS,

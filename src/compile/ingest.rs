@@ -294,11 +294,10 @@ fn take_kin(work: &mut Work, pool: &mut [Option<Stored>]) {
             work.matched[parent] = pool[at].take();
         }
     }
-    for idx in 0..tree.nodes.len() {
-        let node = &tree.nodes[idx];
+    for (idx, (node, &hash)) in tree.nodes.iter().zip(hashes).enumerate() {
         let parent = node.parent.and_then(|it| work.matched[it].as_ref()).map(|it| it.key);
         let Some(parent) = parent.filter(|_| work.matched[idx].is_none()) else { continue };
-        let says = (parent, node.node_type, hashes[idx]);
+        let says = (parent, node.node_type, hash);
         while let Some(at) = orphans.get_mut(&says).and_then(Vec::pop) {
             if let Some(found) = pool[at].take() {
                 work.matched[idx] = Some(found);

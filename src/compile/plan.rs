@@ -60,10 +60,7 @@ pub(super) fn make(
     }
     let mut scope = scope(&roots, &full, &kind)?;
     let (rules, mut oddities) = Rules::load(&scope.root);
-    let rows = match roots.iter().find(|it| it.path == scope.root_text) {
-        Some(root) => writer.files(root.id)?,
-        None => Vec::new(),
-    };
+    let rows = writer.files_at(&scope.root_text)?;
     let mut plan = Plan { root: scope.root_text.clone(), ..Plan::default() };
     let is_ignored = rules.is_ignored(&scope.path, matches!(kind, Kind::Folder));
     // From here on, paths are as they are stored.

@@ -76,6 +76,10 @@ impl Memory {
         anchor: Option<&str>,
         mode: WriteMode,
     ) -> Result<Answer, Error> {
+        if anchor.is_none() && mode == WriteMode::Replace {
+            let why = "without an `anchor` there is nothing to replace; name one";
+            return Err(Error::BadArgument(why.to_owned()));
+        }
         let payload = self.clean("payload", payload)?;
         let id = anchor.map(|it| self.known(it)).transpose()?;
         let (written, commit) = self.change(|batch| {

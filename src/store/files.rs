@@ -1,6 +1,6 @@
 //! Questions about roots and files, for whoever has a connection.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::record::{FileRow, Root, RootId};
 use super::{Doing, StoreError};
@@ -28,4 +28,14 @@ pub(super) fn files(conn: &Connection, root: RootId) -> Result<Vec<FileRow>, Sto
     let mut query = conn.prepare_cached(FILES).doing("list the files")?;
     let rows = query.query_map([root.0], FileRow::read);
     rows.doing("list the files")?.collect::<Result<_, _>>().doing("list the files")
+}
+
+/// The files of the root at that path, whether any of them is there or not.
+pub(super) fn files_at(conn: &Connection, root: &str) -> Result<Vec<FileRow>, StoreError> {
+    const FIND: &str = "SELECT id FROM root WHERE path = ?1";
+    let found = conn
+        .prepare_cached(FIND)
+        .and_then(|mut it| it.query_row([root], |row| row.get(0)).optional())
+        .doing("find a root")?;
+    found.map_or(Ok(Vec::new()), |id| files(conn, RootId(id)))
 }

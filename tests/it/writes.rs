@@ -58,7 +58,7 @@ fn what_an_agent_says_is_there_after_recompiles_and_restarts() {
     assert_eq!(said, format!("wrote node {by_hand} (3 tokens)"));
     let written =
         client.text("MemoryWrite", json!({"anchor": roll_back, "payload": "Never at night."}));
-    assert!(written.starts_with("wrote node ") && written.ends_with(" (3 tokens)"), "{written}");
+    assert!(written.starts_with("wrote node ") && written.ends_with(" (4 tokens)"), "{written}");
     let forgotten = client.text("MemoryForget", json!({"node_id": tell}));
     assert_eq!(forgotten, format!("forgot node {tell} (mode=strict, 1 affected)"));
     let undo = id(&mut client, "Undo it.");
@@ -111,7 +111,7 @@ fn what_an_agent_says_is_there_after_recompiles_and_restarts() {
 fn a_server_without_notes_begins_a_memory() {
     let folder = Folder::new();
     let mut client = Client::modern(&folder, &["--db", "new.db"]);
-    client.logged("a new memory is made at `");
+    client.logged("a new memory was made at `");
     let written = client.call("MemoryWrite", json!({"payload": "# Plan\n\nFirst this."})).result;
     let facts = written["structuredContent"].clone();
     assert_eq!((&facts["n_nodes"], &facts["snapshot"]), (&json!(2), &json!(1)));

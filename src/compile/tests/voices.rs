@@ -482,3 +482,37 @@ fn a_long_family_grows_without_being_summed_up() {
         batch.add_spoken(&words, batch.last_place(None, None)?).map(drop)
     });
 }
+
+#[test]
+fn a_folder_whose_files_all_went_may_be_compiled_in_part_and_as_a_whole() {
+    let notes = Notes::new();
+    notes.write("sub/a.md", "# A\n\nwords").compile();
+    notes.add_below("A", "A note.").forget("words");
+    notes.remove("sub/a.md").compile();
+    notes.write("sub/a.md", "# A\n\nwords");
+    notes.try_compile("sub/a.md").unwrap();
+    notes.compile();
+    notes.gives("0 added, 0 modified, 0 removed (0 ops)");
+    assert_eq!(notes.outline().matches("A note.").count(), 1);
+    notes.remove("sub/a.md").compile();
+    notes.gives("0 added, 0 modified, 0 removed (0 ops)");
+}
+
+#[test]
+fn what_stays_of_a_deleted_file_goes_along_with_its_folder() {
+    let notes = Notes::new();
+    notes.write("sub/a.md", "# A\n\nwords").write("sub/b.md", "# B");
+    notes.try_compile("sub").unwrap();
+    notes.add_below("A", "A note.").forget("words");
+    notes.remove("sub/a.md").try_compile("sub").unwrap();
+    notes.gives("0 added, 2 modified, 0 removed (2 ops)");
+    notes.gives("0 added, 0 modified, 0 removed (0 ops)");
+    notes.write("sub/a.md", "# A\n\nwords").gives("1 added, 0 modified, 0 removed (1 ops)");
+    notes.looks(expect_test::expect![[r#"
+        sub/a.md:
+          = A (a)
+          + A note. (a)
+        sub/b.md:
+          = B (b)
+    "#]]);
+}

@@ -54,7 +54,7 @@ impl Scene {
     }
 
     fn find(&self, label: &str) -> Vec<String> {
-        let tree = self.memory.read(|reader| query_all(reader)).unwrap();
+        let tree = self.memory.read(query_all).unwrap();
         let nodes = tree["nodes"].as_array().unwrap();
         let named = nodes.iter().filter(|it| it["label"] == label);
         named.map(|it| it["id"].as_str().unwrap().to_owned()).collect()
@@ -62,7 +62,7 @@ impl Scene {
 
     /// The outline, without ids and temperatures.
     fn tree(&self) -> String {
-        let tree = self.memory.read(|reader| query_all(reader)).unwrap();
+        let tree = self.memory.read(query_all).unwrap();
         let mut out = String::new();
         for node in tree["nodes"].as_array().unwrap() {
             let depth = node["depth"].as_u64().unwrap() as usize;
@@ -266,6 +266,12 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
         "#]],
     );
     scene.refuses(
+        memory.write("x", None, WriteMode::Replace),
+        expect![[r#"
+            without an `anchor` there is nothing to replace; name one
+        "#]],
+    );
+    scene.refuses(
         memory.write(&"x ".repeat(600_000), None, WriteMode::Fitting),
         expect![[r#"
             `payload` has 1200000 bytes, and 1048576 are the most for one call; write it in parts, or compile a file
@@ -431,7 +437,7 @@ fn play(steps: &[Step]) {
     scene.memory.forget(&scene.id("What is forgotten."), ForgetMode::Strict).unwrap();
     for (nth, step) in steps.iter().enumerate() {
         let ids = || -> Vec<String> {
-            let tree = scene.memory.read(|reader| query_all(reader)).unwrap();
+            let tree = scene.memory.read(query_all).unwrap();
             let nodes = tree["nodes"].as_array().unwrap().iter();
             let others = nodes.filter(|it| {
                 let label = it["label"].as_str().unwrap();

@@ -3,12 +3,32 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Batch, Family};
 use crate::identity::ContentHash;
 use crate::store::{Doing, FileId, NodeKey, Place, StoreError, Stored};
 use crate::trail;
+
+/// What a node passes on to those below it.
+struct Derived {
+    key: NodeKey,
+    file: Option<FileId>,
+    trail: String,
+    label: String,
+}
+
+impl Derived {
+    /// Reads `key, file, trail, label`.
+    fn read(row: &Row<'_>) -> rusqlite::Result<Derived> {
+        Ok(Derived {
+            key: NodeKey(row.get(0)?),
+            file: row.get::<_, Option<i64>>(1)?.map(FileId),
+            trail: row.get(2)?,
+            label: row.get(3)?,
+        })
+    }
+}
 
 impl Batch<'_> {
     /// The trail of a node at that place.
@@ -53,7 +73,7 @@ impl Batch<'_> {
               FROM node
               LEFT JOIN node AS parent ON parent.key = node.parent
              WHERE node.key = ?1";
-        let read = |row: &rusqlite::Row<'_>| {
+        let read = |row: &Row<'_>| {
             let parent = row.get::<_, Option<i64>>(2)?.map(NodeKey);
             let own = row.get::<_, Option<i64>>(0)?.map(FileId);
             let file = match parent {
@@ -82,36 +102,26 @@ impl Batch<'_> {
 
     /// Brings file and trail of what is below a node up to date.
     pub(super) fn follow(&mut self, key: NodeKey) -> Result<(), StoreError> {
-        const SELF: &str = "SELECT file, trail, label FROM node WHERE key = ?1";
+        const SELF: &str = "SELECT key, file, trail, label FROM node WHERE key = ?1";
         const CHILDREN: &str = "SELECT key, file, trail, label FROM node WHERE parent = ?1";
-        let read = |row: &rusqlite::Row<'_>, at: usize| {
-            let file = row.get::<_, Option<i64>>(at)?.map(FileId);
-            Ok::<_, rusqlite::Error>((file, row.get::<_, String>(at + 1)?, row.get(at + 2)?))
+        let read = |sql, key: NodeKey| -> rusqlite::Result<Vec<Derived>> {
+            self.tx.prepare_cached(sql)?.query_map([key.0], Derived::read)?.collect()
         };
-        let first: Option<(Option<FileId>, String, String)> = self
-            .tx
-            .prepare_cached(SELF)
-            .and_then(|mut it| it.query_row([key.0], |row| read(row, 0)).optional())
-            .doing("read what is above")?;
-        let mut open: Vec<_> = first.into_iter().map(|it| (key, it)).collect();
+        let mut open = read(SELF, key).doing("read what is above")?;
         // While several nodes move, one may stand below itself for a moment.
         let mut seen = HashSet::from([key]);
-        while let Some((parent, (file, trail, label))) = open.pop() {
-            let below = trail::under(&trail, &label);
-            let mut query = self.tx.prepare_cached(CHILDREN).doing("read what is below")?;
-            let rows = query.query_map([parent.0], |row| Ok((NodeKey(row.get(0)?), read(row, 1)?)));
-            let children: Vec<(NodeKey, (Option<FileId>, String, String))> =
-                rows.and_then(Iterator::collect).doing("read what is below")?;
-            drop(query);
-            for (child, (old_file, old_trail, label)) in children {
-                if old_file != file {
-                    self.set_file(child, file)?;
+        while let Some(parent) = open.pop() {
+            let below = trail::under(&parent.trail, &parent.label);
+            for child in read(CHILDREN, parent.key).doing("read what is below")? {
+                if child.file != parent.file {
+                    self.set_file(child.key, parent.file)?;
                 }
-                if old_trail != below {
-                    self.set_trail(child, &below)?;
+                if child.trail != below {
+                    self.set_trail(child.key, &below)?;
                 }
-                if (old_file != file || old_trail != below) && seen.insert(child) {
-                    open.push((child, (file, below.clone(), label)));
+                let is_changed = child.file != parent.file || child.trail != below;
+                if is_changed && seen.insert(child.key) {
+                    open.push(Derived { file: parent.file, trail: below.clone(), ..child });
                 }
             }
         }
