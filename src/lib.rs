@@ -31,7 +31,7 @@
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
 //! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` `heat` | values to values |
 //! | store | `store` | the only module that knows SQL |
-//! | use cases | `scan` `compile` `rollback` `query` `render` `memory` | a folder in, questions out |
+//! | use cases | `scan` `compile` `query` `render` `rollback` `memory` | a folder in, answers out |
 //! | protocol | `rpc` `mcp` | JSON-RPC frames; MCP in both eras; the table of tools |
 //! | shell | `serve` `cli` | threads, signals, streams, arguments |
 //!
