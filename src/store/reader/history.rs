@@ -93,9 +93,10 @@ impl Reader {
     ) -> Result<Vec<(Moment, String)>, StoreError> {
         const LAST: &str = "
             SELECT d.snapshot, d.seq, d.node_id
-              FROM diff AS d
-             WHERE ?1 < d.snapshot AND d.snapshot <= ?2
-               AND (d.snapshot < ?2 OR ?3 < d.seq)
+              FROM snapshot AS s
+             CROSS JOIN diff AS d ON d.snapshot = s.id
+             WHERE ?1 < s.id AND s.id <= ?2
+               AND (s.id < ?2 OR ?3 < d.seq)
                AND d.op <> 'rank'
                AND NOT EXISTS (
                    SELECT 1 FROM diff AS later
@@ -104,7 +105,7 @@ impl Reader {
                       AND later.snapshot <= ?4
                       AND later.op <> 'rank'
                )
-             ORDER BY d.snapshot DESC, d.seq
+             ORDER BY s.id DESC, d.seq
              LIMIT ?5";
         let (newest, seq) = after.map_or((range.to, 0), |it| (it.snapshot, it.seq));
         let args = params![range.from, newest, seq, range.to, limit(n_max)];
