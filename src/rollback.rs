@@ -36,7 +36,7 @@ pub(crate) struct Rolled {
     pub(crate) n_dropped: Option<usize>,
     /// Whether the target was HEAD, so that there was nothing to do at all.
     pub(crate) was_head: bool,
-    /// Whether dropped text may still be in the file, because others are reading it.
+    /// Whether dropped text may still be in the file.
     pub(crate) is_unscrubbed: bool,
 }
 
@@ -61,8 +61,8 @@ impl Rolled {
         }
         if self.is_unscrubbed {
             text.push_str(
-                "\nwarning: somebody else is reading the database, so that dropped text may still \
-                 be in the file; run `remindb gc` when nobody is",
+                "\nwarning: dropped text may still be in the file, which others are reading or which \
+                 has no room for a copy; run `remindb gc` later",
             );
         }
         text
@@ -94,7 +94,12 @@ pub(crate) fn rollback(
     };
     rolled.snapshot = commit.snapshot;
     if rolled.n_dropped.is_some() {
-        rolled.is_unscrubbed = !writer.scrub()?;
+        // The rollback is committed, so that what fails here is no failure of it.
+        let scrubbed = writer.scrub();
+        if let Err(error) = &scrubbed {
+            log::warn!("dropped text may still be in the file: {error}");
+        }
+        rolled.is_unscrubbed = !scrubbed.unwrap_or(false);
     }
     Ok(rolled)
 }

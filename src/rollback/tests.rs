@@ -389,6 +389,31 @@ fn a_file_that_did_not_change_does_not_undo_a_rollback() {
 }
 
 #[test]
+fn order_comes_back_where_siblings_were_renumbered_meanwhile() {
+    const RENUMBERED: &str = "SELECT count(*) FROM diff WHERE op = 'rank'";
+    let world = World::new(10);
+    let mut states = Vec::new();
+    // Always into the same gap, until it is full and all siblings get new ranks.
+    for n in 0..24 {
+        let inserted: String = (0..n).rev().map(|it| format!("Number {it}.\n\n")).collect();
+        world.write("a.md", &format!("First.\n\n{inserted}Last.\n")).compile();
+        states.push(world.state());
+    }
+    let n: i64 = world.conn().query_row(RENUMBERED, [], |row| row.get(0)).unwrap();
+    assert!(0 < n);
+    world.agent(|batch| cascade(batch, world.id_of("Number 3.")));
+    world.agent(|batch| move_under(batch, world.id_of("Number 5."), world.id_of("Number 5.")));
+    for at in [10, 23, 4, 12] {
+        world.rollback(at + 1, After::Keep);
+        assert_eq!(world.state(), states[at as usize]);
+    }
+    world.rollback(11, After::Drop);
+    world.rollback(5, After::Keep);
+    assert_eq!(world.state(), states[4]);
+    world.check_health();
+}
+
+#[test]
 fn what_an_agent_said_goes_back_to_what_the_file_says() {
     let world = World::new(5);
     world.write("a.md", "# A\n\nOne.\n").compile();
