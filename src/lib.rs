@@ -47,8 +47,10 @@
 //!   `Reader` is a connection that SQLite opened read-only, with one method a question; `Warmer`
 //!   notes what was read; `doctor` looks whether all of it holds.
 //! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
-//!   group, and writes what differs.
+//!   group, and writes what differs; `compile::voices` is where a file's words meet an agent's.
 //! - `rollback`: an earlier state becomes the present, proved by its fingerprint.
+//! - `memory`: what an embedder calls; `memory::voice` has what an agent does: write, summarize,
+//!   forget, pin.
 //! - `query`: search, tree, fetch, statistics and what changed, as answers of text, JSON and what
 //!   they warm; `render` has the layouts.
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
@@ -65,6 +67,8 @@
 //! - Nothing above `store` knows SQL, and nothing below the shell reads a clock or starts a thread
 //!   of its own, but for the scoped ones that parse.
 //! - Writing is a type: whatever changes the memory gets a `Batch`, whatever asks gets a `Reader`.
+//! - A file's compile changes what the file says, and an agent's words only where the file's own
+//!   changed. What no file says is never matched or removed by one.
 //! - Reading warms nodes in one place, [`Memory`], after the answer was made.
 //! - A bad file, frame or query is an answer that says so. None of them ends anything else.
 //! - There is no `unsafe` here, no async runtime, and nothing that calls out to a network.
