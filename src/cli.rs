@@ -10,6 +10,7 @@ mod compile;
 mod completion;
 mod doctor;
 mod export;
+mod gc;
 mod import;
 mod inspect;
 mod logging;
@@ -124,6 +125,7 @@ fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure>
         Command::Inspect(args) => inspect::run(args, world),
         Command::Search(args) => search::run(args, world),
         Command::Doctor(args) => doctor::run(args, world),
+        Command::Gc(args) => gc::run(args, world),
         Command::Backup(args) => backup::run(args, world),
         Command::Restore(args) => restore::run(args, world),
         Command::Export(args) => export::run(args, world),
@@ -146,6 +148,7 @@ fn help(topic: Option<&str>, world: &mut World<'_>) -> Result<Outcome, Failure> 
         Some("inspect") => include_str!("cli/help/inspect.txt"),
         Some("search") => include_str!("cli/help/search.txt"),
         Some("doctor") => include_str!("cli/help/doctor.txt"),
+        Some("gc") => include_str!("cli/help/gc.txt"),
         Some("backup") => include_str!("cli/help/backup.txt"),
         Some("restore") => include_str!("cli/help/restore.txt"),
         Some("export") => include_str!("cli/help/export.txt"),

@@ -24,6 +24,7 @@ mod transfer;
 mod tests;
 
 pub(crate) use matching::align;
+pub(crate) use order::in_order;
 pub(crate) use transfer::{Loose, moves, renames};
 
 use std::collections::HashMap;

@@ -33,7 +33,8 @@
 //! | pure | `heat` `due` | what cools, and when something is next to be done |
 //! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
 //! | store | `store` | the only module that knows SQL |
-//! | use cases | `scan` `workspace` `compile` `query` `render` `memory` | folders in, answers out |
+//! | use cases | `scan` `workspace` `compile` `query` `render` | folders in, answers out |
+//! | use cases | `rollback` `memory` | an earlier state; all of it as one value |
 //! | protocol | `rpc` `mcp` | JSON-RPC frames; MCP in both eras; the table of tools |
 //! | shell | `serve` `cli` | threads, signals, streams, arguments |
 //!
@@ -61,10 +62,11 @@
 //!   group, and writes what differs; its `Watch` is what one remembers who does so again and again,
 //!   and `compile::voices` is where a file's words meet an agent's.
 //! - `due`: when something is next to be done, as a value that is told the time.
+//! - `rollback`: an earlier state becomes the present, proved by its fingerprint.
 //! - `memory`: what an embedder calls; `memory::voice` has what an agent does: write, summarize,
 //!   forget, pin.
-//! - `query`: search, tree, fetch and statistics as answers of text, JSON and what they warm;
-//!   `render` has the layouts.
+//! - `query`: search, tree, fetch, statistics and what changed, as answers of text, JSON and what
+//!   they warm; `render` has the layouts.
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
 //!   transport, and `mcp::tools`, the one registration of it.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
@@ -100,6 +102,7 @@ mod query;
 mod ranks;
 mod redact;
 mod render;
+mod rollback;
 mod rpc;
 mod scan;
 mod seeds;

@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::compile::{self, CompileError, Report, Request, Seeding, Watch};
 use crate::heat::Rates;
 use crate::query::{self, QueryError};
+use crate::rollback::{self, After, Rolled};
 use crate::store::reader::Reader;
 use crate::store::{IfMissing, Leases, Root, StoreError, Warmer, Writer};
 use crate::workspace::{Live, Reload, Workspace, WorkspaceError};
@@ -206,6 +207,53 @@ impl Memory {
     pub fn tree(&self, root: Option<&str>, budget: Option<u32>) -> Result<Answer, Error> {
         let ask = query::Tree { root, levels: query::levels(None, query::TREE_LEVELS), budget };
         self.ask(|reader| query::tree(reader, &ask))
+    }
+
+    /// Returns what changed since a snapshot, net, the newest first; 0 is before the first one.
+    ///
+    /// # Errors
+    ///
+    /// There is no such snapshot.
+    pub fn delta(&self, since: i64, budget: Option<u32>) -> Result<Answer, Error> {
+        let ask = query::Delta { since, budget, ..query::Delta::default() };
+        self.ask(|reader| query::delta(reader, &ask))
+    }
+
+    /// Returns, as unified diffs, what changed after one snapshot up to another.
+    ///
+    /// # Errors
+    ///
+    /// One of them does not exist, or `from` is the later one.
+    pub fn diff(&self, from: i64, to: i64, budget: Option<u32>) -> Result<Answer, Error> {
+        let ask = query::Diff { from, to, budget, cursor: None };
+        self.ask(|reader| query::diff(reader, &ask))
+    }
+
+    /// Returns the latest changes of a node, which may be gone.
+    ///
+    /// # Errors
+    ///
+    /// The database failed.
+    pub fn history(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
+        let depth = query::HISTORY_DEPTH;
+        let ask = query::History { anchor, depth, budget, cursor: None };
+        self.ask(|reader| query::history(reader, &ask, self.clock.now()))
+    }
+
+    /// Makes the state of an earlier snapshot the present, in one new snapshot, and says what that
+    /// took. With `drop_after`, the snapshots in between are deleted with every text that only
+    /// they had.
+    ///
+    /// # Errors
+    ///
+    /// There is no such snapshot, or its state cannot be reproduced: nothing changed then.
+    pub fn rollback(&self, snapshot: i64, drop_after: bool) -> Result<String, Error> {
+        let after = if drop_after { After::Drop } else { After::Keep };
+        Ok(self.rollback_to(snapshot, after)?.text())
+    }
+
+    pub(crate) fn rollback_to(&self, snapshot: i64, after: After) -> Result<Rolled, Error> {
+        Ok(rollback::rollback(&self.writer, snapshot, after, self.clock.now())?)
     }
 
     /// Returns the facts about the memory as a whole.

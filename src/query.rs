@@ -1,18 +1,24 @@
-//! Questions an agent asks: search, tree, fetch, statistics. Each answer is a text in a layout that
-//! clients know, the same facts as JSON, and what reading it warms.
+//! Questions an agent asks: search, tree, fetch, statistics, what changed. Each answer is a text in
+//! a layout that clients know, the same facts as JSON, and what reading it warms.
 //!
 //! Nothing here changes the memory: an [`Answer`] names the nodes that it showed, and whoever holds
 //! the writer warms them. A budget is a bound on the tokens of [`Answer::text`], kept exactly.
 
 mod batch;
 mod budget;
+mod changes;
+mod delta;
+mod diff;
 mod excerpt;
 mod fetch;
+mod history;
+mod page;
 mod rank;
 mod related;
 mod search;
 mod stats;
 mod tree;
+mod unified;
 mod words;
 
 use std::fmt;
@@ -20,7 +26,11 @@ use std::fmt;
 use serde_json::{Value, json};
 
 pub(crate) use batch::fetch_batch;
+pub(crate) use changes::unknown_snapshot;
+pub(crate) use delta::{Delta, Show, delta};
+pub(crate) use diff::{Diff, diff};
 pub(crate) use fetch::{Fetch, fetch};
+pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, History, history};
 pub(crate) use related::{Direction, Related, related};
 pub(crate) use search::{Detail, Search, search};
 pub(crate) use stats::stats;
@@ -134,7 +144,8 @@ pub(crate) const TREE_LEVELS: u32 = 5;
 /// Levels below a fetched node, when none are asked for.
 pub(crate) const FETCH_LEVELS: u32 = 32;
 
-/// Levels to go down: what was asked for, `default` when that is nothing or less, at most 128.
+/// Levels to go down, or changes to go back: what was asked for, `default` when that is nothing or
+/// less, at most 128.
 pub(crate) fn levels(asked: Option<i64>, default: u32) -> u32 {
     const LEVELS_MAX: u32 = 128;
     match asked {

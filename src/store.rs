@@ -8,6 +8,8 @@
 mod batch;
 pub(crate) mod doctor;
 mod files;
+mod gc;
+mod history;
 mod lease;
 mod links;
 pub(crate) mod moving;
@@ -24,6 +26,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
+pub(crate) use gc::{Collected, Keep, Mode};
+pub(crate) use history::{Change, Moment, Side, Snapshots};
 pub(crate) use lease::{Claim, Leases};
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
 pub(crate) use warmer::{ColdNode, Offer, Warmer, Warmth};

@@ -17,6 +17,7 @@ pub(crate) enum Command {
     Inspect(Inspect),
     Search(Search),
     Doctor(Doctor),
+    Gc(Gc),
     Backup(Backup),
     Restore(Restore),
     Export(Export),
@@ -72,6 +73,16 @@ pub(crate) struct Search {
 pub(crate) struct Doctor {
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_fix: bool,
+    pub(crate) is_json: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gc {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) keep: Option<u32>,
+    /// Age from which on a snapshot goes, in ms.
+    pub(crate) older_than_ms: Option<i64>,
+    pub(crate) is_dry_run: bool,
     pub(crate) is_json: bool,
 }
 
@@ -161,6 +172,7 @@ pub(crate) const COMMANDS: &[Row] = &[
     Row { name: "inspect", flags: &["db", "tree", "files", "depth", "json", "help"] },
     Row { name: "search", flags: &["db", "budget", "limit", "detail", "type", "json", "help"] },
     Row { name: "doctor", flags: &["db", "fix", "json", "help"] },
+    Row { name: "gc", flags: &["db", "keep", "older-than", "dry-run", "json", "help"] },
     Row { name: "backup", flags: &["db", "force", "help"] },
     Row { name: "restore", flags: &["db", "help"] },
     Row { name: "export", flags: &["db", "force", "help"] },
@@ -255,6 +267,9 @@ struct Raw {
     budget: Option<u32>,
     limit: Option<usize>,
     depth: Option<usize>,
+    keep: Option<u32>,
+    older_than_ms: Option<i64>,
+    is_dry_run: bool,
     is_json: bool,
     is_tree: bool,
     is_files: bool,
@@ -280,6 +295,9 @@ impl Raw {
             "budget" => self.budget = Some(number(flag, &parser.value()?)?),
             "limit" => self.limit = Some(number(flag, &parser.value()?)?),
             "depth" => self.depth = Some(number(flag, &parser.value()?)?),
+            "keep" => self.keep = Some(number(flag, &parser.value()?)?),
+            "older-than" => self.older_than_ms = Some(span_ms(&parser.value()?)?),
+            "dry-run" => self.is_dry_run = true,
             "json" => self.is_json = true,
             "tree" => self.is_tree = true,
             "files" => self.is_files = true,
@@ -345,6 +363,17 @@ impl Raw {
                 }
                 let Raw { db, is_tree, is_files, is_json, depth, .. } = self;
                 Command::Inspect(Inspect { db, is_tree, is_files, is_json, depth })
+            }
+            "gc" => {
+                self.no_values(name)?;
+                if self.keep == Some(0) {
+                    return Err(Misuse("`--keep` needs 1 or more; HEAD always stays".to_owned()));
+                }
+                if self.keep.is_some() && self.older_than_ms.is_some() {
+                    return Err(Misuse("`--keep` or `--older-than`, not both".to_owned()));
+                }
+                let Raw { db, keep, older_than_ms, is_dry_run, is_json, .. } = self;
+                Command::Gc(Gc { db, keep, older_than_ms, is_dry_run, is_json })
             }
             "doctor" => {
                 self.no_values(name)?;
@@ -434,6 +463,24 @@ fn interval(flag: &str, value: OsString) -> Result<Duration, Misuse> {
     positive_duration(&value.string()?).map_err(|why| Misuse(format!("`--{flag}` {why}")))
 }
 
+/// `90m`, `12h`, `30d`, `8w`, in ms.
+fn span_ms(value: &OsString) -> Result<i64, Misuse> {
+    let typed = value.to_string_lossy();
+    let unit_ms = |unit: &str| match unit {
+        "m" => Some(60_000),
+        "h" => Some(3_600_000),
+        "d" => Some(86_400_000),
+        "w" => Some(7 * 86_400_000),
+        _ => None,
+    };
+    let at = typed.find(|it: char| !it.is_ascii_digit()).unwrap_or(typed.len());
+    let (n, unit) = typed.split_at(at);
+    let span = n.parse::<i64>().ok().zip(unit_ms(unit)).and_then(|(n, unit)| n.checked_mul(unit));
+    span.ok_or_else(|| {
+        Misuse(format!("`--older-than` needs a span such as 12h, 30d or 8w, not `{typed}`"))
+    })
+}
+
 fn shell_named(name: &OsString) -> Result<Shell, Misuse> {
     match name.to_str() {
         Some("bash") => Ok(Shell::Bash),
@@ -492,7 +539,7 @@ mod tests {
         misuse(
             &["inspekt"],
             "no command `inspekt`; there are compile, serve, inspect, search, \
-                              doctor, backup, restore, export, import, salvage, completion, \
+                              doctor, gc, backup, restore, export, import, salvage, completion, \
                               help; did you mean `inspect`?",
         );
         misuse(
@@ -502,6 +549,11 @@ mod tests {
         );
         misuse(&["search", "--budget", "many"], "`--budget` needs a whole number, not `many`");
         misuse(&["inspect", "--depth", "3"], "`--depth` is for `--tree`; add it");
+        misuse(&["gc", "--keep", "0"], "`--keep` needs 1 or more; HEAD always stays");
+        misuse(
+            &["gc", "--older-than", "30"],
+            "`--older-than` needs a span such as 12h, 30d or 8w, not `30`",
+        );
         misuse(&["doctor", "-m"], "`doctor` has no flag `--message`");
         misuse(
             &["completion", "tcsh"],

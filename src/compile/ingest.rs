@@ -99,7 +99,7 @@ struct Run<'a> {
 pub(super) struct Work {
     pub(super) file: FileId,
     path: String,
-    words: Words,
+    pub(super) words: Words,
     /// What the file said before.
     old: Vec<Stored>,
     /// What an agent added to it.
@@ -232,7 +232,7 @@ impl Run<'_> {
             .map(|idx| idx.and_then(|idx| old.get_mut(idx).and_then(Option::take)))
             .collect();
         self.pool.extend(old.into_iter().flatten());
-        Ok(())
+        Ok(voices::claim(batch, work)?)
     }
 
     /// Lets new nodes without a past take one from the pool: text that moved between files.

@@ -10,6 +10,9 @@ use crate::store::{Batch, FileId, NodeKey, Place, StoreError, Stored, Tombstone}
 use crate::text;
 use crate::tree::{NodeType, Tree};
 
+/// Nodes that said the same before, of which one may be there again.
+const CLAIMS_MAX: u32 = 16;
+
 /// A file's new words: the tree, and each node's hash.
 pub(super) struct Words {
     pub(super) tree: Tree,
@@ -229,6 +232,30 @@ fn without(words: Words, is_dropped: &[bool]) -> Words {
         now_at.push(Some(kept.tree.push(node)));
     }
     kept
+}
+
+/// Gives a file back what was its own once and came back by a rollback: of nodes that no file says,
+/// those that the file says now.
+pub(super) fn claim(batch: &Batch<'_>, work: &mut Work) -> Result<(), StoreError> {
+    if work.born.is_empty() {
+        return Ok(());
+    }
+    let place_of: HashMap<NodeId, usize> =
+        work.born.iter().enumerate().map(|(at, it)| (it.id, at)).collect();
+    let mut born: Vec<Option<Stored>> = work.born.drain(..).map(Some).collect();
+    for (idx, node) in work.words.tree.nodes.iter().enumerate() {
+        if work.matched[idx].is_some() {
+            continue;
+        }
+        let hash = work.words.hashes[idx];
+        let says = |it: &Stored| it.node_type == node.node_type && it.content_hash == hash;
+        let former = batch.former_ids(node.node_type, hash, CLAIMS_MAX)?;
+        let mut places = former.iter().filter_map(|id| place_of.get(id));
+        let place = places.find(|&&at| born[at].as_ref().is_some_and(says));
+        work.matched[idx] = place.and_then(|&at| born[at].take());
+    }
+    work.born = born.into_iter().flatten().collect();
+    Ok(())
 }
 
 /// Nodes that an agent added right below a file's nodes or at its top, by parent, in order.

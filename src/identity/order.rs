@@ -22,7 +22,7 @@ struct Stretch {
 }
 
 /// Pairs of equal elements, strictly increasing on both sides; `work` counts what was looked at.
-pub(super) fn in_order<K>(old: &[K], new: &[K], work: &mut u64) -> Vec<(usize, usize)>
+pub(crate) fn in_order<K>(old: &[K], new: &[K], work: &mut u64) -> Vec<(usize, usize)>
 where
     K: Copy + Eq + Ord + Hash,
 {

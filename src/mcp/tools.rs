@@ -7,6 +7,7 @@ mod cold;
 mod compile;
 mod read;
 mod relate;
+mod versions;
 mod write;
 
 use std::path::PathBuf;
@@ -117,6 +118,8 @@ const NODE_ID: Arg = Arg::text("node_id", "Id of the node").required();
 
 const BUDGET: Arg = Arg::integer("budget", "Most cl100k tokens of the reply");
 
+const CURSOR: Arg = Arg::text("cursor", "Where the last page ended");
+
 /// Every tool, in the order of their names.
 pub(crate) const TOOLS: &[Tool<Run>] = &[
     Tool {
@@ -131,6 +134,35 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         output: Some(compile::output),
         effect: Effect::Replaces,
         run: Run::Compile(compile::compile),
+    },
+    Tool {
+        name: "MemoryDelta",
+        title: "What changed",
+        description: "Returns what changed since a snapshot, net, newest first; with `detail` the \
+                      new texts, too.",
+        args: &[
+            Arg::integer("since_snapshot", "Last snapshot known; default 0, none"),
+            Arg::flag("detail", "Show texts"),
+            BUDGET,
+            CURSOR,
+        ],
+        output: Some(versions::changes_output),
+        effect: Effect::Reads,
+        run: Run::Read(versions::delta),
+    },
+    Tool {
+        name: "MemoryDiff",
+        title: "Compare snapshots",
+        description: "Returns unified diffs of what changed after one snapshot up to another.",
+        args: &[
+            Arg::integer("from_snapshot_id", "Exclusive; 0: the beginning").required(),
+            Arg::integer("to_snapshot_id", "Inclusive").required(),
+            BUDGET,
+            CURSOR,
+        ],
+        output: Some(versions::changes_output),
+        effect: Effect::Reads,
+        run: Run::Read(versions::diff),
     },
     Tool {
         name: "MemoryFetch",
@@ -175,6 +207,20 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         run: Run::Write(write::forget),
     },
     Tool {
+        name: "MemoryHistory",
+        title: "History of a node",
+        description: "Returns the changes of a node, newest first; of a forgotten one, too.",
+        args: &[
+            Arg::text("anchor", "Id of the node").required(),
+            Arg::integer("depth", "Changes; default 10"),
+            BUDGET,
+            CURSOR,
+        ],
+        output: Some(versions::history_output),
+        effect: Effect::Reads,
+        run: Run::Read(versions::history),
+    },
+    Tool {
         name: "MemoryPin",
         title: "Pin a node",
         description: "Keeps a node from cooling.",
@@ -214,6 +260,19 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         output: Some(read::nodes_output),
         effect: Effect::Reads,
         run: Run::Budgeted(|it| Some(it.related), read::related),
+    },
+    Tool {
+        name: "MemoryRollback",
+        title: "Roll back",
+        description: "Makes the state of an earlier snapshot the present, in one new snapshot. \
+                      `drop_after` deletes what came after it for good.",
+        args: &[
+            Arg::integer("snapshot_id", "Snapshot").required(),
+            Arg::flag("drop_after", "Delete later snapshots"),
+        ],
+        output: Some(versions::rollback_output),
+        effect: Effect::Destroys,
+        run: Run::Write(versions::rollback),
     },
     Tool {
         name: "MemorySearch",

@@ -101,7 +101,7 @@ fn branches(out: &mut String, facts: Vec<(String, String)>) {
 }
 
 /// `128.0 KB`.
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["B", "KB", "MB", "GB"] {
         if value < 1024.0 {
@@ -113,7 +113,7 @@ fn size(bytes: u64) -> String {
 }
 
 /// `5s`, `3m`, `2h`, `9d`.
-fn age(ms: i64) -> String {
+pub(crate) fn age(ms: i64) -> String {
     let seconds = ms / 1000;
     match seconds {
         0..60 => format!("{seconds}s"),

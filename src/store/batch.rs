@@ -10,6 +10,7 @@ mod follow;
 mod heat;
 mod links;
 mod nodes;
+mod past;
 mod tombstones;
 mod voice;
 
@@ -124,6 +125,14 @@ impl<'a> Batch<'a> {
             return Ok(());
         }
         self.drift = self.drift.wrapping_sub(self.family_sum(family)?);
+        Ok(())
+    }
+
+    /// Adds the terms of the families that were touched so far.
+    fn sum_up(&mut self) -> Result<(), StoreError> {
+        for family in std::mem::take(&mut self.touched) {
+            self.drift = self.drift.wrapping_add(self.family_sum(family)?);
+        }
         Ok(())
     }
 
@@ -293,9 +302,7 @@ impl<'a> Batch<'a> {
         let Some(snapshot) = self.snapshot else {
             return Ok(None);
         };
-        for family in std::mem::take(&mut self.touched) {
-            self.drift = self.drift.wrapping_add(self.family_sum(family)?);
-        }
+        self.sum_up()?;
         let old: i64 =
             self.tx.query_row(FINGERPRINT, [], |row| row.get(0)).doing("read the fingerprint")?;
         let new = old.cast_unsigned().wrapping_add(self.drift);

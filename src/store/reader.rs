@@ -6,6 +6,7 @@
 //! the whole database to answer a question about part of it.
 
 mod edges;
+mod history;
 mod summary;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod testing;
@@ -17,6 +18,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 pub(crate) use edges::Way;
+pub(crate) use history::Range;
 pub(crate) use summary::{FileSummary, Stats};
 
 use super::record::{FileId, NodeKey};

@@ -65,10 +65,26 @@ impl Writer {
         Ok((value, Commit { snapshot, counts }))
     }
 
+    /// As [`Writer::write`]; what is deleted is overwritten with zeros.
+    pub(crate) fn write_securely<T, E: From<StoreError>>(
+        &self,
+        message: &str,
+        now: Millis,
+        body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
+    ) -> Result<(T, Commit), E> {
+        let set = |on: bool| {
+            self.lock().pragma_update(None, "secure_delete", on).doing("overwrite what is deleted")
+        };
+        set(true)?;
+        let written = self.write(message, "", now, body);
+        set(false)?;
+        written
+    }
+
     /// SQLite allows one writer. Waiting here, not in SQLite, keeps callers in order. A poisoned
     /// lock
     /// is sound: the panicking transaction was rolled back when it was dropped.
-    fn lock(&self) -> MutexGuard<'_, Connection> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Connection> {
         self.conn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

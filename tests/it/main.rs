@@ -26,6 +26,8 @@ mod rescan;
 mod support;
 /// The rules of the house.
 mod tidy;
+/// What changed, going back, and leaving nothing behind.
+mod versions;
 /// A root's own folder `.remindb/`: settings, first temperatures, ignore rules.
 mod workspace;
 /// What an agent writes, and what files make of it.

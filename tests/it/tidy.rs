@@ -25,7 +25,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("store", &["store"]),
-    ("use cases", &["scan", "workspace", "compile", "query", "render", "memory"]),
+    ("use cases", &["scan", "workspace", "compile", "query", "render", "rollback", "memory"]),
     ("protocol", &["rpc", "mcp"]),
     ("shell", &["serve", "cli", "lib", "main", "fuzzing"]),
 ];

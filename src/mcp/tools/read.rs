@@ -71,7 +71,7 @@ pub(super) fn stats_output() -> Value {
 }
 
 /// The budget that was asked for; none, zero or less leaves it to the question.
-fn budget(args: &Args) -> Option<u32> {
+pub(super) fn budget(args: &Args) -> Option<u32> {
     let asked = args.integer("budget").filter(|it| 0 < *it)?;
     Some(u32::try_from(asked).unwrap_or(u32::MAX))
 }

@@ -1,0 +1,327 @@
+//! What changed between two snapshots, one entry a node, however often it changed in between.
+//!
+//! What came and went again, and what went away and came back the same, is no change. Nodes are
+//! found from their last changes, newest first, and both their sides from the index of history, so
+//! that a page costs what it shows.
+
+use std::collections::VecDeque;
+
+use serde_json::{Value, json};
+
+use super::QueryError;
+use crate::render::{one_line, short};
+use crate::store::reader::{Range, Reader};
+use crate::store::{Moment, Side, Snapshots};
+use crate::text;
+
+/// Last changes that are looked at in one go.
+const LOOK_MAX: usize = 64;
+/// Changes that are counted to say how many are left.
+pub(super) const COUNT_MAX: usize = 10_000;
+/// Characters of a label that says where a node came from.
+const PLACE_CHARS_MAX: usize = 40;
+
+/// A node that is not what it was.
+#[derive(Clone, Debug)]
+pub(super) struct Net {
+    pub(super) id: String,
+    /// Its last change.
+    pub(super) moment: Moment,
+    pub(super) old: Option<Side>,
+    pub(super) new: Option<Side>,
+    pub(super) is_conflict: bool,
+    /// Last changes that were looked at up to here.
+    pub(super) n_passed: usize,
+}
+
+impl Net {
+    /// `add`, `mod` or `rem`.
+    pub(super) fn op(&self) -> &'static str {
+        match (&self.old, &self.new) {
+            (None, _) => "add",
+            (Some(_), None) => "rem",
+            (Some(_), Some(_)) => "mod",
+        }
+    }
+
+    /// Its present, or where it is gone its last, state.
+    pub(super) fn side(&self) -> Option<&Side> {
+        self.new.as_ref().or(self.old.as_ref())
+    }
+
+    /// Whether its text is another one.
+    pub(super) fn is_text_changed(&self) -> bool {
+        self.old.as_ref().map(|it| &it.hash) != self.new.as_ref().map(|it| &it.hash)
+    }
+
+    fn is_change(&self) -> bool {
+        match (&self.old, &self.new) {
+            (None, None) => false,
+            (Some(old), Some(new)) => !is_same(old, new) || old.position != new.position,
+            _ => true,
+        }
+    }
+
+    /// The texts before and after, where they differ.
+    pub(super) fn texts(&self, reader: &Reader) -> Result<(String, String), QueryError> {
+        let text = |side: &Option<Side>| match side {
+            None => Ok(String::new()),
+            Some(it) => reader.former_text(&self.id, &it.hash).map(Option::unwrap_or_default),
+        };
+        Ok((text(&self.old)?, text(&self.new)?))
+    }
+}
+
+/// Whether two sides are the same but for the rank, which only tells something where nothing else
+/// does.
+fn is_same(old: &Side, new: &Side) -> bool {
+    let of_file = |it: &Side| it.parent.is_none().then(|| (it.root, it.path.clone()));
+    of_file(old) == of_file(new)
+        && old.hash == new.hash
+        && old.parent == new.parent
+        && old.node_type == new.node_type
+        && old.level == new.level
+        && old.lang == new.lang
+        && old.key_path == new.key_path
+        && old.label == new.label
+        && old.format == new.format
+}
+
+/// The nodes that changed in a range, newest changes first.
+pub(super) struct Nets<'a> {
+    reader: &'a Reader,
+    range: Range,
+    last: Option<Moment>,
+    waiting: VecDeque<(Moment, String)>,
+    n_passed: usize,
+}
+
+impl Nets<'_> {
+    /// Those behind `cursor`.
+    pub(super) fn behind(reader: &Reader, range: Range, cursor: Option<Moment>) -> Nets<'_> {
+        Nets { reader, range, last: cursor, waiting: VecDeque::new(), n_passed: 0 }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<Net>, QueryError> {
+        loop {
+            if self.waiting.is_empty() {
+                self.waiting = self.reader.last_changes(self.range, self.last, LOOK_MAX)?.into();
+            }
+            let Some((moment, id)) = self.waiting.pop_front() else { return Ok(None) };
+            self.last = Some(moment);
+            self.n_passed += 1;
+            let net = Net {
+                moment,
+                old: self.reader.side_at(&id, self.range.from)?,
+                new: self.reader.side_at(&id, self.range.to)?,
+                is_conflict: self.reader.has_conflict(&id, self.range)?,
+                id,
+                n_passed: self.n_passed,
+            };
+            if net.is_change() {
+                return Ok(Some(net));
+            }
+        }
+    }
+
+    /// How many nodes there are to look at, up to a bound.
+    pub(super) fn n_left(&self) -> Result<usize, QueryError> {
+        Ok(self.reader.last_changes(self.range, self.last, COUNT_MAX)?.len())
+    }
+}
+
+/// What is left behind a net, as the last line of a page says it.
+/// What is left of `n_all` changes behind a page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rest {
+    n_left: usize,
+    is_at_least: bool,
+    /// The last change of the page.
+    moment: Moment,
+}
+
+impl Rest {
+    /// `n_all` was counted up to [`COUNT_MAX`].
+    pub(super) fn behind(moment: Moment, n_passed: usize, n_all: usize) -> Rest {
+        let n_left = n_all.saturating_sub(n_passed).max(1);
+        Rest { n_left, is_at_least: COUNT_MAX <= n_all, moment }
+    }
+
+    /// The last line of a page, given the mean tokens of a change.
+    pub(super) fn line(self, mean: u64) -> String {
+        let n_left = self.n_left as u64;
+        let plural = if n_left == 1 { "" } else { "s" };
+        let more = if self.is_at_least { "+" } else { "" };
+        let (n, size) = (short(n_left), short(n_left.saturating_mul(mean)));
+        let cursor = cursor(self.moment);
+        format!("… {n}{more} more change{plural}, about {size}{more} tokens; cursor={cursor}")
+    }
+
+    /// The same for programs.
+    pub(super) fn facts(self) -> Value {
+        json!({
+            "changes": self.n_left,
+            "at_least": self.is_at_least,
+            "cursor": cursor(self.moment),
+        })
+    }
+}
+
+/// `7.12`: where a page ended.
+fn cursor(moment: Moment) -> String {
+    format!("{}.{}", moment.snapshot, moment.seq)
+}
+
+/// Reads what [`cursor`] wrote.
+pub(super) fn parse_cursor(typed: Option<&str>) -> Result<Option<Moment>, QueryError> {
+    let Some(typed) = typed.filter(|it| !it.is_empty()) else { return Ok(None) };
+    let parsed = typed.split_once('.').and_then(|(snapshot, seq)| {
+        Some(Moment { snapshot: snapshot.parse().ok()?, seq: seq.parse().ok()? })
+    });
+    match parsed {
+        Some(moment) => Ok(Some(moment)),
+        None => Err(QueryError::BadArgument(format!(
+            "`cursor` must be one that a reply named, such as 7.12, not `{}`",
+            super::echo(typed)
+        ))),
+    }
+}
+
+/// `[mod] 3axb6gIRgDr`.
+pub(super) fn title(net: &Net) -> String {
+    format!("[{}] {}", net.op(), net.id)
+}
+
+/// `[text] The label (file=a.md tok=12 → 4); moved from Alpha (…) to Beta (…)`.
+pub(super) fn description(reader: &Reader, range: Range, net: &Net) -> Result<String, QueryError> {
+    let Some(side) = net.side() else { return Ok(String::new()) };
+    let mut line = format!("[{}] ", side.node_type);
+    if !side.label.is_empty() {
+        line.push_str(&one_line(&side.label));
+        line.push(' ');
+    }
+    line.push('(');
+    if let Some(path) = &side.path {
+        line.push_str(&format!("file={} ", one_line(path)));
+    }
+    match &net.old {
+        Some(old) if old.tokens != side.tokens => {
+            line.push_str(&format!("tok={} → {})", old.tokens, side.tokens));
+        }
+        _ => line.push_str(&format!("tok={})", side.tokens)),
+    }
+    for note in notes(reader, range, net)? {
+        line.push_str("; ");
+        line.push_str(&note);
+    }
+    Ok(line)
+}
+
+/// What changed besides the text, in words.
+pub(super) fn notes(reader: &Reader, range: Range, net: &Net) -> Result<Vec<String>, QueryError> {
+    let mut notes = Vec::new();
+    if let (Some(old), Some(new)) = (&net.old, &net.new) {
+        let is_moved = old.parent != new.parent;
+        let is_elsewhere = (old.root, &old.path) != (new.root, &new.path);
+        if is_moved {
+            let from = place(reader, old, range.from)?;
+            notes.push(format!("moved from {from} to {}", place(reader, new, range.to)?));
+        } else if old.parent.is_none() && is_elsewhere {
+            let path = |it: &Side| one_line(it.path.as_deref().unwrap_or("no file")).into_owned();
+            notes.push(format!("file renamed from {} to {}", path(old), path(new)));
+        } else if is_same(old, new) {
+            notes.push("moved among its siblings".to_owned());
+        }
+        if old.label != new.label && !net.is_text_changed() {
+            let was = one_line(&text::cut(&old.label, PLACE_CHARS_MAX)).into_owned();
+            notes.push(format!("label was {was}"));
+        }
+        let fields = [
+            ("type", old.node_type != new.node_type),
+            ("level", old.level != new.level),
+            ("language", old.lang != new.lang),
+            ("key path", old.key_path != new.key_path),
+            ("format", old.format != new.format),
+        ];
+        for (name, _) in fields.into_iter().filter(|(_, is_changed)| *is_changed) {
+            notes.push(format!("{name} changed"));
+        }
+    }
+    if net.is_conflict {
+        notes.push("conflict: the file's new words replaced the memory's".to_owned());
+    }
+    Ok(notes)
+}
+
+/// What a node stood under: its parent's label and id, else its file.
+fn place(reader: &Reader, side: &Side, at: i64) -> Result<String, QueryError> {
+    let Some(parent) = &side.parent else {
+        let path = side.path.as_deref().map(one_line);
+        return Ok(path.map_or_else(|| "the roots".to_owned(), |it| it.into_owned()));
+    };
+    let label = reader.side_at(parent, at)?.map(|it| it.label).unwrap_or_default();
+    let label = one_line(&text::cut(&label, PLACE_CHARS_MAX)).into_owned();
+    Ok(if label.is_empty() { parent.clone() } else { format!("{label} ({parent})") })
+}
+
+/// The facts of a net as JSON.
+pub(super) fn facts(net: &Net) -> Value {
+    let mut facts = json!({ "op": net.op(), "id": net.id, "snapshot": net.moment.snapshot });
+    let Some(side) = net.side() else { return facts };
+    facts["type"] = json!(side.node_type);
+    facts["label"] = json!(one_line(&side.label));
+    if let Some(path) = &side.path {
+        facts["file"] = json!(one_line(path));
+    }
+    facts["tokens"] = json!(side.tokens);
+    facts["text_changed"] = json!(net.is_text_changed());
+    if let (Some(old), Some(new)) = (&net.old, &net.new) {
+        facts["old_tokens"] = json!(old.tokens);
+        if old.parent != new.parent || (old.root, &old.path) != (new.root, &new.path) {
+            let file = |it: &Side| it.path.as_deref().map(|it| one_line(it).into_owned());
+            let place = |it: &Side| json!({ "parent": it.parent, "file": file(it) });
+            facts["moved"] = json!({ "from": place(old), "to": place(new) });
+        }
+    }
+    if net.is_conflict {
+        facts["conflict"] = json!(true);
+    }
+    facts
+}
+
+/// Checks that there is such a snapshot; the error says which there are.
+pub(super) fn check_known(reader: &Reader, name: &str, id: i64) -> Result<(), QueryError> {
+    if reader.snapshot(id)?.is_some() {
+        return Ok(());
+    }
+    let (all, beside) = (reader.snapshots()?, reader.snapshots_beside(id)?);
+    Err(QueryError::NotFound(unknown_snapshot(name, id, all, beside)))
+}
+
+/// Checks where a range begins: before everything, which is 0, or at a snapshot.
+pub(super) fn check_begin(reader: &Reader, name: &str, id: i64) -> Result<(), QueryError> {
+    if id == 0 { Ok(()) } else { check_known(reader, name, id) }
+}
+
+/// What is said of a snapshot that does not exist: which do.
+pub(crate) fn unknown_snapshot(
+    name: &str,
+    id: i64,
+    all: Snapshots,
+    beside: (Option<i64>, Option<i64>),
+) -> String {
+    let Snapshots { n, first, last, .. } = all;
+    let known = match (n, beside) {
+        (0, _) => "there is none yet".to_owned(),
+        (1, _) => format!("there is only {first}"),
+        _ if n == last - first + 1 => format!("there are {first} to {last}"),
+        (n, (Some(below), Some(above))) => {
+            format!("there are {n} from {first} to {last}, the nearest {below} and {above}")
+        }
+        (n, _) => format!("there are {n} from {first} to {last}"),
+    };
+    format!("`{name}`: no snapshot {id}; {known}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,251 @@
+//! Delta, diff and history over a real folder, with what their budgets promise.
+
+use std::fs;
+use std::path::PathBuf;
+
+use expect_test::{Expect, expect};
+
+use crate::clock::{Clock, Millis};
+use crate::memory::{Error, Memory};
+use crate::query::{self, Answer};
+use crate::store::IfMissing;
+use crate::tokens;
+
+/// Later than any file of the test is dated.
+const START: Millis = Millis(4_000_000_000_000);
+const HOUR_MS: i64 = 3_600_000;
+
+struct Notes {
+    dir: tempfile::TempDir,
+    memory: Memory,
+}
+
+impl Notes {
+    fn new() -> Notes {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("memory.db");
+        let memory = Memory::open_at(&path, IfMissing::Create, Clock::manual(START)).unwrap();
+        fs::create_dir(dir.path().join("notes")).unwrap();
+        Notes { dir, memory }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.dir.path().join("notes").join(path)
+    }
+
+    /// Writes the files and compiles, an hour after the last time.
+    #[track_caller]
+    fn compile(&self, files: &[(&str, &str)]) -> &Notes {
+        for (path, text) in files {
+            fs::write(self.path(path), text).unwrap();
+        }
+        self.memory.clock().advance(HOUR_MS);
+        self.memory.compile(&self.path(""), "compile:notes").unwrap();
+        self
+    }
+
+    #[track_caller]
+    fn delta(&self, ask: &query::Delta<'_>) -> Answer {
+        self.memory.read(|reader| query::delta(reader, ask)).unwrap()
+    }
+
+    #[track_caller]
+    fn check_delta(&self, since: i64, expected: Expect) -> &Notes {
+        let ask = query::Delta { since, ..query::Delta::default() };
+        expected.assert_eq(&self.delta(&ask).text);
+        self
+    }
+
+    #[track_caller]
+    fn check_diff(&self, from: i64, to: i64, expected: Expect) -> &Notes {
+        let text = match self.memory.diff(from, to, None) {
+            Ok(answer) => answer.text,
+            Err(Error::BadArgument(why) | Error::NotFound(why)) => format!("error: {why}"),
+            Err(other) => panic!("{other}"),
+        };
+        expected.assert_eq(&text);
+        self
+    }
+
+    fn id_of(&self, words: &str) -> String {
+        let hits = self.memory.search(words, None).unwrap();
+        hits.structured["hits"][0]["id"].as_str().unwrap().to_owned()
+    }
+}
+
+const TWO_SECTIONS: &str = "# Alpha\n\nOne paragraph.\n\n# Beta\n\nAnother paragraph.\n";
+
+#[test]
+fn a_delta_is_one_line_a_node_newest_first() {
+    let notes = Notes::new();
+    notes.compile(&[("a.md", TWO_SECTIONS)]);
+    notes.compile(&[("a.md", &TWO_SECTIONS.replace("Another", "A longer and better"))]);
+    notes.check_delta(
+        0,
+        expect![[r#"
+        [add] 4YNeeMmOXGB (snapshot 2) [text] A longer and better paragraph. (file=a.md tok=6)
+        [add] KnnYVLMajFj (snapshot 1) [heading] Alpha (file=a.md tok=1)
+        [add] 5HYWjtZOb6W (snapshot 1) [text] One paragraph. (file=a.md tok=3)
+        [add] IsR3BTRp8Uj (snapshot 1) [heading] Beta (file=a.md tok=1)"#]],
+    );
+    notes.check_delta(1, expect!["[mod] 4YNeeMmOXGB (snapshot 2) [text] A longer and better paragraph. (file=a.md tok=3 → 6)"]);
+    notes.check_delta(2, expect!["no changes"]);
+}
+
+#[test]
+fn moves_and_renames_are_named() {
+    let notes = Notes::new();
+    notes.compile(&[("a.md", TWO_SECTIONS)]);
+    let moved = "# Alpha\n\n# Beta\n\nAnother paragraph.\n\nOne paragraph.\n";
+    notes.compile(&[("a.md", moved)]).check_delta(1, expect!["[mod] 5HYWjtZOb6W (snapshot 2) [text] One paragraph. (file=a.md tok=3); moved from Alpha (KnnYVLMajFj) to Beta (IsR3BTRp8Uj)"]);
+    fs::rename(notes.path("a.md"), notes.path("b.md")).unwrap();
+    notes.compile(&[]).check_delta(2, expect![[r#"
+        [mod] KnnYVLMajFj (snapshot 3) [heading] Alpha (file=b.md tok=1); file renamed from a.md to b.md
+        [mod] IsR3BTRp8Uj (snapshot 3) [heading] Beta (file=b.md tok=1); file renamed from a.md to b.md"#]]);
+    let swapped = "# Beta\n\nAnother paragraph.\n\nOne paragraph.\n\n# Alpha\n";
+    notes.compile(&[("b.md", swapped)]).check_delta(3, expect!["[mod] IsR3BTRp8Uj (snapshot 4) [heading] Beta (file=b.md tok=1); moved among its siblings"]);
+}
+
+#[test]
+fn what_came_and_went_is_no_change() {
+    let notes = Notes::new();
+    notes.compile(&[("a.md", TWO_SECTIONS)]);
+    notes.compile(&[("a.md", "# Alpha\n\nSomething else.\n"), ("b.md", "# Short-lived\n")]);
+    fs::remove_file(notes.path("b.md")).unwrap();
+    notes.compile(&[("a.md", TWO_SECTIONS)]);
+    notes.check_delta(1, expect!["no changes"]).check_diff(1, 3, expect!["no changes"]);
+    notes.check_delta(
+        2,
+        expect![[r#"
+        [add] 5HYWjtZOb6W (snapshot 3) [text] One paragraph. (file=a.md tok=3)
+        [add] IsR3BTRp8Uj (snapshot 3) [heading] Beta (file=a.md tok=1)
+        [add] 4YNeeMmOXGB (snapshot 3) [text] Another paragraph. (file=a.md tok=3)
+        [rem] EASR5Aaihcs (snapshot 3) [text] Something else. (file=a.md tok=3)
+        [rem] EFY0MW94tZW (snapshot 3) [heading] Short-lived (file=b.md tok=2)"#]],
+    );
+}
+
+#[test]
+fn a_diff_has_hunks() {
+    let notes = Notes::new();
+    let code = "# Code\n\n```sh\none\ntwo\nthree\nfour\nfive\n```\n";
+    notes.compile(&[("a.md", code)]);
+    notes.compile(&[("a.md", &code.replace("three\n", "3\n")), ("b.md", "New words.\n")]);
+    notes.check_diff(
+        1,
+        2,
+        expect![[r#"
+        [mod] IihaUSPxQef [code] Code (sh): one (file=a.md tok=9)
+        @@ -1,5 +1,5 @@
+         one
+         two
+        -three
+        +3
+         four
+         five
+        \ No newline at end of file
+
+        [add] 5SW8QzkoxGF [text] New words. (file=b.md tok=3)
+        @@ -0,0 +1 @@
+        +New words.
+        \ No newline at end of file"#]],
+    );
+    notes.check_diff(
+        2,
+        1,
+        expect!["error: `from_snapshot_id` 2 must be <= `to_snapshot_id` 1; swap them"],
+    );
+    notes.check_diff(1, 9, expect!["error: `to_snapshot_id`: no snapshot 9; there are 1 to 2"]);
+    notes.check_diff(-1, 1, expect!["error: `from_snapshot_id`: no snapshot -1; there are 1 to 2"]);
+    notes.check_diff(2, 2, expect!["no changes"]);
+}
+
+#[test]
+fn a_history_is_newest_first_and_outlives_its_node() {
+    let notes = Notes::new();
+    notes.compile(&[("a.md", TWO_SECTIONS)]);
+    let id = notes.id_of("another");
+    notes.compile(&[("a.md", &TWO_SECTIONS.replace("Another", "An\u{2028}other"))]);
+    notes.compile(&[("a.md", &TWO_SECTIONS.replace("Another paragraph.\n", ""))]);
+    notes.memory.clock().advance(HOUR_MS);
+    expect![[r#"
+        snapshot 3: rem (1h ago, "compile:notes")
+          old: An other paragraph.
+        snapshot 2: mod (2h ago, "compile:notes")
+          old: Another paragraph.
+          new: An other paragraph.
+        snapshot 1: add (3h ago, "compile:notes")
+          new: Another paragraph."#]]
+    .assert_eq(&notes.memory.history(&id, None).unwrap().text);
+    expect!["no history for nothing"]
+        .assert_eq(&notes.memory.history("nothing", None).unwrap().text);
+}
+
+#[test]
+fn the_past_warms_nothing_and_names_unknown_snapshots() {
+    let notes = Notes::new();
+    let error = notes.memory.delta(7, None).unwrap_err().to_string();
+    assert_eq!(error, "`since_snapshot`: no snapshot 7; there is none yet");
+    notes.check_delta(0, expect!["no changes"]).compile(&[("a.md", TWO_SECTIONS)]);
+    let error = notes.memory.delta(7, None).unwrap_err().to_string();
+    assert_eq!(error, "`since_snapshot`: no snapshot 7; there is only 1");
+    assert_eq!(notes.delta(&query::Delta::default()).warmed, []);
+}
+
+/// A folder with enough changes for several pages.
+fn many() -> Notes {
+    let notes = Notes::new();
+    for nth in 0..4 {
+        let text: String = (0..25)
+            .map(|it| {
+                format!("# Section {it}\n\nText {} of it.\n\n", if it % 4 == nth { nth } else { 9 })
+            })
+            .collect();
+        notes.compile(&[("a.md", &text)]);
+    }
+    notes
+}
+
+#[test]
+fn replies_stay_within_their_budget_whatever_it_is() {
+    let notes = many();
+    for budget in [1, 2, 7, 20, 60, 200, 1000] {
+        for show in [query::Show::Lines, query::Show::Texts] {
+            let ask = query::Delta { show, budget: Some(budget), ..query::Delta::default() };
+            let answer = notes.delta(&ask);
+            assert!(tokens::count(&answer.text) <= budget, "{budget}: {}", answer.text);
+        }
+        for answer in [
+            notes.memory.diff(1, 4, Some(budget)).unwrap(),
+            notes.memory.history(&notes.id_of("text"), Some(budget)).unwrap(),
+        ] {
+            assert!(tokens::count(&answer.text) <= budget, "{budget}: {}", answer.text);
+        }
+    }
+}
+
+#[test]
+fn pages_miss_nothing_and_repeat_nothing() {
+    let notes = many();
+    let all = notes.delta(&query::Delta { budget: Some(100_000), ..query::Delta::default() });
+    let mut lines: Vec<String> = Vec::new();
+    let mut cursor: Option<String> = None;
+    let mut n_pages = 0;
+    loop {
+        let ask = query::Delta {
+            budget: Some(150),
+            cursor: cursor.as_deref(),
+            ..query::Delta::default()
+        };
+        let page = notes.delta(&ask);
+        n_pages += 1;
+        let shown = page.text.lines().filter(|it| !it.starts_with('…'));
+        lines.extend(shown.map(str::to_owned));
+        cursor = page.structured["left_out"]["cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert!(5 < n_pages);
+    assert_eq!(lines.join("\n"), all.text);
+}

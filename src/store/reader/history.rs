@@ -1,0 +1,127 @@
+//! Questions about the past: snapshots, and what nodes were at them.
+
+use rusqlite::{Row, params};
+
+use super::{Reader, limit};
+use crate::store::history::{self, Change, Moment, Side, Snapshot, Snapshots};
+use crate::store::{Doing, StoreError};
+
+/// Snapshots after `from`, up to `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+}
+
+impl Reader {
+    /// The snapshot of that id.
+    pub(crate) fn snapshot(&self, id: i64) -> Result<Option<Snapshot>, StoreError> {
+        history::snapshot(&self.conn, id)
+    }
+
+    /// Which snapshots there are.
+    pub(crate) fn snapshots(&self) -> Result<Snapshots, StoreError> {
+        history::snapshots(&self.conn)
+    }
+
+    /// The snapshots next to an id that is none.
+    pub(crate) fn snapshots_beside(
+        &self,
+        id: i64,
+    ) -> Result<(Option<i64>, Option<i64>), StoreError> {
+        history::neighbours(&self.conn, id)
+    }
+
+    /// What a node was at a snapshot.
+    pub(crate) fn side_at(&self, node_id: &str, at: i64) -> Result<Option<Side>, StoreError> {
+        history::side_at(&self.conn, node_id, at)
+    }
+
+    /// What a node was right after a change.
+    pub(crate) fn side_after(
+        &self,
+        node_id: &str,
+        after: Moment,
+    ) -> Result<Option<Side>, StoreError> {
+        history::side_after(&self.conn, node_id, after)
+    }
+
+    /// The text of that hash, which the node has or had.
+    pub(crate) fn former_text(
+        &self,
+        node_id: &str,
+        hash: &str,
+    ) -> Result<Option<String>, StoreError> {
+        history::text(&self.conn, node_id, hash)
+    }
+
+    /// The changes of a node before that one, newest first.
+    pub(crate) fn changes_of(
+        &self,
+        node_id: &str,
+        before: Moment,
+        n_max: usize,
+    ) -> Result<Vec<Change>, StoreError> {
+        history::changes_of(&self.conn, node_id, before, n_max)
+    }
+
+    /// How many changes a node has before that one, counting at most `n_max`.
+    pub(crate) fn count_changes_of(
+        &self,
+        node_id: &str,
+        before: Moment,
+        n_max: usize,
+    ) -> Result<usize, StoreError> {
+        const COUNT: &str = "
+            SELECT count(*) FROM (
+                SELECT 1 FROM diff
+                 WHERE node_id = ?1 AND (snapshot, seq) < (?2, ?3) AND op <> 'rank'
+                 LIMIT ?4
+            )";
+        let args = params![node_id, before.snapshot, before.seq, limit(n_max)];
+        let n: u32 = self.conn.query_row(COUNT, args, |row| row.get(0)).doing("count changes")?;
+        Ok(n as usize)
+    }
+
+    /// The last change of each node that changed in `range`: newest snapshots first, those of one
+    /// in the order of their recording, from the one behind `after` on.
+    pub(crate) fn last_changes(
+        &self,
+        range: Range,
+        after: Option<Moment>,
+        n_max: usize,
+    ) -> Result<Vec<(Moment, String)>, StoreError> {
+        const LAST: &str = "
+            SELECT d.snapshot, d.seq, d.node_id
+              FROM snapshot AS s
+             CROSS JOIN diff AS d ON d.snapshot = s.id
+             WHERE ?1 < s.id AND s.id <= ?2
+               AND (s.id < ?2 OR ?3 < d.seq)
+               AND d.op <> 'rank'
+               AND NOT EXISTS (
+                   SELECT 1 FROM diff AS later
+                    WHERE later.node_id = d.node_id
+                      AND (later.snapshot, later.seq) > (d.snapshot, d.seq)
+                      AND later.snapshot <= ?4
+                      AND later.op <> 'rank'
+               )
+             ORDER BY s.id DESC, d.seq
+             LIMIT ?5";
+        let (newest, seq) = after.map_or((range.to, 0), |it| (it.snapshot, it.seq));
+        let args = params![range.from, newest, seq, range.to, limit(n_max)];
+        let read =
+            |row: &Row<'_>| Ok((Moment { snapshot: row.get(0)?, seq: row.get(1)? }, row.get(2)?));
+        self.all(LAST, args, read).doing("list changes")
+    }
+
+    /// Whether a file's new words replaced an agent's in one of the node's changes.
+    pub(crate) fn has_conflict(&self, node_id: &str, range: Range) -> Result<bool, StoreError> {
+        const CONFLICT: &str = "
+            SELECT 1 FROM diff
+             WHERE node_id = ?1 AND ?2 < snapshot AND snapshot <= ?3 AND conflict = 1";
+        self.conn
+            .prepare_cached(CONFLICT)
+            .and_then(|mut it| it.exists(params![node_id, range.from, range.to]))
+            .doing("look for conflicts")
+    }
+}

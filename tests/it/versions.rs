@@ -1,0 +1,191 @@
+//! The past through the real server and the command line: an agent that comes back, one that goes
+//! back, and a file that is searched byte by byte for what was dropped.
+
+use std::fs;
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use super::support::{Client, Folder};
+
+const NOTES: &str = "# Deploy\n\nBy hand, on Fridays.\n\n## Roll back\n\nUndo it.\n";
+
+fn notes() -> (Folder, Client) {
+    let folder = Folder::new().file("notes/deploy.md", NOTES);
+    folder.date("notes/deploy.md", 0);
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    let client = Client::legacy(&folder, &["--db", "m.db", "--source", "notes"]);
+    client.logged("compiled: ");
+    (folder, client)
+}
+
+#[track_caller]
+fn check(client: &mut Client, tool: &str, arguments: Value, expected: Expect) {
+    let reply = client.call(tool, arguments).result;
+    let text = reply["content"][0]["text"].as_str().unwrap();
+    let is_error = reply["isError"] == json!(true);
+    expected.assert_eq(&if is_error { format!("error: {text}") } else { text.to_owned() });
+}
+
+#[test]
+fn an_agent_catches_up_in_one_call_and_goes_back() {
+    let (folder, mut client) = notes();
+    let said = json!({"anchor": "", "payload": "# Secret plan\n\nZyzzyva quokka 4711.\n"});
+    client.text("MemoryWrite", json!({"payload": said["payload"]}));
+    folder.write("notes/deploy.md", NOTES.replace("By hand", "By robot"));
+    folder.date("notes/deploy.md", 1);
+    client.text("MemoryCompile", json!({"path": "deploy.md"}));
+    check(
+        &mut client,
+        "MemoryDelta",
+        json!({"since_snapshot": 1, "detail": true}),
+        expect![[r#"
+        [mod] 0DZiMZ439UC (snapshot 3) [text] By robot, on Fridays. (file=deploy.md tok=6)
+          By robot, on Fridays.
+        [add] HSOMANPaUbK (snapshot 2) [heading] Secret plan (tok=2)
+          Secret plan
+        [add] L6GAeWvTTS5 (snapshot 2) [text] Zyzzyva quokka 4711. (tok=11)
+          Zyzzyva quokka 4711."#]],
+    );
+    check(
+        &mut client,
+        "MemoryDiff",
+        json!({"from_snapshot_id": 2, "to_snapshot_id": 3}),
+        expect![[r#"
+        [mod] 0DZiMZ439UC [text] By robot, on Fridays. (file=deploy.md tok=6)
+        @@ -1 +1 @@
+        -By hand, on Fridays.
+        \ No newline at end of file
+        +By robot, on Fridays.
+        \ No newline at end of file"#]],
+    );
+    check(
+        &mut client,
+        "MemoryDelta",
+        json!({"since_snapshot": 99}),
+        expect!["error: `since_snapshot`: no snapshot 99; there are 1 to 3"],
+    );
+    check(
+        &mut client,
+        "MemoryDelta",
+        json!({"cursor": "x"}),
+        expect!["error: `cursor` must be one that a reply named, such as 7.12, not `x`"],
+    );
+    check(
+        &mut client,
+        "MemoryHistory",
+        json!({"anchor": "nobody"}),
+        expect!["no history for nobody"],
+    );
+    let rolled = client.call("MemoryRollback", json!({"snapshot_id": 1})).result;
+    let facts = json!({"target": 1, "snapshot": 4, "nodes": 3, "dropped": null});
+    assert_eq!(rolled["structuredContent"], facts);
+    // What the files say is not compiled into it again.
+    client.text("MemoryCompile", json!({"path": "."}));
+    check(&mut client, "MemoryDelta", json!({"since_snapshot": 4}), expect!["no changes"]);
+    check(
+        &mut client,
+        "MemoryRollback",
+        json!({"snapshot_id": 4}),
+        expect!["already at snapshot 4; nothing to do"],
+    );
+    for target in [0, -1, 999] {
+        let reply = client.call("MemoryRollback", json!({"snapshot_id": target})).result;
+        assert_eq!(reply["isError"], true);
+    }
+    check(
+        &mut client,
+        "MemoryRollback",
+        json!({"snapshot_id": 1, "drop_after": true}),
+        expect![
+            "no rollback applied; computed state matches HEAD for snapshot 1; pruned 3 intermediate snapshot(s)"
+        ],
+    );
+    check(
+        &mut client,
+        "MemoryRollback",
+        json!({"snapshot_id": 3}),
+        expect!["error: `snapshot_id`: no snapshot 3; there is only 1"],
+    );
+    client.end();
+    for name in ["m.db", "m.db-wal"] {
+        let bytes = fs::read(folder.path(name)).unwrap_or_default().to_ascii_lowercase();
+        for word in ["zyzzyva", "quokka", "4711", "by robot", "secret plan"] {
+            let found = bytes.windows(word.len()).any(|it| it == word.as_bytes());
+            assert!(!found, "`{word}` is in {name}");
+        }
+    }
+    folder.assert_healthy("m.db");
+}
+
+#[test]
+fn a_restart_recompiles_nothing_that_was_rolled_back() {
+    let (folder, mut client) = notes();
+    folder.write("notes/deploy.md", NOTES.replace("Undo it.", "Undo all of it."));
+    folder.date("notes/deploy.md", 1);
+    client.text("MemoryCompile", json!({"path": "."}));
+    client.text("MemoryRollback", json!({"snapshot_id": 1}));
+    client.end();
+    let compiled = folder.ok(["compile", "notes", "--db", "m.db"]);
+    assert_eq!(compiled, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+    assert!(folder.ok(["search", "undo", "--db", "m.db"]).contains("Undo it."));
+}
+
+#[test]
+fn old_snapshots_are_collected_and_their_bytes_are_gone() {
+    let (folder, client) = notes();
+    client.end();
+    for (nth, word) in ["aardwolf", "binturong", "caracal"].into_iter().enumerate() {
+        folder.write("notes/deploy.md", NOTES.replace("By hand", word));
+        folder.date("notes/deploy.md", nth as u64 + 1);
+        folder.ok(["compile", "notes", "--db", "m.db"]);
+    }
+    let texts = |told: String| told.split("; file ").next().unwrap().to_owned();
+    let told = folder.ok(["gc", "--keep", "2", "--dry-run", "--db", "m.db"]);
+    expect![[r#"
+        would forget 2 snapshot(s) with 6 change(s) and 2 text(s) of 41.0 B; 2 snapshots left, from 3 on
+    "#]].assert_eq(&texts(told));
+    expect![
+        "forgot 2 snapshot(s) with 6 change(s) and 2 text(s) of 41.0 B; 2 snapshots left, from 3 on"
+    ]
+    .assert_eq(&texts(folder.ok(["gc", "--keep", "2", "--db", "m.db"])));
+    expect![
+        "forgot 0 snapshot(s) with 0 change(s) and 0 text(s) of 0.0 B; 2 snapshots left, from 3 on"
+    ]
+    .assert_eq(&texts(folder.ok(["gc", "--older-than", "1h", "--db", "m.db"])));
+    let bytes = fs::read(folder.path("m.db")).unwrap();
+    let has = |word: &str| bytes.windows(word.len()).any(|it| it == word.as_bytes());
+    assert_eq!(
+        ["By hand", "aardwolf", "binturong", "caracal"].map(has),
+        [false, false, true, true]
+    );
+    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    check(
+        &mut client,
+        "MemoryDelta",
+        json!({}),
+        expect![[r#"
+        [mod] 0DZiMZ439UC (snapshot 4) [text] caracal, on Fridays. (file=deploy.md tok=8 → 7)
+        … history begins at snapshot 3; what is older is not listed"#]],
+    );
+    check(
+        &mut client,
+        "MemoryDiff",
+        json!({"from_snapshot_id": 0, "to_snapshot_id": 4}),
+        expect!["error: `from_snapshot_id`: history begins at snapshot 3; what was before is gone"],
+    );
+    check(
+        &mut client,
+        "MemoryRollback",
+        json!({"snapshot_id": 2}),
+        expect!["error: `snapshot_id`: no snapshot 2; there are 3 to 4"],
+    );
+    check(
+        &mut client,
+        "MemoryRollback",
+        json!({"snapshot_id": 3}),
+        expect!["rolled back to snapshot 3 (new snapshot 5, 1 nodes affected)"],
+    );
+    client.end();
+    folder.assert_healthy("m.db");
+}
