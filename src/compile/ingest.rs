@@ -350,7 +350,15 @@ fn former(batch: &Batch<'_>, work: &Work) -> Result<Former, CompileError> {
 fn apply(batch: &mut Batch<'_>, mut work: Work, seed: Option<f64>) -> Result<(), CompileError> {
     let born = Born::of(batch, &mut work)?;
     let ranks = ranks_of(batch, &work, &born)?;
-    let Work { file, path, words: Words { tree, hashes }, matched, .. } = work;
+    let Work { file, path, words: Words { mut tree, hashes }, matched, .. } = work;
+    // What stands below an agent's words is found by them.
+    for ((node, hash), old) in tree.nodes.iter_mut().zip(&hashes).zip(&matched) {
+        if let Some(old) =
+            old.as_ref().filter(|it| it.is_overlaid() && it.source_hash == Some(*hash))
+        {
+            node.label.clone_from(&old.label);
+        }
+    }
     let trails = trail::of_tree(&path, &tree);
     let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
     for (idx, node) in tree.nodes.iter().enumerate() {

@@ -97,9 +97,9 @@ fn entry(reader: &Reader, range: Range, net: &Net, show: Show) -> Result<String,
         format!("{} (snapshot {}) {description}", changes::title(net), net.moment.snapshot);
     if let (Show::Texts, Some(new), true) = (show, &net.new, net.is_text_changed()) {
         let text = reader.former_text(&net.id, &new.hash)?.unwrap_or_default();
-        for line in text.lines() {
+        for line in text.split_inclusive('\n') {
             entry.push_str("\n  ");
-            entry.push_str(line);
+            entry.push_str(line.trim_end_matches('\n'));
         }
     }
     Ok(entry)

@@ -137,7 +137,7 @@ impl World {
                   FROM part JOIN node AS n ON n.parent = part.key
             )
             SELECT printf('%.*c', 2 * depth + 1, ' ') || concat_ws('|', n.id, f.path, n.node_type,
-                   n.level, n.lang, n.key_path, n.format, n.token_count, n.label, n.content)
+                   n.level, n.lang, n.key_path, n.format, n.token_count, n.trail, n.label, n.content)
               FROM part
               JOIN node AS n ON n.key = part.key
               LEFT JOIN file AS f ON f.id = n.file
@@ -413,6 +413,23 @@ fn order_comes_back_where_siblings_were_renumbered_meanwhile() {
     world.rollback(5, After::Keep);
     assert_eq!(world.state(), states[4]);
     world.check_health();
+}
+
+#[test]
+fn what_stays_keeps_its_heat_and_what_comes_back_is_new() {
+    const HEAT: &str = "
+        SELECT group_concat(content || ' ' || temperature || ' ' || pinned, '; ' ORDER BY content)
+          FROM heat JOIN node ON node.key = heat.node";
+    let world = World::new(11);
+    world.write("a.md", "One.\n\nTwo.\n").compile();
+    let path = world.dir.path().join("memory.db");
+    let warm = "UPDATE heat SET temperature = 0.9, pinned = 1";
+    Connection::open(path).unwrap().execute_batch(warm).unwrap();
+    world.say(world.id_of("One."), "Said.");
+    world.agent(|batch| cascade(batch, world.id_of("Two.")));
+    world.rollback(1, After::Keep);
+    let heat: String = world.conn().query_row(HEAT, [], |row| row.get(0)).unwrap();
+    assert_eq!(heat, "One. 0.9 1; Two. 0.5 0");
 }
 
 #[test]
