@@ -1,7 +1,7 @@
 //! The command line: what was typed becomes a call, its answer becomes text, its failure one line.
 //!
-//! Exit codes: 0 done; 1 nothing was found, or `doctor` found something wrong; 2 it could not be
-//! done.
+//! Exit codes: 0 done; 1 nothing was found, or `doctor` or `redact` found something wrong; 2 it
+//! could not be done.
 //! The environment, the terminal and the working directory are read here and handed down as values.
 
 mod args;
@@ -10,6 +10,7 @@ mod completion;
 mod doctor;
 mod inspect;
 mod paint;
+mod redact;
 mod search;
 mod serve;
 
@@ -115,6 +116,7 @@ fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure>
         Command::Inspect(args) => inspect::run(args, world),
         Command::Search(args) => search::run(args, world),
         Command::Doctor(args) => doctor::run(args, world),
+        Command::Redact(args) => redact::run(args, world),
         Command::Completion(shell) => completion::run(shell, world),
         Command::Help(topic) => help(topic.as_deref(), world),
         Command::Version => {
@@ -132,6 +134,7 @@ fn help(topic: Option<&str>, world: &mut World<'_>) -> Result<Outcome, Failure> 
         Some("inspect") => include_str!("cli/help/inspect.txt"),
         Some("search") => include_str!("cli/help/search.txt"),
         Some("doctor") => include_str!("cli/help/doctor.txt"),
+        Some("redact") => include_str!("cli/help/redact.txt"),
         Some("completion") => include_str!("cli/help/completion.txt"),
         Some(other) => {
             let names: Vec<&str> = COMMANDS.iter().map(|it| it.name).collect();

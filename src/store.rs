@@ -8,9 +8,11 @@
 mod batch;
 pub(crate) mod doctor;
 mod files;
+mod past;
 mod pragma;
 pub(crate) mod reader;
 mod record;
+pub(crate) mod redaction;
 mod schema;
 mod warmer;
 mod writer;

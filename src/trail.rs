@@ -25,8 +25,13 @@ pub(crate) fn of_tree(path: &str, tree: &Tree) -> Vec<String> {
     trails
 }
 
+/// The trail of the topmost nodes of the file at `path`.
+pub(crate) fn of_root(path: &str) -> String {
+    stem(path).to_owned()
+}
+
 /// The trail of what stands under a node with this trail and label.
-fn under(trail: &str, label: &str) -> String {
+pub(crate) fn under(trail: &str, label: &str) -> String {
     if label.is_empty() {
         return trail.to_owned();
     }

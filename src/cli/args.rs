@@ -14,6 +14,7 @@ pub(crate) enum Command {
     Inspect(Inspect),
     Search(Search),
     Doctor(Doctor),
+    Redact(Redact),
     Completion(Shell),
     Help(Option<String>),
     Version,
@@ -60,6 +61,13 @@ pub(crate) struct Doctor {
     pub(crate) is_json: bool,
 }
 
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Redact {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) is_dry_run: bool,
+    pub(crate) is_json: bool,
+}
+
 /// A shell that can complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shell {
@@ -82,6 +90,7 @@ pub(crate) const COMMANDS: &[Row] = &[
     Row { name: "inspect", flags: &["db", "tree", "files", "depth", "json", "help"] },
     Row { name: "search", flags: &["db", "budget", "limit", "detail", "type", "json", "help"] },
     Row { name: "doctor", flags: &["db", "json", "help"] },
+    Row { name: "redact", flags: &["db", "dry-run", "json", "help"] },
     Row { name: "completion", flags: &["help"] },
     Row { name: "help", flags: &[] },
 ];
@@ -170,6 +179,7 @@ struct Raw {
     budget: Option<u32>,
     limit: Option<usize>,
     depth: Option<usize>,
+    is_dry_run: bool,
     is_json: bool,
     is_tree: bool,
     is_files: bool,
@@ -187,6 +197,7 @@ impl Raw {
             "budget" => self.budget = Some(number(flag, &parser.value()?)?),
             "limit" => self.limit = Some(number(flag, &parser.value()?)?),
             "depth" => self.depth = Some(number(flag, &parser.value()?)?),
+            "dry-run" => self.is_dry_run = true,
             "json" => self.is_json = true,
             "tree" => self.is_tree = true,
             "files" => self.is_files = true,
@@ -234,6 +245,11 @@ impl Raw {
                 }
                 let Raw { db, is_tree, is_files, is_json, depth, .. } = self;
                 Command::Inspect(Inspect { db, is_tree, is_files, is_json, depth })
+            }
+            "redact" => {
+                self.no_values(name)?;
+                let Raw { db, is_dry_run, is_json, .. } = self;
+                Command::Redact(Redact { db, is_dry_run, is_json })
             }
             _ => {
                 self.no_values(name)?;
@@ -333,7 +349,7 @@ mod tests {
         misuse(
             &["inspekt"],
             "no command `inspekt`; there are compile, serve, inspect, search, \
-                              doctor, completion, help; did you mean `inspect`?",
+                              doctor, redact, completion, help; did you mean `inspect`?",
         );
         misuse(
             &["search", "--budgit", "3", "x"],
