@@ -12,6 +12,8 @@ mod hostile;
 mod mcp_stdio;
 /// What the README and the manual say.
 mod readme;
+/// What no door lets in: secrets.
+mod redaction;
 /// A folder, the program, and a client.
 mod support;
 /// The rules of the house.
