@@ -18,6 +18,7 @@ mod kinds;
 mod name;
 mod pem;
 mod span;
+mod table;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -133,11 +134,11 @@ impl Redactor {
         let mut hits: Vec<Hit<'a>> = Vec::new();
         let mut out = Cow::Borrowed(text);
         for pass in 0..PASSES_MAX {
-            let gaps = self.gaps(&out);
+            let parts = self.parts(&out);
             let mut found: Vec<Hit<'a>> = Vec::new();
-            for gap in gaps {
+            for Part { gap, sites, cells } in parts {
                 let start = found.len();
-                self.find_in_gap(&out, &gap, &mut found);
+                self.find_in_gap(&out, &gap, &sites, &cells, &mut found);
                 if start < found.len() && pass + 1 == PASSES_MAX {
                     found.truncate(start + 1);
                     found[start].range = gap;
@@ -156,10 +157,35 @@ impl Redactor {
     /// Whether `text` has a secret that [`Redactor::scrub`] would replace.
     pub(crate) fn has_secret(&self, text: &str) -> bool {
         let mut found = Vec::new();
-        self.gaps(text).into_iter().any(|gap| {
-            self.find_in_gap(text, &gap, &mut found);
+        self.parts(text).into_iter().any(|part| {
+            self.find_in_gap(text, &part.gap, &part.sites, &part.cells, &mut found);
             !found.is_empty()
         })
+    }
+
+    /// What stands between the markers of `text`, looked over once. A table may have markers in it,
+    /// so that its head and its rows are in different gaps.
+    fn parts(&self, text: &str) -> Vec<Part> {
+        let mut heads: Vec<usize> = Vec::new();
+        let mut parts: Vec<Part> = Vec::new();
+        for gap in self.gaps(text) {
+            let sites = Sites::in_text(&text[gap.clone()]);
+            heads.extend(sites.heads.iter().map(|at| at + gap.start));
+            parts.push(Part { gap, sites, cells: Vec::new() });
+        }
+        if !heads.is_empty() && self.enabled[ASSIGNMENT] {
+            let mut cells = table::find(text, &heads);
+            cells.sort_by_key(|it| it.value.start);
+            let mut cells = cells.into_iter().peekable();
+            for part in &mut parts {
+                while let Some(cell) = cells.next_if(|it| it.value.end <= part.gap.end) {
+                    if part.gap.start <= cell.value.start {
+                        part.cells.push(cell);
+                    }
+                }
+            }
+        }
+        parts
     }
 
     /// What stands between the markers of `text`.
@@ -204,16 +230,28 @@ impl Redactor {
     }
 
     /// Appends the merged matches of one gap, in order.
-    fn find_in_gap<'a>(&'a self, text: &str, gap: &Range<usize>, hits: &mut Vec<Hit<'a>>) {
+    fn find_in_gap<'a>(
+        &'a self,
+        text: &str,
+        gap: &Range<usize>,
+        sites: &Sites,
+        cells: &[table::Cell],
+        hits: &mut Vec<Hit<'a>>,
+    ) {
         let mut found: Vec<Match> = Vec::new();
         let part = &text[gap.clone()];
-        let sites = Sites::in_text(part);
         for row in (0..RULES.len()).filter(|row| sites.rows[*row] && self.enabled[*row]) {
-            find_rule(row, part, &sites, &mut found);
+            find_rule(row, part, sites, &mut found);
         }
         for found in &mut found {
             found.range = found.range.start + gap.start..found.range.end + gap.start;
         }
+        found.extend(cells.iter().map(|cell| Match {
+            range: cell.value.clone(),
+            weight: cell.value.len(),
+            row: ASSIGNMENT,
+            quote: cell.quote,
+        }));
         for (idx, (_, regex)) in self.custom.iter().enumerate() {
             // With what stands before the gap in view, so that `^` is the beginning of the text.
             let head = &text[..gap.end];
@@ -288,6 +326,9 @@ impl fmt::Display for RedactError {
 
 impl std::error::Error for RedactError {}
 
+/// The row of assigned secrets, to which columns of them belong, too.
+const ASSIGNMENT: usize = RULES.len() - 1;
+
 /// How a marker begins.
 const MARKER: &str = "«redacted:";
 
@@ -304,23 +345,41 @@ static TRIGGERS: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
     (automaton, rows)
 });
 
+/// A stretch of text without markers.
+struct Part {
+    gap: Range<usize>,
+    sites: Sites,
+    /// What tables have in it.
+    cells: Vec<table::Cell>,
+}
+
 /// What the one pass over a text tells.
 struct Sites {
     /// By row: whether one of its triggers is there.
     rows: [bool; RULES.len()],
     /// Where words end that name secrets.
     names: Vec<usize>,
+    /// Where words end that may name columns.
+    heads: Vec<usize>,
     /// Where words end that announce secrets of AWS.
     aws: Vec<usize>,
 }
 
 impl Sites {
     fn in_text(text: &str) -> Sites {
-        let mut sites = Sites { rows: [false; RULES.len()], names: Vec::new(), aws: Vec::new() };
+        let mut sites = Sites {
+            rows: [false; RULES.len()],
+            names: Vec::new(),
+            heads: Vec::new(),
+            aws: Vec::new(),
+        };
         let (automaton, rows) = &*TRIGGERS;
         for at in automaton.find_overlapping_iter(text) {
             let row = rows[at.pattern().as_usize()];
             let rule = &RULES[row];
+            if row == ASSIGNMENT && table::is_site(text, at.end()) {
+                sites.heads.push(at.end());
+            }
             match rule.shape {
                 Shape::Assignment if keyword::is_site(text, at.end()) => sites.names.push(at.end()),
                 Shape::Assignment => continue,

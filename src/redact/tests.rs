@@ -495,6 +495,16 @@ fn hostile_repetition_costs_linear_time() {
         "<password>",
         "API_KEY=$(",
         "Authorization: Bearer ",
+        "password,",
+        "password,token\n",
+        "|password|\n|-|\n",
+        "password\n",
+        "a[1]{password}:\n  ",
+        "password,x\n\",",
+        "\n \"password",
+        "password: |\n ",
+        "password: |\n",
+        "token, value ",
     ];
     let redactor = Redactor::builtin();
     for piece in pieces {

@@ -1,5 +1,5 @@
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rusqlite::Connection;
 
@@ -7,8 +7,8 @@ use super::*;
 use crate::clock::Millis;
 use crate::compile::{Report, Request, compile};
 use crate::redact::{Custom, KINDS};
+use crate::store::Writer;
 use crate::store::doctor::{self, Status};
-use crate::store::{Batch, Writer};
 
 /// Secrets as a memory of a careless past has them; none is real.
 const KEY: &str = "AKIAQ7RM2XNVT5WZ3KLD";
