@@ -17,6 +17,7 @@ mod keyword;
 mod kinds;
 mod name;
 mod pem;
+mod sites;
 mod span;
 mod table;
 #[cfg(test)]
@@ -26,14 +27,13 @@ mod value;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::Regex;
 
 pub(crate) use custom::Custom;
 pub(crate) use kinds::KINDS;
 use kinds::{RULES, Shape};
+use sites::Sites;
 
 /// Passes at the most. Replacing can uncover a match only for odd custom patterns; after the last
 /// pass, whatever still matches takes all that stands around it up to the next markers.
@@ -332,85 +332,12 @@ const ASSIGNMENT: usize = RULES.len() - 1;
 /// How a marker begins.
 const MARKER: &str = "«redacted:";
 
-/// All triggers, and the row that each belongs to.
-static TRIGGERS: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
-    let triggers = RULES.iter().enumerate();
-    let (words, rows): (Vec<&str>, Vec<usize>) =
-        triggers.flat_map(|(row, rule)| rule.triggers.iter().map(move |word| (*word, row))).unzip();
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(words)
-        .expect("a test builds it");
-    (automaton, rows)
-});
-
 /// A stretch of text without markers.
 struct Part {
     gap: Range<usize>,
     sites: Sites,
     /// What tables have in it.
     cells: Vec<table::Cell>,
-}
-
-/// What the one pass over a text tells.
-struct Sites {
-    /// By row: whether one of its triggers is there.
-    rows: [bool; RULES.len()],
-    /// Where words end that name secrets.
-    names: Vec<usize>,
-    /// Where words end that may name columns.
-    heads: Vec<usize>,
-    /// Where words end that announce secrets of AWS.
-    aws: Vec<usize>,
-}
-
-impl Sites {
-    fn in_text(text: &str) -> Sites {
-        let mut sites = Sites {
-            rows: [false; RULES.len()],
-            names: Vec::new(),
-            heads: Vec::new(),
-            aws: Vec::new(),
-        };
-        let (automaton, rows) = &*TRIGGERS;
-        for at in automaton.find_overlapping_iter(text) {
-            let row = rows[at.pattern().as_usize()];
-            let rule = &RULES[row];
-            if row == ASSIGNMENT && table::is_site(text, at.end()) {
-                sites.heads.push(at.end());
-            }
-            match rule.shape {
-                Shape::Assignment if keyword::is_site(text, at.end()) => sites.names.push(at.end()),
-                Shape::Assignment => continue,
-                Shape::AwsSecret => sites.aws.push(at.end()),
-                _ if sites.rows[row] => continue,
-                Shape::Address(_) if !has_credentials(text, at.end()) => continue,
-                Shape::Token(_) | Shape::Pem if !rule.triggers.contains(&&text[at.range()]) => {
-                    continue;
-                }
-                Shape::Token(_) if &text[at.range()] == "." && !has_dots(text, at.end()) => {
-                    continue;
-                }
-                Shape::Token(_) | Shape::Pem | Shape::Address(_) | Shape::Header(_) => (),
-            }
-            sites.rows[row] = true;
-        }
-        sites
-    }
-}
-
-/// Whether an address whose `://` ends at `from` has a part before its host, or is a webhook's.
-fn has_credentials(text: &str, from: usize) -> bool {
-    let bytes = text.as_bytes();
-    let stop = |byte: &&u8| byte.is_ascii_whitespace() || b"@/\"'<>`".contains(byte);
-    !text[..from].ends_with("://") || bytes[from..].iter().find(stop) == Some(&b'@')
-}
-
-/// Whether the second dot of a bot's token follows the first.
-fn has_dots(text: &str, from: usize) -> bool {
-    let bytes = text.as_bytes();
-    bytes.get(from + 6) == Some(&b'.') || bytes.get(from + 7) == Some(&b'.')
 }
 
 /// Appends the matches of one rule in `text`.

@@ -39,8 +39,8 @@ fn to_text(done: &Redaction, mode: Mode) -> String {
     }
     if 0 < done.n_elsewhere {
         text += &format!(
-            "{} also stand where nothing says that they are secret; they are left there\n",
-            count(done.n_elsewhere, "of them")
+            "{} of them also stood where nothing says that it is a secret, and was left there\n",
+            done.n_elsewhere
         );
     }
     text
@@ -61,7 +61,7 @@ fn kinds(done: &Redaction) -> String {
 
 fn count(n: usize, noun: &str) -> String {
     match (n, noun) {
-        (1, _) | (_, "of them") => format!("{n} {noun}"),
+        (1, _) => format!("{n} {noun}"),
         (_, "path or message") => format!("{n} paths or messages"),
         _ => format!("{n} {noun}s"),
     }

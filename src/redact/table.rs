@@ -2,8 +2,8 @@
 //!
 //! A head is recognized in three notations: the first line of values that commas, semicolons, tabs
 //! or bars separate; the line above a rule in Markdown; and `{…}:` in TOON. Cells are judged like
-//! quoted values of an assignment. Where one of them is a password beyond doubt, its short and plain
-//! neighbours in the column are, too. Each row is looked at once.
+//! quoted values of an assignment. Where one of them is a password beyond doubt, its short and
+//! plain neighbours in the column are, too. Each row is looked at once.
 
 #[cfg(test)]
 mod tests;
@@ -176,7 +176,8 @@ fn class_of(text: &str, cell: &Range<usize>) -> Option<(Class, bool)> {
     if begin == cell.end || !is_short {
         return None;
     }
-    classify(text, begin, &text[begin..cell.end])
+    let (class, alone) = classify(text, begin, &text[begin..cell.end])?;
+    Some((class, alone && before.is_empty()))
 }
 
 /// Appends the secrets of the rows and returns where these end.

@@ -1,8 +1,8 @@
 //! The past of a memory, walked back from the present: the state before each snapshot is the state
 //! after it with the snapshot's changes undone, last one first.
 //!
-//! It starts from the rows as they are and needs of the history only `diff`. What it promises: after
-//! every snapshot younger than N is undone, [`Past::fingerprint`] is the `cursor_hash` of N.
+//! It starts from the rows as they are and needs of the history only `diff`. What it promises:
+//! after every snapshot younger than N is undone, [`Past::fingerprint`] is the `cursor_hash` of N.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -5,8 +5,8 @@
 //! of text, present and past, in one transaction: ids stay, no snapshot is made, and hashes and
 //! fingerprints become those of the scrubbed texts, so that the history can be gone back to as
 //! before. A file that is compiled again unchanged changes nothing, since what it said is hashed
-//! anew, too. Then the file is written anew without what was overwritten, and looked at: the rows by
-//! the same rules that found the secrets, the bytes for the secrets themselves.
+//! anew, too. Then the file is written anew without what was overwritten, and looked at: the rows
+//! by the same rules that found the secrets, the bytes for the secrets themselves.
 //!
 //! A kill leaves the memory of before or after; running it again does what is missing. No other
 //! connection of this process may be open, since the file is read as bytes in the end.

@@ -3,6 +3,7 @@
 use std::fs;
 
 use aho_corasick::AhoCorasick;
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use super::support::{Client, Dice, Folder, Ran};
@@ -315,4 +316,88 @@ fn messages_and_roots_are_scrubbed_too() {
     assert_gone(&folder, &said, &words, "compile");
     let facts: Value = folder.facts("memory.db");
     assert_eq!(facts["nodes"], json!(2), "{facts}");
+}
+
+const OLD: &str = "AKIAQ7RM2XNVT5WZ3KLD";
+
+/// A memory with a secret in it, as one had that was made before secrets were known.
+fn old_memory() -> Folder {
+    let folder = Folder::new().file("notes/a.md", "# Deploy\n\nUse SECRET.\n\nAnd so on.\n");
+    folder.ok(["compile", "notes", "--db", "memory.db", "-m", "first"]);
+    folder.write("notes/a.md", "# Deploy\n\nUse nothing, SECRET neither.\n\nAnd so on.\n");
+    folder.date("notes/a.md", 9);
+    folder.ok(["compile", "notes", "--db", "memory.db", "-m", "second"]);
+    let sql = "
+        UPDATE node SET content = replace(content, 'SECRET', ?1);
+        UPDATE blob SET content = replace(content, 'SECRET', ?1);
+        UPDATE snapshot SET message = message || ' ' || ?1 WHERE id = 1;";
+    let database = folder.database("memory.db");
+    for sql in sql.split(';').filter(|it| !it.trim().is_empty()) {
+        database.execute(sql, [OLD]).unwrap();
+    }
+    drop(database);
+    folder
+}
+
+fn old_words() -> Vec<(String, String)> {
+    vec![(OLD.to_owned(), "an old secret".to_owned())]
+}
+
+#[test]
+fn redact_takes_secrets_out_of_an_old_memory() {
+    let folder = old_memory();
+    folder.check("redact --dry-run", expect![[r#"
+        would have redacted 1 secret in 1 node, 1 earlier version and 1 path or message: 1 aws_access_key; nothing was changed
+        = 1
+    "#]]);
+    folder.check("redact", expect![[r#"
+        redacted 1 secret in 1 node, 1 earlier version and 1 path or message: 1 aws_access_key; nothing is left in the file
+        = 0
+    "#]]);
+    folder.check(
+        "redact",
+        expect![[r#"
+        no secret was found; nothing is left in the file
+        = 0
+    "#]],
+    );
+    folder.assert_healthy("memory.db");
+    assert_gone(&folder, "", &old_words(), "redact");
+    let again = folder.ok(["compile", "notes", "--db", "memory.db"]);
+    assert_eq!(again, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+    folder.check("redact --db nowhere.db", expect![[r#"
+        ! remindb: no database at `nowhere.db`; make one with `remindb compile FOLDER --db nowhere.db`
+        = 2
+    "#]]);
+}
+
+#[test]
+fn redact_works_while_a_server_is_up() {
+    let folder = old_memory();
+    let mut client = Client::legacy(&folder, &["--db", "memory.db"]);
+    let found = client.text("MemorySearch", json!({"query": "deploy"}));
+    assert!(found.contains("Deploy"), "{found}");
+    let said: Value = serde_json::from_str(&folder.ok(["redact", "--json"])).unwrap();
+    assert_eq!((&said["secrets"], &said["left"]), (&json!(1), &json!([])), "{said}");
+    let shown = client.text("MemorySearch", json!({"query": "neither", "detail": "full"}));
+    assert!(shown.contains("«redacted:aws_access_key»"), "{shown}");
+    client.end();
+    assert_gone(&folder, &shown, &old_words(), "redact");
+    folder.assert_healthy("memory.db");
+}
+
+#[test]
+fn a_kill_leaves_the_old_memory_or_the_new_one() {
+    let folder = old_memory();
+    for _ in 0..4 {
+        let mut child = folder.command(["redact"]).spawn().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let state = folder.run(["doctor"]).stdout;
+        assert!(state.contains("✓ fingerprint") && state.contains("✓ integrity_check"), "{state}");
+    }
+    let said = folder.ok(["redact"]);
+    assert!(said.ends_with("nothing is left in the file\n"), "{said}");
+    folder.assert_healthy("memory.db");
+    assert_gone(&folder, "", &old_words(), "redact");
 }

@@ -29,7 +29,7 @@ fn columns_of_separated_values() {
     );
     check("user;api_key\r\nal;a1b2c3d4e5\r\n", expect!["user;api_key\r\nal;‹›\r\n"]);
     check(
-        "sep=;\n\"user\";\"API Key\"\nal;zz91kkqp8\n",
+        "sep=;\n\"user\";\"API Key\"\nal;zz91kkqp\n",
         expect![[r#"
         sep=;
         "user";"API Key"

@@ -1,9 +1,9 @@
 //! Whether a secret is left: in any row by the rules that find secrets, in any byte by the secrets
 //! themselves.
 //!
-//! The index holds words in small letters, without what marks stand between; so these are looked
-//! for, too. Words that also stand in the memory where no rule takes them for a secret prove nothing
-//! and are only counted.
+//! The index holds words in small letters, without the marks between them; so these are looked for,
+//! too. Words that also stand in the memory where no rule takes them for a secret prove nothing and
+//! are only counted.
 
 use std::fs::File;
 use std::io::{self, Read};
