@@ -4,11 +4,14 @@
 //! nodes stay, its row says why, and so does the report. What did not change since the last compile
 //! is neither read nor locked.
 
+mod clean;
 mod ingest;
 mod plan;
+mod voices;
+
+pub(crate) use clean::parse_text;
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -17,12 +20,11 @@ use serde_json::json;
 
 use crate::clock::Millis;
 use crate::identity::ContentHash;
-use crate::parse::{self, Parsed, Syntax, Warning};
+use crate::parse::{Parsed, Syntax};
 use crate::redact::Redactor;
 use crate::render::one_line;
 use crate::scan::{self, Found};
 use crate::store::{StoreError, Writer};
-use crate::{text, tokens};
 
 /// What to compile, and how.
 pub(crate) struct Request<'a> {
@@ -253,54 +255,13 @@ fn read(found: Found, redactor: &Redactor) -> Source {
         Err(what) => return Source { found, size: 0, outcome: Err(what) },
     };
     // A parser that panics is a bug of ours; it shall cost this file only.
-    let parsed = catch_unwind(AssertUnwindSafe(|| parse_clean(found.syntax, &bytes, redactor)));
+    let parsed =
+        catch_unwind(AssertUnwindSafe(|| clean::parse_bytes(found.syntax, &bytes, redactor)));
     let outcome = match parsed {
         Ok(parsed) => Ok((ContentHash::of_bytes(&bytes), parsed)),
         Err(_) => Err("the parser failed on it; please report the file".to_owned()),
     };
     Source { found, size: bytes.len(), outcome }
-}
-
-/// The tree of a file without its secrets: they are replaced in the raw text, so that none is torn
-/// apart by parsing, and once more in what parsing makes of it, since it may put one together.
-fn parse_clean(syntax: Syntax, bytes: &[u8], redactor: &Redactor) -> Parsed {
-    let (text, mut warnings) = parse::decode(bytes);
-    let scrubbed = redactor.scrub(&text);
-    let mut kinds: BTreeSet<String> = scrubbed.hits.iter().map(|it| it.kind.to_owned()).collect();
-    let mut n_hits = scrubbed.hits.len();
-    let mut parsed = parse::parse(syntax, &scrubbed.text);
-    let mut scrub = |text: &mut String| {
-        let scrubbed = redactor.scrub(text);
-        if scrubbed.hits.is_empty() {
-            return false;
-        }
-        n_hits += scrubbed.hits.len();
-        kinds.extend(scrubbed.hits.iter().map(|it| it.kind.to_owned()));
-        *text = scrubbed.text.into_owned();
-        true
-    };
-    for node in &mut parsed.tree.nodes {
-        if scrub(&mut node.content) {
-            node.token_count = tokens::count(&node.content);
-        }
-        if scrub(&mut node.label) {
-            node.label = text::cut(&node.label, text::LABEL_CHARS_MAX);
-        }
-        node.lang.as_mut().map(&mut scrub);
-        node.key_path.as_mut().map(&mut scrub);
-    }
-    for warning in &mut parsed.warnings {
-        scrub(&mut warning.what);
-    }
-    if 0 < n_hits {
-        let line = scrubbed.hits.first().map_or(1, |it| text::line_at(&text, it.range.start));
-        let noun = if n_hits == 1 { "secret was" } else { "secrets were" };
-        let kinds: Vec<String> = kinds.into_iter().collect();
-        let what = format!("{n_hits} {noun} replaced by markers: {}", kinds.join(", "));
-        warnings.push(Warning { line, what });
-    }
-    warnings.append(&mut parsed.warnings);
-    Parsed { warnings, ..parsed }
 }
 
 #[cfg(test)]

@@ -45,7 +45,8 @@ pub(crate) fn of_children<'a>(
     sum
 }
 
-fn term(parent: Option<&str>, before: Option<&str>, node: &State) -> u64 {
+/// The term of one node.
+pub(crate) fn term(parent: Option<&str>, before: Option<&str>, node: &State) -> u64 {
     let level = node.level.map(|it| it.to_string());
     let fields = [
         Some(node.id.as_str()),

@@ -17,6 +17,9 @@ pub(crate) const ACCESS_BOOST: f64 = 0.15;
 /// What being found by a search adds.
 pub(crate) const SEARCH_BOOST: f64 = 0.03;
 
+/// Temperature of a node that was summarized, unless one is given.
+pub(crate) const SUMMARIZE_REBOUND: f64 = 0.5;
+
 /// Share of its temperature that a node loses per attended hour, continuously compounded.
 pub(crate) const DECAY_PER_HOUR: f64 = 0.05;
 

@@ -108,7 +108,7 @@ pub mod fuzzing;
 
 pub use clock::{Clock, Millis};
 pub use compile::{CompileError, FileWarning, Report};
-pub use memory::{Answer, Error, Memory};
+pub use memory::{Answer, Error, ForgetMode, Memory, WriteMode};
 pub use parse::{Parsed, Syntax, Warning, decode, parse};
 pub use store::StoreError;
 pub use tree::{Format, Node, NodeType, Tree};

@@ -55,6 +55,8 @@ pub(crate) enum Effect {
     Reads,
     /// Adds; what was there stays.
     Adds,
+    /// Sets a mark; what was there stays, and twice is as good as once.
+    Marks,
     /// Changes or removes; twice is as good as once.
     Replaces,
     /// Changes or removes, each time anew.
@@ -235,6 +237,7 @@ impl Effect {
         let (destructive, idempotent) = match self {
             Effect::Reads => return json!({"readOnlyHint": true, "openWorldHint": false}),
             Effect::Adds => (false, false),
+            Effect::Marks => (false, true),
             Effect::Replaces => (true, true),
             Effect::Destroys => (true, false),
         };

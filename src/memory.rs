@@ -2,6 +2,8 @@
 //! line
 //! and the server alike. It starts no thread and keeps no global state.
 
+mod voice;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -13,6 +15,8 @@ use crate::query::{self, Attention, QueryError};
 use crate::redact::Redactor;
 use crate::store::reader::Reader;
 use crate::store::{IfMissing, Root, StoreError, Warmer, Warmth, Writer};
+
+pub use voice::{ForgetMode, WriteMode};
 
 /// A database of notes, open.
 ///

@@ -83,7 +83,7 @@ const ECHO_CHARS_MAX: usize = 60;
 const NEAREST_MAX: usize = 3;
 
 /// The node of that id, or an error that names the nearest ones.
-fn anchor(reader: &Reader, id: &str) -> Result<Head, QueryError> {
+pub(crate) fn anchor(reader: &Reader, id: &str) -> Result<Head, QueryError> {
     if let Some(head) = reader.head(id)? {
         return Ok(head);
     }

@@ -2,7 +2,7 @@
 //! row.
 
 /// Room between neighbours when there is all the room in the world.
-const STEP: i64 = 1 << 16;
+pub(crate) const STEP: i64 = 1 << 16;
 
 /// The position of a sibling, and how it came by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

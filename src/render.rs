@@ -6,6 +6,7 @@
 
 pub(crate) mod files;
 pub(crate) mod stats;
+pub(crate) mod written;
 
 use std::borrow::Cow;
 

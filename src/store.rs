@@ -21,9 +21,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub(crate) use batch::{Batch, Counts, NewNode};
-pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored};
+pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
 pub(crate) use warmer::{Warmer, Warmth};
-pub(crate) use writer::Writer;
+pub(crate) use writer::{Commit, Writer};
 
 /// What can go wrong in the database.
 #[derive(Debug)]

@@ -32,8 +32,10 @@ pub(crate) fn of_root(path: &str) -> String {
 
 /// The trail of what stands under a node with this trail and label.
 pub(crate) fn under(trail: &str, label: &str) -> String {
-    if label.is_empty() {
-        return trail.to_owned();
+    match (trail.is_empty(), label.is_empty()) {
+        (_, true) => return trail.to_owned(),
+        (true, false) => return label.to_owned(),
+        (false, false) => (),
     }
     let long = format!("{trail}{SEPARATOR}{label}");
     if long.chars().count() <= TRAIL_CHARS_MAX {
@@ -44,7 +46,7 @@ pub(crate) fn under(trail: &str, label: &str) -> String {
 }
 
 /// A file's name without folders and ending.
-fn stem(path: &str) -> &str {
+pub(crate) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name.rsplit_once('.') {
         Some((stem, _)) if !stem.is_empty() => stem,

@@ -26,9 +26,13 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         Some(source) => Some(folder(&source)?),
         None => None,
     };
-    // Without notes to compile, a missing database is a mistyped one.
-    let if_missing = if source.is_some() { IfMissing::Create } else { IfMissing::Refuse };
-    let memory = Memory::open_at(&known_database(args.db), if_missing, world.clock.clone())?;
+    // Without notes to compile, a memory begins with what the agent writes.
+    let database = known_database(args.db);
+    let is_new = !database.exists();
+    let memory = Memory::open_at(&database, IfMissing::Create, world.clock.clone())?;
+    if is_new {
+        log::info!("a new memory was made at `{}`", database.display());
+    }
     let server = Arc::new(Server {
         about: ABOUT,
         tools: TOOLS,

@@ -7,14 +7,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::plan::Plan;
+use super::voices::{self, Born, Words};
 use super::{CompileError, FileWarning, Source};
 use crate::clock::Millis;
 use crate::identity::{self, ContentHash, Former, Known, Loose, NodeId};
 use crate::parse::Parsed;
-use crate::ranks::{self, Rank};
+use crate::ranks::Rank;
 use crate::store::{Batch, FileId, FileRow, Look, NewNode, NodeKey, Place, RootId, Stored};
 use crate::trail;
-use crate::tree::{NodeType, Tree};
+use crate::tree::NodeType;
 
 /// Source bytes that are aligned together. More than this is not held in memory at once.
 const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -65,10 +66,9 @@ pub(super) fn ingest(
     run.remove_the_rest(batch)?;
     for row in &plan.vanished {
         if !run.rows.values().any(|kept| kept.id == row.id) {
-            batch.drop_file(row.id)?;
+            batch.lose_file(row.id)?;
         }
     }
-    batch.drop_empty_roots()?;
     Ok(run.warnings)
 }
 
@@ -83,14 +83,16 @@ struct Run {
 }
 
 /// A file in the middle of the work.
-struct Work {
-    file: FileId,
+pub(super) struct Work {
+    pub(super) file: FileId,
     path: String,
-    tree: Tree,
-    hashes: Vec<ContentHash>,
+    words: Words,
+    /// What the file said before.
     old: Vec<Stored>,
+    /// What an agent added to it.
+    pub(super) born: Vec<Stored>,
     /// For each new node, the old node that it is.
-    matched: Vec<Option<Stored>>,
+    pub(super) matched: Vec<Option<Stored>>,
 }
 
 impl Run {
@@ -103,11 +105,14 @@ impl Run {
         group: &[Source],
     ) -> Result<(), CompileError> {
         let mut old = Vec::with_capacity(vanished.len());
+        let mut removed: Vec<Vec<ContentHash>> = Vec::with_capacity(vanished.len());
         for row in vanished {
-            old.push(batch.file_nodes(row.id)?);
+            let (nodes, _) = by_voice(batch.file_nodes(row.id)?);
+            let forgotten = batch.tombstones(row.id)?;
+            let said = nodes.iter().map(said_by_file);
+            removed.push(said.chain(forgotten.iter().map(|it| it.source_hash)).collect());
+            old.push(nodes);
         }
-        let removed: Vec<Vec<ContentHash>> =
-            old.iter().map(|nodes| nodes.iter().map(said_by_file).collect()).collect();
         let new_files: Vec<&Source> =
             group.iter().filter(|it| !self.rows.contains_key(&it.found.path)).collect();
         let added: Vec<Vec<ContentHash>> = new_files.iter().map(|it| hashes_of(it)).collect();
@@ -183,13 +188,13 @@ impl Run {
             line: Some(it.line),
             what: it.what,
         }));
-        let old = match row {
-            Some(_) => batch.file_nodes(file)?,
-            None => Vec::new(),
+        let (old, born) = match row {
+            Some(_) => by_voice(batch.file_nodes(file)?),
+            None => (Vec::new(), Vec::new()),
         };
-        let hashes: Vec<ContentHash> =
-            tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect();
-        let mut work = Work { file, path, tree, hashes, old, matched: Vec::new() };
+        let hashes = tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect();
+        let words = voices::without_forgotten(batch, file, &old, Words { tree, hashes })?;
+        let mut work = Work { file, path, words, old, born, matched: Vec::new() };
         self.align(batch, &mut work)?;
         Ok(Some(work))
     }
@@ -198,34 +203,14 @@ impl Run {
         let former = former(batch, work)?;
         let idx_of: HashMap<NodeKey, usize> =
             work.old.iter().enumerate().map(|(idx, it)| (it.key, idx)).collect();
-        let old: Vec<Known<'_>> = work
-            .old
-            .iter()
-            .map(|it| Known {
-                parent: it.place.parent.and_then(|key| idx_of.get(&key).copied()),
-                node_type: it.node_type,
-                level: it.level,
-                label: &it.label,
-                content: &it.content,
-                hash: said_by_file(it),
-            })
-            .collect();
-        let new: Vec<Known<'_>> = work
-            .tree
-            .nodes
-            .iter()
-            .zip(&work.hashes)
-            .map(|(it, &hash)| Known {
-                parent: it.parent,
-                node_type: it.node_type,
-                level: it.level,
-                label: &it.label,
-                content: &it.content,
-                hash,
-            })
-            .collect();
+        let sayings = voices::sayings(batch, &work.old)?;
+        let parent = |it: &Stored| it.place.parent.and_then(|key| idx_of.get(&key).copied());
+        let old: Vec<Known<'_>> =
+            sayings.iter().zip(&work.old).map(|(it, node)| it.known(parent(node))).collect();
+        let new = voices::known_words(&work.words);
         let matched = identity::align(&old, &new, &former);
         drop((old, new));
+        drop(sayings);
         let mut old: Vec<Option<Stored>> = work.old.drain(..).map(Some).collect();
         work.matched = matched
             .into_iter()
@@ -252,12 +237,12 @@ impl Run {
         let mut places = Vec::new();
         let mut new = Vec::new();
         for (work_idx, work) in works.iter().enumerate() {
-            for (idx, node) in work.tree.nodes.iter().enumerate() {
+            for (idx, node) in work.words.tree.nodes.iter().enumerate() {
                 if work.matched[idx].is_none() {
                     places.push((work_idx, idx));
                     new.push(Loose {
                         node_type: node.node_type,
-                        hash: work.hashes[idx],
+                        hash: work.words.hashes[idx],
                         size_bytes: node.content.len(),
                     });
                 }
@@ -274,19 +259,22 @@ impl Run {
         self.pool = pool.into_iter().flatten().collect();
     }
 
-    /// Removes what found no successor, children before parents.
+    /// Removes what found no successor.
     fn remove_the_rest(&mut self, batch: &mut Batch<'_>) -> Result<(), CompileError> {
-        for node in self.pool.drain(..).rev() {
-            batch.remove(&node)?;
-        }
-        Ok(())
+        Ok(voices::remove(batch, std::mem::take(&mut self.pool))?)
     }
+}
+
+/// What a file says, and what an agent added to it.
+fn by_voice(nodes: Vec<Stored>) -> (Vec<Stored>, Vec<Stored>) {
+    nodes.into_iter().partition(|it| it.source_hash.is_some())
 }
 
 /// What is too short to be told on its own moves with its kin: a parent with a child that moved,
 /// and
 /// children with their parent, where type and text agree.
 fn take_kin(work: &mut Work, pool: &mut [Option<Stored>]) {
+    let Words { tree, hashes } = &work.words;
     let idx_of: HashMap<NodeKey, usize> =
         pool.iter().enumerate().filter_map(|(idx, it)| Some((it.as_ref()?.key, idx))).collect();
     let mut orphans: HashMap<(NodeKey, NodeType, ContentHash), Vec<usize>> = HashMap::new();
@@ -295,22 +283,22 @@ fn take_kin(work: &mut Work, pool: &mut [Option<Stored>]) {
             orphans.entry((parent, node.node_type, said_by_file(node))).or_default().push(idx);
         }
     }
-    for idx in (0..work.tree.nodes.len()).rev() {
-        let Some(parent) = work.tree.nodes[idx].parent else { continue };
+    for idx in (0..tree.nodes.len()).rev() {
+        let Some(parent) = tree.nodes[idx].parent else { continue };
         let old_parent = work.matched[idx].as_ref().and_then(|it| it.place.parent);
         let Some(&at) = old_parent.and_then(|key| idx_of.get(&key)) else { continue };
-        let says = (work.tree.nodes[parent].node_type, work.hashes[parent]);
+        let says = (tree.nodes[parent].node_type, hashes[parent]);
         if work.matched[parent].is_none()
             && pool[at].as_ref().is_some_and(|it| (it.node_type, said_by_file(it)) == says)
         {
             work.matched[parent] = pool[at].take();
         }
     }
-    for idx in 0..work.tree.nodes.len() {
-        let node = &work.tree.nodes[idx];
+    for idx in 0..tree.nodes.len() {
+        let node = &tree.nodes[idx];
         let parent = node.parent.and_then(|it| work.matched[it].as_ref()).map(|it| it.key);
         let Some(parent) = parent.filter(|_| work.matched[idx].is_none()) else { continue };
-        let says = (parent, node.node_type, work.hashes[idx]);
+        let says = (parent, node.node_type, hashes[idx]);
         while let Some(at) = orphans.get_mut(&says).and_then(Vec::pop) {
             if let Some(found) = pool[at].take() {
                 work.matched[idx] = Some(found);
@@ -330,7 +318,7 @@ fn former(batch: &Batch<'_>, work: &Work) -> Result<Former, CompileError> {
         work.old.iter().enumerate().map(|(idx, it)| (it.id, idx)).collect();
     let said: HashSet<ContentHash> = work.old.iter().map(said_by_file).collect();
     let mut asked = HashSet::new();
-    for (node, &hash) in work.tree.nodes.iter().zip(&work.hashes) {
+    for (node, &hash) in work.words.tree.nodes.iter().zip(&work.words.hashes) {
         if said.contains(&hash) || !asked.insert((node.node_type, hash)) {
             continue;
         }
@@ -344,9 +332,10 @@ fn former(batch: &Batch<'_>, work: &Work) -> Result<Former, CompileError> {
 }
 
 /// Writes a file's nodes: places for all of them first, parents before children.
-fn apply(batch: &mut Batch<'_>, work: Work) -> Result<(), CompileError> {
-    let Work { file, path, tree, hashes, matched, .. } = work;
-    let ranks = ranks_of(file, &tree, &matched);
+fn apply(batch: &mut Batch<'_>, mut work: Work) -> Result<(), CompileError> {
+    let born = Born::of(batch, &mut work)?;
+    let ranks = ranks_of(batch, &work, &born)?;
+    let Work { file, path, words: Words { tree, hashes }, matched, .. } = work;
     let trails = trail::of_tree(&path, &tree);
     let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
     for (idx, node) in tree.nodes.iter().enumerate() {
@@ -364,38 +353,47 @@ fn apply(batch: &mut Batch<'_>, work: Work) -> Result<(), CompileError> {
             None => keys.push(batch.add(&new)?),
         }
     }
-    Ok(())
+    Ok(born.settle(batch)?)
 }
 
 /// A rank for each node among its siblings; those that stay under their parent keep theirs if they
 /// can.
-fn ranks_of(file: FileId, tree: &Tree, matched: &[Option<Stored>]) -> Vec<Rank> {
+fn ranks_of(batch: &mut Batch<'_>, work: &Work, born: &Born) -> Result<Vec<Rank>, CompileError> {
+    let nodes = &work.words.tree.nodes;
     let mut families: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
-    for (idx, node) in tree.nodes.iter().enumerate() {
+    // The top is a family even where the file says nothing.
+    families.entry(None).or_default();
+    for (idx, node) in nodes.iter().enumerate() {
         families.entry(node.parent).or_default().push(idx);
     }
-    let mut ranks: Vec<Option<Rank>> = vec![None; tree.nodes.len()];
+    let mut ranks: Vec<Option<Rank>> = vec![None; nodes.len()];
     for (parent, children) in families {
-        let parent_key = parent.map(|idx| matched[idx].as_ref().map(|it| it.key));
+        let parent_key = parent.map(|idx| work.matched[idx].as_ref().map(|it| it.key));
         let existing: Vec<Option<i64>> = children
             .iter()
             .map(|&idx| {
-                let old = matched[idx].as_ref()?.place;
+                let old = work.matched[idx].as_ref()?.place;
                 let stays = match parent_key {
-                    None => old.parent.is_none() && old.file == Some(file),
+                    None => old.parent.is_none() && old.file == Some(work.file),
                     Some(key) => key.is_some() && old.parent == key,
                 };
                 stays.then_some(old.position)
             })
             .collect();
-        for (idx, rank) in children.into_iter().zip(ranks::assign(&existing)) {
+        let assigned = match parent_key {
+            // A new parent has nothing of an agent's below it.
+            Some(None) => crate::ranks::assign(&existing),
+            Some(key) => born.ranks(batch, key, &existing)?,
+            None => born.ranks(batch, None, &existing)?,
+        };
+        for (idx, rank) in children.into_iter().zip(assigned) {
             ranks[idx] = Some(rank);
         }
     }
-    ranks.into_iter().flatten().collect()
+    Ok(ranks.into_iter().flatten().collect())
 }
 
-fn said_by_file(node: &Stored) -> ContentHash {
+pub(super) fn said_by_file(node: &Stored) -> ContentHash {
     node.source_hash.unwrap_or(node.content_hash)
 }
 

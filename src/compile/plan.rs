@@ -61,10 +61,7 @@ pub(super) fn make(
     }
     let mut scope = scope(&roots, &full, &kind, redactor)?;
     let (rules, mut oddities) = Rules::load(&scope.root);
-    let rows = match roots.iter().find(|it| it.path == scope.root_text) {
-        Some(root) => writer.files(root.id)?,
-        None => Vec::new(),
-    };
+    let rows = writer.files_at(&scope.root_text)?;
     let mut plan = Plan { root: scope.root_text.clone(), ..Plan::default() };
     let is_ignored = rules.is_ignored(&scope.path, matches!(kind, Kind::Folder));
     // From here on, paths are as they are stored.
@@ -219,7 +216,7 @@ fn compare(
     for row in rows {
         if paths.contains(row.path.as_str()) {
             known.insert(row.path.clone(), row);
-        } else if scope.covers(&row.path) && !is_unseen(&row.path) {
+        } else if !row.is_gone && scope.covers(&row.path) && !is_unseen(&row.path) {
             plan.vanished.push(row);
         }
     }
@@ -230,6 +227,9 @@ fn compare(
                 known.insert(path.clone(), row.clone());
                 plan.adopted.push((row, path));
             }
+            // Gone, and something of it stays: it belongs to whoever would compile it again.
+            (false, false) if row.is_gone => plan.adopted.push((row, path)),
+            (_, _) if row.is_gone => (),
             // Two rows for one file: the one of this root stays.
             (true, true) => plan.vanished.push(row),
             (false, _) if !is_there && !is_unseen(&path) => plan.vanished.push(row),

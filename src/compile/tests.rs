@@ -395,3 +395,5 @@ fn no_secret_reaches_the_file() {
     }
     notes.gives("0 added, 0 modified, 0 removed (0 ops)");
 }
+
+mod voices;

@@ -5,6 +5,7 @@
 
 mod compile;
 mod read;
+mod write;
 
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{About, Arg, Args, Call, Effect, Reply, Surface, Tool, ToolError};
 use crate::clock::Millis;
-use crate::memory::{Error, Memory};
+use crate::memory::{Answer, Error, Memory};
 use crate::query::{self, QueryError};
 use crate::store::reader::Reader;
 
@@ -25,7 +26,8 @@ pub(crate) const ABOUT: About = About {
                    11-character id. Look here before reading files. MemorySearch finds nodes; \
                    MemoryTree shows the outline; MemoryFetch reads a node and what is around it; \
                    MemoryFetchBatch reads several. Give `budget` (tokens): replies never exceed it \
-                   and say what they left out. What you read gets warmer and ranks higher.",
+                   and say what they left out. What you read gets warmer and ranks higher. \
+                   MemoryWrite remembers what you learn, at the node it belongs to.",
 };
 
 /// A memory as MCP offers it.
@@ -41,6 +43,8 @@ pub(crate) struct Tools {
 pub(crate) enum Run {
     /// Gets a connection that cannot write.
     Read(fn(&Reader, &Args, Millis) -> Result<query::Answer, QueryError>),
+    /// Calls one method of the memory, which makes at most one snapshot.
+    Write(fn(&Memory, &Args) -> Result<Answer, Error>),
     /// Compiles files into the memory.
     Compile(fn(&Tools, &Args, &Call) -> Result<Reply, ToolError>),
 }
@@ -54,6 +58,10 @@ impl Surface for Tools {
                 let now = self.memory.clock().now();
                 let answer = self.memory.ask(|reader| question(reader, args, now))?;
                 Ok(Reply { text: answer.text, structured: Some(answer.structured) })
+            }
+            Run::Write(write) => {
+                let Answer { text, structured } = write(&self.memory, args)?;
+                Ok(Reply { text, structured: Some(structured) })
             }
             Run::Compile(compile) => compile(self, args, call),
         }
@@ -70,6 +78,8 @@ impl From<Error> for ToolError {
         }
     }
 }
+
+const NODE_ID: Arg = Arg::text("node_id", "Id of the node").required();
 
 const BUDGET: Arg = Arg::integer("budget", "Most cl100k tokens of the reply");
 
@@ -112,6 +122,34 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         run: Run::Read(read::fetch_batch),
     },
     Tool {
+        name: "MemoryForget",
+        title: "Forget a node",
+        description: "Removes a node. One from a file stays forgotten until its block of the file \
+                      changes.",
+        args: &[
+            NODE_ID,
+            Arg::choice(
+                "mode",
+                "If it has children: strict refuses, cascade removes all of them, reparent puts \
+                 them in its place",
+                &["strict", "cascade", "reparent"],
+            )
+            .or_text("strict"),
+        ],
+        output: Some(write::forgotten_output),
+        effect: Effect::Destroys,
+        run: Run::Write(write::forget),
+    },
+    Tool {
+        name: "MemoryPin",
+        title: "Pin a node",
+        description: "Keeps a node from cooling.",
+        args: &[NODE_ID, Arg::number("temperature", "Sets it; default as it is", 0.0, 1.0)],
+        output: Some(write::pinned_output),
+        effect: Effect::Marks,
+        run: Run::Write(write::pin),
+    },
+    Tool {
         name: "MemorySearch",
         title: "Search",
         description: "Returns the nodes that words find, best last. Plain words or an FTS5 \
@@ -137,6 +175,20 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         run: Run::Read(read::stats),
     },
     Tool {
+        name: "MemorySummarize",
+        title: "Summarize a node",
+        description: "Replaces a node's text by your summary and warms it. The text before stays \
+                      in the history.",
+        args: &[
+            NODE_ID,
+            Arg::text("summary", "The new text").required(),
+            Arg::number("temperature", "Sets it; default 0.5", 0.0, 1.0),
+        ],
+        output: Some(write::summarized_output),
+        effect: Effect::Replaces,
+        run: Run::Write(write::summarize),
+    },
+    Tool {
         name: "MemoryTree",
         title: "Outline",
         description: "Returns the outline of the memory or of one node, hottest first where it is \
@@ -149,6 +201,34 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         output: Some(read::nodes_output),
         effect: Effect::Reads,
         run: Run::Read(read::tree),
+    },
+    Tool {
+        name: "MemoryUnpin",
+        title: "Unpin a node",
+        description: "Lets a node cool again.",
+        args: &[NODE_ID],
+        output: Some(write::pinned_output),
+        effect: Effect::Marks,
+        run: Run::Write(write::unpin),
+    },
+    Tool {
+        name: "MemoryWrite",
+        title: "Write",
+        description: "Writes Markdown. Without an anchor: a new root. At a heading: its last \
+                      children. At any other node: its new text, which recompiles keep until the \
+                      file's block changes. The same write again does nothing.",
+        args: &[
+            Arg::text("payload", "Markdown").required(),
+            Arg::text("anchor", "Id of a node"),
+            Arg::choice(
+                "mode",
+                "append: as last children of the anchor; replace: as its text",
+                &["append", "replace"],
+            ),
+        ],
+        output: Some(write::written_output),
+        effect: Effect::Replaces,
+        run: Run::Write(write::write),
     },
 ];
 

@@ -6,7 +6,11 @@
 //! from the sum, and at the end the terms of the children as they are then are added.
 
 mod files;
+mod follow;
+mod heat;
 mod nodes;
+mod tombstones;
+mod voice;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -32,7 +36,7 @@ pub(crate) struct Counts {
 pub(crate) struct Batch<'a> {
     tx: &'a Transaction<'a>,
     now: Millis,
-    message: &'a str,
+    message: String,
     compile_root: &'a str,
     snapshot: Option<i64>,
     next_seq: i64,
@@ -71,7 +75,7 @@ impl From<Place> for Family {
 impl<'a> Batch<'a> {
     pub(super) fn begin(
         tx: &'a Transaction<'a>,
-        message: &'a str,
+        message: &str,
         compile_root: &'a str,
         now: Millis,
     ) -> Result<Batch<'a>, StoreError> {
@@ -81,7 +85,7 @@ impl<'a> Batch<'a> {
         Ok(Batch {
             tx,
             now,
-            message,
+            message: message.to_owned(),
             compile_root,
             snapshot: None,
             next_seq: 0,
@@ -93,6 +97,11 @@ impl<'a> Batch<'a> {
             taken: HashMap::new(),
             former: HashMap::new(),
         })
+    }
+
+    /// Says what the write is about, where that turns out only now.
+    pub(crate) fn describe(&mut self, message: String) {
+        self.message = message;
     }
 
     /// What was changed so far.
@@ -113,6 +122,60 @@ impl<'a> Batch<'a> {
     }
 
     fn family_sum(&self, family: Family) -> Result<u64, StoreError> {
+        let parent = self.parent_name(family)?;
+        let states = self.states(family)?;
+        Ok(fingerprint::of_children(parent.as_deref(), &states))
+    }
+
+    /// One node's term as it is now.
+    fn term_of(&self, key: NodeKey) -> Result<u64, StoreError> {
+        const NODE: &str = "
+            SELECT id, node_type, level, lang, key_path, format, label, content_hash,
+                   file, parent, position
+              FROM node
+             WHERE key = ?1";
+        const BEFORE: &str = "
+            SELECT id
+              FROM node
+             WHERE parent = ?1 AND (position, key) < (?2, ?3)
+             ORDER BY position DESC, key DESC
+             LIMIT 1";
+        const BEFORE_ROOT: &str = "
+            SELECT id
+              FROM node
+             WHERE parent IS NULL AND file IS ?1 AND (position, key) < (?2, ?3)
+             ORDER BY position DESC, key DESC
+             LIMIT 1";
+        let read = |row: &rusqlite::Row<'_>| {
+            let place = Place {
+                file: row.get::<_, Option<i64>>(8)?.map(FileId),
+                parent: row.get::<_, Option<i64>>(9)?.map(NodeKey),
+                position: row.get(10)?,
+            };
+            Ok((State::read(row)?, place))
+        };
+        let (state, place) = self
+            .tx
+            .prepare_cached(NODE)
+            .and_then(|mut it| it.query_row([key.0], read))
+            .doing("read a state")?;
+        let (sql, parent) = match Family::from(place) {
+            Family::Node(parent) => (BEFORE, Some(parent.0)),
+            Family::File(file) => (BEFORE_ROOT, Some(file.0)),
+            Family::Nobody => (BEFORE_ROOT, None),
+        };
+        let before: Option<String> = self
+            .tx
+            .prepare_cached(sql)
+            .and_then(|mut it| {
+                it.query_row(params![parent, place.position, key.0], |row| row.get(0)).optional()
+            })
+            .doing("read the state before")?;
+        let parent = self.parent_name(place.into())?;
+        Ok(fingerprint::term(parent.as_deref(), before.as_deref(), &state))
+    }
+
+    fn parent_name(&self, family: Family) -> Result<Option<String>, StoreError> {
         const NODE: &str = "SELECT id FROM node WHERE key = ?1";
         const FILE: &str = "SELECT root || ':' || path FROM file WHERE id = ?1";
         let named = |sql, id: i64| {
@@ -122,13 +185,11 @@ impl<'a> Batch<'a> {
                 .and_then(|mut it| it.query_row([id], |row| row.get::<_, String>(0)).optional());
             found.doing("name a parent")
         };
-        let parent = match family {
-            Family::Node(key) => named(NODE, key.0)?,
-            Family::File(file) => named(FILE, file.0)?,
-            Family::Nobody => None,
-        };
-        let states = self.states(family)?;
-        Ok(fingerprint::of_children(parent.as_deref(), &states))
+        match family {
+            Family::Node(key) => named(NODE, key.0),
+            Family::File(file) => named(FILE, file.0),
+            Family::Nobody => Ok(None),
+        }
     }
 
     fn states(&self, family: Family) -> Result<Vec<State>, StoreError> {
@@ -199,11 +260,11 @@ impl<'a> Batch<'a> {
     fn next_diff(&mut self) -> Result<(i64, i64), StoreError> {
         const BEGIN: &str = "
             INSERT INTO snapshot (parent, cursor_hash, message, compile_root, created_at)
-            VALUES ((SELECT snapshot FROM cursor WHERE name = 'HEAD'), '', ?1, ?2, ?3)";
+            VALUES ((SELECT snapshot FROM cursor WHERE name = 'HEAD'), '', '', ?1, ?2)";
         let snapshot = match self.snapshot {
             Some(snapshot) => snapshot,
             None => {
-                let made = params![self.message, self.compile_root, self.now.0];
+                let made = params![self.compile_root, self.now.0];
                 self.tx.execute(BEGIN, made).doing("begin a snapshot")?;
                 *self.snapshot.insert(self.tx.last_insert_rowid())
             }
@@ -216,7 +277,7 @@ impl<'a> Batch<'a> {
     pub(super) fn finish(&mut self) -> Result<Option<i64>, StoreError> {
         const FINGERPRINT: &str = "SELECT fingerprint FROM memory";
         const SET_FINGERPRINT: &str = "UPDATE memory SET fingerprint = ?1";
-        const SEAL: &str = "UPDATE snapshot SET cursor_hash = ?2 WHERE id = ?1";
+        const SEAL: &str = "UPDATE snapshot SET cursor_hash = ?2, message = ?3 WHERE id = ?1";
         const MOVE_HEAD: &str = "
             INSERT INTO cursor (name, snapshot, updated_at)
             VALUES ('HEAD', ?1, ?2)
@@ -232,7 +293,7 @@ impl<'a> Batch<'a> {
         let new = old.cast_unsigned().wrapping_add(self.drift);
         let hash = ContentHash(new).to_string();
         self.tx.execute(SET_FINGERPRINT, [new.cast_signed()]).doing("set the fingerprint")?;
-        self.tx.execute(SEAL, params![snapshot, hash]).doing("seal the snapshot")?;
+        self.tx.execute(SEAL, params![snapshot, hash, self.message]).doing("seal the snapshot")?;
         self.tx.execute(MOVE_HEAD, params![snapshot, self.now.0]).doing("move HEAD")?;
         Ok(Some(snapshot))
     }

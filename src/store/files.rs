@@ -1,13 +1,18 @@
 //! Questions about roots and files, for whoever has a connection.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::record::{FileRow, Root, RootId};
 use super::{Doing, StoreError};
 
-/// Every compiled folder, by path.
+/// Every compiled folder that has files, by path. Others are remembered, since the history and the
+/// fingerprint name a root by its number.
 pub(super) fn roots(conn: &Connection) -> Result<Vec<Root>, StoreError> {
-    const ROOTS: &str = "SELECT id, path FROM root ORDER BY path";
+    const ROOTS: &str = "
+        SELECT id, path
+          FROM root
+         WHERE EXISTS (SELECT 1 FROM file WHERE file.root = root.id AND NOT file.gone)
+         ORDER BY path";
     let mut query = conn.prepare_cached(ROOTS).doing("list the roots")?;
     let rows = query.query_map([], |row| Ok(Root { id: RootId(row.get(0)?), path: row.get(1)? }));
     rows.doing("list the roots")?.collect::<Result<_, _>>().doing("list the roots")
@@ -16,11 +21,21 @@ pub(super) fn roots(conn: &Connection) -> Result<Vec<Root>, StoreError> {
 /// The files of a root, by path.
 pub(super) fn files(conn: &Connection, root: RootId) -> Result<Vec<FileRow>, StoreError> {
     const FILES: &str = "
-        SELECT id, root, path, size, mtime, content_hash, error
+        SELECT id, root, path, size, mtime, content_hash, error, gone
           FROM file
          WHERE root = ?1
          ORDER BY path";
     let mut query = conn.prepare_cached(FILES).doing("list the files")?;
     let rows = query.query_map([root.0], FileRow::read);
     rows.doing("list the files")?.collect::<Result<_, _>>().doing("list the files")
+}
+
+/// The files of the root at that path, whether any of them is there or not.
+pub(super) fn files_at(conn: &Connection, root: &str) -> Result<Vec<FileRow>, StoreError> {
+    const FIND: &str = "SELECT id FROM root WHERE path = ?1";
+    let found = conn
+        .prepare_cached(FIND)
+        .and_then(|mut it| it.query_row([root], |row| row.get(0)).optional())
+        .doing("find a root")?;
+    found.map_or(Ok(Vec::new()), |id| files(conn, RootId(id)))
 }

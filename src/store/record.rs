@@ -1,11 +1,13 @@
 //! Rows as values, and the one place that reads them from SQLite.
 
+use std::ops::Range;
+
 use rusqlite::Row;
 
 use super::StoreError;
 use crate::fingerprint::State;
 use crate::identity::{ContentHash, NodeId};
-use crate::tree::{Format, NodeType};
+use crate::tree::{Format, Node, NodeType};
 
 /// A node's internal key. It never leaves the process; everybody else uses the [`NodeId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,10 +41,12 @@ pub(crate) struct FileRow {
     pub(crate) content_hash: Option<ContentHash>,
     /// Why the last look could not be compiled.
     pub(crate) error: Option<String>,
+    /// Whether it was not there at the last look; something of it still is.
+    pub(crate) is_gone: bool,
 }
 
 impl FileRow {
-    /// Reads `id, root, path, size, mtime, content_hash, error`.
+    /// Reads `id, root, path, size, mtime, content_hash, error, gone`.
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<FileRow> {
         let content_hash: Option<String> = row.get(5)?;
         Ok(FileRow {
@@ -52,6 +56,7 @@ impl FileRow {
             look: Look { size: row.get(3)?, mtime: row.get(4)? },
             content_hash: content_hash.as_deref().and_then(ContentHash::parse),
             error: row.get(6)?,
+            is_gone: row.get(7)?,
         })
     }
 }
@@ -93,6 +98,20 @@ pub(crate) struct Stored {
     pub(crate) content: String,
 }
 
+/// What a file says and the memory does not contain, because an agent forgot it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tombstone {
+    /// Of the node that was forgotten.
+    pub(crate) id: NodeId,
+    /// What it stood under; that may be forgotten, too.
+    pub(crate) parent: Option<NodeId>,
+    pub(crate) node_type: NodeType,
+    pub(crate) level: Option<u8>,
+    pub(crate) source_hash: ContentHash,
+    /// Bytes of the file, at the last compile.
+    pub(crate) span: Range<usize>,
+}
+
 /// The columns of [`Stored`], in the order that [`Stored::read`] expects; the table is called
 /// `node`.
 macro_rules! stored_columns {
@@ -105,6 +124,27 @@ macro_rules! stored_columns {
 pub(super) use stored_columns;
 
 impl Stored {
+    /// Whether an agent says something else of it than its file.
+    pub(crate) fn is_overlaid(&self) -> bool {
+        self.source_hash.is_some_and(|it| it != self.content_hash)
+    }
+
+    /// The node apart from its surroundings.
+    pub(crate) fn to_node(&self) -> Node {
+        Node {
+            parent: None,
+            node_type: self.node_type,
+            level: self.level,
+            lang: self.lang.clone(),
+            key_path: self.key_path.clone(),
+            span: 0..0,
+            label: self.label.clone(),
+            content: self.content.clone(),
+            format: self.format,
+            token_count: self.token_count,
+        }
+    }
+
     /// Reads a row of `stored_columns!()`.
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Result<Stored, StoreError>> {
         let id: String = row.get(1)?;

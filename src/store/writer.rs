@@ -37,6 +37,11 @@ impl Writer {
         files::files(&self.lock(), root)
     }
 
+    /// The files of the root at that path, by their own.
+    pub(crate) fn files_at(&self, root: &str) -> Result<Vec<FileRow>, StoreError> {
+        files::files_at(&self.lock(), root)
+    }
+
     /// Runs `body` in one transaction and commits when it returns `Ok`: one snapshot if it changed
     /// a
     /// node, none otherwise. An error or a panic leaves no trace.

@@ -18,3 +18,5 @@ mod redaction;
 mod support;
 /// The rules of the house.
 mod tidy;
+/// What an agent writes, and what files make of it.
+mod writes;

@@ -9,17 +9,22 @@ use super::support::{Client, Dice, Folder, finish, modern, signal};
 
 const NOTES: &str = "# Store\n\nOne connection writes.\n\n## Limits\n\nFive kilobytes.\n";
 
-const TOOLS: [&str; 6] = [
+const TOOLS: [&str; 11] = [
     "MemoryCompile",
     "MemoryFetch",
     "MemoryFetchBatch",
+    "MemoryForget",
+    "MemoryPin",
     "MemorySearch",
     "MemoryStats",
+    "MemorySummarize",
     "MemoryTree",
+    "MemoryUnpin",
+    "MemoryWrite",
 ];
 
 /// Tokens of the list of tools, which every session pays for.
-const LIST_TOKENS_MAX: usize = 1_500;
+const LIST_TOKENS_MAX: usize = 1_700;
 
 fn compiled() -> Folder {
     let folder = Folder::new().file("notes/store.md", NOTES);
@@ -170,7 +175,7 @@ fn tools_and_arguments_that_do_not_exist_are_named() {
     let folder = compiled();
     let mut client = Client::legacy(&folder, &["--db", "m.db"]);
     for params in [
-        json!({"name": "MemoryForget", "arguments": {}}),
+        json!({"name": "MemoryErase", "arguments": {}}),
         json!({"name": "", "arguments": {}}),
         json!({"name": 7}),
         json!({"arguments": {}}),

@@ -15,14 +15,6 @@ impl Batch<'_> {
         self.tx.query_row(FIND, [path], |row| row.get(0)).map(RootId).doing("find a root")
     }
 
-    /// Forgets roots that own no file.
-    pub(crate) fn drop_empty_roots(&self) -> Result<(), StoreError> {
-        const DROP: &str = "
-            DELETE FROM root
-             WHERE NOT EXISTS (SELECT 1 FROM file WHERE file.root = root.id)";
-        self.tx.execute(DROP, []).map(drop).doing("drop roots without files")
-    }
-
     /// The files of a root, by path.
     pub(crate) fn files(&self, root: RootId) -> Result<Vec<FileRow>, StoreError> {
         files::files(self.tx, root)
@@ -52,7 +44,8 @@ impl Batch<'_> {
     ) -> Result<(), StoreError> {
         const SEEN: &str = "
             UPDATE file
-               SET size = ?2, mtime = ?3, content_hash = ifnull(?4, content_hash), error = ?5
+               SET size = ?2, mtime = ?3, content_hash = ifnull(?4, content_hash), error = ?5,
+                   gone = 0
              WHERE id = ?1";
         let hash = outcome.ok().map(|it| it.to_string());
         self.tx
@@ -81,9 +74,39 @@ impl Batch<'_> {
         self.tx.execute(MOVE, params![file.id.0, root.0, path]).map(drop).doing("move a file")
     }
 
-    /// Forgets a file that has no nodes any more.
-    pub(crate) fn drop_file(&self, file: FileId) -> Result<(), StoreError> {
-        const DROP: &str = "DELETE FROM file WHERE id = ?1";
-        self.tx.execute(DROP, [file.0]).map(drop).doing("forget a file")
+    /// The file of that path, noted as not there if it was unknown.
+    #[allow(dead_code, reason = "a rollback puts nodes back into files that may be gone")]
+    pub(crate) fn file_at(&self, root: RootId, path: &str) -> Result<FileId, StoreError> {
+        const ADD: &str = "
+            INSERT INTO file (root, path, size, mtime, gone)
+            VALUES (?1, ?2, 0, 0, 1)
+            ON CONFLICT (root, path) DO NOTHING";
+        const FIND: &str = "SELECT id FROM file WHERE root = ?1 AND path = ?2";
+        let named = params![root.0, path];
+        self.tx.prepare_cached(ADD).and_then(|mut it| it.execute(named)).doing("note a file")?;
+        self.tx.query_row(FIND, named, |row| row.get(0)).map(FileId).doing("find a file")
+    }
+
+    /// Notes that a file is not there any more. Its row goes, too, unless something hangs on it.
+    pub(crate) fn lose_file(&self, file: FileId) -> Result<(), StoreError> {
+        const LOSE: &str = "
+            UPDATE file SET gone = 1, content_hash = NULL, error = NULL WHERE id = ?1";
+        self.tx.execute(LOSE, [file.0]).doing("note that a file is gone")?;
+        self.drop_file_if_gone(file)
+    }
+
+    pub(super) fn drop_file_if_gone(&self, file: FileId) -> Result<(), StoreError> {
+        const DROP: &str = "
+            DELETE FROM file
+             WHERE id = ?1
+               AND gone
+               AND NOT EXISTS (
+                   SELECT 1 FROM node WHERE node.parent IS NULL AND node.file = file.id)
+               AND NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.file = file.id)";
+        self.tx
+            .prepare_cached(DROP)
+            .and_then(|mut it| it.execute([file.0]))
+            .map(drop)
+            .doing("forget a file")
     }
 }

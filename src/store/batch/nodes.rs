@@ -10,7 +10,7 @@ use crate::identity::{ContentHash, NodeId};
 use crate::ranks::RankChange;
 use crate::store::record::stored_columns;
 use crate::store::{Doing, FileId, NodeKey, Place, StoreError, Stored};
-use crate::tree::{Node, NodeType};
+use crate::tree::{Format, Node, NodeType};
 
 /// A node as it shall be.
 pub(crate) struct NewNode<'a> {
@@ -93,21 +93,36 @@ impl Batch<'_> {
         rows.map(|row| row.doing("read siblings").and_then(|it| it)).collect()
     }
 
-    /// Adds a node and returns its key. It gets back the id it had if it was here before.
+    /// Adds a node that a file says, and returns its key. It gets back the id it had if it was here
+    /// before.
     pub(crate) fn add(&mut self, new: &NewNode<'_>) -> Result<NodeKey, StoreError> {
+        self.touch(new.place.into())?;
+        let id = self.fresh_id(new)?;
+        let key = self.insert(id, new.node, new.hash, Some(new.hash), new.trail, new.place)?;
+        self.note_span(key, new.node)?;
+        Ok(key)
+    }
+
+    /// Writes the rows of a node that is new to the tree.
+    pub(super) fn insert(
+        &mut self,
+        id: NodeId,
+        node: &Node,
+        hash: ContentHash,
+        source_hash: Option<ContentHash>,
+        trail: &str,
+        place: Place,
+    ) -> Result<NodeKey, StoreError> {
         const ADD: &str = "
             INSERT INTO node (id, file, parent, position, node_type, level, lang, key_path, format,
                               token_count, content_hash, source_hash, label, trail, grams, content)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14, ?15)";
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
         const ADD_HEAT: &str = "INSERT INTO heat (node, temperature, at) VALUES (?1, ?2, ?3)";
         const ADD_DIFF: &str = "
             INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
             VALUES (?1, ?2, 'add', ?3, ?4)";
-        self.touch(new.place.into())?;
-        let id = self.fresh_id(new)?.to_string();
-        let hash = new.hash.to_string();
-        let Place { file, parent, position } = new.place;
-        let node = new.node;
+        let (id, hash) = (id.to_string(), hash.to_string());
+        let Place { file, parent, position } = place;
         let key = self
             .tx
             .prepare_cached(ADD)
@@ -124,8 +139,9 @@ impl Batch<'_> {
                     node.format.as_str(),
                     node.token_count,
                     hash,
+                    source_hash.map(|it| it.to_string()),
                     node.label,
-                    new.trail,
+                    trail,
                     grams(node),
                     node.content,
                 ])
@@ -136,7 +152,6 @@ impl Batch<'_> {
             .prepare_cached(ADD_HEAT)
             .and_then(|mut it| it.execute(params![key, heat.temperature, heat.at]))
             .doing("give a node its temperature")?;
-        self.note_span(NodeKey(key), node)?;
         let (snapshot, seq) = self.next_diff()?;
         self.tx
             .prepare_cached(ADD_DIFF)
@@ -156,12 +171,13 @@ impl Batch<'_> {
         // The file's block is as it was: whatever an agent made of it stays.
         let is_source_same = old.source_hash == Some(new.hash);
         let is_text_same = is_source_same || old.content_hash == new.hash;
-        let is_overlaid = old.source_hash.is_some_and(|it| it != old.content_hash);
-        let is_label_same = is_source_same && is_overlaid || old.label == new.node.label;
+        let is_kept = is_source_same && old.is_overlaid();
+        let format = if is_kept { old.format } else { new.node.format };
+        let is_label_same = is_kept || old.label == new.node.label;
         let is_structure_same = old.level == new.node.level
             && old.lang == new.node.lang
             && old.key_path == new.node.key_path
-            && old.format == new.node.format
+            && old.format == format
             && old.place.parent == new.place.parent
             // A node below another is in its parent's file, wherever that goes.
             && (old.place.parent.is_some() || old.place.file == new.place.file)
@@ -170,7 +186,8 @@ impl Batch<'_> {
         if !is_state_same {
             self.touch(old.place.into())?;
             self.touch(new.place.into())?;
-            let conflict = if !is_text_same && is_overlaid { Conflict::Yes } else { Conflict::No };
+            let is_conflict = !is_text_same && old.is_overlaid();
+            let conflict = if is_conflict { Conflict::Yes } else { Conflict::No };
             let new_hash = if is_text_same { old.content_hash } else { new.hash };
             self.record(Op::Mod, old, Some(new_hash), conflict)?;
             self.counts.modified += 1;
@@ -178,19 +195,24 @@ impl Batch<'_> {
             self.record(Op::Rank, old, Some(old.content_hash), Conflict::No)?;
         }
         if !is_text_same || !is_label_same {
-            self.set_text(old.key, new)?;
+            self.set_text(old.key, new.node, new.hash)?;
         }
         if !is_state_same || old.place != new.place || old.trail != new.trail || !is_source_same {
-            self.set_structure(old.key, new)?;
+            self.set_structure(old.key, new, format)?;
         }
         self.note_span(old.key, new.node)
     }
 
-    /// Removes a node. Its children must have gone elsewhere or been removed before.
+    /// Removes a node that its file says no longer. Its children must have gone elsewhere or been
+    /// removed before.
     pub(crate) fn remove(&mut self, old: &Stored) -> Result<(), StoreError> {
+        self.take_out(old, if old.is_overlaid() { Conflict::Yes } else { Conflict::No })
+    }
+
+    pub(super) fn take_out(&mut self, old: &Stored, conflict: Conflict) -> Result<(), StoreError> {
         const REMOVE: &str = "DELETE FROM node WHERE key = ?1";
         self.touch(old.place.into())?;
-        self.record(Op::Rem, old, None, Conflict::No)?;
+        self.record(Op::Rem, old, None, conflict)?;
         // Its id is free from here on.
         self.taken.clear();
         self.former.clear();
@@ -202,13 +224,17 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn set_text(&self, key: NodeKey, new: &NewNode<'_>) -> Result<(), StoreError> {
+    pub(super) fn set_text(
+        &self,
+        key: NodeKey,
+        node: &Node,
+        hash: ContentHash,
+    ) -> Result<(), StoreError> {
         const SET: &str = "
             UPDATE node
                SET label = ?2, content = ?3, grams = ?4, content_hash = ?5, token_count = ?6
              WHERE key = ?1";
-        let node = new.node;
-        let hash = new.hash.to_string();
+        let hash = hash.to_string();
         self.tx
             .prepare_cached(SET)
             .and_then(|mut it| {
@@ -225,7 +251,12 @@ impl Batch<'_> {
             .doing("change a node's text")
     }
 
-    fn set_structure(&self, key: NodeKey, new: &NewNode<'_>) -> Result<(), StoreError> {
+    fn set_structure(
+        &self,
+        key: NodeKey,
+        new: &NewNode<'_>,
+        format: Format,
+    ) -> Result<(), StoreError> {
         const SET: &str = "
             UPDATE node
                SET file = ?2, parent = ?3, position = ?4, level = ?5, lang = ?6, key_path = ?7,
@@ -245,7 +276,7 @@ impl Batch<'_> {
                     node.level,
                     node.lang,
                     node.key_path,
-                    node.format.as_str(),
+                    format.as_str(),
                     new.hash.to_string(),
                 ])
             })
@@ -309,8 +340,12 @@ impl Batch<'_> {
         Err(StoreError::Corrupt { what: "four thousand million equal nodes".to_owned() })
     }
 
-    fn is_taken(&self, id: NodeId) -> Result<bool, StoreError> {
-        const TAKEN: &str = "SELECT 1 FROM node WHERE id = ?1";
+    /// Whether a node has that id, or a forgotten one that may come back.
+    pub(super) fn is_taken(&self, id: NodeId) -> Result<bool, StoreError> {
+        const TAKEN: &str = "
+            SELECT 1 FROM node WHERE id = ?1
+             UNION ALL
+            SELECT 1 FROM tombstone WHERE node_id = ?1";
         self.tx
             .prepare_cached(TAKEN)
             .and_then(|mut it| it.exists([id.to_string()]))

@@ -108,6 +108,7 @@ impl Reader {
                     FROM node
                    GROUP BY file
               ) AS n ON n.file = file.id
+             WHERE n.n_nodes IS NOT NULL OR NOT file.gone
              ORDER BY root.path, file.path";
         self.all(FILES, [], read_file).doing("list the files")
     }

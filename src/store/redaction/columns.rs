@@ -62,6 +62,10 @@ pub(super) const COLUMNS: &[Column] = &[
     column("diff", "old_format", Holds::Names),
     column("blob", "hash", Holds::Bound),
     column("blob", "content", Holds::Bound),
+    column("tombstone", "node_id", Holds::Names),
+    column("tombstone", "parent", Holds::Names),
+    column("tombstone", "node_type", Holds::Names),
+    column("tombstone", "source_hash", Holds::Hash),
 ];
 
 #[cfg(test)]

@@ -1,0 +1,73 @@
+//! Tombstones in a write: what a file says and the memory does not, for whoever compiles the file.
+
+use rusqlite::params;
+
+use super::Batch;
+use crate::identity::{ContentHash, NodeId};
+use crate::store::{Doing, FileId, StoreError, Tombstone};
+use crate::tree::NodeType;
+
+impl Batch<'_> {
+    /// What was forgotten of a file, in the order in which the file says it.
+    pub(crate) fn tombstones(&self, file: FileId) -> Result<Vec<Tombstone>, StoreError> {
+        const TOMBSTONES: &str = "
+            SELECT node_id, parent, node_type, level, source_hash, start_byte, end_byte
+              FROM tombstone
+             WHERE file = ?1
+             ORDER BY start_byte, node_id";
+        let mut query = self.tx.prepare_cached(TOMBSTONES).doing("read what was forgotten")?;
+        let rows = query.query_map([file.0], |row| {
+            let (id, parent): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+            let (node_type, hash): (String, String) = (row.get(2)?, row.get(4)?);
+            let (start, end): (i64, i64) = (row.get(5)?, row.get(6)?);
+            let parsed =
+                (NodeId::parse(&id), NodeType::parse(&node_type), ContentHash::parse(&hash));
+            let (Some(id), Some(node_type), Some(source_hash)) = parsed else { return Ok(None) };
+            Ok(Some(Tombstone {
+                id,
+                parent: parent.as_deref().and_then(NodeId::parse),
+                node_type,
+                level: row.get(3)?,
+                source_hash,
+                span: edge(start)..edge(end),
+            }))
+        });
+        let rows = rows.doing("read what was forgotten")?;
+        // One of no known form says nothing.
+        rows.filter_map(Result::transpose)
+            .collect::<Result<_, _>>()
+            .doing("read what was forgotten")
+    }
+
+    /// Notes where in its file a forgotten block stands now.
+    pub(crate) fn place_tombstone(&self, it: &Tombstone) -> Result<(), StoreError> {
+        const SET: &str = "
+            UPDATE tombstone
+               SET parent = ?2, start_byte = ?3, end_byte = ?4
+             WHERE node_id = ?1";
+        let byte = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
+        let parent = it.parent.map(|it| it.to_string());
+        self.tx
+            .prepare_cached(SET)
+            .and_then(|mut set| {
+                let (start, end) = (byte(it.span.start), byte(it.span.end));
+                set.execute(params![it.id.to_string(), parent, start, end])
+            })
+            .map(drop)
+            .doing("note where a forgotten block stands")
+    }
+
+    /// Remembers a forgotten block no longer: it changed, or it left its file.
+    pub(crate) fn drop_tombstone(&self, id: NodeId) -> Result<(), StoreError> {
+        const DROP: &str = "DELETE FROM tombstone WHERE node_id = ?1";
+        self.tx
+            .prepare_cached(DROP)
+            .and_then(|mut it| it.execute([id.to_string()]))
+            .map(drop)
+            .doing("let go of what was forgotten")
+    }
+}
+
+fn edge(at: i64) -> usize {
+    usize::try_from(at).unwrap_or(0)
+}
