@@ -172,42 +172,82 @@ fn assert_gone(folder: &Folder, said: &str, words: &[(String, String)], door: &s
     assert!(left.is_empty(), "shown after {door}: {left:#?}");
 }
 
-/// The kinds of the markers that nodes of a file have.
-fn markers(folder: &Folder, path: &str) -> String {
+/// What the nodes of the file at `path` say, or those of agents where `path` is none.
+fn said_by(folder: &Folder, path: Option<&str>) -> String {
     let conn = folder.database("memory.db");
     let mut query = conn
         .prepare(
-            "SELECT group_concat(content, ' ') FROM node JOIN file ON file.id = node.file
-              WHERE file.path IN (?1, 'notes/' || ?1)",
+            "SELECT group_concat(content, ' ') FROM node LEFT JOIN file ON file.id = node.file
+              WHERE ifnull(file.path, '') IN (ifnull(?1, ''), 'notes/' || ?1)",
         )
         .unwrap();
     query.query_row([path], |row| row.get::<_, Option<String>>(0)).unwrap().unwrap_or_default()
 }
 
+/// Every kind in every format, as the files of `notes`; the words that must not be stored.
+fn every_cell(folder: &Folder, dice: &mut Dice) -> Vec<(String, String)> {
+    let mut words = Vec::new();
+    for (kind, make) in KINDS {
+        for (ending, write) in FORMATS {
+            let secret = make(dice);
+            folder.write(format!("notes/{kind}.{ending}"), write(&secret.text));
+            let cell = format!("{kind} in {ending}");
+            words.extend(secret.words.into_iter().map(|it| (it, cell.clone())));
+        }
+    }
+    words
+}
+
 #[test]
 fn every_kind_in_every_format_through_every_door() {
     for (seed, (door, enter)) in (1..).zip(DOORS) {
-        let mut dice = Dice::new(seed);
         let folder = Folder::new();
-        let mut words = Vec::new();
-        for (kind, make) in KINDS {
-            for (ending, write) in FORMATS {
-                let secret = make(&mut dice);
-                folder.write(format!("notes/{kind}.{ending}"), write(&secret.text));
-                let cell = format!("{kind} in {ending}");
-                words.extend(secret.words.into_iter().map(|it| (it, cell.clone())));
-            }
-        }
+        let words = every_cell(&folder, &mut Dice::new(seed));
         let said = enter(&folder);
         assert_gone(&folder, &said, &words, door);
         for (kind, _) in KINDS {
             for (ending, _) in FORMATS {
-                let found = markers(&folder, &format!("{kind}.{ending}"));
+                let found = said_by(&folder, Some(&format!("{kind}.{ending}")));
                 let marker = format!("«redacted:{kind}»");
                 assert!(found.contains(&marker), "{kind}.{ending} through {door}: {found}");
             }
         }
     }
+}
+
+/// What an agent writes, of whatever format the text is: the doors, by the arguments they take.
+const WRITES: &[(&str, fn(&str, &str) -> Value)] = &[
+    ("MemoryWrite", |_, text| json!({"payload": text})),
+    ("MemoryWrite", |anchor, text| json!({"payload": text, "anchor": anchor})),
+    ("MemorySummarize", |anchor, text| json!({"node_id": anchor, "summary": text})),
+];
+
+#[test]
+fn every_kind_in_every_format_through_what_agents_write() {
+    let folder = Folder::new();
+    let words = every_cell(&folder, &mut Dice::new(9));
+    let mut client = Client::start(&folder, &["--db", "memory.db", "--verbose"]);
+    let mut said = client.ask("initialize", json!({"protocolVersion": "2025-11-25"})).to_string();
+    let first = client.call("MemoryWrite", json!({"payload": "the first words"}));
+    let anchor = first.result["structuredContent"]["node_id"].as_str().unwrap().to_owned();
+    for (kind, _) in KINDS {
+        for (ending, _) in FORMATS {
+            let text = fs::read_to_string(folder.path(format!("notes/{kind}.{ending}"))).unwrap();
+            for (tool, arguments) in WRITES {
+                let reply = client.call(tool, arguments(&anchor, &text));
+                assert!(!reply.is_error, "{kind}.{ending}: {}", reply.text);
+                said += &reply.result.to_string();
+            }
+        }
+        let marker = format!("«redacted:{kind}»");
+        assert!(said_by(&folder, None).contains(&marker), "{kind}");
+    }
+    client.close();
+    assert_eq!(client.wait().code(), Some(0));
+    while let Some(line) = client.log_line() {
+        said += &line;
+    }
+    assert_gone(&folder, &said, &words, "what agents write");
 }
 
 /// Where a secret hides, beside the plain text of a format: a file, and where the secret stands.
