@@ -70,7 +70,13 @@ pub(super) fn find(text: &str, word_ends: &[usize]) -> Vec<Cell> {
         if word_end < done {
             continue;
         }
-        let Some(line) = line_around(text, word_end) else { continue };
+        let line = match line_around(text, word_end) {
+            Ok(line) => line,
+            Err(end) => {
+                done = end;
+                continue;
+            }
+        };
         done = line.end + 1;
         if let Some(head) = head(text, &line, first) {
             done = done.max(find_in_rows(text, &head, &mut cells));
@@ -79,23 +85,21 @@ pub(super) fn find(text: &str, word_ends: &[usize]) -> Vec<Cell> {
     cells
 }
 
-/// The line around `at`, without its end; none if it is too long for a head.
-fn line_around(text: &str, at: usize) -> Option<Range<usize>> {
+/// The line around `at`, without its end; how far it goes at least, if it is too long for a head.
+fn line_around(text: &str, at: usize) -> Result<Range<usize>, usize> {
     let bytes = text.as_bytes();
     let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
-    let before = bytes[..at].iter().rev().take(HEAD_BYTES_MAX).position(is_break);
-    let start = match before {
-        Some(n) => at - n,
-        None if at <= HEAD_BYTES_MAX => 0,
-        None => return None,
-    };
     let after = bytes[at..].iter().take(HEAD_BYTES_MAX).position(is_break);
     let end = match after {
         Some(n) => at + n,
         None if bytes.len() - at <= HEAD_BYTES_MAX => bytes.len(),
-        None => return None,
+        None => return Err(at + HEAD_BYTES_MAX),
     };
-    Some(start..end)
+    match bytes[..at].iter().rev().take(HEAD_BYTES_MAX).position(is_break) {
+        Some(n) => Ok(at - n..end),
+        None if at <= HEAD_BYTES_MAX => Ok(0..end),
+        None => Err(end),
+    }
 }
 
 /// Where the first line with words begins, but for one that names the separator.
