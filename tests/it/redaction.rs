@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 
 use super::support::{Client, Dice, Folder, Ran};
 
+type Make = fn(&mut Dice) -> Secret;
+
 /// Every kind, and a secret of it: what is written, and the words that must not be stored.
-const KINDS: &[(&str, fn(&mut Dice) -> Secret)] = &[
+const KINDS: &[(&str, Make)] = &[
     ("aws_access_key", |dice| token("AKIA", &chars(dice, UPPER, 16))),
     ("gcp_oauth_client_secret", |dice| token("GOCSPX-", &chars(dice, ALNUM, 28))),
     ("google_api_key", |dice| token("AIza", &chars(dice, ALNUM, 35))),
@@ -113,8 +115,10 @@ const FORMATS: &[(&str, Write)] = &[
 /// What a door said, on whatever stream.
 type Said = String;
 
+type Enter = fn(&Folder) -> Said;
+
 /// Everything through which a folder called `notes` can become the database `memory.db`.
-const DOORS: &[(&str, fn(&Folder) -> Said)] = &[
+const DOORS: &[(&str, Enter)] = &[
     ("compile", |folder| {
         let Ran { stdout, stderr, code } = folder.run(["compile", "notes", "--db", "memory.db"]);
         assert_eq!(code, Some(0), "{stderr}");
@@ -215,8 +219,10 @@ fn every_kind_in_every_format_through_every_door() {
     }
 }
 
+type Arguments = fn(&str, &str) -> Value;
+
 /// What an agent writes, of whatever format the text is: the doors, by the arguments they take.
-const WRITES: &[(&str, fn(&str, &str) -> Value)] = &[
+const WRITES: &[(&str, Arguments)] = &[
     ("MemoryWrite", |_, text| json!({"payload": text})),
     ("MemoryWrite", |anchor, text| json!({"payload": text, "anchor": anchor})),
     ("MemorySummarize", |anchor, text| json!({"node_id": anchor, "summary": text})),
