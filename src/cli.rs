@@ -1,7 +1,7 @@
 //! The command line: what was typed becomes a call, its answer becomes text, its failure one line.
 //!
-//! Exit codes: 0 done; 1 nothing was found, or `doctor` found something wrong; 2 it could not be
-//! done.
+//! Exit codes: 0 done; 1 nothing was found, or `doctor` or `redact` found something wrong; 2 it
+//! could not be done.
 //! The environment, the terminal and the working directory are read here and handed down as values.
 
 mod args;
@@ -16,6 +16,7 @@ mod inspect;
 mod logging;
 mod paint;
 mod progress;
+mod redact;
 mod restore;
 mod salvage;
 mod search;
@@ -131,6 +132,7 @@ fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure>
         Command::Export(args) => export::run(args, world),
         Command::Import(args) => import::run(args, world),
         Command::Salvage(args) => salvage::run(args, world),
+        Command::Redact(args) => redact::run(args, world),
         Command::Completion(shell) => completion::run(shell, world),
         Command::Help(topic) => help(topic.as_deref(), world),
         Command::Version => {
@@ -154,6 +156,7 @@ fn help(topic: Option<&str>, world: &mut World<'_>) -> Result<Outcome, Failure> 
         Some("export") => include_str!("cli/help/export.txt"),
         Some("import") => include_str!("cli/help/import.txt"),
         Some("salvage") => include_str!("cli/help/salvage.txt"),
+        Some("redact") => include_str!("cli/help/redact.txt"),
         Some("completion") => include_str!("cli/help/completion.txt"),
         Some(other) => {
             let names: Vec<&str> = COMMANDS.iter().map(|it| it.name).collect();

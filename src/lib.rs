@@ -41,7 +41,7 @@
 //! - `parse`: bytes to a [`Tree`] and warnings, one submodule a format. It never fails, and every
 //!   visible word is in exactly one node.
 //! - `redact`: secrets become markers, in the raw text before it is parsed and once more in what
-//!   parsing makes of it.
+//!   parsing makes of it. `store::redaction` does it to a memory that has some already.
 //! - `identity`: birth ids, and the alignment of an old tree with a new one, by which ids survive
 //!   edits, moves and renames.
 //! - `links`: what a reference in a text points at, and the names that this depends on.

@@ -17,7 +17,9 @@ mod keyword;
 mod kinds;
 mod name;
 mod pem;
+mod sites;
 mod span;
+mod table;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -25,14 +27,13 @@ mod value;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::Regex;
 
 pub(crate) use custom::Custom;
 pub(crate) use kinds::KINDS;
 use kinds::{RULES, Shape};
+use sites::Sites;
 
 /// Passes at the most. Replacing can uncover a match only for odd custom patterns; after the last
 /// pass, whatever still matches takes all that stands around it up to the next markers.
@@ -133,11 +134,11 @@ impl Redactor {
         let mut hits: Vec<Hit<'a>> = Vec::new();
         let mut out = Cow::Borrowed(text);
         for pass in 0..PASSES_MAX {
-            let gaps = self.gaps(&out);
+            let parts = self.parts(&out);
             let mut found: Vec<Hit<'a>> = Vec::new();
-            for gap in gaps {
+            for Part { gap, sites, cells } in parts {
                 let start = found.len();
-                self.find_in_gap(&out, &gap, &mut found);
+                self.find_in_gap(&out, &gap, &sites, &cells, &mut found);
                 if start < found.len() && pass + 1 == PASSES_MAX {
                     found.truncate(start + 1);
                     found[start].range = gap;
@@ -157,10 +158,35 @@ impl Redactor {
     #[allow(dead_code, reason = "tests and fuzz targets ask it")]
     pub(crate) fn has_secret(&self, text: &str) -> bool {
         let mut found = Vec::new();
-        self.gaps(text).into_iter().any(|gap| {
-            self.find_in_gap(text, &gap, &mut found);
+        self.parts(text).into_iter().any(|part| {
+            self.find_in_gap(text, &part.gap, &part.sites, &part.cells, &mut found);
             !found.is_empty()
         })
+    }
+
+    /// What stands between the markers of `text`, looked over once. A table may have markers in it,
+    /// so that its head and its rows are in different gaps.
+    fn parts(&self, text: &str) -> Vec<Part> {
+        let mut heads: Vec<usize> = Vec::new();
+        let mut parts: Vec<Part> = Vec::new();
+        for gap in self.gaps(text) {
+            let sites = Sites::in_text(&text[gap.clone()]);
+            heads.extend(sites.heads.iter().map(|at| at + gap.start));
+            parts.push(Part { gap, sites, cells: Vec::new() });
+        }
+        if !heads.is_empty() && self.enabled[ASSIGNMENT] {
+            let mut cells = table::find(text, &heads);
+            cells.sort_by_key(|it| it.value.start);
+            let mut cells = cells.into_iter().peekable();
+            for part in &mut parts {
+                while let Some(cell) = cells.next_if(|it| it.value.end <= part.gap.end) {
+                    if part.gap.start <= cell.value.start {
+                        part.cells.push(cell);
+                    }
+                }
+            }
+        }
+        parts
     }
 
     /// What stands between the markers of `text`.
@@ -205,16 +231,28 @@ impl Redactor {
     }
 
     /// Appends the merged matches of one gap, in order.
-    fn find_in_gap<'a>(&'a self, text: &str, gap: &Range<usize>, hits: &mut Vec<Hit<'a>>) {
+    fn find_in_gap<'a>(
+        &'a self,
+        text: &str,
+        gap: &Range<usize>,
+        sites: &Sites,
+        cells: &[table::Cell],
+        hits: &mut Vec<Hit<'a>>,
+    ) {
         let mut found: Vec<Match> = Vec::new();
         let part = &text[gap.clone()];
-        let sites = Sites::in_text(part);
         for row in (0..RULES.len()).filter(|row| sites.rows[*row] && self.enabled[*row]) {
-            find_rule(row, part, &sites, &mut found);
+            find_rule(row, part, sites, &mut found);
         }
         for found in &mut found {
             found.range = found.range.start + gap.start..found.range.end + gap.start;
         }
+        found.extend(cells.iter().map(|cell| Match {
+            range: cell.value.clone(),
+            weight: cell.value.len(),
+            row: ASSIGNMENT,
+            quote: cell.quote,
+        }));
         for (idx, (_, regex)) in self.custom.iter().enumerate() {
             // With what stands before the gap in view, so that `^` is the beginning of the text.
             let head = &text[..gap.end];
@@ -289,70 +327,18 @@ impl fmt::Display for RedactError {
 
 impl std::error::Error for RedactError {}
 
+/// The row of assigned secrets, to which columns of them belong, too.
+const ASSIGNMENT: usize = RULES.len() - 1;
+
 /// How a marker begins.
 const MARKER: &str = "«redacted:";
 
-/// All triggers, and the row that each belongs to.
-static TRIGGERS: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
-    let triggers = RULES.iter().enumerate();
-    let (words, rows): (Vec<&str>, Vec<usize>) =
-        triggers.flat_map(|(row, rule)| rule.triggers.iter().map(move |word| (*word, row))).unzip();
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(words)
-        .expect("a test builds it");
-    (automaton, rows)
-});
-
-/// What the one pass over a text tells.
-struct Sites {
-    /// By row: whether one of its triggers is there.
-    rows: [bool; RULES.len()],
-    /// Where words end that name secrets.
-    names: Vec<usize>,
-    /// Where words end that announce secrets of AWS.
-    aws: Vec<usize>,
-}
-
-impl Sites {
-    fn in_text(text: &str) -> Sites {
-        let mut sites = Sites { rows: [false; RULES.len()], names: Vec::new(), aws: Vec::new() };
-        let (automaton, rows) = &*TRIGGERS;
-        for at in automaton.find_overlapping_iter(text) {
-            let row = rows[at.pattern().as_usize()];
-            let rule = &RULES[row];
-            match rule.shape {
-                Shape::Assignment if keyword::is_site(text, at.end()) => sites.names.push(at.end()),
-                Shape::Assignment => continue,
-                Shape::AwsSecret => sites.aws.push(at.end()),
-                _ if sites.rows[row] => continue,
-                Shape::Address(_) if !has_credentials(text, at.end()) => continue,
-                Shape::Token(_) | Shape::Pem if !rule.triggers.contains(&&text[at.range()]) => {
-                    continue;
-                }
-                Shape::Token(_) if &text[at.range()] == "." && !has_dots(text, at.end()) => {
-                    continue;
-                }
-                Shape::Token(_) | Shape::Pem | Shape::Address(_) | Shape::Header(_) => (),
-            }
-            sites.rows[row] = true;
-        }
-        sites
-    }
-}
-
-/// Whether an address whose `://` ends at `from` has a part before its host, or is a webhook's.
-fn has_credentials(text: &str, from: usize) -> bool {
-    let bytes = text.as_bytes();
-    let stop = |byte: &&u8| byte.is_ascii_whitespace() || b"@/\"'<>`".contains(byte);
-    !text[..from].ends_with("://") || bytes[from..].iter().find(stop) == Some(&b'@')
-}
-
-/// Whether the second dot of a bot's token follows the first.
-fn has_dots(text: &str, from: usize) -> bool {
-    let bytes = text.as_bytes();
-    bytes.get(from + 6) == Some(&b'.') || bytes.get(from + 7) == Some(&b'.')
+/// A stretch of text without markers.
+struct Part {
+    gap: Range<usize>,
+    sites: Sites,
+    /// What tables have in it.
+    cells: Vec<table::Cell>,
 }
 
 /// Appends the matches of one rule in `text`.

@@ -13,9 +13,11 @@ mod history;
 mod lease;
 mod links;
 pub(crate) mod moving;
+mod past;
 mod pragma;
 pub(crate) mod reader;
 mod record;
+pub(crate) mod redaction;
 mod schema;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -25,6 +25,11 @@ pub(crate) fn of_tree(path: &str, tree: &Tree) -> Vec<String> {
     trails
 }
 
+/// The trail of the topmost nodes of the file at `path`.
+pub(crate) fn of_root(path: &str) -> String {
+    stem(path).to_owned()
+}
+
 /// The trail of what stands under a node with this trail and label.
 pub(crate) fn under(trail: &str, label: &str) -> String {
     match (trail.is_empty(), label.is_empty()) {

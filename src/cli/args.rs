@@ -23,6 +23,7 @@ pub(crate) enum Command {
     Export(Export),
     Import(Import),
     Salvage(Salvage),
+    Redact(Redact),
     Completion(Shell),
     Help(Option<String>),
     Version,
@@ -73,6 +74,13 @@ pub(crate) struct Search {
 pub(crate) struct Doctor {
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_fix: bool,
+    pub(crate) is_json: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Redact {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) is_dry_run: bool,
     pub(crate) is_json: bool,
 }
 
@@ -173,6 +181,7 @@ pub(crate) const COMMANDS: &[Row] = &[
     Row { name: "search", flags: &["db", "budget", "limit", "detail", "type", "json", "help"] },
     Row { name: "doctor", flags: &["db", "fix", "json", "help"] },
     Row { name: "gc", flags: &["db", "keep", "older-than", "dry-run", "json", "help"] },
+    Row { name: "redact", flags: &["db", "dry-run", "json", "help"] },
     Row { name: "backup", flags: &["db", "force", "help"] },
     Row { name: "restore", flags: &["db", "help"] },
     Row { name: "export", flags: &["db", "force", "help"] },
@@ -364,6 +373,11 @@ impl Raw {
                 let Raw { db, is_tree, is_files, is_json, depth, .. } = self;
                 Command::Inspect(Inspect { db, is_tree, is_files, is_json, depth })
             }
+            "redact" => {
+                self.no_values(name)?;
+                let Raw { db, is_dry_run, is_json, .. } = self;
+                Command::Redact(Redact { db, is_dry_run, is_json })
+            }
             "gc" => {
                 self.no_values(name)?;
                 if self.keep == Some(0) {
@@ -539,8 +553,8 @@ mod tests {
         misuse(
             &["inspekt"],
             "no command `inspekt`; there are compile, serve, inspect, search, \
-                              doctor, gc, backup, restore, export, import, salvage, completion, \
-                              help; did you mean `inspect`?",
+                              doctor, gc, redact, backup, restore, export, import, salvage, \
+                              completion, help; did you mean `inspect`?",
         );
         misuse(
             &["search", "--budgit", "3", "x"],

@@ -43,6 +43,7 @@ impl Plan {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     root: PathBuf,
+    /// As it is stored.
     root_text: String,
     /// Relative to the root; empty for the whole of it.
     path: String,
@@ -69,7 +70,8 @@ pub(super) fn make(
     if matches!(kind, Kind::File) && Syntax::of(&full.to_string_lossy()).is_none() {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
-    let mut scope = scope(&roots, &full, &kind)?;
+    // Whatever the settings of a root are, its path is stored the same way.
+    let mut scope = scope(&roots, &full, &kind, &Redactor::builtin())?;
     let workspace = (request.workspace)(&scope.root)?;
     let redactor = &workspace.redactor;
     let (rules, mut oddities) = Rules::load(&scope.root, workspace.gitignore())
@@ -155,7 +157,7 @@ enum Kind {
 /// The root that `path` would belong to if no root was known.
 pub(super) fn root_at_first(path: &Path) -> Result<PathBuf, CompileError> {
     let (full, kind) = resolve(path)?;
-    Ok(scope(&[], &full, &kind)?.root)
+    Ok(scope(&[], &full, &kind, &Redactor::builtin())?.root)
 }
 
 /// The path without links and detours, and what is there.
@@ -175,24 +177,32 @@ fn resolve(path: &Path) -> Result<(PathBuf, Kind), CompileError> {
 }
 
 /// The root that owns `full`: the nearest known one that would walk into it, else the folder
-/// itself.
-fn scope(roots: &[Root], full: &Path, kind: &Kind) -> Result<Scope, CompileError> {
-    let owner = roots.iter().filter(|it| owns(it, full)).max_by_key(|it| it.path.len());
-    let root = match (owner, kind) {
-        (Some(root), _) => PathBuf::from(&root.path),
-        (None, Kind::Folder) => full.to_owned(),
-        (None, _) => full.parent().unwrap_or(full).to_owned(),
+/// itself. A root is stored without the secrets of its path, so it is told by what is left.
+fn scope(
+    roots: &[Root],
+    full: &Path,
+    kind: &Kind,
+    redactor: &Redactor,
+) -> Result<Scope, CompileError> {
+    let stored = |path: &Path| path.to_str().map(|it| redactor.scrub(it).text.into_owned());
+    let is_root = |path: &Path| {
+        stored(path).is_some_and(|text| roots.iter().any(|it| it.path == text)) && owns(path, full)
+    };
+    let root = match (full.ancestors().find(|it| is_root(it)), kind) {
+        (Some(root), _) => root,
+        (None, Kind::Folder) => full,
+        (None, _) => full.parent().unwrap_or(full),
     };
     let not_utf8 = || CompileError::NotUtf8 { path: full.to_owned() };
     Ok(Scope {
-        root_text: root.to_str().ok_or_else(not_utf8)?.to_owned(),
-        path: scan::relative(&root, full).ok_or_else(not_utf8)?,
-        root,
+        root_text: stored(root).ok_or_else(not_utf8)?,
+        path: scan::relative(root, full).ok_or_else(not_utf8)?,
+        root: root.to_owned(),
     })
 }
 
-fn owns(root: &Root, full: &Path) -> bool {
-    let Some(path) = scan::relative(Path::new(&root.path), full) else {
+fn owns(root: &Path, full: &Path) -> bool {
+    let Some(path) = scan::relative(root, full) else {
         return false;
     };
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
@@ -233,7 +243,10 @@ fn nested(
 ) -> Result<Vec<(FileRow, String)>, CompileError> {
     let mut files = Vec::new();
     for root in roots {
-        let Some(prefix) = scan::relative(&scope.root, Path::new(&root.path)) else { continue };
+        let Some(prefix) = scan::relative(Path::new(&scope.root_text), Path::new(&root.path))
+        else {
+            continue;
+        };
         if prefix.is_empty() {
             continue;
         }

@@ -3,7 +3,7 @@
 use crate::redact::{Custom, Redactor};
 
 /// Pieces between which matches begin, end, overlap and uncover each other.
-const PIECES: [&str; 48] = [
+const PIECES: [&str; 60] = [
     "AKIA",
     "IOSFODNN7EXAMPLE",
     "ghp_",
@@ -52,6 +52,18 @@ const PIECES: [&str; 48] = [
     ">",
     ",",
     "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "user,password",
+    ",password\n",
+    "|password|user|\n|-|-|\n",
+    "a[2]{password,b}:\n  ",
+    "hunter2,",
+    "password: |\n  ",
+    "  ",
+    "|",
+    "\t",
+    ";",
+    ", \"value\": ",
+    "swordfish",
 ];
 
 /// Panics when redacting what `data` describes breaks a promise.

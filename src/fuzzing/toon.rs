@@ -10,7 +10,9 @@ pub fn toon(data: &[u8]) {
     let (text, _) = decode(data);
     let parsed = twice(Syntax::Toon, &text);
     check_tree(&parsed.tree, &text);
-    if !text.contains('\\') {
+    // An escape, and what is written as one: a control character within a line.
+    let is_escaped = |it: char| it == '\\' || it.is_control() && it != '\n';
+    if !text.replace("\r\n", "\n").contains(is_escaped) {
         let mut shown = text.to_string();
         // The sizes of lists are marks.
         for (start, _) in text.match_indices('[') {

@@ -121,7 +121,10 @@ pub(crate) fn latex(formula: &Formula) -> Option<(String, Author)> {
         pieces[index] = piece;
     }
     let tex = finished(pieces.into_iter().next()??);
-    Some((tex, Author::Conversion)).filter(|(tex, _)| !tex.trim().is_empty())
+    // LaTeX has no way to say a control character; the source keeps it.
+    let is_sayable =
+        !tex.trim().is_empty() && !tex.contains(|it: char| it.is_control() && it != '\n');
+    is_sayable.then_some((tex, Author::Conversion))
 }
 
 /// The TeX annotation of the formula, if the element at `top` is annotated as a whole.

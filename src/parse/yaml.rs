@@ -105,12 +105,33 @@ impl<'a> Reader<'a> {
             if DEPTH_MAX <= self.out.depth() + self.key.as_ref().map_or(0, |key| key.n_open) {
                 return Err((start, format!("it nests deeper than {DEPTH_MAX} levels")));
             }
+            if matches!(event, Event::DocumentEnd | Event::StreamEnd) {
+                self.pass_over(start)?;
+            }
             self.event(event, start..end);
             if !self.out.has_key() && self.key.is_none() {
                 self.resume = self.done;
             }
         }
+        self.pass_over(self.text.len())?;
         self.keep_until(self.text.len());
+        Ok(())
+    }
+
+    /// Refuses words before `end` that are no comment: the parser says nothing of some that follow
+    /// the end of a document.
+    fn pass_over(&self, end: usize) -> Result<(), (usize, String)> {
+        let Some(gap) = self.text.get(self.done..end) else { return Ok(()) };
+        let mut at = self.done;
+        for line in gap.split_inclusive('\n') {
+            let words = line.split('#').next().unwrap_or("");
+            let first = words.find(char::is_alphanumeric);
+            if let Some(first) = first.filter(|_| !words.trim_start().starts_with(['%', '&', '!']))
+            {
+                return Err((at + first, "words follow the end of a document".to_owned()));
+            }
+            at += line.len();
+        }
         Ok(())
     }
 
@@ -123,7 +144,7 @@ impl<'a> Reader<'a> {
             Event::MappingEnd | Event::SequenceEnd => return self.end(range),
             Event::DocumentStart(_) | Event::DocumentEnd | Event::StreamEnd => {
                 self.keep_until(range.start);
-                if self.text[range.clone()].starts_with(['-', '.']) && range.len() <= 3 {
+                if matches!(self.text[range.clone()].trim_end(), "---" | "...") {
                     self.done = self.done.max(range.end);
                 }
                 return;

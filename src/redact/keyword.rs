@@ -27,6 +27,8 @@ struct Site {
     equals: bool,
     /// White space before the value.
     spaced: bool,
+    /// It is all that stands on its line.
+    is_line: bool,
     wrap: Wrap,
 }
 
@@ -63,6 +65,8 @@ enum Separator {
     Comma,
     /// White space, after an option of a command line.
     Blank,
+    /// The name is itself a value, and `value` names what belongs to it: `name: X, value: …`.
+    Pair,
 }
 
 /// Whether the word that ends at `word_end` may name an assigned secret.
@@ -104,6 +108,9 @@ fn sign(text: &str, word_end: usize) -> Option<Sign> {
     }
     at += count(at, 6, |byte| b"\\\"'`])*_".contains(byte));
     let closer = name_end..at;
+    if let Some(end) = pair_end(bytes, at) {
+        return Some(Sign { name_end, closer, separator: Separator::Pair, end });
+    }
     at += count(at, 16, |byte| matches!(byte, b' ' | b'\t'));
     let (separator, n_bytes) = match (bytes.get(at)?, bytes.get(at + 1)) {
         (b'=', Some(b'>')) | (b':', Some(b'=')) => (Separator::Equals, 2),
@@ -116,6 +123,24 @@ fn sign(text: &str, word_end: usize) -> Option<Sign> {
         _ => return None,
     };
     Some(Sign { name_end, closer, separator, end: at + n_bytes })
+}
+
+/// Where the value begins after `, "value":` or `value=`.
+fn pair_end(bytes: &[u8], from: usize) -> Option<usize> {
+    let skip = |at: usize, set: &[u8]| {
+        at + bytes[at..].iter().take(48).take_while(|byte| set.contains(byte)).count()
+    };
+    let mut at = skip(from, b" \t\r\n,;");
+    // A word of its own.
+    if at == from {
+        return None;
+    }
+    at = skip(at, b"\\\"'");
+    if !bytes.get(at..at + 5)?.eq_ignore_ascii_case(b"value") {
+        return None;
+    }
+    at = skip(at + 5, b"\\\"' \t");
+    matches!(bytes.get(at), Some(b':' | b'=')).then_some(at + 1)
 }
 
 /// Whether the name that ends at `end` is an option: `--token`.
@@ -145,8 +170,20 @@ fn at_sign(text: &str, sign: &Sign) -> Option<Assigned> {
         Separator::Comma if alone || !upper || !closer.contains(['"', '\'']) => return None,
         _ => (),
     }
-    let mut equals = matches!(sign.separator, Separator::Equals | Separator::Comma);
+    let mut equals = match sign.separator {
+        Separator::Equals | Separator::Comma => true,
+        Separator::Pair => upper && !alone,
+        Separator::Colon | Separator::Tag | Separator::Blank => false,
+    };
     if sign.separator == Separator::Colon {
+        if let Some(value) = block(text, begin, at) {
+            let site = Site::of_cell(class, alone);
+            return is_secret_block(&site, text, &value).then_some(Assigned {
+                value,
+                begin,
+                quote: "",
+            });
+        }
         let n_marks = bytes[at..].iter().take(3).take_while(|at| b"*_".contains(at)).count();
         if 0 < n_marks && bytes.get(at + n_marks) == Some(&b' ') {
             at += n_marks + count_blanks(&bytes[at + n_marks..]);
@@ -165,7 +202,8 @@ fn at_sign(text: &str, sign: &Sign) -> Option<Assigned> {
     if sign.separator == Separator::Comma && wrap != Wrap::Quoted {
         return None;
     }
-    let site = Site { class, upper, alone, equals, spaced: 0 < n_blanks, wrap };
+    let is_line = sign.separator != Separator::Pair && begins_line(text, begin);
+    let site = Site { class, upper, alone, equals, spaced: 0 < n_blanks, is_line, wrap };
     let start = opened.as_ref().map_or(at, |opened| opened.start);
     let end_near = value_end(text, start, wrap, opened.as_ref(), HEAD_BYTES_MAX);
     if end_near <= start || !is_secret(&site, text, start, end_near) {
@@ -207,6 +245,69 @@ fn after_type(text: &str, at: usize) -> Option<usize> {
     let n_blanks = count_blanks(rest);
     let quoted = matches!(rest.get(n_blanks), Some(b'"' | b'\'' | b'`'));
     (0 < n_type && quoted).then_some(at + n_type + 1 + n_blanks)
+}
+
+/// The words of a YAML block after `key: |`, whose lines are indented more than the key.
+fn block(text: &str, begin: usize, at: usize) -> Option<Range<usize>> {
+    let rest = text[at..].strip_prefix(['|', '>'])?;
+    let line = rest.split(['\n', '\r']).next().unwrap_or("");
+    let marks = line.split(" #").next().unwrap_or("").trim_end();
+    if 2 < marks.len() || !marks.bytes().all(|it| it.is_ascii_digit() || b"+-".contains(&it)) {
+        return None;
+    }
+    let before = &text[text.floor_char_boundary(begin.saturating_sub(HEAD_BYTES_MAX))..begin];
+    let indent = before.len() - before.rfind(['\n', '\r']).map_or(0, |it| it + 1);
+    let from = at + 1 + line.len();
+    let (mut start, mut end) = (None, from);
+    let mut here = from;
+    for line in text[from..].split_inclusive('\n') {
+        let words = line.trim_start_matches([' ', '\t']);
+        if !words.trim().is_empty() {
+            let n_blanks = line.len() - words.len();
+            if n_blanks <= indent && from < here {
+                break;
+            }
+            start = start.or(Some(here + n_blanks));
+            end = here + line.trim_end().len();
+        }
+        here += line.len();
+    }
+    Some(start?..end)
+}
+
+fn is_secret_block(site: &Site, text: &str, value: &Range<usize>) -> bool {
+    let words = value::head(&text[value.clone()]);
+    // It says itself what it is.
+    if words.starts_with("-----BEGIN") {
+        return false;
+    }
+    let mut lines = words.lines();
+    let are_words = lines.all(|line| !line.trim().contains(char::is_whitespace));
+    let has_chance = words.split_whitespace().any(value::is_varied);
+    let several = words.contains('\n') && are_words && has_chance && site.class != Class::Maybe;
+    several || is_secret(site, text, value.start, value.start + words.len())
+}
+
+/// Whether a cell of a column of that class holds a secret.
+pub(super) fn is_secret_cell(class: Class, alone: bool, text: &str, cell: &Range<usize>) -> bool {
+    let site = Site::of_cell(class, alone);
+    let end = cell.start + value::head(&text[cell.clone()]).len();
+    cell.start < end && is_secret(&site, text, cell.start, end)
+}
+
+impl Site {
+    /// What stands alone in its notation, as if it were quoted.
+    fn of_cell(class: Class, alone: bool) -> Site {
+        Site {
+            class,
+            upper: false,
+            alone,
+            equals: class == Class::Key,
+            spaced: false,
+            is_line: true,
+            wrap: Wrap::Quoted,
+        }
+    }
 }
 
 /// Whether nothing but what may open a line of a file of variables stands before the name.
@@ -270,7 +371,8 @@ fn is_secret(site: &Site, text: &str, start: usize, end: usize) -> bool {
         // A word in a sentence.
         return value::is_random(whole);
     }
-    is_secret_word(site, whole, n_chars)
+    let is_line = site.is_line && ends_line(text, end);
+    is_secret_word(&Site { is_line, ..site.clone() }, whole, n_chars)
 }
 
 /// The rules for one word that stands where a value stands.
@@ -281,7 +383,16 @@ fn is_secret_word(site: &Site, word: &str, n_chars: usize) -> bool {
     let varied = value::is_varied(word);
     match site.class {
         Class::Password if varied => 6 <= n_chars,
-        Class::Password if letters => (if clear { 10 } else { 16 }) <= n_chars,
+        Class::Password if letters => {
+            let n_chars_min = match (clear, site.is_line) {
+                // A line of a file of settings.
+                (true, true) if !site.spaced && site.wrap == Wrap::Bare => 6,
+                (true, _) => 10,
+                (false, true) => 12,
+                (false, false) => 16,
+            };
+            n_chars_min <= n_chars
+        }
         Class::Password => clear && 16 <= n_chars,
         Class::Secret if varied => 6 <= n_chars,
         Class::Secret if joined => letters && clear && 12 <= n_chars,

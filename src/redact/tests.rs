@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::sites::TRIGGERS;
 use super::*;
 
 /// Each line is scrubbed alone; `§` marks where 16 characters of a token go on, `¶` a line break.
@@ -40,6 +41,13 @@ fn every_row_of_the_table_compiles_and_names_a_kind() {
     for kind in KINDS {
         assert!(RULES.iter().any(|rule| rule.kind == kind), "{kind}");
     }
+}
+
+#[test]
+fn the_manual_lists_the_kinds() {
+    let manual = include_str!("../../docs/redaction.md");
+    let rows = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    assert_eq!(rows.map(|(kind, _)| kind).collect::<Vec<_>>(), KINDS);
 }
 
 #[test]
@@ -495,6 +503,16 @@ fn hostile_repetition_costs_linear_time() {
         "<password>",
         "API_KEY=$(",
         "Authorization: Bearer ",
+        "password,",
+        "password,token\n",
+        "|password|\n|-|\n",
+        "password\n",
+        "a[1]{password}:\n  ",
+        "password,x\n\",",
+        "\n \"password",
+        "password: |\n ",
+        "password: |\n",
+        "token, value ",
     ];
     let redactor = Redactor::builtin();
     for piece in pieces {

@@ -8,7 +8,17 @@ use rusqlite::Connection;
 pub(crate) fn forget_references(path: &Path) {
     let conn = Connection::open(path).expect("it is there");
     conn.execute_batch(
-        "DROP TABLE wanted;
+        "DROP TABLE lease;
+         DROP TABLE tombstone;
+         ALTER TABLE file DROP COLUMN gone;
+         DROP TRIGGER heat_rearm;
+         DROP TRIGGER heat_moved;
+         DROP INDEX heat_to_announce;
+         ALTER TABLE heat DROP COLUMN full_at;
+         ALTER TABLE heat DROP COLUMN announced;
+         ALTER TABLE heat DROP COLUMN announced_at;
+         ALTER TABLE memory DROP COLUMN ticked_at;
+         DROP TABLE wanted;
          DROP TABLE file_name;
          DROP TABLE reference;
          DROP INDEX node_by_name;

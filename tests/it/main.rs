@@ -20,6 +20,8 @@ mod moving;
 mod old;
 /// What the README and the manual say.
 mod readme;
+/// What no door lets in: secrets.
+mod redaction;
 /// A folder that changes while it is served, and while it is not.
 mod rescan;
 /// A folder, the program, and a client.

@@ -217,6 +217,12 @@ mod random {
         "</mroot>",
     ];
 
+    #[test]
+    fn what_was_found_by_chance_stays_found() {
+        crate::fuzzing::mathml::mathml(b"\x0e");
+        crate::fuzzing::mathml::mathml(b"<mi>\x7f</mi>");
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
 

@@ -251,6 +251,17 @@ const PLAIN: &[&str] = &[
     "<Box>\n",
 ];
 
+#[test]
+fn what_was_found_by_chance_stays_found() {
+    fuzzing::toon::toon(b"n\r\rv:");
+    for text in ["{}-y", "[a]b", "\"a\"b", "{a: b}c\n---\ne: f\n"] {
+        fuzzing::yaml::yaml(text.as_bytes());
+    }
+    let warnings = |text| parse(Syntax::Yaml, text).warnings;
+    assert_eq!(warnings("{} # y\n---\n[a] # z\n... # x\n"), []);
+    assert_eq!(warnings("{}-y").len(), 1);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 300,

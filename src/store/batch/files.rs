@@ -23,7 +23,7 @@ impl Batch<'_> {
     /// Whether a file's row is as it was read earlier, outside of this write.
     pub(crate) fn is_unchanged_file(&self, row: &FileRow) -> Result<bool, StoreError> {
         const FILE: &str = "
-            SELECT id, root, path, size, mtime, content_hash, error
+            SELECT id, root, path, size, mtime, content_hash, error, gone
               FROM file
              WHERE id = ?1";
         let found = self

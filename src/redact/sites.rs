@@ -1,0 +1,82 @@
+//! The one pass over a text: which triggers are in it, and where names of secrets end.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
+use super::kinds::{RULES, Shape};
+use super::{ASSIGNMENT, keyword, table};
+
+/// All triggers, and the row that each belongs to.
+pub(super) static TRIGGERS: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
+    let triggers = RULES.iter().enumerate();
+    let (words, rows): (Vec<&str>, Vec<usize>) =
+        triggers.flat_map(|(row, rule)| rule.triggers.iter().map(move |word| (*word, row))).unzip();
+    let automaton = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(words)
+        .expect("a test builds it");
+    (automaton, rows)
+});
+
+/// What the one pass over a text tells.
+pub(super) struct Sites {
+    /// By row: whether one of its triggers is there.
+    pub(super) rows: [bool; RULES.len()],
+    /// Where words end that name secrets.
+    pub(super) names: Vec<usize>,
+    /// Where words end that may name columns.
+    pub(super) heads: Vec<usize>,
+    /// Where words end that announce secrets of AWS.
+    pub(super) aws: Vec<usize>,
+}
+
+impl Sites {
+    /// Looks for all triggers at once.
+    pub(super) fn in_text(text: &str) -> Sites {
+        let mut sites = Sites {
+            rows: [false; RULES.len()],
+            names: Vec::new(),
+            heads: Vec::new(),
+            aws: Vec::new(),
+        };
+        let (automaton, rows) = &*TRIGGERS;
+        for at in automaton.find_overlapping_iter(text) {
+            let row = rows[at.pattern().as_usize()];
+            let rule = &RULES[row];
+            if row == ASSIGNMENT && table::is_site(text, at.end()) {
+                sites.heads.push(at.end());
+            }
+            match rule.shape {
+                Shape::Assignment if keyword::is_site(text, at.end()) => sites.names.push(at.end()),
+                Shape::Assignment => continue,
+                Shape::AwsSecret => sites.aws.push(at.end()),
+                _ if sites.rows[row] => continue,
+                Shape::Address(_) if !has_credentials(text, at.end()) => continue,
+                Shape::Token(_) | Shape::Pem if !rule.triggers.contains(&&text[at.range()]) => {
+                    continue;
+                }
+                Shape::Token(_) if &text[at.range()] == "." && !has_dots(text, at.end()) => {
+                    continue;
+                }
+                Shape::Token(_) | Shape::Pem | Shape::Address(_) | Shape::Header(_) => (),
+            }
+            sites.rows[row] = true;
+        }
+        sites
+    }
+}
+
+/// Whether an address whose `://` ends at `from` has a part before its host, or is a webhook's.
+fn has_credentials(text: &str, from: usize) -> bool {
+    let bytes = text.as_bytes();
+    let stop = |byte: &&u8| byte.is_ascii_whitespace() || b"@/\"'<>`".contains(byte);
+    !text[..from].ends_with("://") || bytes[from..].iter().find(stop) == Some(&b'@')
+}
+
+/// Whether the second dot of a bot's token follows the first.
+fn has_dots(text: &str, from: usize) -> bool {
+    let bytes = text.as_bytes();
+    bytes.get(from + 6) == Some(&b'.') || bytes.get(from + 7) == Some(&b'.')
+}

@@ -1,0 +1,449 @@
+//! No secret is stored or said, whatever it looks like, whatever it stands in, through every door.
+
+use std::fs;
+
+use aho_corasick::AhoCorasick;
+use expect_test::expect;
+use serde_json::{Value, json};
+
+use super::support::{Client, Dice, Folder, Ran};
+
+type Make = fn(&mut Dice) -> Secret;
+
+/// Every kind, and a secret of it: what is written, and the words that must not be stored.
+const KINDS: &[(&str, Make)] = &[
+    ("aws_access_key", |dice| token("AKIA", &chars(dice, UPPER, 16))),
+    ("gcp_oauth_client_secret", |dice| token("GOCSPX-", &chars(dice, ALNUM, 28))),
+    ("google_api_key", |dice| token("AIza", &chars(dice, ALNUM, 35))),
+    ("github_pat", |dice| token("ghp_", &chars(dice, ALNUM, 36))),
+    ("github_fine_grained_pat", |dice| token("github_pat_", &chars(dice, ALNUM, 82))),
+    ("gitlab_pat", |dice| token("glpat-", &chars(dice, ALNUM, 20))),
+    ("anthropic_api_key", |dice| token("sk-ant-api03-", &chars(dice, ALNUM, 90))),
+    ("huggingface_token", |dice| token("hf_", &chars(dice, ALNUM, 34))),
+    ("openai_api_key", |dice| {
+        let (head, tail) = (chars(dice, ALNUM, 40), chars(dice, ALNUM, 40));
+        token("sk-proj-", &format!("{head}T3BlbkFJ{tail}"))
+    }),
+    ("stripe_secret_key", |dice| token("sk_live_", &chars(dice, ALNUM, 24))),
+    ("stripe_webhook_secret", |dice| token("whsec_", &chars(dice, ALNUM, 32))),
+    ("discord_bot_token", |dice| {
+        let parts = [chars(dice, ALNUM, 24), chars(dice, ALNUM, 6), chars(dice, ALNUM, 30)];
+        token("M", &parts.join("."))
+    }),
+    ("discord_webhook", |dice| {
+        let (id, key) = (chars(dice, DIGITS, 18), chars(dice, ALNUM, 68));
+        token("https://discord.com/api/webhooks/", &format!("{id}/{key}"))
+    }),
+    ("slack_token", |dice| token("xoxb-", &chars(dice, ALNUM, 40))),
+    ("slack_webhook", |dice| {
+        let key = chars(dice, ALNUM, 24);
+        token("https://hooks.slack.com/services/T00000000/B00000000/", &key)
+    }),
+    ("mailgun_api_key", |dice| token("key-", &chars(dice, HEX, 32))),
+    ("sendgrid_api_key", |dice| {
+        let (id, key) = (chars(dice, ALNUM, 22), chars(dice, ALNUM, 43));
+        token("SG.", &format!("{id}.{key}"))
+    }),
+    ("npm_token", |dice| token("npm_", &chars(dice, ALNUM, 36))),
+    ("pypi_token", |dice| token("pypi-AgEIcHlwaS5vcmc", &chars(dice, ALNUM, 60))),
+    ("linear_api_key", |dice| token("lin_api_", &chars(dice, ALNUM, 40))),
+    ("jwt", |dice| {
+        let (claims, sum) = (chars(dice, ALNUM, 30), chars(dice, ALNUM, 43));
+        token("eyJhbGciOiJIUzI1NiJ9.eyJ", &format!("{claims}.{sum}"))
+    }),
+    ("db_connection_string", |dice| around("postgres://app:", dice, "@db.example.com/app")),
+    ("bearer_auth_header", |dice| around("Authorization: Bearer ", dice, "")),
+    ("basic_auth_url", |dice| around("https://app:", dice, "@example.com/")),
+    ("private_key_block", |dice| {
+        let lines: Vec<String> = (0..3).map(|_| chars(dice, ALNUM, 64)).collect();
+        let text = format!(
+            "-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----",
+            lines.join("\n")
+        );
+        Secret { text, words: lines }
+    }),
+    ("env_secret_assignment", |dice| around("DB_PASSWORD=", dice, "")),
+];
+
+const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const ALNUM: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const HEX: &str = "0123456789abcdef";
+const DIGITS: &str = "123456789";
+
+struct Secret {
+    text: String,
+    words: Vec<String>,
+}
+
+fn token(head: &str, tail: &str) -> Secret {
+    Secret { text: format!("{head}{tail}"), words: vec![tail.to_owned()] }
+}
+
+fn around(before: &str, dice: &mut Dice, after: &str) -> Secret {
+    let words = chars(dice, ALNUM, 24);
+    Secret { text: format!("{before}{words}{after}"), words: vec![words] }
+}
+
+fn chars(dice: &mut Dice, of: &str, n: usize) -> String {
+    (0..n).map(|_| char::from(*dice.of(of.as_bytes()))).collect()
+}
+
+/// A format: its ending, and how one text stands in a file of it.
+type Write = fn(&str) -> String;
+
+const FORMATS: &[(&str, Write)] = &[
+    ("md", |text| format!("# Notes\n\nUse it:\n\n{text}\n\nand so on\n")),
+    ("code.md", |text| format!("# Notes\n\n```\n{text}\n```\n")),
+    ("list.md", |text| format!("- first\n- {}\n- last\n", text.replace('\n', "\n  "))),
+    ("html", |text| format!("<html><body><p>Use it:</p><pre>{text}</pre></body></html>")),
+    ("json", |text| json!({"use": [1, {"it": text}]}).to_string()),
+    ("jsonl", |text| {
+        let line = |text: &str| json!({"role": "user", "content": text}).to_string();
+        format!("{}\n{}\n", line("first"), line(text))
+    }),
+    ("yaml", |text| format!("use:\n  it: |\n    {}\n", text.replace('\n', "\n    "))),
+    ("quoted.yaml", |text| format!("use:\n  it: {}\n", json!(text))),
+    ("toml", |text| format!("[use]\nit = {}\n", json!(text))),
+    ("toon", |text| format!("use:\n  it: {}\n", json!(text))),
+    ("csv", |text| format!("a,b\n1,\"{text}\"\n2,c\n")),
+    ("txt", |text| format!("Use it:\n\n{text}\n")),
+    ("org", |text| format!("* Notes\n\n{text}\n")),
+    ("rst", |text| format!("Notes\n=====\n\n::\n\n  {}\n", text.replace('\n', "\n  "))),
+    ("mdx", |text| format!("# Notes\n\n{text}\n\n<Card />\n")),
+];
+
+/// What a door said, on whatever stream.
+type Said = String;
+
+type Enter = fn(&Folder) -> Said;
+
+/// Everything through which a folder called `notes` can become the database `memory.db`.
+const DOORS: &[(&str, Enter)] = &[
+    ("compile", |folder| {
+        let Ran { stdout, stderr, code } = folder.run(["compile", "notes", "--db", "memory.db"]);
+        assert_eq!(code, Some(0), "{stderr}");
+        stdout + &stderr
+    }),
+    ("the first compile of serve", |folder| {
+        let mut client =
+            Client::start(folder, &["--db", "memory.db", "--source", "notes", "--verbose"]);
+        let mut said =
+            client.ask("initialize", json!({"protocolVersion": "2025-11-25"})).to_string();
+        said += &client.logged("compiled");
+        client.close();
+        assert_eq!(client.wait().code(), Some(0));
+        while let Some(line) = client.log_line() {
+            said += &line;
+        }
+        said
+    }),
+    ("MemoryCompile", |folder| {
+        folder.write("all/none.md", "none\n");
+        let mut client = Client::start(folder, &["--db", "memory.db", "--source", "all", "-v"]);
+        let hello = client.ask("initialize", json!({"protocolVersion": "2025-11-25"}));
+        client.logged("compiled");
+        fs::rename(folder.path("notes"), folder.path("all/notes")).unwrap();
+        let path = folder.path("all/notes").to_string_lossy().into_owned();
+        let reply = client.call("MemoryCompile", json!({"path": path}));
+        assert!(!reply.is_error, "{}", reply.text);
+        let mut said = format!("{hello}{}", reply.result);
+        client.close();
+        assert_eq!(client.wait().code(), Some(0));
+        while let Some(line) = client.log_line() {
+            said += &line;
+        }
+        said
+    }),
+];
+
+/// Asserts that nothing of `words` is in the database of `folder`, in what was said, or in what the
+/// database can still be asked for.
+#[track_caller]
+fn assert_gone(folder: &Folder, said: &str, words: &[(String, String)], door: &str) {
+    let patterns: Vec<&str> = words.iter().map(|(word, _)| word.as_str()).collect();
+    let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(patterns).unwrap();
+    let look = |bytes: &[u8]| -> Vec<String> {
+        automaton.find_iter(bytes).map(|at| words[at.pattern().as_usize()].1.clone()).collect()
+    };
+    for name in folder.names().iter().filter(|it| it.starts_with("memory.db")) {
+        let left = look(&fs::read(folder.path(name)).unwrap());
+        assert!(left.is_empty(), "through {door} into {name}: {left:#?}");
+    }
+    let left = look(said.as_bytes());
+    assert!(left.is_empty(), "said by {door}: {left:#?}");
+    let shown = folder.ok(["inspect", "--tree", "--json", "--db", "memory.db"]);
+    let left = look(shown.as_bytes());
+    assert!(left.is_empty(), "shown after {door}: {left:#?}");
+}
+
+/// What the nodes of the file at `path` say, or those of agents where `path` is none.
+fn said_by(folder: &Folder, path: Option<&str>) -> String {
+    let conn = folder.database("memory.db");
+    let mut query = conn
+        .prepare(
+            "SELECT group_concat(content, ' ') FROM node LEFT JOIN file ON file.id = node.file
+              WHERE ifnull(file.path, '') IN (ifnull(?1, ''), 'notes/' || ?1)",
+        )
+        .unwrap();
+    query.query_row([path], |row| row.get::<_, Option<String>>(0)).unwrap().unwrap_or_default()
+}
+
+/// Every kind in every format, as the files of `notes`; the words that must not be stored.
+fn every_cell(folder: &Folder, dice: &mut Dice) -> Vec<(String, String)> {
+    let mut words = Vec::new();
+    for (kind, make) in KINDS {
+        for (ending, write) in FORMATS {
+            let secret = make(dice);
+            folder.write(format!("notes/{kind}.{ending}"), write(&secret.text));
+            let cell = format!("{kind} in {ending}");
+            words.extend(secret.words.into_iter().map(|it| (it, cell.clone())));
+        }
+    }
+    words
+}
+
+#[test]
+fn every_kind_in_every_format_through_every_door() {
+    for (seed, (door, enter)) in (1..).zip(DOORS) {
+        let folder = Folder::new();
+        let words = every_cell(&folder, &mut Dice::new(seed));
+        let said = enter(&folder);
+        assert_gone(&folder, &said, &words, door);
+        for (kind, _) in KINDS {
+            for (ending, _) in FORMATS {
+                let found = said_by(&folder, Some(&format!("{kind}.{ending}")));
+                let marker = format!("«redacted:{kind}»");
+                assert!(found.contains(&marker), "{kind}.{ending} through {door}: {found}");
+            }
+        }
+    }
+}
+
+type Arguments = fn(&str, &str) -> Value;
+
+/// What an agent writes, of whatever format the text is: the doors, by the arguments they take.
+const WRITES: &[(&str, Arguments)] = &[
+    ("MemoryWrite", |_, text| json!({"payload": text})),
+    ("MemoryWrite", |anchor, text| json!({"payload": text, "anchor": anchor})),
+    ("MemorySummarize", |anchor, text| json!({"node_id": anchor, "summary": text})),
+];
+
+#[test]
+fn every_kind_in_every_format_through_what_agents_write() {
+    let folder = Folder::new();
+    let words = every_cell(&folder, &mut Dice::new(9));
+    let mut client = Client::start(&folder, &["--db", "memory.db", "--verbose"]);
+    let mut said = client.ask("initialize", json!({"protocolVersion": "2025-11-25"})).to_string();
+    let first = client.call("MemoryWrite", json!({"payload": "the first words"}));
+    let anchor = first.result["structuredContent"]["node_id"].as_str().unwrap().to_owned();
+    for (kind, _) in KINDS {
+        for (ending, _) in FORMATS {
+            let text = fs::read_to_string(folder.path(format!("notes/{kind}.{ending}"))).unwrap();
+            for (tool, arguments) in WRITES {
+                let reply = client.call(tool, arguments(&anchor, &text));
+                assert!(!reply.is_error, "{kind}.{ending}: {}", reply.text);
+                said += &reply.result.to_string();
+            }
+        }
+        let marker = format!("«redacted:{kind}»");
+        assert!(said_by(&folder, None).contains(&marker), "{kind}");
+    }
+    client.close();
+    assert_eq!(client.wait().code(), Some(0));
+    while let Some(line) = client.log_line() {
+        said += &line;
+    }
+    assert_gone(&folder, &said, &words, "what agents write");
+}
+
+/// Where a secret hides, beside the plain text of a format: a file, and where the secret stands.
+const PLACES: &[(&str, &str)] = &[
+    ("href.html", "<p>a <a href=\"https://example.com/?k=§\">link</a></p>"),
+    ("src.html", "<p>a <img src=\"pic.png?k=§\" alt=\"§\" title=\"§\"></p>"),
+    ("title.html", "<html><head><title>Mail §</title></head><body><p>x</p></body></html>"),
+    ("entities.html", "<p>&#xE0;&amp;<code>§</code></p><td data-k=\"§\">y</td>"),
+    ("attribute.mdx", "# A\n\n<Card key=\"§\">\ntext\n</Card>\n"),
+    ("raw.md", "a <span title=\"§\">b</span>\n\n<div data-key=\"§\">\nx\n</div>\n"),
+    ("link.md", "See [§](a.md) and [b](https://x.org/?k=§ \"§\") and ![§](§.png).\n\n[r]: /§\n"),
+    (
+        "wiki.md",
+        "See [[§; w=2]] and [[a#§|§]] and ![[§]] and <knowledge weight=\"2\">§</knowledge>.\n",
+    ),
+    ("code.md", "Inline `§`.\n\n    indented §\n\n```§\nx\n```\n\n~~~sh §\ny\n~~~\n"),
+    ("heading.md", "# § one\n\nSetext §\n======\n\n| a | § |\n|---|---|\n| § | b |\n\n[^1]: §\n"),
+    ("front.md", "---\ntitle: §\n§: x\ntags: [a, §]\nalias: \"§\"\n---\n\ntext\n"),
+    ("front-toml.md", "+++\ntitle = \"§\"\n[extra]\nk = \"§\"\n+++\n\ntext\n"),
+    ("names.json", "{\"§\": 1, \"a\": {\"§\": [\"§\", {\"§\": null}]}}"),
+    ("names.yaml", "§: 1\na:\n  - §: b\n# a comment §\n"),
+    ("names.toml", "\"§\" = 1\n[a.\"§\"]\nb = 2 # §\n"),
+    ("names.toon", "rows[2]{a,§}:\n  1,§\n  2,x\n"),
+    ("names.csv", "a,§\n1,§\n"),
+    (
+        "names.jsonl",
+        "{\"§\": 1}\n{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"§\"}]}\n",
+    ),
+    (
+        "drawer.org",
+        "* TODO § :tag:\n:PROPERTIES:\n:KEY: §\n:END:\n#+TITLE: §\n[[https://x/§][§]]\n",
+    ),
+    ("field.rst", ":key: §\n\n.. note:: §\n\n.. _§: https://x/§\n"),
+    ("crlf.md", "# A\r\n\r\ntext § here\r\n\r\n- §\r\n"),
+    ("bom.txt", "\u{feff}§\n"),
+    ("math.html", "<p><math><mtext>§</mtext></math></p>"),
+    ("comment.html", "<!-- § --><p>x</p><script>var a = '§'</script><style>§</style>"),
+    ("long.txt", "word word word word word word word word word word word word word word §\n"),
+    ("deep/§/inner.md", "# x\n"),
+    ("name-§.md", "# x\n\ntext\n"),
+];
+
+#[test]
+fn a_secret_is_found_wherever_it_hides() {
+    let mut dice = Dice::new(77);
+    let folder = Folder::new();
+    let mut words = Vec::new();
+    let mut fill = |text: &str, place: &str| {
+        let mut out = String::new();
+        for part in text.split('§') {
+            if !out.is_empty() || !std::ptr::eq(part.as_ptr(), text.as_ptr()) {
+                let key = chars(&mut dice, UPPER, 16);
+                out += &format!("AKIA{key}");
+                words.push((key, place.to_owned()));
+            }
+            out += part;
+        }
+        out
+    };
+    for (place, text) in PLACES {
+        let path = fill(place, place);
+        folder.write(format!("notes/{path}"), fill(text, place));
+    }
+    let wide = fill("text § here\n", "utf16");
+    let wide = |end: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        std::iter::once(0xfeff).chain(wide.encode_utf16()).flat_map(end).collect()
+    };
+    folder.write("notes/le.txt", wide(u16::to_le_bytes));
+    folder.write("notes/be.txt", wide(u16::to_be_bytes));
+    // A secret on either side of where a long text is split into nodes.
+    let mut long = String::new();
+    for nth in 0..400 {
+        long += &fill(&format!("{} § ", "word ".repeat(nth % 7)), "split");
+    }
+    folder.write("notes/split.txt", &long);
+    folder.write("notes/split.md", &long);
+    let said = DOORS[0].1(&folder);
+    assert_gone(&folder, &said, &words, "compile");
+}
+
+#[test]
+fn messages_and_roots_are_scrubbed_too() {
+    let mut dice = Dice::new(78);
+    let secrets: Vec<String> =
+        (0..2).map(|_| format!("AKIA{}", chars(&mut dice, UPPER, 16))).collect();
+    let folder = Folder::new();
+    let root = format!("notes-{}", secrets[0]);
+    folder.write(format!("{root}/a.md"), "# x\n\ntext\n");
+    let message = format!("with {}", secrets[1]);
+    let args = ["compile", &root, "--db", "memory.db", "-m", &message];
+    let first = folder.run(args);
+    folder.write(format!("{root}/a.md"), "# x\n\nother text\n");
+    folder.date(format!("{root}/a.md"), 5);
+    let second = folder.run(args);
+    assert_eq!(
+        second.stdout, "compiled: 0 added, 1 modified, 0 removed (1 ops)\n",
+        "{}",
+        second.stderr
+    );
+    let file = format!("{root}/a.md");
+    let third = folder.ok(["compile", &file, "--db", "memory.db"]);
+    assert_eq!(third, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+    let said = first.transcript() + &second.transcript() + &third;
+    let words: Vec<_> =
+        secrets.iter().map(|it| (it.clone(), "root or message".to_owned())).collect();
+    assert_gone(&folder, &said, &words, "compile");
+    let facts: Value = folder.facts("memory.db");
+    assert_eq!(facts["nodes"], json!(2), "{facts}");
+}
+
+const OLD: &str = "AKIAQ7RM2XNVT5WZ3KLD";
+
+/// A memory with a secret in it, as one had that was made before secrets were known.
+fn old_memory() -> Folder {
+    let folder = Folder::new().file("notes/a.md", "# Deploy\n\nUse SECRET.\n\nAnd so on.\n");
+    folder.ok(["compile", "notes", "--db", "memory.db", "-m", "first"]);
+    folder.write("notes/a.md", "# Deploy\n\nUse nothing, SECRET neither.\n\nAnd so on.\n");
+    folder.date("notes/a.md", 9);
+    folder.ok(["compile", "notes", "--db", "memory.db", "-m", "second"]);
+    let sql = "
+        UPDATE node SET content = replace(content, 'SECRET', ?1);
+        UPDATE blob SET content = replace(content, 'SECRET', ?1);
+        UPDATE snapshot SET message = message || ' ' || ?1 WHERE id = 1;";
+    let database = folder.database("memory.db");
+    for sql in sql.split(';').filter(|it| !it.trim().is_empty()) {
+        database.execute(sql, [OLD]).unwrap();
+    }
+    drop(database);
+    folder
+}
+
+fn old_words() -> Vec<(String, String)> {
+    vec![(OLD.to_owned(), "an old secret".to_owned())]
+}
+
+#[test]
+fn redact_takes_secrets_out_of_an_old_memory() {
+    let folder = old_memory();
+    folder.check("redact --dry-run", expect![[r#"
+        would have redacted 1 secret in 1 node, 1 earlier version and 1 path or message: 1 aws_access_key; nothing was changed
+        = 1
+    "#]]);
+    folder.check("redact", expect![[r#"
+        redacted 1 secret in 1 node, 1 earlier version and 1 path or message: 1 aws_access_key; nothing is left in the file
+        = 0
+    "#]]);
+    folder.check(
+        "redact",
+        expect![[r#"
+        no secret was found; nothing is left in the file
+        = 0
+    "#]],
+    );
+    folder.assert_healthy("memory.db");
+    assert_gone(&folder, "", &old_words(), "redact");
+    let again = folder.ok(["compile", "notes", "--db", "memory.db"]);
+    assert_eq!(again, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+    folder.check("redact --db nowhere.db", expect![[r#"
+        ! remindb: no database at `nowhere.db`; make one with `remindb compile FOLDER --db nowhere.db`
+        = 2
+    "#]]);
+}
+
+#[test]
+fn redact_works_while_a_server_is_up() {
+    let folder = old_memory();
+    let mut client = Client::legacy(&folder, &["--db", "memory.db"]);
+    let found = client.text("MemorySearch", json!({"query": "deploy"}));
+    assert!(found.contains("Deploy"), "{found}");
+    let said: Value = serde_json::from_str(&folder.ok(["redact", "--json"])).unwrap();
+    assert_eq!((&said["secrets"], &said["left"]), (&json!(1), &json!([])), "{said}");
+    let shown = client.text("MemorySearch", json!({"query": "neither", "detail": "full"}));
+    assert!(shown.contains("«redacted:aws_access_key»"), "{shown}");
+    client.end();
+    assert_gone(&folder, &shown, &old_words(), "redact");
+    folder.assert_healthy("memory.db");
+}
+
+#[test]
+fn a_kill_leaves_the_old_memory_or_the_new_one() {
+    let folder = old_memory();
+    for _ in 0..4 {
+        let mut child = folder.command(["redact"]).spawn().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let state = folder.run(["doctor"]).stdout;
+        assert!(state.contains("✓ fingerprint") && state.contains("✓ integrity_check"), "{state}");
+    }
+    let said = folder.ok(["redact"]);
+    assert!(said.ends_with("nothing is left in the file\n"), "{said}");
+    folder.assert_healthy("memory.db");
+    assert_gone(&folder, "", &old_words(), "redact");
+}
