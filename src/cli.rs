@@ -28,6 +28,8 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use args::{COMMANDS, Command};
 use paint::Paint;
@@ -89,6 +91,9 @@ fn written(result: io::Result<()>) -> Result<(), Failure> {
 
 /// Runs the program with the arguments after its name.
 pub(crate) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    // A file that may not grow is an error to who writes it, not the end of the process.
+    let told = Arc::new(AtomicBool::new(false));
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, told);
     let stdout = io::stdout();
     let has_colour = stdout.is_terminal()
         && env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())

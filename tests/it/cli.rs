@@ -152,39 +152,45 @@ fn doctor_reports_every_check() {
     folder.check(
         "doctor --db m.db",
         expect![[r#"
-        ✓ Database is healthy
+            ✓ Database is healthy
 
-        ✓ fts5_sync            FTS5 index in sync with 4 nodes
-        ✓ orphan_parent_id     no orphans
-        ✓ head_cursor          HEAD → snapshot 1
-        ✓ dangling_diffs       no dangling diffs
-        ✓ schema_version       6/6 migrations applied
-        ✓ stale_compile_root   1 compile roots present
-        ✓ integrity_check      every page and index is sound
-        ✓ foreign_keys         every reference has its row
-        ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
-        ✓ content_hashes       4 texts match their hashes
-        = 0
-    "#]],
+            ✓ fts5_sync            FTS5 index in sync with 4 nodes
+            ✓ orphan_parent_id     no orphans
+            ✓ parent_cycles        every node stands below a root
+            ✓ head_cursor          HEAD → snapshot 1
+            ✓ dangling_diffs       no dangling diffs
+            ✓ schema_version       6/6 migrations applied
+            ✓ stale_compile_root   1 compile roots present
+            ✓ integrity_check      every page and index is sound
+            ✓ foreign_keys         every reference has its row
+            ✓ node_rows            4 nodes can be read
+            ✓ heat_rows            every node has a temperature
+            ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
+            ✓ content_hashes       4 texts match their hashes
+            = 0
+        "#]],
     );
     folder.database("m.db").execute_batch("UPDATE node SET content = 'x' WHERE key = 2").unwrap();
     folder.check(
         "doctor --db m.db",
         expect![[r#"
-        ✗ Database is unhealthy
+            ✗ Database is unhealthy
 
-        ✓ fts5_sync            FTS5 index in sync with 4 nodes
-        ✓ orphan_parent_id     no orphans
-        ✓ head_cursor          HEAD → snapshot 1
-        ✓ dangling_diffs       no dangling diffs
-        ✓ schema_version       6/6 migrations applied
-        ✓ stale_compile_root   1 compile roots present
-        ✓ integrity_check      every page and index is sound
-        ✓ foreign_keys         every reference has its row
-        ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
-        ✗ content_hashes       1 of 4 texts differ from their hash
-        = 1
-    "#]],
+            ✓ fts5_sync            FTS5 index in sync with 4 nodes
+            ✓ orphan_parent_id     no orphans
+            ✓ parent_cycles        every node stands below a root
+            ✓ head_cursor          HEAD → snapshot 1
+            ✓ dangling_diffs       no dangling diffs
+            ✓ schema_version       6/6 migrations applied
+            ✓ stale_compile_root   1 compile roots present
+            ✓ integrity_check      every page and index is sound
+            ✓ foreign_keys         every reference has its row
+            ✓ node_rows            4 nodes can be read
+            ✓ heat_rows            every node has a temperature
+            ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
+            ✗ content_hashes       1 of 4 texts differ from their hash
+            = 1
+        "#]],
     );
 }
 
@@ -241,6 +247,14 @@ fn a_mistyped_database_is_an_error_and_makes_nothing() {
     check_makes_nothing(
         &folder,
         "doctor --db typo.db",
+        expect![[r#"
+        ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
+        = 2
+    "#]],
+    );
+    check_makes_nothing(
+        &folder,
+        "serve --db typo.db",
         expect![[r#"
         ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
         = 2
@@ -393,33 +407,33 @@ fn what_is_no_memory_is_refused_and_stays_as_it_was() {
         &folder,
         "inspect --db newer.db",
         expect![[r#"
-        ! remindb: `newer.db` has schema 99, newer than 6, the newest this build knows; update the program
-        = 2
-    "#]],
+            ! remindb: `newer.db` has schema 99, newer than 6, the newest this build knows; update the program
+            = 2
+        "#]],
     );
     check_makes_nothing(
         &folder,
         "compile notes --db newer.db",
         expect![[r#"
-        ! remindb: `newer.db` has schema 99, newer than 6, the newest this build knows; update the program
-        = 2
-    "#]],
+            ! remindb: `newer.db` has schema 99, newer than 6, the newest this build knows; update the program
+            = 2
+        "#]],
     );
     check_makes_nothing(
         &folder,
         "serve --db newer.db",
         expect![[r#"
-        ! remindb: `newer.db` has schema 99, newer than 6, the newest this build knows; update the program
-        = 2
-    "#]],
+            ! remindb: `newer.db` has schema 99, newer than 6, the newest this build knows; update the program
+            = 2
+        "#]],
     );
     check_makes_nothing(
         &folder,
         "search a --db newer.db",
         expect![[r#"
-        ! remindb: `newer.db` has schema 99, newer than 6, the newest this build knows; update the program
-        = 2
-    "#]],
+            ! remindb: `newer.db` has schema 99, newer than 6, the newest this build knows; update the program
+            = 2
+        "#]],
     );
     check_makes_nothing(
         &folder,
@@ -506,7 +520,7 @@ fn misuse_is_explained() {
     "#]],
     );
     folder.check("compil a", expect![[r#"
-        ! remindb: no command `compil`; there are compile, serve, inspect, search, doctor, gc, completion, help; did you mean `compile`?; see `remindb help`
+        ! remindb: no command `compil`; there are compile, serve, inspect, search, doctor, backup, restore, export, import, salvage, completion, help; did you mean `compile`?; see `remindb help`
         = 2
     "#]]);
     folder.check(
@@ -591,7 +605,7 @@ fn misuse_is_explained() {
     "#]],
     );
     folder.check("help me", expect![[r#"
-        ! remindb: no help for `me`; there is for compile, serve, inspect, search, doctor, gc, completion, help
+        ! remindb: no help for `me`; there is for compile, serve, inspect, search, doctor, backup, restore, export, import, salvage, completion, help
         = 2
     "#]]);
     folder.check(
@@ -709,7 +723,7 @@ fn help_and_version_are_there_in_80_columns() {
     assert_eq!(overview, folder.ok(["--help"]));
     assert_eq!(overview, folder.ok(["-h"]));
     assert_eq!(overview, folder.ok([] as [&str; 0]));
-    let commands = ["compile", "serve", "inspect", "search", "doctor", "gc", "completion"];
+    let commands = ["compile", "serve", "inspect", "search", "doctor", "completion"];
     for name in commands {
         let text = folder.ok(["help", name]);
         assert_eq!(text, folder.ok([name, "--help"]));

@@ -221,9 +221,19 @@ fn a_lost_head_is_given_again() {
 }
 
 #[test]
+fn a_lost_list_of_tables_is_that_of_a_new_memory() {
+    let folder = memory();
+    let all = folder.facts("m.db")["nodes"].clone();
+    let ran = salvage(&folder, |bytes| bytes[..PAGE_BYTES].fill(0));
+    assert!(ran.stdout.contains("the list of tables"), "{}", ran.transcript());
+    folder.assert_healthy("new.db");
+    assert_eq!(folder.facts("new.db")["nodes"], all);
+}
+
+#[test]
 fn what_is_no_memory_any_more_is_said() {
     let folder = memory();
-    let ran = salvage(&folder, |bytes| bytes[..PAGE_BYTES].fill(0));
+    let ran = salvage(&folder, |bytes| bytes.fill(b'x'));
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""));
     assert!(ran.stderr.contains("restore a backup"), "{}", ran.stderr);
     assert!(!folder.path("new.db").exists());

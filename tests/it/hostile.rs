@@ -227,7 +227,7 @@ fn an_empty_folder_is_an_empty_memory() {
         expect![[r#"
         {
           "database": "m.db",
-          "size_bytes": 106496,
+          "size_bytes": 139264,
           "nodes": 0,
           "tokens": 0,
           "by_type": {},
@@ -261,9 +261,8 @@ fn bad_ignore_rules_cost_themselves() {
         .file("notes/secret-not.md", "Yes.\n")
         .file("notes/node_modules/x.md", "No.\n");
     expect![[r#"
-        compiled: 1 added, 0 modified, 0 removed (1 ops), 2 warnings
-        ! remindb: warning: .remindb/ignore:2: not a pattern: a `[` has no `]`; write `\[` for the character itself; the line is passed over
-        ! remindb: warning: .remindb/ignore:6: not a pattern: `z-a` is no range; write `a-z`; the line is passed over
+        compiled: 1 added, 0 modified, 0 removed (1 ops), 1 warning
+        ! remindb: warning: .remindb/ignore:6: not a rule: error parsing glob 'a[z-a]': invalid range; 'z' > 'a'; the line is passed over
         = 0
     "#]].assert_eq(&compile(&folder).transcript());
 }

@@ -272,7 +272,41 @@ fn a_restore_that_is_killed_leaves_the_old_state_or_the_new() {
         let _ = std::process::Command::new("kill").args(["-s", "KILL", &pid.to_string()]).output();
         finish(child);
         folder.assert_healthy("m.db");
+        let n_drafts = folder.names().iter().filter(|it| it.ends_with(".draft")).count();
+        assert!(n_drafts < 3, "what a kill leaves piles up: {:?}", folder.names());
         let now = folder.facts("m.db")["head"]["id"].clone();
         assert!(now == old || now == new, "{now}");
     }
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_leaves_the_old_state() {
+    let folder = memory();
+    folder.ok(["backup", "b.db", "--db", "m.db"]);
+    folder.ok(["export", "a.jsonl", "--db", "m.db"]);
+    let before = (folder.names(), folder.facts("m.db"));
+    let program = env!("CARGO_BIN_EXE_remindb");
+    for args in [
+        "backup c.db --db m.db",
+        "restore b.db --db m.db",
+        "import a.jsonl --db c.db",
+        "doctor --fix --db b.db",
+    ] {
+        if args.starts_with("doctor") {
+            folder.database("b.db").execute("UPDATE memory SET fingerprint = 5", []).unwrap();
+        }
+        // In units of 512 or 1024 bytes: less than any of these files.
+        let line = format!("ulimit -f 60; exec '{program}' {args}");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &line]).current_dir(folder.path("")).stdin(std::process::Stdio::null());
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let ran = Ran::of(&folder, &mut command);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{args}: {}", ran.stderr);
+        assert!(ran.stderr.contains("cannot") || ran.stderr.contains("full"), "{}", ran.stderr);
+    }
+    let is_ours = |it: &String| !it.ends_with("-wal") && !it.ends_with("-shm");
+    let names = |names: Vec<String>| names.into_iter().filter(is_ours).collect::<Vec<_>>();
+    assert_eq!(names(folder.names()), names(before.0));
+    folder.assert_healthy("m.db");
+    assert_eq!(folder.facts("m.db")["head"], before.1["head"]);
 }

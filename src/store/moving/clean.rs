@@ -1,8 +1,9 @@
 //! Rows on their way in lose the secrets that this build knows.
 //!
 //! A text that changes has another hash, so everything that names it by its hash follows: the
-//! node, the history, the files' side. So does what it refers to. What was computed from the old text is computed anew, and the
-//! state gets a snapshot of its own, since its fingerprint is none of the history's.
+//! node, the history, the files' side. So does what it refers to. What was computed from the old
+//! text is computed anew, and the state gets a snapshot of its own, since its fingerprint is none
+//! of the history's.
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,10 @@
 //! Files that appear whole or not at all: filled under another name, then given theirs.
 //!
 //! A draft stands in the folder of its destination, so that naming it is one step of the file
-//! system, and only its owner can read it. One that gets no name is removed; a kill leaves it
-//! behind as `.NAME.N.draft`, which nothing reads.
+//! system, and only its owner can read it. One that gets no name is removed; what a kill leaves, as
+//! `.NAME.N.draft`, is used again by the next draft of that name.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 #[cfg(unix)]
 use std::os::unix::fs::OpenOptionsExt;
@@ -18,7 +18,7 @@ use crate::store::{Doing, StoreError, schema};
 /// What SQLite keeps beside a database.
 const COMPANIONS: &[&str] = &["-wal", "-shm", "-journal"];
 
-/// Names tried before giving up; each one taken is a draft of another process, or left by a kill.
+/// Names tried before giving up; each one taken is a draft of another process.
 const NAMES_MAX: usize = 1000;
 
 /// What to do when the destination exists.
@@ -33,6 +33,8 @@ pub(crate) struct Draft {
     path: PathBuf,
     dest: PathBuf,
     if_there: IfThere,
+    /// Held as long as the draft has no name, so that nobody takes it for a left one.
+    _lock: File,
 }
 
 impl Draft {
@@ -46,10 +48,8 @@ impl Draft {
         let name = name.to_string_lossy();
         for nth in 0..NAMES_MAX {
             let path = dest.with_file_name(format!(".{name}.{nth}.draft"));
-            match private().create_new(true).open(&path) {
-                Ok(_) => return Ok(Draft { path, dest: dest.to_owned(), if_there }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
-                Err(error) => return Err(error).on("write beside", dest),
+            if let Some(lock) = take(&path).on("write beside", dest)? {
+                return Ok(Draft { path, dest: dest.to_owned(), if_there, _lock: lock });
             }
         }
         let what = format!("too many drafts beside `{}`; remove `.{name}.*.draft`", dest.display());
@@ -117,10 +117,49 @@ impl Drop for Draft {
     fn drop(&mut self) {
         // What is not there need not be removed.
         let _ = fs::remove_file(&self.path);
-        for suffix in COMPANIONS {
-            let _ = fs::remove_file(with_suffix(&self.path, suffix));
-        }
+        drop_companions(&self.path);
     }
+}
+
+fn drop_companions(path: &Path) {
+    for suffix in COMPANIONS {
+        let _ = fs::remove_file(with_suffix(path, suffix));
+    }
+}
+
+/// Makes an empty file, or takes one that a killed process left; `None` if somebody works on it.
+fn take(path: &Path) -> io::Result<Option<File>> {
+    let file = private().create(true).truncate(false).open(path)?;
+    match file.try_lock() {
+        Ok(()) => (),
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        // Where files cannot be locked, only a new one is surely nobody's.
+        Err(TryLockError::Error(_)) if file.metadata()?.len() == 0 => return Ok(Some(file)),
+        Err(TryLockError::Error(_)) => return Ok(None),
+    }
+    // Its owner may have published it since it was opened here: then it must not be touched.
+    if !is_same(&file, path) {
+        return Ok(None);
+    }
+    file.set_len(0)?;
+    drop_companions(path);
+    Ok(Some(file))
+}
+
+#[cfg(unix)]
+fn is_same(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let name = |it: fs::Metadata| (it.dev(), it.ino(), it.nlink());
+    match (file.metadata().map(name), path.symlink_metadata().map(name)) {
+        // A second link is the name that it was published under.
+        (Ok(file), Ok(path)) => file == path && file.2 == 1,
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &File, path: &Path) -> bool {
+    path.exists()
 }
 
 /// A folder's entry lasts when the folder is on the disk, too.

@@ -6,12 +6,12 @@
 //! computed anew. A missing text stays missing; nothing is invented.
 
 mod gaps;
+mod graft;
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use graft::Part;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
 use super::draft::{Draft, IfThere};
@@ -51,9 +51,16 @@ pub(crate) fn salvage(
     let copy = Draft::of(&with_suffix(out, ".damaged"), IfThere::Refuse)?;
     copy_still(damaged, copy.path())?;
     let mut conn = draft.database()?;
-    give_head(copy.path(), draft.path())?;
-    let from = open(copy.path(), damaged)?;
     let mut losses = Vec::new();
+    graft::graft(copy.path(), draft.path(), Part::Head).on("read", damaged)?;
+    let from = match open(copy.path(), damaged) {
+        Ok(from) => from,
+        Err(_) => {
+            losses.push("the list of tables: that of a new memory was taken".to_owned());
+            graft::graft(copy.path(), draft.path(), Part::Schema).on("read", damaged)?;
+            open(copy.path(), damaged)?
+        }
+    };
     let tx = conn.transaction().doing("begin to salvage")?;
     let n_read = read_all(&from, &tx, &mut losses, progress)?;
     tx.commit().doing("commit what was read")?;
@@ -77,26 +84,6 @@ pub(crate) fn salvage(
     }
     draft.publish()?;
     Ok(Salvaged { n_nodes, fingerprint, losses })
-}
-
-/// Gives a file without the head of a database that of a sound memory: all have the same, but for
-/// the number of pages.
-fn give_head(copy: &Path, sound: &Path) -> Result<(), MoveError> {
-    const MAGIC: &[u8] = b"SQLite format 3\0";
-    const HEAD_BYTES: usize = 100;
-    const PAGE_BYTES: u64 = 4096;
-    let mut file = File::options().read(true).write(true).open(copy).on("read", copy)?;
-    let n_pages = file.metadata().on("read", copy)?.len() / PAGE_BYTES;
-    let mut head = [0; HEAD_BYTES];
-    let is_there = file.read_exact(&mut head).is_ok() && head.starts_with(MAGIC);
-    if is_there || n_pages == 0 {
-        return Ok(());
-    }
-    File::open(sound).and_then(|mut it| it.read_exact(&mut head)).on("read", sound)?;
-    head[28..32].copy_from_slice(&u32::try_from(n_pages).unwrap_or(u32::MAX).to_be_bytes());
-    // No list of free pages.
-    head[32..40].fill(0);
-    file.seek(SeekFrom::Start(0)).and_then(|_| file.write_all(&head)).on("write", copy)
 }
 
 /// Opens the copy to read whatever its schema still names, past every check that can be passed by.

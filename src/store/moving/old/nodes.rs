@@ -157,9 +157,9 @@ impl Taking<'_, '_, '_> {
         let level = rows::whole(row, 2)?.filter(|_| node_type == NodeType::Heading);
         let mut label = rows::word(row, 3)?;
         let (mut lang, mut content) = modern(node_type, &label, rows::word(row, 4)?);
-        self.cleaner.scrub(&mut content);
-        self.cleaner.scrub(&mut label);
-        lang.as_mut().map(|it| self.cleaner.scrub(it));
+        for text in [&mut content, &mut label].into_iter().chain(&mut lang) {
+            self.cleaner.scrub(text);
+        }
         let hash = ContentHash::of(&content);
         let source = match (&file, said) {
             (None, _) => None,
@@ -178,13 +178,14 @@ impl Taking<'_, '_, '_> {
         let id = self.id(old_id, node_type, path, &content).to_string();
         let trail = above.unwrap_or_else(|| trail::stem(path).to_owned());
         let (key, parent, position) = place;
+        let file = file.as_ref().map(|it: &OldFile| it.id.0);
         self.to
             .prepare_cached(ADD)
             .and_then(|mut it| {
                 it.execute(params![
                     key,
                     id,
-                    file.as_ref().map(|it: &OldFile| it.id.0),
+                    file,
                     parent,
                     position,
                     node_type.as_str(),
