@@ -61,8 +61,8 @@ impl Rolled {
         }
         if self.is_unscrubbed {
             text.push_str(
-                "\nwarning: dropped text may still be in the file, which others are reading or which \
-                 has no room for a copy; run `remindb gc` later",
+                "\nwarning: dropped text may still be in the file, which others are reading or \
+                 which has no room for a copy; run `remindb gc` later",
             );
         }
         text

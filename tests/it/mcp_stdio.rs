@@ -9,14 +9,18 @@ use super::support::{Client, Dice, Folder, finish, modern, signal};
 
 const NOTES: &str = "# Store\n\nOne connection writes.\n\n## Limits\n\nFive kilobytes.\n";
 
-const TOOLS: [&str; 14] = [
+const TOOLS: [&str; 18] = [
     "MemoryCompile",
+    "MemoryDelta",
+    "MemoryDiff",
     "MemoryFetch",
     "MemoryFetchBatch",
     "MemoryForget",
+    "MemoryHistory",
     "MemoryPin",
     "MemoryRelate",
     "MemoryRelated",
+    "MemoryRollback",
     "MemorySearch",
     "MemoryStats",
     "MemorySummarize",
@@ -27,7 +31,7 @@ const TOOLS: [&str; 14] = [
 ];
 
 /// Tokens of the list of tools, which every session pays for.
-const LIST_TOKENS_MAX: usize = 1_700;
+const LIST_TOKENS_MAX: usize = 2_300;
 
 fn compiled() -> Folder {
     let folder = Folder::new().file("notes/store.md", NOTES);
@@ -61,6 +65,14 @@ fn call_all(client: &mut Client) {
     assert_eq!(removed, format!("edge removed: {id} -> {}", &other[..11]));
     let stats = client.text("MemoryStats", json!({}));
     assert!(stats.contains("Nodes:                4 (11 tokens)"), "{stats}");
+    let delta = client.text("MemoryDelta", json!({}));
+    assert!(delta.contains(&format!("[add] {id} (snapshot 1) [text] Five kilobytes.")), "{delta}");
+    let diff = json!({"from_snapshot_id": 0, "to_snapshot_id": 1});
+    assert!(client.text("MemoryDiff", diff).contains("\n+Five kilobytes.\n"));
+    let history = client.text("MemoryHistory", json!({"anchor": id}));
+    assert!(history.ends_with("\n  new: Five kilobytes."), "{history}");
+    let rolled = client.text("MemoryRollback", json!({"snapshot_id": 1}));
+    assert_eq!(rolled, "already at snapshot 1; nothing to do");
     let compiled = client.text("MemoryCompile", json!({"path": "."}));
     assert_eq!(compiled, "compiled: 0 added, 0 modified, 0 removed (0 ops)");
 }
