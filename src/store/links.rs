@@ -386,17 +386,23 @@ pub(super) fn insert(
     const ADD: &str = "
         INSERT INTO reference (source, origin, form, label, path, id_hint, heading, alias, weight)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    const WANT: &str = "INSERT INTO wanted (name, reference) VALUES (?1, ?2)";
     let Reference { label, source: path, id_hint, heading, alias, weight, form } = reference;
     let (origin, form) = (origin.as_str(), form_name(*form));
     let row = params![source.0, origin, form, label, path, id_hint, heading, alias, weight];
     let id =
         conn.prepare_cached(ADD).and_then(|mut it| it.insert(row)).doing("note a reference")?;
+    want(conn, id, reference)?;
+    Ok(id)
+}
+
+/// Notes the names that the row of a reference wants.
+fn want(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreError> {
+    const WANT: &str = "INSERT INTO wanted (name, reference) VALUES (?1, ?2)";
     let mut want = conn.prepare_cached(WANT).doing("note what a reference wants")?;
     for name in resolve::wanted(reference) {
         want.execute([name.0, id]).doing("note what a reference wants")?;
     }
-    Ok(id)
+    Ok(())
 }
 
 /// The names that a row wants.
@@ -458,6 +464,23 @@ pub(super) fn read_all(conn: &Connection) -> Result<(), StoreError> {
     let files = query.query_map([], |row| row.get(0).map(FileId)).doing("list the files")?;
     stale.files = files.collect::<Result<_, _>>().doing("list the files")?;
     stale.settle(conn)
+}
+
+/// Reads all texts again after words of any of them, of labels, of paths or of references by hand
+/// were replaced.
+pub(super) fn read_again(conn: &Connection) -> Result<(), StoreError> {
+    const FORGET: &str = "DELETE FROM reference WHERE origin = 'parsed'; DELETE FROM wanted;";
+    const BY_HAND: &str = concat!("SELECT ", reference_columns!(), ", id FROM reference");
+    conn.execute_batch(FORGET).doing("forget references")?;
+    let mut query = conn.prepare(BY_HAND).doing("read references")?;
+    let rows = query.query_map([], |row| Ok((read_reference(row)?, row.get(7)?)));
+    let by_hand: Vec<(Reference, i64)> =
+        rows.doing("read references")?.collect::<Result<_, _>>().doing("read references")?;
+    for (reference, id) in &by_hand {
+        want(conn, *id, reference)?;
+    }
+    read_all(conn)?;
+    resolve_rows(conn, by_hand.into_iter().map(|(_, id)| id).collect())
 }
 
 /// Reads `key, node_type, label, content`: the node, what its text refers to, its label.

@@ -14,6 +14,7 @@
 mod columns;
 mod places;
 mod proof;
+mod references;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -54,7 +55,7 @@ pub(crate) struct Redaction {
     pub(crate) n_nodes: usize,
     /// Entries of the history whose old side had one.
     pub(crate) n_versions: usize,
-    /// Paths, messages and other texts that had one.
+    /// Paths, messages, references by hand and other texts that had one.
     pub(crate) n_others: usize,
     /// Secrets whose words also stand where nothing says that they are secret.
     pub(crate) n_elsewhere: usize,
@@ -109,6 +110,7 @@ fn rewrite(
         redactor,
         secrets: Secrets::default(),
         moved: HashMap::new(),
+        relabelled: HashMap::new(),
         redaction: Redaction::default(),
     };
     work.prepare()?;
@@ -118,6 +120,7 @@ fn rewrite(
     work.follow_hashes()?;
     let restemmed = work.paths()?;
     work.trails(relabelled, &restemmed)?;
+    work.references()?;
     work.words()?;
     work.seal(&before)?;
     let Work { secrets, mut redaction, .. } = work;
@@ -174,6 +177,8 @@ struct Work<'a> {
     secrets: Secrets,
     /// By the hash of before.
     moved: HashMap<String, Moved>,
+    /// Labels of nodes by what they were, as references name them.
+    relabelled: HashMap<String, String>,
     redaction: Redaction,
 }
 

@@ -53,6 +53,7 @@ impl Work<'_> {
             let label = old.label.clone();
             if let Some(new) = self.scrub_node(old) {
                 if new.label != label {
+                    self.relabel(&label, &new.label);
                     relabelled.push(new.key);
                 }
                 changed.push(new);
