@@ -80,6 +80,8 @@ pub(crate) struct Doctor {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Redact {
     pub(crate) db: Option<PathBuf>,
+    pub(crate) source: Option<PathBuf>,
+    pub(crate) is_trusted: bool,
     pub(crate) is_dry_run: bool,
     pub(crate) is_json: bool,
 }
@@ -181,7 +183,7 @@ pub(crate) const COMMANDS: &[Row] = &[
     Row { name: "search", flags: &["db", "budget", "limit", "detail", "type", "json", "help"] },
     Row { name: "doctor", flags: &["db", "fix", "json", "help"] },
     Row { name: "gc", flags: &["db", "keep", "older-than", "dry-run", "json", "help"] },
-    Row { name: "redact", flags: &["db", "dry-run", "json", "help"] },
+    Row { name: "redact", flags: &["db", "source", "trust-workspace", "dry-run", "json", "help"] },
     Row { name: "backup", flags: &["db", "force", "help"] },
     Row { name: "restore", flags: &["db", "help"] },
     Row { name: "export", flags: &["db", "force", "help"] },
@@ -375,8 +377,8 @@ impl Raw {
             }
             "redact" => {
                 self.no_values(name)?;
-                let Raw { db, is_dry_run, is_json, .. } = self;
-                Command::Redact(Redact { db, is_dry_run, is_json })
+                let Raw { db, source, is_trusted, is_dry_run, is_json, .. } = self;
+                Command::Redact(Redact { db, source, is_trusted, is_dry_run, is_json })
             }
             "gc" => {
                 self.no_values(name)?;

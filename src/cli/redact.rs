@@ -1,15 +1,29 @@
 //! `remindb redact`: takes the secrets out of a database that has some, and says what is left.
+//!
+//! What is a secret, the folders say of which the memory is made, or the one that the operator
+//! names: as the doors would do that let their text in.
+
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::args::Redact;
-use super::{Failure, Outcome, World, known_database};
+use super::{Failure, Outcome, World, absolute, known_database, options};
 use crate::redact::Redactor;
 use crate::store::redaction::{self, Mode, Redaction};
+use crate::store::{IfMissing, Writer};
+use crate::workspace::{Options, Workspace};
 
 pub(super) fn run(args: Redact, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let mode = if args.is_dry_run { Mode::DryRun } else { Mode::Rewrite };
-    let done = redaction::redact(&known_database(args.db), &Redactor::builtin(), mode)?;
+    let options = options(args.is_trusted, false)?;
+    let db = known_database(args.db);
+    let folders = match args.source {
+        Some(source) => vec![folder(&source)?],
+        None => roots(&db, world)?,
+    };
+    let redactor = redactor(&folders, options, world)?;
+    let done = redaction::redact(&db, &redactor, mode)?;
     if args.is_json {
         world.say(format_args!("{:#}\n", to_json(&done, mode)))?;
     } else {
@@ -20,6 +34,66 @@ pub(super) fn run(args: Redact, world: &mut World<'_>) -> Result<Outcome, Failur
         Mode::Rewrite => done.left.is_empty(),
     };
     Ok(if is_clean { Outcome::Done } else { Outcome::NotFound })
+}
+
+/// The folder that the operator names.
+fn folder(source: &Path) -> Result<PathBuf, Failure> {
+    let folder = absolute(source)?;
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    let why =
+        format!("`{}` is no folder; name one whose settings are to be used", source.display());
+    Err(Failure::Because(why))
+}
+
+/// The folders that the memory is made of, as far as they are there.
+fn roots(db: &Path, world: &mut World<'_>) -> Result<Vec<PathBuf>, Failure> {
+    let mut folders = Vec::new();
+    for root in Writer::open(db, IfMissing::Refuse)?.roots()? {
+        let folder = PathBuf::from(&root.path);
+        if folder.is_dir() {
+            folders.push(folder);
+        } else {
+            let _ = writeln!(
+                world.err,
+                "remindb: warning: `{}` is not there; kinds of secrets that only its settings \
+                 name are not looked for",
+                root.path
+            );
+        }
+    }
+    Ok(folders)
+}
+
+/// Looks for what any of the folders takes for a secret. A built-in kind is left out where they are
+/// trusted and agree.
+fn redactor(
+    folders: &[PathBuf],
+    options: Options,
+    world: &mut World<'_>,
+) -> Result<Redactor, Failure> {
+    let mut disabled: Option<Vec<String>> = None;
+    let mut custom = Vec::new();
+    for folder in folders {
+        let workspace = Workspace::load(folder, options)
+            .map_err(|error| Failure::Because(format!("{error}, in `{}`", folder.display())))?;
+        for it in workspace.untrusted.iter().filter(|it| it.key.starts_with("redaction.")) {
+            let _ = writeln!(world.err, "remindb: warning: {it}");
+        }
+        let asked = workspace.config.redaction;
+        match &mut disabled {
+            None => disabled = Some(asked.disable_builtin_kinds),
+            Some(kinds) => kinds.retain(|it| asked.disable_builtin_kinds.contains(it)),
+        }
+        for it in asked.custom {
+            if !custom.contains(&it) {
+                custom.push(it);
+            }
+        }
+    }
+    Redactor::new(&disabled.unwrap_or_default(), &custom)
+        .map_err(|error| Failure::Because(format!("the settings of all folders: {error}")))
 }
 
 fn to_text(done: &Redaction, mode: Mode) -> String {

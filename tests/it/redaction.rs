@@ -417,6 +417,42 @@ fn redact_takes_secrets_out_of_an_old_memory() {
     "#]]);
 }
 
+const TICKET: &str = "TKT-48213377";
+
+#[test]
+fn redact_knows_the_kinds_of_the_compiled_folders() {
+    let folder = Folder::new()
+        .file("notes/a.md", format!("# Ticket {TICKET}\n\nSee [[Ticket {TICKET}]].\n"))
+        .file("other/b.md", "# Other\n");
+    folder.ok(["compile", "notes", "--db", "memory.db"]);
+    folder.ok(["compile", "other", "--db", "memory.db"]);
+    let custom = json!([{"kind": "ticket", "pattern": r"TKT-\d{8}"}]);
+    let settings = json!({"redaction": {"custom": custom, "disable_builtin_kinds": ["jwt"]}});
+    folder.write("notes/.remindb/config.json", settings.to_string());
+    folder.check("redact --dry-run --source other", expect![[r#""#]]);
+    folder.check("redact --dry-run --source notes", expect![[r#""#]]);
+    folder.check("redact --dry-run --trust-workspace", expect![[r#""#]]);
+    folder.check("redact --source nowhere", expect![[r#""#]]);
+    fs::rename(folder.path("other"), folder.path("elsewhere")).unwrap();
+    let said = folder.run(["redact"]);
+    assert_eq!(said.code, Some(0), "{}", said.transcript());
+    assert!(said.stderr.contains("/other` is not there; kinds of secrets"), "{}", said.stderr);
+    folder.assert_healthy("memory.db");
+    assert_gone(&folder, "", &[(TICKET.to_owned(), "a ticket".to_owned())], "redact");
+    let again = folder.ok(["compile", "notes", "--db", "memory.db"]);
+    assert_eq!(again, "compiled: 0 added, 0 modified, 0 removed (0 ops)\n");
+}
+
+#[test]
+fn a_folders_broken_settings_stop_redact() {
+    let folder = Folder::new().file("notes/a.md", "# A\n");
+    folder.ok(["compile", "notes", "--db", "memory.db"]);
+    folder.write("notes/.remindb/config.json", "{");
+    let said = folder.run(["redact"]);
+    assert_eq!(said.code, Some(2), "{}", said.transcript());
+    assert!(said.stderr.contains("/notes`"), "{}", said.stderr);
+}
+
 #[test]
 fn redact_works_while_a_server_is_up() {
     let folder = old_memory();

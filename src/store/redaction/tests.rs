@@ -7,7 +7,10 @@ use rusqlite::Connection;
 use super::*;
 use crate::clock::{Clock, Millis};
 use crate::compile::{Report, Request, Seeding, compile};
+use crate::links::resolve::key;
+use crate::parse::link::{Form, Reference};
 use crate::redact::{Custom, KINDS};
+use crate::rollback::{After, rollback};
 use crate::store::Writer;
 use crate::store::doctor::{self, Status};
 use crate::workspace::Workspace;
@@ -242,6 +245,112 @@ fn files_that_become_namesakes_are_told_apart() {
     "#]]
     .assert_eq(&old.rows("SELECT path FROM file ORDER BY path"));
     old.assert_clean(&[KEY, &other]);
+}
+
+const REFERENCES: &str = "
+    SELECT source.label, origin, form, reference.label, path, heading, alias, target.label
+      FROM reference
+      JOIN node AS source ON source.key = reference.source
+      LEFT JOIN node AS target ON target.key = reference.target
+     ORDER BY 1, 2, 4";
+
+#[test]
+fn references_are_read_again_from_the_scrubbed_texts() {
+    let notes = || {
+        let old = Old::new();
+        old.write(&format!("{KEY}.md"), format!("---\ntitle: Notes on {TOKEN}\n---\n\n# {KEY}\n"))
+            .write("a.md", format!("See [[{KEY}]].\n\n[[Notes on {TOKEN}|it]]\n"))
+            .write("b.md", format!("Go [on](x/{KEY}.md#{KEY}).\n\n[[a#{TOKEN}; w=2]]\n"));
+        old
+    };
+    let (old, fresh) = (notes(), notes());
+    old.compile("first").redact();
+    fresh.compile_with(Redactor::builtin(), "first");
+    assert_eq!(old.rows(REFERENCES), fresh.rows(REFERENCES));
+    for sql in [
+        "SELECT name, reference.label FROM wanted JOIN reference ON id = reference ORDER BY 1, 2",
+        "SELECT name FROM file_name ORDER BY 1",
+        "SELECT name FROM node ORDER BY 1",
+    ] {
+        assert_eq!(old.rows(sql), fresh.rows(sql), "{sql}");
+    }
+    old.assert_clean(&[KEY, TOKEN, &key(KEY), &key(TOKEN)]);
+}
+
+#[test]
+fn what_was_related_by_hand_stays_related() {
+    let old = Old::new();
+    let other = KEY.replace('Q', "P");
+    old.write("a.md", format!("# One {KEY}\n\n# One {other}\n\n# From\n")).compile("first");
+    let writer = Writer::open(&old.db(), IfMissing::Refuse).unwrap();
+    let from = old.rows("SELECT id FROM node WHERE label = 'From'");
+    let from = from.trim().trim_start_matches("Text(\"").trim_end_matches("\")").to_owned();
+    let by_hand = |label: &str| Reference {
+        label: label.to_owned(),
+        source: None,
+        id_hint: None,
+        heading: None,
+        alias: Some(format!("as {TOKEN}")),
+        weight: 1.0,
+        form: Form::Manual,
+    };
+    let relate = |batch: &mut crate::store::Batch<'_>| {
+        let from = batch.node(&from)?.unwrap();
+        batch.relate(from, &by_hand(&format!("One {KEY}")))?;
+        batch.relate(from, &by_hand(&format!("one {other}")))?;
+        batch.relate(from, &by_hand(&format!("none {TOKEN}")))
+    };
+    writer.write("", "", Millis(4_000_000_000_001), relate).unwrap();
+    drop(writer);
+    let targets = "SELECT target FROM reference ORDER BY id";
+    let before = old.rows(targets);
+    let done = old.redact();
+    assert_eq!((done.n_others, done.left.len()), (3, 0));
+    assert_eq!(old.rows(targets), before);
+    expect_test::expect![[r#"
+        Text("One «redacted:aws_access_key»") | Text("as «redacted:github_pat»") | Integer(1)
+        Text("One «redacted:aws_access_key»") | Text("as «redacted:github_pat»") | Integer(2)
+        Text("none «redacted:github_pat»") | Text("as «redacted:github_pat»") | Null
+    "#]]
+    .assert_eq(&old.rows("SELECT label, alias, target FROM reference ORDER BY id"));
+    old.assert_clean(&[KEY, &other, TOKEN]);
+}
+
+#[test]
+fn every_snapshot_can_be_gone_back_to_and_has_its_markers() {
+    let steps = [
+        format!("# Deploy {KEY}\n\nUse it.\n\n- {TOKEN}\n- plain\n"),
+        format!("# Deploy\n\nUse `DB_PASSWORD={PASSWORD}`.\n\n- {TOKEN} and more\n"),
+        "# Deploy\n\nUse nothing.\n".to_owned(),
+        format!("# Deploy {TOKEN}\n\nSee [[Deploy {TOKEN}]].\n\nUse nothing.\n"),
+    ];
+    const STATE: &str = "SELECT label, content, content_hash FROM node ORDER BY position, content";
+    let (old, fresh) = (careless(), careless());
+    let mut states = Vec::new();
+    for step in &steps {
+        old.write("deploy.md", step).compile(&format!("with {KEY}"));
+        fresh.write("deploy.md", step).compile_with(Redactor::builtin(), "a step");
+        states.push(fresh.rows(STATE));
+    }
+    old.redact();
+    assert!(states[0].contains("Deploy «redacted:aws_access_key»"));
+    let redacted = fs::read(old.db()).unwrap();
+    for after in [After::Keep, After::Drop] {
+        for (target, state) in (1..).zip(&states) {
+            fs::write(old.db(), &redacted).unwrap();
+            let writer = Writer::open(&old.db(), IfMissing::Refuse).unwrap();
+            rollback(&writer, target, after, Millis(4_000_000_000_002)).unwrap();
+            drop(writer);
+            assert_eq!(old.rows(STATE), *state, "back to {target}");
+            old.check_health();
+            let sums = "
+                SELECT count(DISTINCT cursor_hash) FROM snapshot
+                 WHERE id IN (?1, (SELECT max(id) FROM snapshot))"
+                .replace("?1", &target.to_string());
+            assert_eq!(old.rows(&sums), "Integer(1)\n");
+            old.assert_clean(&[KEY, TOKEN, PASSWORD]);
+        }
+    }
 }
 
 #[test]
