@@ -93,9 +93,9 @@ pub(crate) trait Surface: Send + Sync + 'static {
     /// Runs one tool. A panic in here is one internal error, and the server goes on.
     fn call(&self, run: &Self::Run, args: &Args, call: &Call) -> Result<Reply, ToolError>;
 
-    /// What the client should know and did not ask for: on its own, or at the end of a reply to
-    /// these arguments, whose bounds it keeps.
-    fn notice(&self, _beside: Option<(&Args, &Reply)>) -> Option<Notice> {
+    /// What the client should know and did not ask for: on its own, or at the end of the reply of a
+    /// tool to these arguments, whose bounds it keeps.
+    fn notice(&self, _beside: Option<(&Self::Run, &Args, &Reply)>) -> Option<Notice> {
         None
     }
 
@@ -174,7 +174,8 @@ impl<S: Surface> Server<S> {
             let args = input::check(tool.args, arguments).map_err(ToolError::BadArgument)?;
             let reply = self.surface.call(&tool.run, &args, &call)?;
             let is_carrier = version.is_modern() && !call.is_cancelled();
-            let notice = is_carrier.then(|| self.surface.notice(Some((&args, &reply)))).flatten();
+            let notice =
+                is_carrier.then(|| self.surface.notice(Some((&tool.run, &args, &reply)))).flatten();
             Ok((reply, notice))
         }));
         if call.is_cancelled() {

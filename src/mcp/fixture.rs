@@ -39,7 +39,7 @@ impl Surface for Fixture {
         run(self, args, call)
     }
 
-    fn notice(&self, _: Option<(&Args, &Reply)>) -> Option<Notice> {
+    fn notice(&self, _: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
         self.notices.try_recv().ok()
     }
 

@@ -10,6 +10,7 @@ mod relate;
 mod versions;
 mod write;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use crossbeam_channel::Receiver;
@@ -68,12 +69,7 @@ impl Surface for Tools {
     fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
         match run {
             Run::Read(question) => self.ask(*question, args),
-            Run::Budgeted(of, question) => match of(&self.memory.workspace().config.budgets) {
-                None => self.ask(*question, args),
-                Some(budget) => {
-                    self.ask(*question, &args.clone().with_integer("budget", budget.into()))
-                }
-            },
+            Run::Budgeted(_, question) => self.ask(*question, &self.completed(run, args)),
             Run::Write(write) => {
                 let Answer { text, structured } = write(&self.memory, args)?;
                 Ok(Reply { text, structured: Some(structured) })
@@ -82,8 +78,9 @@ impl Surface for Tools {
         }
     }
 
-    fn notice(&self, beside: Option<(&Args, &Reply)>) -> Option<Notice> {
-        cold::notice(&self.memory, beside)
+    fn notice(&self, beside: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
+        let beside = beside.map(|(run, args, reply)| (self.completed(run, args), reply));
+        cold::notice(&self.memory, beside.as_ref().map(|(args, reply)| (&**args, *reply)))
     }
 
     fn bell(&self) -> Receiver<()> {
@@ -92,6 +89,18 @@ impl Surface for Tools {
 }
 
 impl Tools {
+    /// The arguments of a call with the budget that they mean.
+    fn completed<'a>(&self, run: &Run, args: &'a Args) -> Cow<'a, Args> {
+        let budget = match run {
+            Run::Budgeted(of, _) => of(&self.memory.workspace().config.budgets),
+            Run::Read(_) | Run::Write(_) | Run::Compile(_) => None,
+        };
+        match budget {
+            None => Cow::Borrowed(args),
+            Some(budget) => Cow::Owned(args.clone().with_integer("budget", budget.into())),
+        }
+    }
+
     fn ask(&self, question: Question, args: &Args) -> Result<Reply, ToolError> {
         let now = self.memory.clock().now();
         let answer = self.memory.ask(|reader| question(reader, args, now))?;

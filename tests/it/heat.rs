@@ -43,6 +43,22 @@ fn a_modern_client_is_told_once_whatever_restarts() {
 }
 
 #[test]
+fn a_note_keeps_the_budget_of_the_settings() {
+    let folder = cold();
+    folder.write("notes/.remindb/config.json", r#"{"budgets": {"search": 30}}"#);
+    let mut client = Client::modern(&folder, &["--db", "m.db", "--source", "notes"]);
+    let ask = |budget: u32| match budget {
+        0 => json!({"query": "kilobytes"}),
+        budget => json!({"query": "kilobytes", "budget": budget}),
+    };
+    let short = client.call("MemorySearch", ask(0)).result;
+    assert_eq!(n_blocks(&short), 1, "{short}");
+    let long = client.call("MemorySearch", ask(400)).result;
+    assert_eq!(n_blocks(&long), 2, "{long}");
+    client.end();
+}
+
+#[test]
 fn a_client_with_a_session_is_told_when_it_asks_for_warnings() {
     let folder = cold();
     let mut client = Client::legacy(&folder, &["--db", "m.db"]);
