@@ -65,14 +65,33 @@ fn demo(program: &Path, folder: &Path, db: &Path, out: &mut impl Write) -> Resul
     let found = agent.call(out, "MemorySearch", json!({"query": query, "budget": 110}))?;
     let anchor = found["hits"][0]["id"].as_str().ok_or("the search found nothing")?;
     agent.call(out, "MemoryFetch", json!({"anchor": anchor, "budget": 380}))?;
-    writeln!(out, "Or both in one call:\n")?;
-    let query = "how to back up a memory";
-    let ask = json!({"query": query, "detail": "full", "budget": 180});
-    agent.call(out, "MemorySearch", ask)?;
+    writeln!(out, "It follows a link:\n")?;
+    let query = "cold nodes are announced once, to whoever can hear it";
+    let anchor = agent.first_hit(query)?;
+    let ask = json!({"anchor": anchor, "direction": "out", "budget": 60});
+    agent.call(out, "MemoryRelated", ask)?;
+    remember(&mut agent, out)?;
     agent.stop()?;
 
     writeln!(out, "Paste this into your agent's MCP settings, with your notes as --source:\n")?;
     write_settings(out, program, &folder.canonicalize()?)
+}
+
+/// Shows that what an agent says outlives a compile, and can be taken back.
+fn remember(agent: &mut Agent, out: &mut impl Write) -> Result<()> {
+    writeln!(
+        out,
+        "It notes what it learned. A compile keeps that, since the file is as it was:\n"
+    )?;
+    let anchor = agent.first_hit("do not copy the file by hand while a program has it open")?;
+    let payload = "Never copy the file by hand. The copy of Monday was broken.";
+    agent.call(out, "MemoryWrite", json!({"anchor": anchor, "payload": payload}))?;
+    agent.call(out, "MemoryCompile", json!({"path": "."}))?;
+    agent.call(out, "MemoryDiff", json!({"from_snapshot_id": 1, "to_snapshot_id": 2}))?;
+    writeln!(out, "And takes it back, as a new snapshot:\n")?;
+    agent.call(out, "MemoryRollback", json!({"snapshot_id": 1}))?;
+    agent.call(out, "MemoryDelta", json!({"since_snapshot": 1}))?;
+    Ok(())
 }
 
 /// Writes what an agent has to be told, as JSON with one line for each path.
@@ -133,6 +152,15 @@ impl Agent {
                     None => Ok(reply["result"].clone()),
                 };
             }
+        }
+    }
+
+    /// The id of the node that a query finds first, without showing the call.
+    fn first_hit(&mut self, query: &str) -> Result<Value> {
+        let found = self.call(&mut std::io::sink(), "MemorySearch", json!({"query": query}))?;
+        match &found["hits"][0]["id"] {
+            Value::Null => Err(format!("nothing found for `{query}`").into()),
+            id => Ok(id.clone()),
         }
     }
 

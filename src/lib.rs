@@ -30,7 +30,7 @@
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
 //! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` | values to values |
-//! | pure | `heat` `due` | what cools, and when something is next to be done |
+//! | pure | `heat` `due` `nearest` | what cools; when something is next due; what a typo meant |
 //! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
 //! | store | `store` | the only module that knows SQL |
 //! | use cases | `scan` `workspace` `compile` `query` `render` | folders in, answers out |
@@ -47,14 +47,15 @@
 //! - `links`: what a reference in a text points at, and the names that this depends on.
 //! - `fingerprint`: the whole state as a sum with one term a node. `ranks`: sparse positions of
 //!   siblings.
+//! - `nearest`: the known name that a mistyped one was probably meant to be.
 //! - `heat`: temperatures as a function of what is stored and of the memory clock, and the pace at
 //!   which that clock is written.
 //! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
 //!   `Reader` is a connection that SQLite opened read-only, with one method a question; `Warmer`
-//!   notes what was read, moves the memory clock and knows who was told of what went cold; `Leases`
-//!   says who does what only one process should; `doctor` looks whether all of it holds, and repairs
-//!   it; `moving` takes whole memories elsewhere: backups, exports, old databases, what is left of a
-//!   damaged one.
+//!   notes what was read, moves the memory clock and knows who was told of what went cold;
+//!   `Leases` says who does what only one process should; `doctor` looks whether all of it holds,
+//!   and repairs it; `moving` takes whole memories elsewhere: backups, exports, old databases, what
+//!   is left of a damaged one.
 //! - `config`, `seeds` and `patterns`: settings, first temperatures and ignore patterns as text
 //!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
 //!   may not say.

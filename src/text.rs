@@ -16,8 +16,7 @@ pub(crate) fn label(text: &str) -> String {
 /// that `e.g. this` goes on, and at their full-width forms. `Dr.`, `J.` and numbers of lists end
 /// none.
 pub(crate) fn first_sentence(line: &str) -> &str {
-    let mut rest = line.char_indices().peekable();
-    while let Some((at, mark)) = rest.next() {
+    for (at, mark) in line.char_indices() {
         let end = at + mark.len_utf8();
         let is_end = match mark {
             '。' | '！' | '？' => true,

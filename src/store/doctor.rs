@@ -12,7 +12,7 @@ use std::path::Path;
 
 pub(crate) use heal::heal;
 pub(super) use heal::{mend, read_links, reseal};
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, OptionalExtension};
 
 use super::record::{Root, Stored, stored_columns};
 use super::{Doing, StoreError, files, links, pragma, schema};
@@ -105,9 +105,7 @@ fn count(conn: &Connection, sql: &'static str) -> Result<i64, StoreError> {
 fn fts5_sync(conn: &Connection, path: &Path) -> Result<(Status, String), StoreError> {
     const COMPARE: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('integrity-check', 1)";
     let n_nodes = count(conn, "SELECT count(*) FROM node")?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let writing = Connection::open_with_flags(path, flags).doing("open the database")?;
-    writing.busy_timeout(pragma::BUSY_WAIT).doing("set the waiting time")?;
+    let writing = pragma::open_existing(path, "open the database")?;
     let tx = writing.unchecked_transaction().doing("begin to compare the index")?;
     let compared = tx.execute(COMPARE, []);
     tx.rollback().doing("end comparing the index")?;

@@ -234,7 +234,7 @@ fn wanting(conn: &Connection, names: &BTreeSet<Name>) -> Result<Vec<i64>, StoreE
 }
 
 /// Resolves those references; what no longer exists is passed over.
-fn resolve_rows(conn: &Connection, ids: BTreeSet<i64>) -> Result<(), StoreError> {
+pub(super) fn resolve_rows(conn: &Connection, ids: BTreeSet<i64>) -> Result<(), StoreError> {
     const POINT: &str = "UPDATE reference SET target = ?2, candidates = ?3 WHERE id = ?1";
     let mut resolver = Resolver::new(Rows { conn });
     let mut point = conn.prepare_cached(POINT).doing("resolve a reference")?;

@@ -38,36 +38,43 @@ pub(super) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
     Ok(conn)
 }
 
-/// Opens a connection that cannot write: SQLite opened the file read-only, and statements that
-/// would
-/// write are refused before they run.
-pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
-    schema::check_sqlite()?;
-    check_path(path, IfMissing::Refuse)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
+/// Opens a connection to what exists, with nothing set but how long it waits: for drafts, for the
+/// doctor, and for what is noted beside the writer.
+pub(super) fn open_existing(path: &Path, doing: &'static str) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags).doing(doing)?;
     conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
+    Ok(conn)
+}
+
+/// Opens a connection that cannot write to a memory of this build's schema version.
+pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
+    let conn = open_read_only(path)?;
     conn.set_prepared_statement_cache_capacity(64);
-    conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
     schema::check(&conn, path)?;
     Ok(conn)
 }
 
 /// Opens a memory of whatever schema version to look at it, read-only; refuses what is no memory.
 pub(super) fn open_to_examine(path: &Path) -> Result<Connection, StoreError> {
+    let conn = open_read_only(path)?;
+    schema::check_is_memory(&conn, path)?;
+    Ok(conn)
+}
+
+/// SQLite opens the file read-only, and statements that would write are refused before they run.
+fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
     check_path(path, IfMissing::Refuse)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
     conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
     conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
-    schema::check_is_memory(&conn, path)?;
     Ok(conn)
 }
 
 /// WAL is a property of the file: set once, by whoever comes first. SQLite does not wait when
-/// rivals
-/// switch at the same time, so wait for them in a transaction and look again.
+/// rivals switch at the same time, so wait for them in a transaction and look again.
 fn switch_to_wal(conn: &Connection) -> Result<(), StoreError> {
     for _ in 0..WAL_TRIES_MAX {
         let mode: rusqlite::Result<String> =

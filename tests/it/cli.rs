@@ -167,6 +167,7 @@ fn doctor_reports_every_check() {
             ✓ heat_rows            every node has a temperature
             ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
             ✓ content_hashes       4 texts match their hashes
+            ✓ references           0 references point where they should
             = 0
         "#]],
     );
@@ -189,6 +190,7 @@ fn doctor_reports_every_check() {
             ✓ heat_rows            every node has a temperature
             ✓ fingerprint          the state is ff0d037d91c6c4f1, as HEAD says
             ✗ content_hashes       1 of 4 texts differ from their hash
+            ✓ references           0 references point where they should
             = 1
         "#]],
     );
@@ -247,14 +249,6 @@ fn a_mistyped_database_is_an_error_and_makes_nothing() {
     check_makes_nothing(
         &folder,
         "doctor --db typo.db",
-        expect![[r#"
-        ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
-        = 2
-    "#]],
-    );
-    check_makes_nothing(
-        &folder,
-        "serve --db typo.db",
         expect![[r#"
         ! remindb: no database at `typo.db`; make one with `remindb compile FOLDER --db typo.db`
         = 2
@@ -520,7 +514,7 @@ fn misuse_is_explained() {
     "#]],
     );
     folder.check("compil a", expect![[r#"
-        ! remindb: no command `compil`; there are compile, serve, inspect, search, doctor, backup, restore, export, import, salvage, completion, help; did you mean `compile`?; see `remindb help`
+        ! remindb: no command `compil`; there are compile, serve, inspect, search, doctor, gc, redact, backup, restore, export, import, salvage, completion, help; did you mean `compile`?; see `remindb help`
         = 2
     "#]]);
     folder.check(
@@ -605,7 +599,7 @@ fn misuse_is_explained() {
     "#]],
     );
     folder.check("help me", expect![[r#"
-        ! remindb: no help for `me`; there is for compile, serve, inspect, search, doctor, backup, restore, export, import, salvage, completion, help
+        ! remindb: no help for `me`; there is for compile, serve, inspect, search, doctor, gc, redact, backup, restore, export, import, salvage, completion, help
         = 2
     "#]]);
     folder.check(

@@ -225,31 +225,32 @@ fn an_empty_folder_is_an_empty_memory() {
     folder.check(
         "inspect --tree --files --json --db m.db --depth 0",
         expect![[r#"
-        {
-          "database": "m.db",
-          "size_bytes": 139264,
-          "nodes": 0,
-          "tokens": 0,
-          "by_type": {},
-          "snapshots": 0,
-          "head": null,
-          "temperature": {
-            "average": 0.0,
-            "median": 0.0,
-            "hot": 0,
-            "cold": 0,
-            "pinned": 0
-          },
-          "relations": {
-            "resolved": 0,
-            "pending": 0
-          },
-          "index_rows": 0,
-          "files": [],
-          "tree": []
-        }
-        = 0
-    "#]],
+            {
+              "database": "m.db",
+              "size_bytes": 155648,
+              "nodes": 0,
+              "tokens": 0,
+              "by_type": {},
+              "snapshots": 0,
+              "head": null,
+              "temperature": {
+                "average": 0.0,
+                "median": 0.0,
+                "hot": 0,
+                "cold": 0,
+                "pinned": 0
+              },
+              "relations": {
+                "resolved": 0,
+                "manual": 0,
+                "pending": 0
+              },
+              "index_rows": 0,
+              "files": [],
+              "tree": []
+            }
+            = 0
+        "#]],
     );
 }
 
@@ -261,8 +262,9 @@ fn bad_ignore_rules_cost_themselves() {
         .file("notes/secret-not.md", "Yes.\n")
         .file("notes/node_modules/x.md", "No.\n");
     expect![[r#"
-        compiled: 1 added, 0 modified, 0 removed (1 ops), 1 warning
-        ! remindb: warning: .remindb/ignore:6: not a rule: error parsing glob 'a[z-a]': invalid range; 'z' > 'a'; the line is passed over
+        compiled: 1 added, 0 modified, 0 removed (1 ops), 2 warnings
+        ! remindb: warning: .remindb/ignore:2: not a pattern: a `[` has no `]`; write `\[` for the character itself; the line is passed over
+        ! remindb: warning: .remindb/ignore:6: not a pattern: `z-a` is no range; write `a-z`; the line is passed over
         = 0
     "#]].assert_eq(&compile(&folder).transcript());
 }

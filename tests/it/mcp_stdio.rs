@@ -31,7 +31,7 @@ const TOOLS: [&str; 18] = [
 ];
 
 /// Tokens of the list of tools, which every session pays for.
-const LIST_TOKENS_MAX: usize = 2_300;
+const LIST_TOKENS_MAX: usize = 2_900;
 
 fn compiled() -> Folder {
     let folder = Folder::new().file("notes/store.md", NOTES);

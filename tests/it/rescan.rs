@@ -113,6 +113,7 @@ fn what_is_odd_is_named_once_and_the_rest_compiled() {
     assert_eq!(is_shut, said.last().unwrap().contains(", 5 warnings"), "{said:?}");
     said.pop();
     expect![[r#"
+        [INFO] a new memory was made at `m.db`
         [INFO] serving name=remindb version=0.1.0
         [INFO] initialized version=2025-11-25
         [WARN] broken.yaml:2: not valid YAML: illegal placement of ':' indicator; the rest is kept as text

@@ -410,28 +410,6 @@ fn hostile(n: usize) -> Vec<(Syntax, String)> {
     ]
 }
 
-/// Not part of the suite: prints how long the hostile files take, and files of four times the size.
-#[test]
-#[expect(clippy::disallowed_methods, reason = "a report about time has to measure it")]
-fn time_follows_size() {
-    let Ok(n) = std::env::var("REMINDB_HOSTILE") else { return };
-    let n: usize = n.parse().unwrap();
-    for ((syntax, small), (_, large)) in hostile(n).into_iter().zip(hostile(n * 4)) {
-        let time = |text: &str| {
-            let started = std::time::Instant::now();
-            parse_bytes(syntax, text.as_bytes());
-            started.elapsed().as_millis()
-        };
-        let head: String = small.chars().take(20).collect();
-        eprintln!(
-            "{syntax:?} {head:?} {} bytes: {} ms, ×4: {} ms",
-            small.len(),
-            time(&small),
-            time(&large)
-        );
-    }
-}
-
 #[test]
 fn hostile_files_cost_no_more_than_their_size() {
     for (syntax, text) in hostile(20_000) {

@@ -45,8 +45,7 @@ pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), MoveError> {
     let from = pragma::open_to_examine(db)?;
     let state = from.unchecked_transaction().doing("begin a backup")?;
     let draft = Draft::of(dest, IfThere::Refuse)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut copy = Connection::open_with_flags(draft.path(), flags).doing("open the copy")?;
+    let mut copy = pragma::open_existing(draft.path(), "open the copy")?;
     copy_pages(&state, &mut copy, &mut |_, _| ())?;
     one_file(&copy)?;
     // What cannot be computed of one cannot be computed of the other.
@@ -66,8 +65,7 @@ pub(super) fn copy(
 ) -> Result<Backed, MoveError> {
     // One state, however long it takes and whoever writes meanwhile.
     let state = from.unchecked_transaction().doing("begin a backup")?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut copy = Connection::open_with_flags(to, flags).doing("open the copy")?;
+    let mut copy = pragma::open_existing(to, "open the copy")?;
     copy_pages(&state, &mut copy, progress)?;
     one_file(&copy)?;
     let finding: String =

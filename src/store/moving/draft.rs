@@ -10,10 +10,10 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 
 use super::{MoveError, OnFile, with_suffix};
-use crate::store::{Doing, StoreError, schema};
+use crate::store::{Doing, StoreError, pragma, schema};
 
 /// What SQLite keeps beside a database.
 const COMPANIONS: &[&str] = &["-wal", "-shm", "-journal"];
@@ -69,9 +69,7 @@ impl Draft {
     /// finished is thrown away, so neither a journal nor the disk is waited for.
     pub(super) fn database(&self) -> Result<Connection, StoreError> {
         schema::check_sqlite()?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut conn =
-            Connection::open_with_flags(&self.path, flags).doing("open a new database")?;
+        let mut conn = pragma::open_existing(&self.path, "open a new database")?;
         conn.set_prepared_statement_cache_capacity(64);
         conn.pragma_update_and_check(None, "journal_mode", "MEMORY", |_| Ok(()))
             .and_then(|()| conn.pragma_update(None, "synchronous", "OFF"))

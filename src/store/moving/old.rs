@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 
 use super::clean::Cleaner;
 use super::draft::Draft;
@@ -23,7 +23,7 @@ use super::{IfThere, MoveError, OnFile, Progress, complaint, restore, with_suffi
 use crate::clock::Millis;
 use crate::identity::ContentHash;
 use crate::redact::Redactor;
-use crate::store::{Doing, IfMissing, StoreError, check_path, doctor, schema};
+use crate::store::{Doing, IfMissing, StoreError, check_path, doctor, pragma, schema};
 
 /// Times that a file is copied again because somebody wrote to it meanwhile.
 const TRIES_MAX: usize = 5;
@@ -151,8 +151,7 @@ fn open(copy: &Path, old: &Path) -> Result<Connection, MoveError> {
           FROM sqlite_schema
          WHERE type = 'table'
            AND name IN ('nodes', 'snapshots', 'diffs')";
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(copy, flags).doing("open the old database")?;
+    let conn = pragma::open_existing(copy, "open the old database")?;
     let old = old.display();
     let id: rusqlite::Result<i64> =
         conn.pragma_query_value(None, "application_id", |row| row.get(0));

@@ -10,7 +10,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use rusqlite::backup::Backup;
-use rusqlite::{Connection, OpenFlags};
 
 use super::backup::{self as pages, Backed, open_to_copy, refuse_same};
 use super::draft::sync_folder;
@@ -63,8 +62,7 @@ pub(crate) fn restore(
 /// Brings a draft to the newest schema, and makes it one file.
 fn finish(draft: &Draft) -> Result<(), StoreError> {
     drop(Writer::open(draft.path(), IfMissing::Refuse)?);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(draft.path(), flags).doing("open the copy")?;
+    let conn = pragma::open_existing(draft.path(), "open the copy")?;
     pages::one_file(&conn)
 }
 

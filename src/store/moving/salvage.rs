@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use graft::Part;
-use rusqlite::{Connection, OpenFlags, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 
 use super::draft::{Draft, IfThere};
 use super::old::copy_still;
@@ -20,7 +20,7 @@ use super::tables::{MOVED, OnConflict, Table};
 use super::{MoveError, OnFile, Progress, complaint, with_suffix};
 use crate::clock::Millis;
 use crate::identity::ContentHash;
-use crate::store::{Doing, IfMissing, StoreError, check_path, doctor};
+use crate::store::{Doing, IfMissing, StoreError, check_path, doctor, pragma};
 
 /// Rounds of repairs; one can uncover what another one mends.
 const ROUNDS_MAX: usize = 3;
@@ -88,8 +88,7 @@ pub(crate) fn salvage(
 
 /// Opens the copy to read whatever its schema still names, past every check that can be passed by.
 fn open(copy: &Path, damaged: &Path) -> Result<Connection, MoveError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(copy, flags).doing("open the damaged database")?;
+    let conn = pragma::open_existing(copy, "open the damaged database")?;
     // A file that was cut off is refused otherwise, and so is a schema with one bad line.
     conn.pragma_update(None, "writable_schema", "ON").doing("open the damaged database")?;
     let n_tables: rusqlite::Result<i64> =

@@ -1,12 +1,15 @@
 //! Links of an old database. Those of texts were read from the texts already; what is added here is
-//! what only the old rows know: weights, and what somebody related by hand.
+//! what only the old rows know: weights, and what somebody related by hand. Where each leads is
+//! found as for any other link, and what leads elsewhere than it did is told.
+
+use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::nodes::{Nodes, Taken};
 use super::{Notes, rows};
 use crate::parse::link::{Form, Reference, WEIGHT_DEFAULT, WEIGHT_MAX};
-use crate::store::links::{Origin, insert};
+use crate::store::links::{Origin, insert, resolve_rows};
 use crate::store::moving::clean::Cleaner;
 use crate::store::{Doing, NodeKey, StoreError};
 
@@ -32,9 +35,10 @@ pub(super) fn take(
         ("target_label", "NULL"),
         ("target_source", "NULL"),
     ];
-    let mut taking = Taking { to, nodes, cleaner, notes };
+    let mut taking = Taking { to, nodes, cleaner, notes, targets: BTreeMap::new() };
     taking.table(from, "relations", &resolved)?;
     taking.table(from, "pending_relations", &pending)?;
+    taking.resolve()?;
     let n: i64 = to
         .query_row("SELECT count(*) FROM reference", [], |row| row.get(0))
         .doing("count the links")?;
@@ -46,6 +50,8 @@ struct Taking<'a, 'c> {
     nodes: &'a Nodes,
     cleaner: &'a mut Cleaner<'c>,
     notes: &'a mut Notes,
+    /// Where each link that was taken over led to, by the id of its row.
+    targets: BTreeMap<i64, Option<i64>>,
 }
 
 impl Taking<'_, '_> {
@@ -112,39 +118,41 @@ impl Taking<'_, '_> {
                 weight,
                 form: Form::Wiki,
             };
-            return relate(self.to, source, &reference, target);
+            let row = insert(self.to, NodeKey(source.key), Origin::Manual, &reference)?;
+            self.targets.insert(row, target.map(|it| it.key));
+            return Ok(());
         }
         let name = label.or_else(|| target.map(|it| it.label.clone())).unwrap_or_default();
-        if !weigh(self.to, source, target, &name, weight)? {
-            self.notes.add("links that no text has any more were left out");
+        match weigh(self.to, source, target, &name, weight)? {
+            Some(row) => drop(self.targets.insert(row, target.map(|it| it.key))),
+            None => self.notes.add("links that no text has any more were left out"),
+        }
+        Ok(())
+    }
+
+    /// Finds where the links lead. One that led nowhere may find a target now.
+    fn resolve(self) -> Result<(), StoreError> {
+        const TARGET: &str = "SELECT target FROM reference WHERE id = ?1";
+        resolve_rows(self.to, self.targets.keys().copied().collect())?;
+        let mut query = self.to.prepare(TARGET).doing("read a link")?;
+        for (row, was) in &self.targets {
+            let is: Option<i64> = query.query_row([row], |it| it.get(0)).doing("read a link")?;
+            if was.is_some() && *was != is {
+                self.notes.add("links lead elsewhere by the rules for names here, or wait");
+            }
         }
         Ok(())
     }
 }
 
-/// Adds what somebody related by hand.
-fn relate(
-    to: &Connection,
-    source: &Taken,
-    reference: &Reference,
-    target: Option<&Taken>,
-) -> Result<(), StoreError> {
-    const POINT: &str = "UPDATE reference SET target = ?2 WHERE id = ?1";
-    let id = insert(to, NodeKey(source.key), Origin::Manual, reference)?;
-    to.prepare_cached(POINT)
-        .and_then(|mut it| it.execute(params![id, target.map(|it| it.key)]))
-        .map(drop)
-        .doing("take over a link")
-}
-
-/// Gives a link of a text the weight that it had; `false` if the text has no such link.
+/// Gives a link of a text the weight that it had; its row, if the text has such a link.
 fn weigh(
     to: &Connection,
     source: &Taken,
     target: Option<&Taken>,
     name: &str,
     weight: f64,
-) -> Result<bool, StoreError> {
+) -> Result<Option<i64>, StoreError> {
     const FIND: &str = "
         SELECT id
           FROM reference
@@ -153,8 +161,7 @@ fn weigh(
            AND (target = ?2 OR lower(label) = lower(?3))
          ORDER BY target IS NOT ?2, id
          LIMIT 1";
-    const WEIGH: &str =
-        "UPDATE reference SET weight = ?2, target = ifnull(target, ?3) WHERE id = ?1";
+    const WEIGH: &str = "UPDATE reference SET weight = ?2 WHERE id = ?1";
     let target = target.map(|it| it.key);
     let found: Option<i64> = to
         .prepare_cached(FIND)
@@ -162,9 +169,10 @@ fn weigh(
             it.query_row(params![source.key, target, name], |row| row.get(0)).optional()
         })
         .doing("look for a link")?;
-    let Some(found) = found else { return Ok(false) };
-    to.prepare_cached(WEIGH)
-        .and_then(|mut it| it.execute(params![found, weight, target]))
-        .map(|_| true)
-        .doing("weigh a link")
+    if let Some(row) = found {
+        to.prepare_cached(WEIGH)
+            .and_then(|mut it| it.execute(params![row, weight]))
+            .doing("weigh a link")?;
+    }
+    Ok(found)
 }

@@ -1,0 +1,141 @@
+//! What a command line asks for, one type a command.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    Compile(Compile),
+    Serve(Serve),
+    Inspect(Inspect),
+    Search(Search),
+    Doctor(Doctor),
+    Gc(Gc),
+    Backup(Backup),
+    Restore(Restore),
+    Export(Export),
+    Import(Import),
+    Salvage(Salvage),
+    Redact(Redact),
+    Completion(Shell),
+    Help(Option<String>),
+    Version,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Compile {
+    pub(crate) path: PathBuf,
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) message: Option<String>,
+    pub(crate) is_reseeding: bool,
+    pub(crate) is_gitignore: bool,
+    pub(crate) is_trusted: bool,
+    pub(crate) is_json: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Serve {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) source: Option<PathBuf>,
+    pub(crate) is_gitignore: bool,
+    pub(crate) is_trusted: bool,
+    pub(crate) rescan_interval: Option<Duration>,
+    pub(crate) is_verbose: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Inspect {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) is_tree: bool,
+    pub(crate) is_files: bool,
+    pub(crate) is_json: bool,
+    pub(crate) depth: Option<usize>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Search {
+    pub(crate) query: String,
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) budget: Option<u32>,
+    pub(crate) limit: Option<usize>,
+    pub(crate) detail: Option<String>,
+    pub(crate) node_type: Option<String>,
+    pub(crate) is_json: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Doctor {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) is_fix: bool,
+    pub(crate) is_json: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Redact {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) source: Option<PathBuf>,
+    pub(crate) is_trusted: bool,
+    pub(crate) is_dry_run: bool,
+    pub(crate) is_json: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gc {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) keep: Option<u32>,
+    /// Age from which on a snapshot goes, in ms.
+    pub(crate) older_than_ms: Option<i64>,
+    pub(crate) is_dry_run: bool,
+    pub(crate) is_json: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Backup {
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) dest: Option<PathBuf>,
+    pub(crate) is_force: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Restore {
+    pub(crate) source: PathBuf,
+    pub(crate) db: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Export {
+    pub(crate) db: Option<PathBuf>,
+    /// `None` for standard output.
+    pub(crate) dest: Option<PathBuf>,
+    pub(crate) is_force: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Import {
+    pub(crate) source: ImportSource,
+    pub(crate) db: Option<PathBuf>,
+}
+
+/// What to import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ImportSource {
+    /// What `export` wrote.
+    Lines(PathBuf),
+    /// A database of remindb 0.3.
+    Old(PathBuf),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Salvage {
+    pub(crate) damaged: PathBuf,
+    pub(crate) out: PathBuf,
+}
+
+/// A shell that can complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
