@@ -1,7 +1,7 @@
 //! Where a file's words meet an agent's: blocks that were forgotten are passed over, nodes that an
 //! agent added keep their place, and a replaced text is compared as the file had it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::ingest::{Work, said_by_file};
 use crate::identity::{self, ContentHash, Former, Known, NodeId};
@@ -9,9 +9,6 @@ use crate::ranks::{self, Rank, RankChange};
 use crate::store::{Batch, FileId, NodeKey, Place, StoreError, Stored, Tombstone};
 use crate::text;
 use crate::tree::{NodeType, Tree};
-
-/// Nodes that said the same before, of which one may be there again.
-const CLAIMS_MAX: u32 = 16;
 
 /// A file's new words: the tree, and each node's hash.
 pub(super) struct Words {
@@ -240,19 +237,25 @@ pub(super) fn claim(batch: &Batch<'_>, work: &mut Work) -> Result<(), StoreError
     if work.born.is_empty() {
         return Ok(());
     }
-    let place_of: HashMap<NodeId, usize> =
-        work.born.iter().enumerate().map(|(at, it)| (it.id, at)).collect();
     let mut born: Vec<Option<Stored>> = work.born.drain(..).map(Some).collect();
+    let mut places: HashMap<(NodeType, ContentHash), VecDeque<usize>> = HashMap::new();
+    for (at, node) in born.iter().enumerate() {
+        if let Some(it) = node {
+            places.entry((it.node_type, it.content_hash)).or_default().push_back(at);
+        }
+    }
     for (idx, node) in work.words.tree.nodes.iter().enumerate() {
         if work.matched[idx].is_some() {
             continue;
         }
-        let hash = work.words.hashes[idx];
-        let says = |it: &Stored| it.node_type == node.node_type && it.content_hash == hash;
-        let former = batch.former_ids(node.node_type, hash, CLAIMS_MAX)?;
-        let mut places = former.iter().filter_map(|id| place_of.get(id));
-        let place = places.find(|&&at| born[at].as_ref().is_some_and(says));
-        work.matched[idx] = place.and_then(|&at| born[at].take());
+        let said = (node.node_type, work.words.hashes[idx]);
+        while let Some(at) = places.get_mut(&said).and_then(VecDeque::pop_front) {
+            let found = &born[at];
+            if found.as_ref().map_or(Ok(false), |it| batch.was_said_by_file(it.id))? {
+                work.matched[idx] = born[at].take();
+                break;
+            }
+        }
     }
     work.born = born.into_iter().flatten().collect();
     Ok(())

@@ -1,7 +1,8 @@
 //! What a tool takes: one table that gives the JSON Schema, the checks and the words of a refusal.
 //!
 //! The checks tell all that is wrong at once and name what is allowed, because whoever reads them
-//! is going to try again. Null stands for absent; `5.0` is an integer.
+//! is going to try again. Null stands for absent, and so does a choice of no word; `5.0` is an
+//! integer.
 
 use serde_json::{Map, Value, json};
 
@@ -317,6 +318,9 @@ pub(crate) fn schema(args: &[Arg]) -> Value {
 /// Checks `given` against a table; the error says everything that is wrong, in one line.
 pub(crate) fn check(args: &[Arg], mut given: Map<String, Value>) -> Result<Args, String> {
     given.retain(|_, value| !value.is_null());
+    let is_choice =
+        |name: &str| args.iter().any(|it| it.name == name && matches!(it.kind, Kind::Choice(_)));
+    given.retain(|name, value| value.as_str() != Some("") || !is_choice(name));
     let mut checked = Vec::with_capacity(args.len());
     let mut problems = Vec::new();
     for arg in args {

@@ -391,6 +391,30 @@ fn a_file_that_did_not_change_does_not_undo_a_rollback() {
 }
 
 #[test]
+fn a_file_that_gets_its_old_name_back_after_a_rollback_gets_its_nodes_back() {
+    for way in ["at once", "one after the other"] {
+        let world = World::new(11);
+        let text = "# A\n\nOne.\n\nTwo.\n\n## B\n\nThree.\n";
+        world.write("a.md", text).compile();
+        let first = world.head().1;
+        fs::rename(world.path("a.md"), world.path("b.md")).unwrap();
+        world.compile();
+        world.rollback(1, After::Keep);
+        fs::remove_file(world.path("b.md")).unwrap();
+        if way == "one after the other" {
+            world.compile();
+        }
+        let said = world.write("a.md", text).compile();
+        assert_eq!(said, "compiled: 0 added, 0 modified, 0 removed (0 ops)", "{way}");
+        assert_eq!(world.head().1, first);
+        // They are the file's again: what it changes is theirs, what it drops goes.
+        world.write("a.md", "# A\n\nOne, changed.\n\n## B\n\nThree.\n").compile();
+        expect!["A / One, changed. / B / Three."].assert_eq(&world.texts());
+        world.check_health();
+    }
+}
+
+#[test]
 fn order_comes_back_where_siblings_were_renumbered_meanwhile() {
     const RENUMBERED: &str = "SELECT count(*) FROM diff WHERE op = 'rank'";
     let world = World::new(10);

@@ -246,3 +246,15 @@ proptest! {
         prop_assert_eq!(distance(&word, &word), 0);
     }
 }
+
+#[test]
+fn a_choice_of_no_word_is_no_choice() {
+    check_args(
+        json!({"query": "", "detail": ""}),
+        expect![[r#"
+            query: Text("")
+            budget: Integer(10)
+            detail: Text("label")
+        "#]],
+    );
+}

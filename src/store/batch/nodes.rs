@@ -73,6 +73,21 @@ impl Batch<'_> {
         Ok(ids)
     }
 
+    /// Whether a node that no file says was ever a file's: a compile made, changed or removed it, or
+    /// a file says it and it was forgotten.
+    pub(crate) fn was_said_by_file(&self, id: NodeId) -> Result<bool, StoreError> {
+        const WAS_SAID: &str = "
+            SELECT EXISTS (SELECT 1 FROM tombstone WHERE node_id = ?1)
+                OR EXISTS (SELECT 1
+                             FROM diff
+                             JOIN snapshot ON snapshot.id = diff.snapshot
+                            WHERE node_id = ?1
+                              AND op IN ('add', 'rem')
+                              AND compile_root <> '')";
+        let mut query = self.tx.prepare_cached(WAS_SAID).doing("look into the history")?;
+        query.query_row([id.to_string()], |row| row.get(0)).doing("look into the history")
+    }
+
     pub(super) fn children(&self, family: Family) -> Result<Vec<Stored>, StoreError> {
         const OF_NODE: &str = concat!(
             "SELECT ",
