@@ -25,7 +25,7 @@ pub(crate) struct Watch {
     is_started: bool,
     /// Files that are waited for, by path.
     unsettled: BTreeMap<String, Unsettled>,
-    /// Since when deletions wait for new files to settle, which may be the same under other names.
+    /// Since when deletions and additions wait for new files to settle, since they may be renames.
     vanished_since: Option<Millis>,
     /// The folder that had files in it, by what the system calls it.
     folder: Option<scan::FolderId>,
@@ -111,6 +111,9 @@ impl Watch {
         self.vanished_since = since;
         if since.is_some_and(|since| now.since(since) < PATIENCE * self.settle_ms) {
             plan.vanished.clear();
+            // Neither may the other new files be called new before it is known what is gone.
+            plan.changed.truncate(plan.changed.len() - plan.n_new);
+            plan.n_new = 0;
         }
     }
 

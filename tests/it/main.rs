@@ -6,6 +6,8 @@
 mod cli;
 /// What edits do to nodes, seen from outside: ids, heat, history, snapshots.
 mod edits;
+/// One small folder, and all that becomes of it.
+mod golden;
 /// Repairs, and what can be read of a damaged file.
 mod heal;
 /// What goes cold, and who is told.

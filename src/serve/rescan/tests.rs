@@ -261,6 +261,20 @@ fn a_rename_is_one_even_when_the_new_name_is_fresh() {
 }
 
 #[test]
+fn a_renamed_folder_keeps_its_ids_even_when_one_of_its_files_is_fresh() {
+    let mut desk = Desk::new();
+    desk.write("old/a.md", "# A\n\nSome words of it.\n");
+    desk.write("old/b.md", "# B\n\nOther words.\n").after(0);
+    let ids = desk.ids();
+    desk.memory.clock().advance(30_000);
+    fs::rename(desk.path("old"), desk.path("new")).unwrap();
+    desk.date("new/b.md", 0);
+    assert_eq!(desk.after(0), NOTHING, "all of it waits");
+    assert_eq!(desk.after(500), r#""added":0,"modified":2,"removed":0,"purged_files":[]"#);
+    assert_eq!(desk.ids(), ids);
+}
+
+#[test]
 fn what_is_gone_does_not_wait_for_new_files_for_ever() {
     let mut desk = Desk::new();
     desk.write("old.md", "Old.\n").after(0);
