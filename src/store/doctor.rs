@@ -15,7 +15,7 @@ pub(super) use heal::{mend, read_links, reseal};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 use super::record::{Root, Stored, stored_columns};
-use super::{Doing, StoreError, files, links, pragma, schema};
+use super::{Doing, StoreError, files, links, patience, pragma, schema};
 use crate::fingerprint::{self, State};
 use crate::identity::ContentHash;
 
@@ -106,8 +106,8 @@ fn fts5_sync(conn: &Connection, path: &Path) -> Result<(Status, String), StoreEr
     const COMPARE: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('integrity-check', 1)";
     let n_nodes = count(conn, "SELECT count(*) FROM node")?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let writing = Connection::open_with_flags(path, flags).doing("open the database")?;
-    writing.busy_timeout(pragma::BUSY_WAIT).doing("set the waiting time")?;
+    let mut writing = Connection::open_with_flags(path, flags).doing("open the database")?;
+    patience::wait_up_to(&mut writing, patience::LONG)?;
     let tx = writing.unchecked_transaction().doing("begin to compare the index")?;
     let compared = tx.execute(COMPARE, []);
     tx.rollback().doing("end comparing the index")?;

@@ -11,9 +11,9 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::{Doing, StoreError};
+use super::{Doing, StoreError, pragma};
 use crate::clock::Millis;
 
 /// How long a holder that says nothing more is believed to be alive.
@@ -46,10 +46,7 @@ pub(crate) struct Leases {
 impl Leases {
     /// Opens the connection; the memory must exist. No other process may be called `holder`.
     pub(crate) fn open(path: &Path, holder: &str) -> Result<Leases, StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let conn = Connection::open_with_flags(path, flags).doing("open the database")?;
-        conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
-        conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
+        let conn = pragma::open_beside(path, BUSY_WAIT)?;
         Ok(Leases { conn: Mutex::new(conn), holder: holder.to_owned() })
     }
 

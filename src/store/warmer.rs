@@ -11,13 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{
-    Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params,
-};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 pub(crate) use told::{ColdNode, Offer};
 
-use super::{Doing, NodeKey, StoreError};
+use super::{Doing, NodeKey, StoreError, pragma};
 use crate::clock::Millis;
 use crate::heat::{Elapsed, Heat};
 
@@ -59,11 +57,7 @@ pub(crate) struct Warmth {
 impl Warmer {
     /// Opens the connection; the memory must exist.
     pub(crate) fn open(path: &Path) -> Result<Warmer, StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let conn = Connection::open_with_flags(path, flags).doing("open the database")?;
-        conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
-        conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
-        conn.pragma_update(None, "foreign_keys", true).doing("turn foreign keys on")?;
+        let conn = pragma::open_beside(path, BUSY_WAIT)?;
         let cold = told::Cold::default();
         let state = Mutex::new(State { conn, waiting: Vec::new(), cold });
         // Seeded at random, and never twice alike.
