@@ -8,7 +8,7 @@ FUZZ_S   ?= 30
 FUZZ_BIN := .tools/bin/cargo-fuzz
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test fuzz bench release install
+.PHONY: demo build check test fuzz crash bench release install
 
 demo: build             ## compile docs/ and talk to it over MCP
 	cargo run --locked --quiet --example demo -- target/debug/remindb docs
@@ -33,6 +33,9 @@ fuzz: $(FUZZ_BIN)       ## each target for FUZZ_S seconds
 
 $(FUZZ_BIN):
 	cargo install cargo-fuzz --locked --root .tools
+
+crash:                  ## minutes of kills and rivals; CRASH_KILLS, CRASH_WRITES
+	cargo test --locked --test it crash:: -- --include-ignored --nocapture
 
 bench:                  ## what it takes, as ratios to the least work there is
 	cargo bench --locked --bench ratios

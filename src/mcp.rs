@@ -122,6 +122,8 @@ pub(crate) enum ToolError {
     BadArgument(String),
     /// What the arguments name is not there.
     NotFound(String),
+    /// The file or the system refused; the text says what a person can do, to the log as well.
+    Unavailable(String),
     /// A promise of ours is broken; the text goes to the log and the agent learns only that.
     Internal(String),
     /// The call was cancelled, and nobody waits for a reply.
@@ -191,6 +193,10 @@ impl<S: Surface> Server<S> {
             }
             Ok(Err(ToolError::BadArgument(text) | ToolError::NotFound(text))) => error_json(&text),
             Ok(Err(ToolError::Cancelled)) => error_json("cancelled"),
+            Ok(Err(ToolError::Unavailable(text))) => {
+                log::error!("tool failed tool={}: {text}", tool.name);
+                error_json(&text)
+            }
             Ok(Err(ToolError::Internal(detail))) => {
                 log::error!("tool failed tool={}: {detail}", tool.name);
                 error_json("internal error; the server's log says more")

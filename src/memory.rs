@@ -343,6 +343,7 @@ impl Memory {
         &self,
         question: impl FnOnce(&Reader) -> Result<T, E>,
     ) -> Result<T, E> {
+        self.writer.check_whereabouts()?;
         let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let reader = match idle {
             Some(reader) => reader,

@@ -14,6 +14,7 @@ mod lease;
 mod links;
 pub(crate) mod moving;
 mod past;
+mod patience;
 mod pragma;
 pub(crate) mod reader;
 mod record;
@@ -22,6 +23,7 @@ mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
 mod warmer;
+mod whereabouts;
 mod writer;
 
 use std::fmt;
@@ -63,6 +65,11 @@ pub enum StoreError {
         /// What it is instead.
         what: &'static str,
     },
+    /// The file was deleted or replaced while it was open.
+    Moved {
+        /// Where it stood.
+        path: PathBuf,
+    },
     /// The schema is newer than this build.
     TooNew {
         /// The file.
@@ -89,12 +96,9 @@ impl fmt::Display for StoreError {
         match self {
             StoreError::Sqlite { doing, source } => {
                 write!(f, "cannot {doing}: {source}")?;
-                match source.sqlite_error_code() {
-                    Some(rusqlite::ErrorCode::DatabaseCorrupt) => f.write_str(
-                        "; the file is damaged: restore a backup with `remindb restore`, or read \
-                         what can be read with `remindb salvage`",
-                    ),
-                    _ => Ok(()),
+                match advice(source) {
+                    Some(advice) => write!(f, "; {advice}"),
+                    None => Ok(()),
                 }
             }
             StoreError::Missing { path } => write!(
@@ -109,6 +113,11 @@ impl fmt::Display for StoreError {
             StoreError::Foreign { path, what } => write!(
                 f,
                 "`{}` is {what}, not a remindb memory; name another file with --db",
+                path.display()
+            ),
+            StoreError::Moved { path } => write!(
+                f,
+                "`{}` was deleted or replaced while it was open; put it back, or start again",
                 path.display()
             ),
             StoreError::TooNew { path, found, known } => write!(
@@ -146,6 +155,37 @@ impl StoreError {
             StoreError::Sqlite { source: rusqlite::Error::SqliteFailure(error, _), .. }
                 if error.code == rusqlite::ErrorCode::DatabaseBusy
         )
+    }
+
+    /// Whether the cause lies with the file or the system, where a person can do something about it.
+    pub(crate) fn is_outside(&self) -> bool {
+        match self {
+            StoreError::Sqlite { source, .. } => advice(source).is_some(),
+            StoreError::Missing { .. } | StoreError::Moved { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+/// What to do about it, where the cause lies outside of the program.
+fn advice(error: &rusqlite::Error) -> Option<&'static str> {
+    use rusqlite::ErrorCode;
+    match error.sqlite_error_code()? {
+        ErrorCode::DatabaseCorrupt => Some(
+            "the file is damaged: restore a backup with `remindb restore`, or read what can be \
+             read with `remindb salvage`",
+        ),
+        ErrorCode::DatabaseBusy => {
+            Some("another process has been writing for a long time; try again later")
+        }
+        ErrorCode::DiskFull => Some("nothing was changed; make room on the disk"),
+        ErrorCode::SystemIoFailure => {
+            Some("nothing was changed; is the disk full, or a file as large as it may get?")
+        }
+        ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => {
+            Some("nothing was changed; this user has to be able to write the file and its folder")
+        }
+        _ => None,
     }
 }
 

@@ -114,6 +114,7 @@ impl From<Error> for ToolError {
             Error::BadArgument(why) => ToolError::BadArgument(why),
             Error::NotFound(why) => ToolError::NotFound(why),
             Error::Compile(error) => ToolError::BadArgument(error.to_string()),
+            Error::Store(error) if error.is_outside() => ToolError::Unavailable(error.to_string()),
             Error::Store(error) => ToolError::Internal(error.to_string()),
         }
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::{Doing, StoreError, Writer, pragma};
+use super::{Doing, StoreError, Writer, patience};
 use crate::clock::Millis;
 
 /// How long emptying the log waits for others that are reading.
@@ -81,7 +81,7 @@ impl Writer {
     pub(crate) fn scrub(&self) -> Result<bool, StoreError> {
         const MERGE: &str = "INSERT INTO node_fts (node_fts) VALUES ('optimize')";
         const EMPTY_LOG: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
-        let conn = self.lock();
+        let mut conn = self.lock();
         conn.execute(MERGE, []).doing("merge the full-text index")?;
         // The copy that is made on the way is as large as the memory, which is too much for RAM.
         conn.pragma_update(None, "temp_store", "FILE").doing("make room for a copy")?;
@@ -90,7 +90,7 @@ impl Writer {
         rewritten?;
         conn.busy_timeout(READERS_WAIT).doing("set the waiting time")?;
         let is_busy: rusqlite::Result<bool> = conn.query_row(EMPTY_LOG, [], |row| row.get(0));
-        conn.busy_timeout(pragma::BUSY_WAIT).doing("set the waiting time")?;
+        patience::wait_up_to(&mut conn, patience::LONG)?;
         Ok(!is_busy.doing("empty the log")?)
     }
 }

@@ -46,9 +46,7 @@ pub(crate) struct Leases {
 impl Leases {
     /// Opens the connection; the memory must exist. No other process may be called `holder`.
     pub(crate) fn open(path: &Path, holder: &str) -> Result<Leases, StoreError> {
-        let conn = pragma::open_existing(path, "open the database")?;
-        conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
-        conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
+        let conn = pragma::open_beside(path, BUSY_WAIT)?;
         Ok(Leases { conn: Mutex::new(conn), holder: holder.to_owned() })
     }
 

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Doing, IfMissing, StoreError, check_path, schema};
-
-/// How long a connection waits for another process that writes.
-pub(super) const BUSY_WAIT: Duration = Duration::from_secs(60);
+use super::{Doing, IfMissing, StoreError, check_path, patience, schema};
 
 /// Page cache of the writing connection, in KiB.
 const WRITER_CACHE_KIB: i64 = 8 * 1024;
+
+/// What is left of the log when it begins anew: a large write leaves a large one.
+const LOG_BYTES_MAX: i64 = 8 * 1024 * 1024;
 
 /// Tries to switch to WAL while other processes open the same new file.
 const WAL_TRIES_MAX: usize = 100;
@@ -25,7 +25,7 @@ pub(super) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database")?;
-    conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
+    patience::wait_up_to(&mut conn, patience::LONG)?;
     conn.set_prepared_statement_cache_capacity(64);
     schema::check_is_ours(&conn, path)?;
     switch_to_wal(&conn)?;
@@ -34,6 +34,8 @@ pub(super) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
     conn.pragma_update(None, "foreign_keys", true).doing("turn foreign keys on")?;
     conn.pragma_update(None, "temp_store", "MEMORY").doing("keep temporary tables in memory")?;
     conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB).doing("set the cache size")?;
+    conn.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES_MAX, |_| Ok(()))
+        .doing("bound the log")?;
     schema::migrate(&mut conn, path)?;
     Ok(conn)
 }
@@ -42,8 +44,19 @@ pub(super) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
 /// doctor, and for what is noted beside the writer.
 pub(super) fn open_existing(path: &Path, doing: &'static str) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags).doing(doing)?;
-    conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
+    let mut conn = Connection::open_with_flags(path, flags).doing(doing)?;
+    // Others may be putting the file in order after a crash; there is no going on without it.
+    patience::wait_up_to(&mut conn, patience::LONG)?;
+    Ok(conn)
+}
+
+/// Opens a connection for what is no promise, beside one that writes: it does not wait for the disk,
+/// and for others no longer than `wait`.
+pub(super) fn open_beside(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
+    let conn = open_existing(path, "open the database")?;
+    conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
+    conn.pragma_update(None, "foreign_keys", true).doing("turn foreign keys on")?;
+    conn.busy_timeout(wait).doing("set the waiting time")?;
     Ok(conn)
 }
 
@@ -67,8 +80,8 @@ fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
     check_path(path, IfMissing::Refuse)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
-    conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
+    let mut conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
+    patience::wait_up_to(&mut conn, patience::LONG)?;
     conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
     Ok(conn)
 }

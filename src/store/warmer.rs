@@ -57,10 +57,7 @@ pub(crate) struct Warmth {
 impl Warmer {
     /// Opens the connection; the memory must exist.
     pub(crate) fn open(path: &Path) -> Result<Warmer, StoreError> {
-        let conn = pragma::open_existing(path, "open the database")?;
-        conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")?;
-        conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
-        conn.pragma_update(None, "foreign_keys", true).doing("turn foreign keys on")?;
+        let conn = pragma::open_beside(path, BUSY_WAIT)?;
         let cold = told::Cold::default();
         let state = Mutex::new(State { conn, waiting: Vec::new(), cold });
         // Seeded at random, and never twice alike.

@@ -5,12 +5,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::whereabouts::Whereabouts;
 use super::{Batch, Counts, Doing, FileRow, IfMissing, Root, RootId, StoreError, files, pragma};
 use crate::clock::Millis;
 
 /// The writing connection, behind a mutex.
 pub(crate) struct Writer {
     conn: Mutex<Connection>,
+    whereabouts: Whereabouts,
 }
 
 /// What a write did.
@@ -24,7 +26,13 @@ pub(crate) struct Commit {
 impl Writer {
     /// Opens the database, bringing its schema up to date.
     pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
-        Ok(Writer { conn: Mutex::new(pragma::open_writer(path, if_missing)?) })
+        let conn = pragma::open_writer(path, if_missing)?;
+        Ok(Writer { conn: Mutex::new(conn), whereabouts: Whereabouts::of(path) })
+    }
+
+    /// Refuses when the file was deleted or replaced since it was opened.
+    pub(crate) fn check_whereabouts(&self) -> Result<(), StoreError> {
+        self.whereabouts.check()
     }
 
     /// Every compiled folder, by path.
@@ -56,11 +64,13 @@ impl Writer {
         let tx = conn
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .doing("begin a write")?;
+        self.check_whereabouts()?;
         let mut batch = Batch::begin(&tx, message, compile_root, now)?;
         let value = body(&mut batch)?;
         let snapshot = batch.finish()?;
         let counts = batch.counts();
         drop(batch);
+        self.check_whereabouts()?;
         tx.commit().doing("commit a write")?;
         Ok((value, Commit { snapshot, counts }))
     }

@@ -4,6 +4,8 @@
 
 /// The command line: both streams and the exit code.
 mod cli;
+/// Kills, rivals, full disks and torn files: what was acknowledged stays.
+mod crash;
 /// What edits do to nodes, seen from outside: ids, heat, history, snapshots.
 mod edits;
 /// One small folder, and all that becomes of it.

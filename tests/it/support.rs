@@ -223,7 +223,11 @@ pub(crate) struct Reply {
 impl Client {
     /// Starts the server and says nothing.
     pub(crate) fn start(folder: &Folder, args: &[&str]) -> Client {
-        let mut command = folder.command(["serve"].iter().chain(args));
+        Client::of(&mut folder.command(["serve"].iter().chain(args)))
+    }
+
+    /// The same, started by another command.
+    pub(crate) fn of(command: &mut Command) -> Client {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let replies = lines_of(child.stdout.take().unwrap());
         let log = lines_of(child.stderr.take().unwrap());
@@ -234,11 +238,16 @@ impl Client {
     /// Starts the server and shakes hands.
     #[track_caller]
     pub(crate) fn legacy(folder: &Folder, args: &[&str]) -> Client {
-        let mut client = Client::start(folder, args);
+        Client::start(folder, args).shake_hands()
+    }
+
+    #[track_caller]
+    pub(crate) fn shake_hands(mut self) -> Client {
+        let client = &mut self;
         let hello = client.ask("initialize", json!({"protocolVersion": "2025-11-25"}));
         assert_eq!(hello["result"]["protocolVersion"], "2025-11-25", "{hello}");
         client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-        client
+        self
     }
 
     /// Starts the server; each request says that it is modern.
@@ -259,6 +268,19 @@ impl Client {
     pub(crate) fn line(&self) -> Value {
         let line = self.replies.recv_timeout(PATIENCE).expect("a line should have come");
         serde_json::from_str(&line).unwrap()
+    }
+
+    /// The next line, if it comes soon enough.
+    pub(crate) fn line_within(&self, wait: Duration) -> Option<Value> {
+        self.replies.recv_timeout(wait).ok().map(|it| serde_json::from_str(&it).unwrap())
+    }
+
+    /// Kills the server, and gives what it had said; the last line may have been cut off.
+    pub(crate) fn kill(mut self) -> Vec<Value> {
+        let mut child = self.child.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        self.replies.iter().map_while(|it| serde_json::from_str(&it).ok()).collect()
     }
 
     /// Sends a request, and gives its id.

@@ -35,7 +35,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("rusqlite", &["store"]),
     ("std::fs", &["scan", "store", "serve", "cli"]),
     ("std::net", &["serve"]),
-    ("std::thread", &["scan", "serve", "cli"]),
+    ("std::thread", &["scan", "store", "serve", "cli"]),
     ("std::env", &["cli", "main", "lib"]),
     ("SystemTime", &["clock"]),
 ];

@@ -1,0 +1,247 @@
+//! Kills at any instant, rivals, files that may not grow, logs that were cut off: what was
+//! acknowledged is there, what was not is there as a whole or not at all, and the doctor finds nothing.
+//!
+//! `make crash` runs the same with other numbers, which the environment gives.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::support::{Client, Dice, Folder};
+
+const ARGS: [&str; 6] = ["--db", "m.db", "--source", "notes", "--rescan-interval", "20ms"];
+
+/// Notes of an ordeal, and what each is made of.
+const NOTES: usize = 4;
+const PARTS: usize = 30;
+
+/// Calls between the start of a server and its end.
+const CALLS_MAX: usize = 8;
+
+/// How long a server may live after the last reply that its client waited for.
+const MOMENT_US_MAX: usize = 12_000;
+
+/// A memory whose servers are killed, and what they had promised until then.
+struct Ordeal {
+    folder: Folder,
+    dice: Dice,
+    /// Writes that were asked for.
+    n_writes: usize,
+    /// Those that were acknowledged.
+    written: BTreeSet<usize>,
+    /// Version of each note.
+    noted: [usize; NOTES],
+    /// The same as of the last compile that was acknowledged.
+    compiled: [usize; NOTES],
+    n_compiles: usize,
+}
+
+/// What a request would promise.
+enum Asked {
+    Write(usize),
+    Compile([usize; NOTES]),
+}
+
+impl Ordeal {
+    fn new(seed: u64) -> Ordeal {
+        let mut ordeal = Ordeal {
+            folder: Folder::new(),
+            dice: Dice::new(seed),
+            n_writes: 0,
+            written: BTreeSet::new(),
+            noted: [0; NOTES],
+            compiled: [0; NOTES],
+            n_compiles: 0,
+        };
+        (0..NOTES).for_each(|note| ordeal.edit(note));
+        ordeal
+    }
+
+    /// The next version of a note, in one step.
+    fn edit(&mut self, note: usize) {
+        self.noted[note] += 1;
+        let version = self.noted[note];
+        let part =
+            |nth: usize| format!("{version}: part {nth} of note {note} in this version.\n\n");
+        self.folder.write("draft", (0..PARTS).map(part).collect::<String>());
+        fs::create_dir_all(self.folder.path("notes")).unwrap();
+        let path = format!("notes/{note}.md");
+        fs::rename(self.folder.path("draft"), self.folder.path(&path)).unwrap();
+        self.folder.date(path, version as u64);
+    }
+
+    /// Starts a server, asks it for this and that, and kills it at some instant.
+    fn round(&mut self) {
+        let mut client = Client::legacy(&self.folder, &ARGS);
+        let mut asked = BTreeMap::new();
+        for _ in 0..=self.dice.below(CALLS_MAX) {
+            let (name, arguments, promise) = match self.dice.below(6) {
+                0 => {
+                    // For a scan to find.
+                    let note = self.dice.below(NOTES);
+                    self.edit(note);
+                    continue;
+                }
+                1 => {
+                    let note = self.dice.below(NOTES);
+                    self.edit(note);
+                    ("MemoryCompile", json!({"path": "."}), Asked::Compile(self.noted))
+                }
+                _ => {
+                    self.n_writes += 1;
+                    let [one, two] = halves(self.n_writes);
+                    let payload = format!("{one}\n\n{two}");
+                    ("MemoryWrite", json!({"payload": payload}), Asked::Write(self.n_writes))
+                }
+            };
+            let params = json!({"name": name, "arguments": arguments});
+            asked.insert(client.request("tools/call", params), promise);
+        }
+        for _ in 0..self.dice.below(asked.len() + 1) {
+            let reply = client.line();
+            self.acknowledge(&reply, &mut asked);
+        }
+        let moment = Duration::from_micros(self.dice.below(MOMENT_US_MAX) as u64);
+        let last = client.line_within(moment);
+        for reply in last.into_iter().chain(client.kill()) {
+            self.acknowledge(&reply, &mut asked);
+        }
+    }
+
+    #[track_caller]
+    fn acknowledge(&mut self, reply: &Value, asked: &mut BTreeMap<u64, Asked>) {
+        let Some(promise) = reply["id"].as_u64().and_then(|id| asked.remove(&id)) else { return };
+        assert!(reply["result"].is_object(), "{reply}");
+        assert_eq!(reply["result"].get("isError"), None, "{reply}");
+        match promise {
+            Asked::Write(nth) => drop(self.written.insert(nth)),
+            Asked::Compile(versions) => {
+                self.n_compiles += 1;
+                for (compiled, version) in self.compiled.iter_mut().zip(versions) {
+                    *compiled = version.max(*compiled);
+                }
+            }
+        }
+    }
+
+    /// Asserts that every promise was kept, and nothing is there by half.
+    #[track_caller]
+    fn check(&self) {
+        self.folder.assert_healthy("m.db");
+        let conn = self.folder.database("m.db");
+        let list = |sql| -> Vec<(String, String)> {
+            let mut query = conn.prepare(sql).unwrap();
+            let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+            rows.map(Result::unwrap).collect()
+        };
+        let said: BTreeSet<String> = list("SELECT content, '' FROM node WHERE file IS NULL")
+            .into_iter()
+            .map(|it| it.0)
+            .collect();
+        for nth in 1..=self.n_writes {
+            let [one, two] = halves(nth).map(|it| said.contains(&it));
+            assert_eq!(one, two, "write {nth} is there by half");
+            assert!(one || !self.written.contains(&nth), "write {nth} was acknowledged");
+        }
+        let mut notes: [Vec<usize>; NOTES] = Default::default();
+        for (path, content) in
+            list("SELECT file.path, content FROM node JOIN file ON file.id = node.file")
+        {
+            let note: usize = path.trim_end_matches(".md").parse().unwrap();
+            notes[note].push(content.split_once(':').unwrap().0.parse().unwrap());
+        }
+        for (note, versions) in notes.iter().enumerate() {
+            let version = versions.first().copied().unwrap_or(0);
+            assert!(versions.iter().all(|it| *it == version), "note {note}: {versions:?}");
+            assert!(version == 0 || versions.len() == PARTS, "note {note}: {versions:?}");
+            assert!(self.compiled[note] <= version, "note {note} was compiled");
+        }
+        let unsealed =
+            list("SELECT id || '', message FROM snapshot WHERE length(cursor_hash) <> 16");
+        assert_eq!(unsealed, []);
+    }
+}
+
+/// The two paragraphs of a write.
+fn halves(nth: usize) -> [String; 2] {
+    ["begins", "ends"].map(|it| format!("Here {it} what was written as number {nth}."))
+}
+
+/// What came of some ordeals: kills, writes and compiles that were acknowledged.
+#[track_caller]
+fn kill_servers(seeds: std::ops::Range<u64>, n_kills: usize) -> (usize, usize, usize) {
+    let mut sum = (0, 0, 0);
+    for seed in seeds {
+        let mut ordeal = Ordeal::new(seed);
+        for _ in 0..n_kills {
+            ordeal.round();
+            ordeal.check();
+            sum.0 += 1;
+        }
+        ordeal.folder.ok(["compile", "notes", "--db", "m.db"]);
+        ordeal.compiled = ordeal.noted;
+        ordeal.check();
+        sum.1 += ordeal.written.len();
+        sum.2 += ordeal.n_compiles;
+    }
+    sum
+}
+
+#[test]
+fn what_was_acknowledged_survives_kills() {
+    let (_, n_writes, n_compiles) = kill_servers(0..2, 8);
+    assert!(0 < n_writes && 0 < n_compiles, "{n_writes} writes, {n_compiles} compiles");
+}
+
+/// Servers that all begin at once, on no memory at all, and write.
+#[track_caller]
+fn write_at_once(n_processes: usize, n_writes: usize) {
+    let folder = Folder::new().file("notes/a.md", "# A\n\nThe text of a.\n");
+    std::thread::scope(|scope| {
+        for process in 0..n_processes {
+            let folder = &folder;
+            scope.spawn(move || {
+                let mut client = Client::legacy(folder, &ARGS);
+                for nth in 0..n_writes {
+                    let payload = format!("Server {process} says number {nth}.");
+                    client.text("MemoryWrite", json!({"payload": payload}));
+                }
+                client.close();
+                assert_eq!(client.wait().code(), Some(0));
+                while let Some(line) = client.log_line() {
+                    assert!(!line.contains("ERROR") && !line.contains("WARN"), "{line}");
+                }
+            });
+        }
+    });
+    folder.assert_healthy("m.db");
+    let facts = folder.facts("m.db");
+    let n_all = n_processes * n_writes;
+    assert_eq!((&facts["nodes"], &facts["snapshots"]), (&json!(n_all + 2), &json!(n_all + 1)));
+}
+
+#[test]
+fn servers_that_write_at_once_lose_nothing() {
+    write_at_once(4, 25);
+}
+
+/// What `make crash` runs.
+#[test]
+#[ignore = "takes minutes"]
+fn long() {
+    let number = |name: &str, default: u64| -> u64 {
+        std::env::var(name).map_or(default, |it| it.parse().unwrap())
+    };
+    let n_kills = number("CRASH_KILLS", 500);
+    let seed = number("CRASH_SEED", 1_000);
+    let n_processes = number("CRASH_PROCESSES", 16) as usize;
+    let n_writes = number("CRASH_WRITES", 200) as usize;
+    write_at_once(n_processes, n_writes);
+    println!("{n_processes} servers × {n_writes} writes: all there, no error");
+    const KILLS_OF_ONE: u64 = 25;
+    let (n_kills, n_written, n_compiles) =
+        kill_servers(seed..seed + n_kills.div_ceil(KILLS_OF_ONE), KILLS_OF_ONE as usize);
+    println!("{n_kills} kills, {n_written} writes and {n_compiles} compiles acknowledged, 0 lost");
+}
