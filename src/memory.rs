@@ -354,3 +354,6 @@ impl Memory {
         answer
     }
 }
+
+#[cfg(test)]
+mod tests;
