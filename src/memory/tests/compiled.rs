@@ -71,13 +71,16 @@ fn says_itself(before: &Model, after: &Model, file: &str, text: &str) {
     }
     for (id, block) in new {
         let is_alive = lives_in(after, id, file);
-        let was_forgotten = old.contains_key(id) && !lives_in(before, id, file);
+        // What is forgotten of a file stays so when that is renamed.
+        let forgotten = before.said.iter().filter(|(file, _)| !lives_in(before, id, file));
+        let was_forgotten = forgotten.into_iter().any(|(_, it)| it.get(id) == Some(block));
         assert!(is_alive || was_forgotten, "{file}: a compile forgot {id}");
         if is_alive {
             let node = &after.state.nodes[id];
             let words = before.state.nodes.get(id);
-            let is_agents = words.is_some_and(|it| it.content == node.content)
-                && old.get(id).is_some_and(|it| it == block);
+            let is_agents = words.is_some_and(|it| {
+                it.content == node.content && before.source_of(id) == Some(block.1)
+            });
             assert!(hash(&node.content) == block.1 || is_agents, "{file}: words of {id}");
         }
     }
