@@ -355,3 +355,6 @@ impl Memory {
         answer
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,8 +4,11 @@
 //! found from their last changes, newest first, and both their sides from the index of history, so
 //! that a page costs what it shows.
 
+mod order;
+
 use std::collections::VecDeque;
 
+use order::Orders;
 use serde_json::{Value, json};
 
 use super::QueryError;
@@ -54,14 +57,6 @@ impl Net {
         self.old.as_ref().map(|it| &it.hash) != self.new.as_ref().map(|it| &it.hash)
     }
 
-    fn is_change(&self) -> bool {
-        match (&self.old, &self.new) {
-            (None, None) => false,
-            (Some(old), Some(new)) => !is_same(old, new) || old.position != new.position,
-            _ => true,
-        }
-    }
-
     /// The texts before and after, where they differ.
     pub(super) fn texts(&self, reader: &Reader) -> Result<(String, String), QueryError> {
         let text = |side: &Option<Side>| match side {
@@ -72,8 +67,7 @@ impl Net {
     }
 }
 
-/// Whether two sides are the same but for the rank, which only tells something where nothing else
-/// does.
+/// Whether two sides are the same but for the rank.
 fn is_same(old: &Side, new: &Side) -> bool {
     let of_file = |it: &Side| it.parent.is_none().then(|| (it.root, it.path.clone()));
     of_file(old) == of_file(new)
@@ -94,12 +88,14 @@ pub(super) struct Nets<'a> {
     last: Option<Moment>,
     waiting: VecDeque<(Moment, String)>,
     n_passed: usize,
+    orders: Orders,
 }
 
 impl Nets<'_> {
     /// Those behind `cursor`.
     pub(super) fn behind(reader: &Reader, range: Range, cursor: Option<Moment>) -> Nets<'_> {
-        Nets { reader, range, last: cursor, waiting: VecDeque::new(), n_passed: 0 }
+        let (waiting, orders) = (VecDeque::new(), Orders::default());
+        Nets { reader, range, last: cursor, waiting, n_passed: 0, orders }
     }
 
     pub(super) fn next(&mut self) -> Result<Option<Net>, QueryError> {
@@ -118,9 +114,20 @@ impl Nets<'_> {
                 id,
                 n_passed: self.n_passed,
             };
-            if net.is_change() {
+            if self.is_change(&net)? {
                 return Ok(Some(net));
             }
+        }
+    }
+
+    fn is_change(&mut self, net: &Net) -> Result<bool, QueryError> {
+        match (&net.old, &net.new) {
+            (None, None) => Ok(false),
+            (Some(old), Some(new)) if is_same(old, new) => {
+                let is_elsewhere = old.position != new.position;
+                Ok(is_elsewhere && self.orders.is_moved(self.reader, self.range, &net.id, new)?)
+            }
+            _ => Ok(true),
         }
     }
 
@@ -130,7 +137,6 @@ impl Nets<'_> {
     }
 }
 
-/// What is left behind a net, as the last line of a page says it.
 /// What is left of `n_all` changes behind a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rest {

@@ -249,3 +249,16 @@ fn pages_miss_nothing_and_repeat_nothing() {
     assert!(5 < n_pages);
     assert_eq!(lines.join("\n"), all.text);
 }
+
+#[test]
+fn what_came_back_to_its_place_has_not_moved() {
+    let notes = Notes::new();
+    notes.compile(&[("a.md", "First.\n\nSecond.\n")]);
+    notes.compile(&[("a.md", "")]);
+    notes.compile(&[("a.md", "Zeroth.\n\nFirst.\n\nSecond.\n")]);
+    let delta = notes.delta(&query::Delta { since: 1, ..query::Delta::default() });
+    assert_eq!(delta.structured["changes"].as_array().unwrap().len(), 1, "{}", delta.text);
+    notes.compile(&[("a.md", "Zeroth.\n\nSecond.\n\nFirst.\n")]);
+    let delta = notes.delta(&query::Delta { since: 1, ..query::Delta::default() });
+    assert!(delta.text.contains("; moved among its siblings"), "{}", delta.text);
+}

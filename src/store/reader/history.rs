@@ -46,6 +46,34 @@ impl Reader {
         history::side_after(&self.conn, node_id, after)
     }
 
+    /// Whoever stands under what `side` stands under, now or at some time since a snapshot; maybe
+    /// others.
+    pub(crate) fn siblings_since(
+        &self,
+        side: &Side,
+        since: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        const OF_NODE: &str = "
+            SELECT id FROM node WHERE parent = (SELECT key FROM node WHERE id = ?1)
+             UNION
+            SELECT node_id FROM diff WHERE ?2 < snapshot AND old_parent = ?1";
+        const OF_FILE: &str = "
+            SELECT id
+              FROM node
+             WHERE parent IS NULL
+               AND file IS (SELECT id FROM file WHERE root = ?1 AND path = ?2)
+             UNION
+            SELECT node_id
+              FROM diff
+             WHERE ?3 < snapshot AND old_parent IS NULL AND old_root IS ?1 AND old_path IS ?2";
+        let read = |row: &Row<'_>| row.get(0);
+        let found = match &side.parent {
+            Some(parent) => self.all(OF_NODE, params![parent, since], read),
+            None => self.all(OF_FILE, params![side.root, side.path, since], read),
+        };
+        found.doing("list siblings of before")
+    }
+
     /// The text of that hash, which the node has or had.
     pub(crate) fn former_text(
         &self,

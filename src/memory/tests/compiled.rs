@@ -1,0 +1,180 @@
+//! What a compile must have done: claims about the states before and after it, not a way there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::model::{Block, Model, Seat, State, hash};
+use super::seen::Seen;
+use crate::parse::{Syntax, parse};
+use crate::tree::Tree;
+
+/// The files that a compile looked at anew: what they say now, `None` if they are gone.
+pub(super) type Changed = BTreeMap<String, Option<String>>;
+
+/// Compares the states before and after a compile.
+#[track_caller]
+pub(super) fn check(before: &Model, seen: &Seen, changed: &Changed) {
+    let mut after = before.clone();
+    after.state = seen.state.clone();
+    after.said = seen.said.clone();
+    for (file, blocks) in &before.said {
+        if !changed.contains_key(file) {
+            assert_eq!(Some(blocks), after.said.get(file), "what the unchanged {file} says");
+        }
+    }
+    for (file, text) in changed {
+        match text {
+            Some(text) => says_itself(before, &after, file, text),
+            None => {
+                let said = after.said.get(file).into_iter().flatten();
+                let alive: Vec<_> = said.filter(|(id, _)| lives_in(&after, id, file)).collect();
+                assert!(alive.is_empty(), "{file} is gone, and still says {alive:?}");
+            }
+        }
+    }
+    keeps_what_no_file_says(before, &after, changed);
+    for (id, node) in &after.state.nodes {
+        let Some(old) = before.state.nodes.get(id) else {
+            assert!(after.source_of(id).is_some(), "a compile made {id}, which no file says");
+            let was = before.snapshots.iter().filter_map(|it| it.state.nodes.get(id));
+            for old in was {
+                assert_eq!(old.node_type, node.node_type, "{id} was something else once");
+            }
+            continue;
+        };
+        assert_eq!(old.node_type, node.node_type, "{id} became something else");
+        let is_touched = |it: Option<&str>| it.is_some_and(|it| changed.contains_key(it));
+        let is_near = is_touched(before.state.file_of(id)) || is_touched(after.state.file_of(id));
+        assert!(is_near || old == node, "{id} changed, and its file did not");
+    }
+}
+
+fn lives_in(model: &Model, id: &str, file: &str) -> bool {
+    model.state.nodes.contains_key(id) && model.state.file_of(id) == Some(file)
+}
+
+/// A changed file: each of its blocks is there once, in order, or forgotten; what it said before
+/// is known again, with an agent's words on it.
+#[track_caller]
+fn says_itself(before: &Model, after: &Model, file: &str, text: &str) {
+    let tree = parse(Syntax::Markdown, text).tree;
+    let empty = BTreeMap::new();
+    let (old, new) = (before.said.get(file).unwrap_or(&empty), after.said.get(file));
+    let new = new.unwrap_or(&empty);
+    let parsed: Vec<Block> = tree.nodes.iter().map(block).collect();
+    let counted = count(parsed.iter());
+    assert_eq!(counted, count(new.values()), "blocks of {file}, and what it is known to say");
+    let alive: Vec<String> =
+        after.state.of_file(file).into_iter().filter(|it| new.contains_key(it)).collect();
+    let mut rest = parsed.iter();
+    for id in &alive {
+        assert!(rest.any(|it| *it == new[id]), "{file}: {id} stands out of order\n{text}");
+    }
+    for (id, block) in new {
+        let is_alive = lives_in(after, id, file);
+        // What is forgotten of a file stays so when that is renamed.
+        let forgotten = before.said.iter().filter(|(file, _)| !lives_in(before, id, file));
+        let was_forgotten = forgotten.into_iter().any(|(_, it)| it.get(id) == Some(block));
+        assert!(is_alive || was_forgotten, "{file}: a compile forgot {id}");
+        if is_alive {
+            let node = &after.state.nodes[id];
+            let words = before.state.nodes.get(id);
+            let is_agents = words.is_some_and(|it| {
+                it.content == node.content && before.source_of(id) == Some(block.1)
+            });
+            assert!(hash(&node.content) == block.1 || is_agents, "{file}: words of {id}");
+        }
+    }
+    let known = count(old.values());
+    for (id, block) in old {
+        if known[block] != 1 || counted.get(block) != Some(&1) || block.1 == hash("") {
+            continue;
+        }
+        assert!(new.contains_key(id), "{file}: {id} is unchanged, and another node now\n{text}");
+        let was_there = lives_in(before, id, file);
+        assert_eq!(was_there, lives_in(after, id, file), "{file}: {id} was forgotten or not");
+        if was_there {
+            let (old, new) = (&before.state.nodes[id], &after.state.nodes[id]);
+            assert_eq!((&old.content, &old.label), (&new.content, &new.label), "{file}: {id}");
+        }
+    }
+    if counted.values().all(|it| *it == 1) {
+        stands_where_it_says(after, file, &tree, new);
+    }
+}
+
+/// Each node of a file without equal blocks stands below the block that it says, or the nearest
+/// one above that was not forgotten.
+#[track_caller]
+fn stands_where_it_says(after: &Model, file: &str, tree: &Tree, said: &BTreeMap<String, Block>) {
+    let id_of: BTreeMap<&Block, &String> = said.iter().map(|(id, block)| (block, id)).collect();
+    for node in &tree.nodes {
+        let id = id_of[&block(node)];
+        if !lives_in(after, id, file) {
+            continue;
+        }
+        let mut above = node.parent;
+        let seat = loop {
+            let Some(at) = above else { break Seat::File(file.to_owned()) };
+            let parent = id_of[&block(&tree.nodes[at])];
+            if lives_in(after, parent, file) {
+                break Seat::Node(parent.clone());
+            }
+            above = tree.nodes[at].parent;
+        };
+        assert_eq!(after.state.nodes[id].seat, seat, "{file}: the place of {id}");
+        assert_eq!(after.state.nodes[id].level, node.level, "{file}: the level of {id}");
+    }
+}
+
+/// What an agent added is all there, as it was, where it was, or as near as can be.
+#[track_caller]
+fn keeps_what_no_file_says(before: &Model, after: &Model, changed: &Changed) {
+    let mut born: BTreeSet<&String> = BTreeSet::new();
+    for (id, old) in &before.state.nodes {
+        if before.source_of(id).is_some() {
+            let file = before.state.file_of(id).unwrap();
+            let is_gone = !after.state.nodes.contains_key(id);
+            assert!(!is_gone || changed.contains_key(file), "{id} of the unchanged {file} is gone");
+            continue;
+        }
+        let Some(new) = after.state.nodes.get(id) else { panic!("an agent's {id} is gone") };
+        assert_eq!((&old.content, &old.format), (&new.content, &new.format), "an agent's {id}");
+        if let Some(source) = after.source_of(id) {
+            assert_eq!(source, hash(&new.content), "a file took an agent's {id} for its own");
+            continue;
+        }
+        assert_eq!(old.label, new.label, "an agent's {id}");
+        born.insert(id);
+        let seat = nearest(&before.state, &after.state, &old.seat);
+        assert_eq!(new.seat, seat, "the place of an agent's {id}");
+    }
+    for (seat, family) in &before.state.families {
+        let stays = |it: &&String| {
+            born.contains(*it) && after.state.nodes.get(*it).is_some_and(|it| it.seat == *seat)
+        };
+        let old: Vec<&String> = family.iter().filter(stays).collect();
+        let new: Vec<&String> =
+            after.state.children(seat).iter().filter(|it| old.contains(it)).collect();
+        assert_eq!(old, new, "the order of an agent's nodes under {seat:?}");
+    }
+}
+
+/// The seat of before, or the nearest one above that is still there.
+fn nearest(before: &State, after: &State, seat: &Seat) -> Seat {
+    match seat {
+        Seat::Node(id) if !after.nodes.contains_key(id) => {
+            nearest(before, after, &before.nodes[id].seat)
+        }
+        seat => seat.clone(),
+    }
+}
+
+fn block(node: &crate::tree::Node) -> Block {
+    (node.node_type.as_str().to_owned(), hash(&node.content))
+}
+
+fn count<'a>(blocks: impl Iterator<Item = &'a Block>) -> BTreeMap<&'a Block, usize> {
+    let mut counted = BTreeMap::new();
+    blocks.for_each(|it| *counted.entry(it).or_default() += 1);
+    counted
+}

@@ -1,0 +1,79 @@
+//! Delta, diff and history against the model's copies of the past.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::model::{Changes, State};
+use super::world::World;
+use crate::query::{self, QueryError};
+
+const ALL: Option<u32> = Some(1_000_000);
+
+/// Compares what is said of some part of the past with what was.
+#[track_caller]
+pub(super) fn check(world: &mut World) {
+    let ids: Vec<i64> = world.model.snapshots.iter().map(|it| it.id).collect();
+    let Some(from) = world.dice.pick(&ids) else { return };
+    let to = world.dice.pick(&ids).unwrap().max(from);
+    let delta = query::Delta { since: from, budget: ALL, ..query::Delta::default() };
+    let said = world.memory().read(|it| query::delta(it, &delta)).unwrap().structured;
+    let changes = state(world, from).changes(&world.model.state);
+    matches(&format!("delta since {from}"), &said["changes"], &changes);
+    let diff = query::Diff { from, to, budget: ALL, cursor: None };
+    let said = world.memory().read(|it| query::diff(it, &diff)).unwrap().structured;
+    let changes = state(world, from).changes(state(world, to));
+    matches(&format!("diff from {from} to {to}"), &said["changes"], &changes);
+    let all: BTreeSet<&String> =
+        world.model.snapshots.iter().flat_map(|it| it.state.nodes.keys()).collect();
+    let all: Vec<String> = all.into_iter().cloned().collect();
+    if let Some(id) = world.dice.pick(&all) {
+        has_history(world, &id);
+    }
+}
+
+fn state(world: &World, at: i64) -> &State {
+    &world.model.snapshots.iter().find(|it| it.id == at).unwrap().state
+}
+
+#[track_caller]
+fn matches(what: &str, said: &Value, changes: &Changes) {
+    let mut said: BTreeMap<&str, &str> = (said.as_array().unwrap().iter())
+        .map(|it| (it["id"].as_str().unwrap(), it["op"].as_str().unwrap()))
+        .collect();
+    for (id, op) in &changes.certain {
+        assert_eq!(said.remove(id.as_str()), Some(*op), "{what}: {id}");
+    }
+    for (id, op) in &said {
+        let is_moved = changes.shuffled.iter().any(|it| it.contains(*id));
+        assert!(*op == "mod" && is_moved, "{what}: {id} is not what is told: {op}");
+    }
+    for family in &changes.shuffled {
+        let n_told = family.iter().filter(|it| said.contains_key(it.as_str())).count();
+        let n_certain = family.iter().filter(|it| changes.certain.contains_key(*it)).count();
+        assert!(0 < n_told + n_certain, "{what}: the new order of {family:?} is not told");
+    }
+}
+
+/// What a node's history tells is what happened from one copy to the next.
+#[track_caller]
+fn has_history(world: &World, id: &str) {
+    let ask = query::History { anchor: id, depth: u32::MAX, budget: ALL, cursor: None };
+    let now = world.memory().clock().now();
+    let said = world.memory().read::<_, QueryError>(|it| query::history(it, &ask, now));
+    let said = said.unwrap().structured;
+    let mut told: BTreeMap<i64, BTreeSet<&str>> = BTreeMap::new();
+    for step in said["history"].as_array().unwrap() {
+        let at = step["snapshot"].as_i64().unwrap();
+        told.entry(at).or_default().insert(step["op"].as_str().unwrap());
+    }
+    for pair in world.model.snapshots.windows(2) {
+        let at = pair[1].id;
+        let changes = pair[0].state.changes(&pair[1].state);
+        let ops = told.remove(&at).unwrap_or_default();
+        match changes.certain.get(id) {
+            Some(op) => assert!(ops.contains(op), "{id} in snapshot {at}: {ops:?}, not {op}"),
+            None => assert!(ops.iter().all(|it| *it == "mod"), "{id} in snapshot {at}: {ops:?}"),
+        }
+    }
+}

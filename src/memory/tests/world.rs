@@ -1,0 +1,515 @@
+//! A memory and its model, side by side: random operations on both, and what must agree after each.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::compiled::{self, Changed};
+use super::model::{Heat, Model, Node, Seat};
+use super::notes::{Dice, Notes, word};
+use super::past;
+use super::seen::{self, Seen};
+use crate::clock::{Clock, Millis};
+use crate::memory::{Answer, Error, ForgetMode, Memory, Relate, WriteMode};
+use crate::parse::{Syntax, parse};
+use crate::query::{self, Attention};
+use crate::rollback::After;
+use crate::store::doctor::{self, Status};
+use crate::store::{IfMissing, Keep, Mode, StoreError};
+use crate::text;
+use crate::tree::Tree;
+
+pub(super) struct World {
+    seed: u64,
+    dir: tempfile::TempDir,
+    clock: Clock,
+    /// `None` only while it is opened again.
+    memory: Option<Memory>,
+    pub(super) notes: Notes,
+    /// What the files said when they were last compiled.
+    compiled: BTreeMap<String, String>,
+    pub(super) model: Model,
+    pub(super) dice: Dice,
+    log: Vec<String>,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = self.log.iter().zip(1..).map(|(it, nth)| format!("{nth:4} {it}\n"));
+            eprintln!("{}", log.collect::<String>());
+            eprintln!("{}", self.model.state.outline());
+            eprintln!("it happens again with REMINDB_MODEL_SEED={}", self.seed);
+        }
+    }
+}
+
+impl World {
+    pub(super) fn new(seed: u64) -> World {
+        let dir = tempfile::tempdir().unwrap();
+        let notes = Notes::new(dir.path().join("notes"));
+        // Far in the future, so that every file's time is old enough to be trusted.
+        let clock = Clock::manual(Millis(4_000_000_000_000));
+        let mut world = World {
+            seed,
+            dir,
+            clock,
+            memory: None,
+            notes,
+            compiled: BTreeMap::new(),
+            model: Model::default(),
+            dice: Dice::new(seed),
+            log: Vec::new(),
+        };
+        world.open(IfMissing::Create);
+        world
+    }
+
+    fn db(&self) -> PathBuf {
+        self.dir.path().join("memory.db")
+    }
+
+    fn open(&mut self, if_missing: IfMissing) {
+        self.memory = None;
+        self.memory = Some(Memory::open_at(&self.db(), if_missing, self.clock.clone()).unwrap());
+    }
+
+    pub(super) fn memory(&self) -> &Memory {
+        self.memory.as_ref().unwrap()
+    }
+
+    /// One random operation, and a look at everything.
+    pub(super) fn step(&mut self, nth: usize) {
+        self.log.push("…".to_owned());
+        let node = self.node();
+        let said = match (self.dice.below(100), node) {
+            (0..25, _) => self.edit_and_compile(),
+            (25..28, _) => self.compile("again"),
+            (28..42, node) => self.append(node),
+            (42..50, Some(id)) => self.replace(&id),
+            (50..57, Some(id)) => self.summarize(&id),
+            (57..67, Some(id)) => self.forget(&id),
+            (67..72, Some(id)) => self.pin(&id),
+            (72..76, Some(id)) => self.relate(&id),
+            (76..80, Some(id)) => self.fetch(&id),
+            (80..84, _) => self.attend(),
+            (84..93, _) => self.rollback(After::Keep),
+            (93..94, _) => self.rollback(After::Drop),
+            (94..95, _) => self.collect(),
+            (95..98, _) => {
+                self.open(IfMissing::Refuse);
+                "open again".to_owned()
+            }
+            _ => self.mistake(),
+        };
+        self.tell(said);
+        self.check();
+        if nth.is_multiple_of(10) {
+            self.check_health();
+        }
+    }
+
+    fn tell(&mut self, said: String) {
+        *self.log.last_mut().unwrap() = said;
+    }
+
+    fn node(&mut self) -> Option<String> {
+        let ids: Vec<String> = self.model.state.nodes.keys().cloned().collect();
+        self.dice.pick(&ids)
+    }
+
+    fn edit_and_compile(&mut self) -> String {
+        let how: Vec<String> =
+            (0..1 + self.dice.below(2)).map(|_| self.notes.edit(&mut self.dice)).collect();
+        self.compile(&how.join("; "))
+    }
+
+    /// Compiles all notes, or one of them.
+    pub(super) fn compile(&mut self, how: &str) -> String {
+        let files: Vec<String> = self.notes.files.keys().cloned().collect();
+        let one = if self.dice.one_in(8) { self.dice.pick(&files) } else { None };
+        let root = self.notes.root().to_owned();
+        let path = one.as_ref().map_or(root.clone(), |it| root.join(it));
+        self.tell(format!("compile {}: {how}", one.as_deref().unwrap_or("all")));
+        // The first compile of one file alone would make that its own root.
+        let path = if self.compiled.is_empty() { root } else { path };
+        let one = one.filter(|_| path.is_file());
+        let is_in = |it: &String| one.as_ref().is_none_or(|one| one == it);
+        let mut changed = Changed::new();
+        for (file, text) in self.notes.files.iter().filter(|(it, _)| is_in(it)) {
+            if self.compiled.get(file) != Some(text) {
+                changed.insert(name(file), Some(text.clone()));
+            }
+        }
+        let files = &self.notes.files;
+        for file in self.compiled.keys().filter(|it| is_in(it) && !files.contains_key(*it)) {
+            changed.insert(name(file), None);
+        }
+        let report = self.memory().compile(&path, "compile").unwrap();
+        self.compiled.retain(|it, _| !changed.contains_key(&name(it)));
+        for (file, text) in files.iter().filter(|(it, _)| is_in(it)) {
+            self.compiled.insert(file.clone(), text.clone());
+        }
+        let seen = seen::look(&self.db());
+        compiled::check(&self.model, &seen, &changed);
+        self.model.state = seen.state;
+        self.model.said = seen.said;
+        self.finish(report.snapshot, "compile");
+        if self.dice.one_in(4) {
+            let again = self.memory().compile(&path, "compile").unwrap();
+            assert_eq!((again.snapshot, again.added + again.modified + again.removed), (None, 0));
+        }
+        format!("{} → {report}", self.log.last().unwrap())
+    }
+
+    /// Lets the model follow a write that is done, and compares the snapshots.
+    #[track_caller]
+    fn finish(&mut self, snapshot: Option<i64>, message: &str) {
+        self.model.follow();
+        let expected = self.model.commit(message, self.clock.now().0);
+        assert_eq!(snapshot, expected, "the snapshot of `{message}`");
+    }
+
+    fn payload(&mut self) -> String {
+        let n = 1 + self.dice.below(3);
+        let blocks: Vec<String> = (0..n).map(|_| self.notes.block(&mut self.dice)).collect();
+        blocks.join("\n\n")
+    }
+
+    fn append(&mut self, anchor: Option<String>) -> String {
+        let anchor = anchor.filter(|_| !self.dice.one_in(5));
+        let payload = self.payload();
+        let told = format!("append {payload:?} to {anchor:?}");
+        self.tell(told.clone());
+        let tree = parse(Syntax::Markdown, &payload).tree;
+        let seat = anchor.clone().map_or(Seat::Nobody, Seat::Node);
+        let answer = self.memory().write(&payload, anchor.as_deref(), WriteMode::Append).unwrap();
+        let ids = ids(&answer);
+        if answer.structured["snapshot"].is_null() {
+            self.stands_there(&tree, &ids, &seat);
+            return format!("{told}, which is there");
+        }
+        assert_eq!(ids.len(), tree.nodes.len());
+        for (id, node) in ids.iter().zip(&tree.nodes) {
+            let is_here = self.model.state.nodes.contains_key(id);
+            let is_said = self.model.said.values().any(|it| it.contains_key(id));
+            assert!(!is_here && !is_said, "{id} is not new");
+            for it in self.model.snapshots.iter().filter_map(|it| it.state.nodes.get(id)) {
+                assert_eq!(it.node_type, node.node_type.as_str(), "{id} was something else");
+            }
+        }
+        self.model.state.graft(&tree, &ids, &seat);
+        self.finish(snapshot(&answer), &format!("write:{}", ids[0]));
+        let again = self.memory().write(&payload, anchor.as_deref(), WriteMode::Append).unwrap();
+        assert_eq!(self::ids(&again), ids, "the same again");
+        assert!(again.structured["snapshot"].is_null(), "the same again");
+        format!("{told} as {ids:?}")
+    }
+
+    /// What was not written again stands there already.
+    #[track_caller]
+    fn stands_there(&self, tree: &Tree, ids: &[String], seat: &Seat) {
+        for (node, id) in tree.nodes.iter().zip(ids) {
+            let seat = node.parent.map_or(seat.clone(), |at| Seat::Node(ids[at].clone()));
+            let there = &self.model.state.nodes[id];
+            let wanted = Node::of(node, seat);
+            let facts = |it: &Node| (it.seat.clone(), it.node_type.clone(), it.content.clone());
+            assert_eq!(facts(there), facts(&wanted), "{id} was taken for what was written");
+        }
+    }
+
+    fn replace(&mut self, id: &str) -> String {
+        let payload = match self.dice.one_in(6) {
+            // Back to what it said once.
+            true => {
+                let id = id.to_owned();
+                let states = self.model.snapshots.iter().filter_map(|it| it.state.nodes.get(&id));
+                let texts: Vec<String> = states.map(|it| it.content.clone()).collect();
+                self.dice.pick(&texts).filter(|it| !it.trim().is_empty())
+            }
+            false => None,
+        };
+        let payload = payload.unwrap_or_else(|| self.payload());
+        let told = format!("replace {id} by {payload:?}");
+        self.tell(told.clone());
+        let tree = parse(Syntax::Markdown, &payload).tree;
+        let first = &tree.nodes[0];
+        let outcome = self.memory().write(&payload, Some(id), WriteMode::Replace);
+        let old = self.model.state.nodes[id].clone();
+        let is_one = tree.nodes.len() == 1 && first.node_type.as_str() == old.node_type;
+        let whole = payload.trim_matches(['\r', '\n']).trim_end().to_owned();
+        let new = match is_one {
+            true => {
+                let Node { seat, level, key_path, .. } = old;
+                Node { level, key_path, ..Node::of(first, seat) }
+            }
+            false if old.node_type == "heading" && whole.contains('\n') => {
+                let error = outcome.unwrap_err();
+                assert!(matches!(error, Error::BadArgument(_)), "{error}");
+                return format!("{told}, which is refused");
+            }
+            false => {
+                let format = "plain".to_owned();
+                Node { format, label: first.label.clone(), content: whole, ..old }
+            }
+        };
+        self.model.state.nodes.insert(id.to_owned(), new);
+        self.finish(snapshot(&outcome.unwrap()), &format!("write:{id}"));
+        told
+    }
+
+    fn summarize(&mut self, id: &str) -> String {
+        let summary = self.payload();
+        let told = format!("summarize {id} as {summary:?}");
+        self.tell(told.clone());
+        let answer = self.memory().summarize(id, &summary, None).unwrap();
+        let node = self.model.state.nodes.get_mut(id).unwrap();
+        if node.content != summary {
+            node.label = text::cut(&format!("Summary: {}", text::label(&summary)), 80);
+            node.format = "plain".to_owned();
+            node.content = summary;
+        }
+        let attended = self.model.attended;
+        self.model.heat.get_mut(id).unwrap().set(0.5, attended);
+        self.finish(snapshot(&answer), &format!("summarize:{id}"));
+        told
+    }
+
+    fn forget(&mut self, id: &str) -> String {
+        let modes = [ForgetMode::Strict, ForgetMode::Cascade, ForgetMode::Reparent];
+        let mode = modes[self.dice.below(3)];
+        let told = format!("forget {id} ({})", mode.as_str());
+        self.tell(told.clone());
+        let outcome = self.memory().forget(id, mode);
+        let children = self.model.state.below(id).to_vec();
+        match mode {
+            ForgetMode::Strict if !children.is_empty() => {
+                let error = outcome.unwrap_err();
+                assert!(matches!(error, Error::BadArgument(_)), "{error}");
+                return format!("{told}, which is refused");
+            }
+            ForgetMode::Strict => self.model.state.take_out(id, &[]),
+            ForgetMode::Cascade => {
+                for it in self.model.state.subtree(id).iter().rev() {
+                    self.model.state.take_out(it, &[]);
+                }
+            }
+            ForgetMode::Reparent => self.model.state.take_out(id, &children),
+        }
+        self.finish(snapshot(&outcome.unwrap()), &format!("forget:{}:{id}", mode.as_str()));
+        told
+    }
+
+    fn pin(&mut self, id: &str) -> String {
+        let attended = self.model.attended;
+        let heat = self.model.heat.get_mut(id).unwrap();
+        let temperature = [None, Some(0.9), Some(0.05)][self.dice.below(3)];
+        let now = heat.now(attended);
+        *heat = Heat { temperature: now, at: attended, pinned: self.dice.below(3) < 2 };
+        if heat.pinned {
+            heat.set(temperature.unwrap_or(now), attended);
+            let told = format!("pin {id} at {temperature:?}");
+            self.memory().pin(id, temperature).unwrap();
+            return told;
+        }
+        self.memory().unpin(id).unwrap();
+        format!("unpin {id}")
+    }
+
+    fn relate(&mut self, id: &str) -> String {
+        let target = self.node().unwrap();
+        let weight = self.dice.below(10) as f64;
+        let ask = Relate {
+            source: id,
+            target_id: Some(&target),
+            target_label: None,
+            target_source: None,
+            weight,
+        };
+        let told = format!("relate {id} to {target}");
+        self.tell(told.clone());
+        let edge = (id.to_owned(), target.clone());
+        if self.model.edges.contains_key(&edge) && self.dice.one_in(3) {
+            self.memory().unrelate(&ask).unwrap();
+            self.model.edges.remove(&edge);
+            return format!("{told} no more");
+        }
+        match self.memory().relate(&ask) {
+            Ok(_) => drop(self.model.edges.insert(edge, weight)),
+            // A node that is related to itself is refused.
+            Err(error) => assert!(id == target, "{error}"),
+        }
+        told
+    }
+
+    fn fetch(&mut self, id: &str) -> String {
+        let ask = query::Fetch { anchor: id, budget: None, levels: query::levels(None, 3) };
+        let answer = self.memory().read(|it| query::fetch(it, &ask)).unwrap();
+        self.memory().ask(|it| query::fetch(it, &ask)).unwrap();
+        let keys = seen::look(&self.db()).keys;
+        let attended = self.model.attended;
+        for (key, attention) in answer.warmed {
+            let heat = self.model.heat.get_mut(&keys[&key.0]).unwrap();
+            let by = if attention == Attention::Read { 0.15 } else { 0.03 };
+            heat.set(heat.now(attended) + by, attended);
+        }
+        format!("fetch {id}")
+    }
+
+    fn attend(&mut self) -> String {
+        let ms = (1 + self.dice.below(40)) as i64 * 600_000;
+        self.clock.advance(ms);
+        self.memory().attend(ms).unwrap();
+        self.model.attended += ms;
+        format!("attend {ms} ms")
+    }
+
+    fn rollback(&mut self, after: After) -> String {
+        let ids: Vec<i64> = self.model.snapshots.iter().map(|it| it.id).collect();
+        let Some(target) = self.dice.pick(&ids) else { return "no rollback".to_owned() };
+        let told = format!("rollback to {target} ({after:?})");
+        self.tell(told.clone());
+        let rolled = self.memory().rollback_to(target, after).unwrap();
+        let at = ids.iter().position(|it| *it == target).unwrap();
+        self.model.state = self.model.snapshots[at].state.clone();
+        if after == After::Keep || at + 1 == ids.len() {
+            assert_eq!(rolled.was_head, at + 1 == ids.len());
+            self.finish(rolled.snapshot, &format!("rollback to {target}"));
+            return told;
+        }
+        assert_eq!(rolled.n_dropped, Some(ids.len() - at - 1), "{told}");
+        let before = self.model.snapshots.last().unwrap().state.clone();
+        let is_same = before == self.model.state;
+        assert!(rolled.snapshot.is_some() || is_same, "{told} made no snapshot");
+        self.model.snapshots.truncate(at + 1);
+        self.model.head = target;
+        if let Some(id) = rolled.snapshot {
+            let mut own = self.model.snapshots[at].clone();
+            self.model.n_snapshots_ever += 1;
+            assert_eq!(id, self.model.n_snapshots_ever);
+            own.message = format!("rollback to {target}");
+            own.created_at = self.clock.now().0;
+            (own.id, own.parent) = (id, Some(target));
+            self.model.snapshots.push(own);
+            self.model.head = id;
+        }
+        self.model.follow();
+        told
+    }
+
+    fn collect(&mut self) -> String {
+        let n = 1 + self.dice.below(40);
+        let keep = Keep::Last(n as u32);
+        self.memory().writer.collect(keep, Mode::Real).unwrap();
+        let snapshots = &mut self.model.snapshots;
+        let n_gone = snapshots.len().saturating_sub(n);
+        snapshots.drain(..n_gone);
+        if let Some(first) = snapshots.first_mut().filter(|_| 0 < n_gone) {
+            first.parent = None;
+        }
+        format!("collect all but {n}")
+    }
+
+    /// What is refused changes nothing.
+    fn mistake(&mut self) -> String {
+        let memory = self.memory();
+        assert!(memory.write("x", Some("00000000000"), WriteMode::Append).is_err());
+        assert!(memory.write(" \n", None, WriteMode::Append).is_err());
+        assert!(memory.forget("00000000000", ForgetMode::Cascade).is_err());
+        assert!(memory.rollback(self.model.n_snapshots_ever + 1, true).is_err());
+        assert!(memory.pin("00000000000", None).is_err());
+        "some mistakes".to_owned()
+    }
+
+    /// Everything that must agree.
+    #[track_caller]
+    pub(super) fn check(&mut self) {
+        let seen = seen::look(&self.db());
+        let (is, shall) = (seen.state.outline(), self.model.state.outline());
+        assert_eq!(is, shall, "the tree");
+        assert_eq!(seen.state, self.model.state, "the tree");
+        self.check_said(&seen);
+        assert_eq!(seen.fingerprint, self.model.state.fingerprint(), "the fingerprint");
+        self.check_snapshots(&seen);
+        self.check_heat(&seen);
+        let nodes = &self.model.state.nodes;
+        let edges: Vec<seen::EdgeRow> = (self.model.edges.iter())
+            .map(|((a, b), weight)| (a.clone(), b.clone(), *weight, nodes.contains_key(b)))
+            .collect();
+        assert_eq!(seen.edges, edges, "edges by hand");
+        self.check_search(&seen);
+        past::check(self);
+    }
+
+    /// What files say of which nodes is changed by compiles alone.
+    #[track_caller]
+    fn check_said(&self, seen: &Seen) {
+        let full = |of: &BTreeMap<String, BTreeMap<String, _>>| {
+            let of = of.iter().filter(|(_, it)| !it.is_empty());
+            of.map(|(file, it)| (file.clone(), it.clone())).collect::<BTreeMap<_, _>>()
+        };
+        assert_eq!(full(&seen.said), full(&self.model.said), "what files say, of which nodes");
+    }
+
+    #[track_caller]
+    fn check_snapshots(&self, seen: &Seen) {
+        let snapshots: Vec<seen::SnapshotRow> = (self.model.snapshots.iter())
+            .map(|it| {
+                let hash = it.state.fingerprint();
+                (it.id, it.parent, it.message.clone(), hash, it.created_at)
+            })
+            .collect();
+        assert_eq!(seen.snapshots, snapshots, "the snapshots");
+        assert_eq!(seen.head, self.model.head, "HEAD");
+    }
+
+    #[track_caller]
+    fn check_heat(&self, seen: &Seen) {
+        assert_eq!(seen.attended, self.model.attended, "the memory clock");
+        assert_eq!(seen.heat.len(), self.model.heat.len());
+        for (id, heat) in &self.model.heat {
+            let is = &seen.heat[id];
+            let (a, b) = (is.now(seen.attended), heat.now(seen.attended));
+            assert!((a - b).abs() < 1e-9 && is.pinned == heat.pinned, "{id}: {is:?}, not {heat:?}");
+        }
+    }
+
+    /// Words of the living are found where they are, and no others.
+    #[track_caller]
+    fn check_search(&mut self, seen: &Seen) {
+        for _ in 0..3 {
+            let word = word(1 + self.dice.below(self.notes.n_words.max(1)));
+            let says =
+                |text: &str| text.split(|it: char| !it.is_alphanumeric()).any(|it| it == word);
+            let expression = format!("{{label content}} : \"{word}\"");
+            let found =
+                self.memory().read::<_, StoreError>(|it| it.matches(&expression, None, 999));
+            let found = found.unwrap().unwrap();
+            let mut found: Vec<&String> = found.iter().map(|it| &seen.keys[&it.key.0]).collect();
+            found.sort();
+            let nodes = self.model.state.nodes.iter();
+            let sayers = nodes.filter(|(_, it)| says(&it.content) || says(&it.label));
+            assert_eq!(found, sayers.map(|(id, _)| id).collect::<Vec<_>>(), "who says {word}");
+        }
+    }
+
+    #[track_caller]
+    pub(super) fn check_health(&self) {
+        let report = doctor::examine(&self.db()).unwrap();
+        let bad: Vec<_> = report.checks.iter().filter(|it| it.status == Status::Fail).collect();
+        assert!(bad.is_empty(), "{bad:#?}");
+    }
+}
+
+/// A file's name in the model; there is one root.
+fn name(path: &str) -> String {
+    format!("1:{path}")
+}
+
+fn ids(answer: &Answer) -> Vec<String> {
+    let nodes = answer.structured["nodes"].as_array().unwrap();
+    nodes.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+}
+
+fn snapshot(answer: &Answer) -> Option<i64> {
+    answer.structured["snapshot"].as_i64()
+}
