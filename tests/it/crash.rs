@@ -3,6 +3,8 @@
 //!
 //! `make crash` runs the same with other numbers, which the environment gives.
 
+mod failures;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Duration;
@@ -238,6 +240,11 @@ fn long() {
     let seed = number("CRASH_SEED", 1_000);
     let n_processes = number("CRASH_PROCESSES", 16) as usize;
     let n_writes = number("CRASH_WRITES", 200) as usize;
+    println!("{} sizes of files: an error or all of it", failures::fill(2..700, 7));
+    println!(
+        "{} cuts through a log: a state that was",
+        failures::tear(number("CRASH_CUTS", 500) as usize)
+    );
     write_at_once(n_processes, n_writes);
     println!("{n_processes} servers × {n_writes} writes: all there, no error");
     const KILLS_OF_ONE: u64 = 25;
