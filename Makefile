@@ -34,8 +34,8 @@ fuzz: $(FUZZ_BIN)       ## each target for FUZZ_S seconds
 $(FUZZ_BIN):
 	cargo install cargo-fuzz --locked --root .tools
 
-crash:                  ## minutes of kills and rivals; CRASH_KILLS, CRASH_WRITES
-	cargo test --locked --test it crash:: -- --include-ignored --nocapture
+crash:                  ## minutes of kills, rivals, full disks and torn logs
+	cargo test --locked --test it crash::long:: -- --ignored --nocapture
 
 bench:                  ## what it takes, as ratios to the least work there is
 	cargo bench --locked --bench ratios

@@ -123,11 +123,10 @@ impl Memory {
         summary: &str,
         temperature: Option<f64>,
     ) -> Result<Answer, Error> {
-        let content = self.clean("summary", summary)?.text;
+        let Payload { text: content, token_count: after, .. } = self.clean("summary", summary)?;
         let temperature = checked(temperature)?.unwrap_or(self.rates().rebound);
         let id = self.known(node_id)?;
         let label = text::cut(&format!("Summary: {}", text::label(&content)), LABEL_CHARS_MAX);
-        let after = tokens::count(&content);
         let (before, commit) = self.change(|batch| {
             batch.describe(format!("summarize:{id}"));
             let old = expect(batch, id)?;
@@ -248,10 +247,15 @@ impl Memory {
         let redactor = &self.workspace().redactor;
         let mut tree = compile::parse_text(Syntax::Markdown, text, redactor).tree;
         let text = redactor.scrub(text).text.trim_matches(['\r', '\n']).trim_end().to_owned();
+        // Counted here, since others wait while a write is open.
+        let token_count = match &tree.nodes[..] {
+            [one] if one.content == text => one.token_count,
+            _ => tokens::count(&text),
+        };
         if tree.nodes.is_empty() {
-            tree.push(plain(&text, text::label(&text)));
+            tree.push(plain(&text, text::label(&text), token_count));
         }
-        Ok(Payload { text, tree })
+        Ok(Payload { text, token_count, tree })
     }
 }
 
@@ -259,6 +263,8 @@ impl Memory {
 struct Payload {
     /// As authored.
     text: String,
+    /// Of that text.
+    token_count: u32,
     /// At least one node.
     tree: Tree,
 }
@@ -275,8 +281,7 @@ fn answer(text: String, mut structured: Value, commit: Commit) -> Answer {
     Answer { text, structured }
 }
 
-fn plain(content: &str, label: String) -> Node {
-    let token_count = tokens::count(content);
+fn plain(content: &str, label: String, token_count: u32) -> Node {
     Node { label, content: content.to_owned(), token_count, ..Node::default() }
 }
 
@@ -334,7 +339,7 @@ fn replace(batch: &mut Batch<'_>, old: &Stored, payload: &Payload) -> Result<Vec
             lang: old.lang.clone(),
             key_path: old.key_path.clone(),
             node_type: old.node_type,
-            ..plain(&payload.text, first.label.clone())
+            ..plain(&payload.text, first.label.clone(), payload.token_count)
         },
     };
     batch.say(old, &said)?;

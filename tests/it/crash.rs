@@ -3,6 +3,8 @@
 //!
 //! `make crash` runs the same with other numbers, which the environment gives.
 
+mod failures;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Duration;
@@ -228,20 +230,43 @@ fn servers_that_write_at_once_lose_nothing() {
 }
 
 /// What `make crash` runs.
-#[test]
-#[ignore = "takes minutes"]
-fn long() {
-    let number = |name: &str, default: u64| -> u64 {
+mod long {
+    use super::{failures, kill_servers, write_at_once};
+
+    /// Servers of one memory that are killed before another one is begun.
+    const KILLS_OF_ONE: usize = 25;
+
+    fn number(name: &str, default: usize) -> usize {
         std::env::var(name).map_or(default, |it| it.parse().unwrap())
-    };
-    let n_kills = number("CRASH_KILLS", 500);
-    let seed = number("CRASH_SEED", 1_000);
-    let n_processes = number("CRASH_PROCESSES", 16) as usize;
-    let n_writes = number("CRASH_WRITES", 200) as usize;
-    write_at_once(n_processes, n_writes);
-    println!("{n_processes} servers × {n_writes} writes: all there, no error");
-    const KILLS_OF_ONE: u64 = 25;
-    let (n_kills, n_written, n_compiles) =
-        kill_servers(seed..seed + n_kills.div_ceil(KILLS_OF_ONE), KILLS_OF_ONE as usize);
-    println!("{n_kills} kills, {n_written} writes and {n_compiles} compiles acknowledged, 0 lost");
+    }
+
+    #[test]
+    #[ignore = "takes minutes"]
+    fn kills() {
+        let n_memories = number("CRASH_KILLS", 500).div_ceil(KILLS_OF_ONE) as u64;
+        let seed = number("CRASH_SEED", 1_000) as u64;
+        let (n_kills, n_writes, n_compiles) = kill_servers(seed..seed + n_memories, KILLS_OF_ONE);
+        println!("{n_kills} kills: {n_writes} writes, {n_compiles} compiles acknowledged, 0 lost");
+    }
+
+    #[test]
+    #[ignore = "takes minutes"]
+    fn rivals() {
+        let (n_processes, n_writes) = (number("CRASH_PROCESSES", 16), number("CRASH_WRITES", 200));
+        write_at_once(n_processes, n_writes);
+        println!("{n_processes} servers × {n_writes} writes: all there, no error");
+    }
+
+    #[test]
+    #[ignore = "takes minutes"]
+    fn sizes() {
+        println!("{} sizes of files: all of a call, or an error", failures::fill(2..702, 14));
+    }
+
+    #[test]
+    #[ignore = "takes minutes"]
+    fn cuts() {
+        let n_cuts = failures::tear(number("CRASH_CUTS", 500));
+        println!("{n_cuts} cuts through a log: the state of the last whole write");
+    }
 }
