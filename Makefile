@@ -5,10 +5,12 @@ RELEASE  := target/$(TARGET)/release/remindb
 STATIC   := RUSTFLAGS='-C target-feature=+crt-static -C relocation-model=static' cargo build --release --locked --target $(TARGET)
 NIGHTLY  ?= nightly
 FUZZ_S   ?= 30
+SEEDS    ?= 100
+STEPS    ?= 300
 FUZZ_BIN := .tools/bin/cargo-fuzz
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test fuzz crash bench release install
+.PHONY: demo build check test model fuzz crash bench release install
 
 demo: build             ## compile docs/ and talk to it over MCP
 	cargo run --locked --quiet --example demo -- target/debug/remindb docs
@@ -23,6 +25,10 @@ check:                  ## format, lints, documentation
 
 test: check             ## everything that has to hold
 	cargo test --locked
+
+model:                  ## a memory against a simple model of one, SEEDS times STEPS operations
+	REMINDB_MODEL_SEEDS=$(SEEDS) REMINDB_MODEL_STEPS=$(STEPS) \
+	    cargo test --locked --lib memory::tests -- --nocapture
 
 fuzz: $(FUZZ_BIN)       ## each target for FUZZ_S seconds
 	for target in $$(PATH="$(CURDIR)/.tools/bin:$$PATH" cargo +$(NIGHTLY) fuzz list); do \

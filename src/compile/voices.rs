@@ -121,12 +121,12 @@ pub(super) fn without_forgotten(
         let parent = above.and_then(|at| matched[at]).map(|at| before.ids[at]);
         let moved = Tombstone { parent, span: node.span.clone(), ..tombstones[nth].clone() };
         if moved != tombstones[nth] {
-            batch.place_tombstone(&moved)?;
+            batch.place_tombstone(file, &moved)?;
         }
         found.insert(moved.id);
     }
     for it in tombstones.iter().filter(|it| !found.contains(&it.id)) {
-        batch.drop_tombstone(it.id)?;
+        batch.drop_tombstone(file, it.id)?;
     }
     let is_dropped: Vec<bool> =
         (0..n_nodes).map(|idx| forgotten(&matched, idx).is_some()).collect();

@@ -484,6 +484,23 @@ fn a_block_that_comes_back_to_its_file_is_not_there_twice() {
     world.check_health();
 }
 
+#[test]
+fn a_block_of_two_files_is_forgotten_in_both() {
+    let paragraph = "A paragraph of some size, long enough to be known again.";
+    let (with_a, with_b) = (format!("# A\n\n{paragraph}\n"), format!("# B\n\n{paragraph}\n"));
+    let world = World::new(12);
+    world.write("a.md", &with_a).write("b.md", "# B\n").compile();
+    world.write("a.md", "# A\n").write("b.md", &with_b).compile();
+    world.rollback(1, After::Keep);
+    // Now both say it, and the memory has it once.
+    world.write("a.md", &with_a).compile();
+    world.agent(|batch| cascade(batch, world.id_of(paragraph)));
+    world.write("a.md", &format!("{with_a}\nOne.\n")).compile();
+    world.write("b.md", &format!("{with_b}\nTwo.\n")).compile();
+    assert_eq!(world.texts(), "A / One. / B / Two.");
+    world.check_health();
+}
+
 /// The file and its log, as bytes in lower case.
 fn bytes(world: &World) -> Vec<u8> {
     let mut bytes = Vec::new();

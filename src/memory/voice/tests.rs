@@ -204,6 +204,18 @@ fn the_same_write_again_changes_nothing() {
 }
 
 #[test]
+fn a_write_is_known_again_where_an_equal_one_was_forgotten() {
+    let scene = Scene::new();
+    let other = scene.write("# Other\n", None).structured["node_id"].as_str().unwrap().to_owned();
+    let first = scene.write("ok", None).structured["node_id"].as_str().unwrap().to_owned();
+    let second = scene.write("ok", Some(&other));
+    scene.memory.forget(&first, ForgetMode::Strict).unwrap();
+    let again = scene.write("ok", Some(&other));
+    assert_eq!(again.text, second.text);
+    assert_eq!(again.structured["snapshot"], Value::Null);
+}
+
+#[test]
 fn forgotten_and_written_again_is_the_same_node() {
     let scene = Scene::new();
     let first = scene.write("Alpha.", None);

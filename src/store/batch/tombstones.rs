@@ -40,29 +40,29 @@ impl Batch<'_> {
     }
 
     /// Notes where in its file a forgotten block stands now.
-    pub(crate) fn place_tombstone(&self, it: &Tombstone) -> Result<(), StoreError> {
+    pub(crate) fn place_tombstone(&self, file: FileId, it: &Tombstone) -> Result<(), StoreError> {
         const SET: &str = "
             UPDATE tombstone
                SET parent = ?2, start_byte = ?3, end_byte = ?4
-             WHERE node_id = ?1";
+             WHERE node_id = ?1 AND file = ?5";
         let byte = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
         let parent = it.parent.map(|it| it.to_string());
         self.tx
             .prepare_cached(SET)
             .and_then(|mut set| {
                 let (start, end) = (byte(it.span.start), byte(it.span.end));
-                set.execute(params![it.id.to_string(), parent, start, end])
+                set.execute(params![it.id.to_string(), parent, start, end, file.0])
             })
             .map(drop)
             .doing("note where a forgotten block stands")
     }
 
     /// Remembers a forgotten block no longer: it changed, or it left its file.
-    pub(crate) fn drop_tombstone(&self, id: NodeId) -> Result<(), StoreError> {
-        const DROP: &str = "DELETE FROM tombstone WHERE node_id = ?1";
+    pub(crate) fn drop_tombstone(&self, file: FileId, id: NodeId) -> Result<(), StoreError> {
+        const DROP: &str = "DELETE FROM tombstone WHERE node_id = ?1 AND file = ?2";
         self.tx
             .prepare_cached(DROP)
-            .and_then(|mut it| it.execute([id.to_string()]))
+            .and_then(|mut it| it.execute(params![id.to_string(), file.0]))
             .map(drop)
             .doing("let go of what was forgotten")
     }

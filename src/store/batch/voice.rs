@@ -95,8 +95,8 @@ impl Batch<'_> {
                 Some(stored) if stored.source_hash.is_none() && stored.content == node.content => {
                     found.push(stored);
                 }
-                Some(_) => (),
-                None => break,
+                // One that was forgotten since leaves a gap.
+                Some(_) | None => (),
             }
         }
         Ok(found)
