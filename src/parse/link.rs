@@ -61,6 +61,15 @@ pub(crate) struct Reference {
     pub(crate) form: Form,
 }
 
+impl Reference {
+    /// All that it says.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        let Reference { label, source, id_hint, heading, alias, .. } = self;
+        let others = [source, id_hint, heading, alias].into_iter().flatten();
+        others.map(String::as_str).chain([label.as_str()])
+    }
+}
+
 /// What a node with this text refers to, in order. Code refers to nothing, and neither does the
 /// place of a medium.
 pub(crate) fn references(node_type: NodeType, content: &str) -> Vec<Reference> {

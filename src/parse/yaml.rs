@@ -181,6 +181,7 @@ impl<'a> Reader<'a> {
             }
             Event::Scalar(words, style, anchor, tag) => {
                 let marks = self.marks(marks, &range, anchor != 0 || tag.is_some());
+                let range = range.start..self.end_of(style, &range);
                 let is_bare = style == ScalarStyle::Plain && (words.is_empty() || is_typed(&words));
                 let kind = if is_bare { Kind::Bare } else { Kind::Text };
                 self.scalar(kind, words, marks, range, is_key);
@@ -213,6 +214,36 @@ impl<'a> Reader<'a> {
         self.out.data.values[index].marks = marks;
     }
 
+    /// Where a scalar ends: the span of one in quotes has the comment behind it. That in the head
+    /// of a block is kept here.
+    fn end_of(&mut self, style: ScalarStyle, range: &Range<usize>) -> usize {
+        let start = self.done.clamp(range.start, range.end);
+        let authored = &self.text[start..range.end];
+        let quote = match style {
+            ScalarStyle::Plain => return range.end,
+            ScalarStyle::SingleQuoted => '\'',
+            ScalarStyle::DoubleQuoted => '"',
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                if authored.starts_with(['|', '>']) {
+                    let head_len = authored.find(['\n', '\r']).unwrap_or(authored.len());
+                    self.comments_until(start + head_len);
+                }
+                return range.end;
+            }
+        };
+        let Some(inside) = authored.trim_start().strip_prefix(quote) else { return range.end };
+        let mut chars = inside.char_indices();
+        while let Some((at, c)) = chars.next() {
+            let is_pair = quote == '\'' && inside[at..].starts_with("''");
+            if c == '\\' && quote == '"' || is_pair {
+                chars.next();
+            } else if c == quote {
+                return range.end - inside.len() + at + 1;
+            }
+        }
+        range.end
+    }
+
     fn open(&mut self, kind: Kind, marks: Cow<'a, str>, range: Range<usize>) {
         let bracket = if kind == Kind::Map { '{' } else { '[' };
         let authored = &self.text[range.clone()];
@@ -239,7 +270,9 @@ impl<'a> Reader<'a> {
         // A block ends where something else starts; what stands before that belongs to what comes.
         if !range.is_empty() {
             self.keep_until(range.start);
-            self.done = self.done.max(range.end);
+            // The comment behind a bracket is in its span, too.
+            let is_bracket = self.text[range.start..].starts_with(['}', ']']);
+            self.done = self.done.max(if is_bracket { range.start + 1 } else { range.end });
         }
         self.out.close(self.done.min(range.end));
     }

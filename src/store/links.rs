@@ -19,6 +19,7 @@ use super::{Doing, FileId, NodeKey, StoreError};
 use crate::links::resolve::{self, Index, Name, Resolver, Target, last_name, stem};
 use crate::links::title;
 use crate::parse::link::{self, Form, Reference};
+use crate::redact::Redactor;
 use crate::tree::NodeType;
 
 /// The columns that [`read_reference`] expects first.
@@ -343,9 +344,13 @@ pub(super) fn node(conn: &Connection, id: &str) -> Result<Option<NodeKey>, Store
 }
 
 /// The references of a text as a set: of those that name the same target, the one that weighs most.
+/// One that shows a secret which escapes or marks hide in the text is none.
 pub(super) fn parsed(node_type: NodeType, content: &str) -> Vec<Reference> {
     let mut set: BTreeMap<_, Reference> = BTreeMap::new();
-    for reference in link::references(node_type, content) {
+    let redactor = Redactor::builtin();
+    let mut references = link::references(node_type, content);
+    references.retain(|it| !it.words().any(|it| redactor.has_secret(it)));
+    for reference in references {
         let Reference { label, source, id_hint, heading, .. } = reference.clone();
         let is_markdown = reference.form == Form::Markdown;
         let kept = set

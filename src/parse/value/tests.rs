@@ -85,6 +85,53 @@ fn a_long_table_has_groups_that_can_be_read_alone() {
 }
 
 #[test]
+fn a_comment_behind_a_bracket_or_a_quote_is_kept() {
+    check(
+        Syntax::Yaml,
+        "{a: b} # one\n---\n[c] # two",
+        expect![[r#"
+        [kv] a
+          | a: b
+        [list] 1-item list: c
+          | # one
+          | - c
+        [text] # two
+    "#]],
+    );
+    check(
+        Syntax::Yaml,
+        "'it''s' # one\n---\n\"a \\\" # b\" # two \"x\"\n",
+        expect![[r#"
+        [kv] it's
+        [text] # one
+        [kv] a " # b
+        [text] # two "x"
+    "#]],
+    );
+    check(
+        Syntax::Yaml,
+        "a: \"v\" # one\nb: !t 'w' # two\nc: [\"x\" # three\n ] # four\n\"d\": | # five\n  # no\ne: f\n",
+        expect![[r#"
+            [kv] a, b, c, d, e
+              | a: v
+              | # one
+              | b: !t w
+              | # two
+              | c:
+              | - x
+              | # three
+              | # four
+              | # five
+              | d: |
+              | e: f
+              [text d] d: # no
+                | # no
+                | 
+        "#]],
+    );
+}
+
+#[test]
 fn strings_that_look_like_something_else_are_told_apart() {
     check(
         Syntax::Yaml,

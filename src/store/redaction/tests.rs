@@ -278,6 +278,19 @@ fn references_are_read_again_from_the_scrubbed_texts() {
 }
 
 #[test]
+fn a_reference_shows_no_secret_that_its_text_hides() {
+    let old = Old::new();
+    let (head, tail) = KEY.split_at(6);
+    old.write("a.md", format!("Go [on](%41{}.md) and [that](b.md).\n", &KEY[1..]))
+        .write("b.md", format!("A <knowledge>{head}<b>{tail}</b></knowledge>.\n"))
+        .write("c.md", format!("See [[{head}**{tail}**]] and [[b]].\n"));
+    old.compile_with(Redactor::builtin(), "first");
+    old.check_health();
+    old.assert_clean(&[KEY, &key(KEY)]);
+    assert_eq!(old.rows("SELECT label FROM reference"), "Text(\"that\")\nText(\"b\")\n");
+}
+
+#[test]
 fn what_was_related_by_hand_stays_related() {
     let old = Old::new();
     let other = KEY.replace('Q', "P");
