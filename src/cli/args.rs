@@ -60,7 +60,7 @@ pub(crate) const COMMANDS: &[Row] = &[
     Row { name: "import", flags: &["db", "from", "help"] },
     Row { name: "salvage", flags: &["out", "help"] },
     Row { name: "completion", flags: &["help"] },
-    Row { name: "help", flags: &[] },
+    Row { name: "help", flags: &["help"] },
 ];
 
 /// What is wrong with a command line; the text fits behind `remindb: `.
@@ -125,7 +125,7 @@ fn command(name: &str, mut parser: lexopt::Parser, db: Option<PathBuf>) -> Resul
             Short(other) => return Err(Misuse(format!("`{name}` has no flag `-{other}`"))),
         };
         if flag == "help" {
-            return Ok(Command::Help(Some(name.to_owned())));
+            return Ok(Command::Help((name != "help").then(|| name.to_owned())));
         }
         if !row.flags.contains(&flag) {
             return Err(Misuse(format!("`{name}` has no flag `--{flag}`")));
@@ -174,7 +174,10 @@ impl Raw {
             "detail" => self.detail = Some(parser.value()?.string()?),
             "type" => self.node_type = Some(parser.value()?.string()?),
             "budget" => self.budget = Some(number(flag, &parser.value()?)?),
-            "limit" => self.limit = Some(number(flag, &parser.value()?)?),
+            "limit" => match number(flag, &parser.value()?)? {
+                0 => return Err(Misuse("`--limit` needs 1 or more".to_owned())),
+                limit => self.limit = Some(limit),
+            },
             "depth" => self.depth = Some(number(flag, &parser.value()?)?),
             "keep" => self.keep = Some(number(flag, &parser.value()?)?),
             "older-than" => self.older_than_ms = Some(span_ms(&parser.value()?)?),
@@ -220,7 +223,7 @@ impl Raw {
                 Command::Completion(shell_named(&shell)?)
             }
             "help" => {
-                let topic = self.values.pop();
+                let topic = self.first_value();
                 self.no_values(name)?;
                 Command::Help(topic.map(|it| it.string()).transpose()?)
             }
@@ -314,9 +317,13 @@ impl Raw {
     }
 
     fn one_value(&mut self, name: &str, what: &str) -> Result<OsString, Misuse> {
-        let value = self.values.pop();
+        let value = self.first_value();
         self.no_values(name)?;
         value.ok_or_else(|| Misuse(format!("`{name}` needs {what}")))
+    }
+
+    fn first_value(&mut self) -> Option<OsString> {
+        (!self.values.is_empty()).then(|| self.values.remove(0))
     }
 
     fn no_values(&self, name: &str) -> Result<(), Misuse> {
@@ -416,12 +423,15 @@ mod tests {
     #[test]
     fn nothing_at_all_shows_help() {
         assert_eq!(parse([]), Ok(Command::Help(None)));
+        assert_eq!(parse(["help", "--help"].map(OsString::from)), Ok(Command::Help(None)));
     }
 
     #[test]
     fn mistakes_are_explained() {
         misuse(&["compile"], "`compile` needs the folder or file to compile");
-        misuse(&["compile", "a", "b"], "`compile` does not take `a`");
+        misuse(&["compile", "a", "b"], "`compile` does not take `b`");
+        misuse(&["help", "gc", "doctor"], "`help` does not take `doctor`");
+        misuse(&["search", "x", "--limit", "0"], "`--limit` needs 1 or more");
         misuse(
             &["inspekt"],
             "no command `inspekt`; there are compile, serve, inspect, search, \
