@@ -11,7 +11,7 @@ mod heal;
 use std::path::Path;
 
 pub(crate) use heal::heal;
-pub(super) use heal::{mend, read_links, reseal};
+pub(super) use heal::{mend, reseal};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 
 use super::record::{Root, Stored, stored_columns};

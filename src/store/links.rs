@@ -7,12 +7,14 @@
 pub(super) mod check;
 mod index;
 mod names;
+mod renew;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use index::Rows;
 pub(super) use index::ids;
 use names::{file_names, name_file, path_of};
+pub(super) use renew::{read_again, read_all};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Doing, FileId, NodeKey, StoreError};
@@ -448,44 +450,6 @@ pub(super) fn read_reference(row: &Row<'_>) -> rusqlite::Result<Reference> {
             _ => Form::Wiki,
         },
     })
-}
-
-/// Reads all texts of a memory that was made before references were noted.
-pub(super) fn read_all(conn: &Connection) -> Result<(), StoreError> {
-    const NODES: &str = "SELECT key, node_type, label, content FROM node ORDER BY key";
-    const NAME: &str = "UPDATE node SET name = ?2 WHERE key = ?1";
-    const FILES: &str = "SELECT id FROM file";
-    let mut stale = Stale::default();
-    let mut query = conn.prepare(NODES).doing("read all texts")?;
-    let mut rows = query.query([]).doing("read all texts")?;
-    while let Some(row) = rows.next().doing("read all texts")? {
-        let (key, references, label) = read_text(row).doing("read all texts")?;
-        stale.add_references(conn, key, &references)?;
-        conn.prepare_cached(NAME)
-            .and_then(|mut it| it.execute(params![key.0, name(&label)]))
-            .doing("name a node")?;
-    }
-    let mut query = conn.prepare(FILES).doing("list the files")?;
-    let files = query.query_map([], |row| row.get(0).map(FileId)).doing("list the files")?;
-    stale.files = files.collect::<Result<_, _>>().doing("list the files")?;
-    stale.settle(conn)
-}
-
-/// Reads all texts again after words of any of them, of labels, of paths or of references by hand
-/// were replaced.
-pub(super) fn read_again(conn: &Connection) -> Result<(), StoreError> {
-    const FORGET: &str = "DELETE FROM reference WHERE origin = 'parsed'; DELETE FROM wanted;";
-    const BY_HAND: &str = concat!("SELECT ", reference_columns!(), ", id FROM reference");
-    conn.execute_batch(FORGET).doing("forget references")?;
-    let mut query = conn.prepare(BY_HAND).doing("read references")?;
-    let rows = query.query_map([], |row| Ok((read_reference(row)?, row.get(7)?)));
-    let by_hand: Vec<(Reference, i64)> =
-        rows.doing("read references")?.collect::<Result<_, _>>().doing("read references")?;
-    for (reference, id) in &by_hand {
-        want(conn, *id, reference)?;
-    }
-    read_all(conn)?;
-    resolve_rows(conn, by_hand.into_iter().map(|(_, id)| id).collect())
 }
 
 /// Reads `key, node_type, label, content`: the node, what its text refers to, its label.

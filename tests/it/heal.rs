@@ -106,6 +106,15 @@ fn nodes_without_a_parent_or_below_themselves_become_roots() {
 }
 
 #[test]
+fn references_that_lead_nowhere_are_read_again() {
+    check(
+        "INSERT INTO reference (source, origin, form, label, weight, target)
+         VALUES (1, 'parsed', 'wiki', 'forged', 1, 2), (1, 'manual', 'manual', 'Note 3', 1, NULL)",
+        expect![[r#""#]],
+    );
+}
+
+#[test]
 fn history_that_refers_to_nothing_is_mended() {
     check(
         "UPDATE cursor SET snapshot = 555;

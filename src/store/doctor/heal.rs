@@ -37,6 +37,7 @@ const FIXES: &[(&str, Fix)] = &[
     ("node_rows", mend_nodes),
     ("heat_rows", give_heat),
     ("content_hashes", hash_again),
+    ("references", |conn, _| links::read_again(conn)),
     ("fingerprint", |conn, now| reseal(conn, MESSAGE, now)),
 ];
 
@@ -273,8 +274,7 @@ fn mend_nodes(conn: &Connection, _: Millis) -> Result<(), StoreError> {
         set.execute(params![key, id, node_type.as_str(), format.as_str(), tokens, hash])
             .doing("mend nodes")?;
     }
-    drop(rows);
-    read_links(conn)
+    Ok(())
 }
 
 fn give_heat(conn: &Connection, _: Millis) -> Result<(), StoreError> {
@@ -313,16 +313,6 @@ fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
         conn.execute(KEEP, [right, content]).doing("keep a text under its hash")?;
     }
     Ok(())
-}
-
-/// Reads what all texts refer to anew.
-pub(in crate::store) fn read_links(conn: &Connection) -> Result<(), StoreError> {
-    const FORGET: &str = "
-        DELETE FROM reference WHERE origin = 'parsed';
-        DELETE FROM wanted WHERE reference NOT IN (SELECT id FROM reference);
-        DELETE FROM file_name";
-    conn.execute_batch(FORGET).doing("forget references")?;
-    links::read_all(conn)
 }
 
 /// Notes the fingerprint that the rows have. Where HEAD says another, a snapshot follows it.

@@ -14,7 +14,7 @@ use super::tables::Table;
 use crate::clock::Millis;
 use crate::identity::ContentHash;
 use crate::redact::Redactor;
-use crate::store::{Doing, StoreError, doctor};
+use crate::store::{Doing, StoreError, doctor, links};
 use crate::{grams, text, tokens};
 
 /// What the snapshot says that follows from cleaning.
@@ -126,7 +126,7 @@ impl<'a> Cleaner<'a> {
             }
         }
         conn.execute_batch("DROP TABLE cleaned").doing("forget what was cleaned")?;
-        doctor::read_links(conn)?;
+        links::read_again(conn)?;
         doctor::reseal(conn, MESSAGE, now)
     }
 }

@@ -18,7 +18,7 @@ use super::{MoveError, Progress, complaint, restore};
 use crate::clock::Millis;
 use crate::identity::ContentHash;
 use crate::redact::Redactor;
-use crate::store::{Doing, doctor, schema};
+use crate::store::{Doing, doctor, links, schema};
 
 /// Bytes of one line; a text of the largest note, every character escaped, is below that.
 const LINE_BYTES_MAX: u64 = 1 << 30;
@@ -129,7 +129,7 @@ impl Reading<'_> {
                 self.end(&row, n_rows)?;
                 if schema < schema::newest() {
                     // What is noted of references came later, and follows from the texts.
-                    doctor::read_links(conn)?;
+                    links::read_again(conn)?;
                 }
                 return Ok(n_rows);
             }

@@ -23,7 +23,7 @@ use super::{IfThere, MoveError, OnFile, Progress, complaint, restore, with_suffi
 use crate::clock::Millis;
 use crate::identity::ContentHash;
 use crate::redact::Redactor;
-use crate::store::{Doing, IfMissing, StoreError, check_path, doctor, pragma, schema};
+use crate::store::{self, Doing, IfMissing, StoreError, check_path, doctor, pragma, schema};
 
 /// Times that a file is copied again because somebody wrote to it meanwhile.
 const TRIES_MAX: usize = 5;
@@ -79,7 +79,7 @@ pub(crate) fn import_old(
     let mut files = files::Files::read(&from, &tx)?;
     let nodes = nodes::take(&from, &tx, &mut files, &mut cleaner, &mut notes, progress)?;
     let history = history::take(&from, &tx, &nodes, &mut files, &mut cleaner, &mut notes)?;
-    doctor::read_links(&tx)?;
+    store::links::read_again(&tx)?;
     let n_links = links::take(&from, &tx, &nodes, &mut cleaner, &mut notes)?;
     files.note(&mut notes);
     let name = old.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();

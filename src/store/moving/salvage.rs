@@ -20,7 +20,7 @@ use super::tables::{MOVED, OnConflict, Table};
 use super::{MoveError, OnFile, Progress, complaint, with_suffix};
 use crate::clock::Millis;
 use crate::identity::ContentHash;
-use crate::store::{Doing, IfMissing, StoreError, check_path, doctor, pragma};
+use crate::store::{Doing, IfMissing, StoreError, check_path, doctor, links, pragma};
 
 /// Rounds of repairs; one can uncover what another one mends.
 const ROUNDS_MAX: usize = 3;
@@ -179,7 +179,7 @@ fn mend(conn: &Connection, path: &Path, now: Millis) -> Result<Vec<String>, Move
             break;
         }
     }
-    doctor::read_links(conn)?;
+    links::read_again(conn)?;
     Ok(lost)
 }
 
