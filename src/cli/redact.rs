@@ -1,7 +1,7 @@
 //! `remindb redact`: takes the secrets out of a database that has some, and says what is left.
 //!
-//! What is a secret, the folders say of which the memory is made, or the one that the operator
-//! names: as the doors would do that let their text in.
+//! Beside the built-in kinds, those are secrets that the folder says which the operator names. No
+//! folder is asked unnamed: a stranger's pattern would be applied to the whole memory, for good.
 
 use std::path::{Path, PathBuf};
 
@@ -11,18 +11,16 @@ use super::args::Redact;
 use super::{Failure, Outcome, World, absolute, known_database, options};
 use crate::redact::Redactor;
 use crate::store::redaction::{self, Mode, Redaction};
-use crate::store::{IfMissing, Writer};
 use crate::workspace::{Options, Workspace};
 
 pub(super) fn run(args: Redact, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let mode = if args.is_dry_run { Mode::DryRun } else { Mode::Rewrite };
     let options = options(args.is_trusted, false)?;
     let db = known_database(args.db);
-    let folders = match args.source {
-        Some(source) => vec![folder(&source)?],
-        None => roots(&db, world)?,
+    let redactor = match args.source {
+        Some(source) => redactor_of(&folder(&source)?, options, world)?,
+        None => Redactor::builtin(),
     };
-    let redactor = redactor(&folders, options, world)?;
     let done = redaction::redact(&db, &redactor, mode)?;
     if args.is_json {
         world.say(format_args!("{:#}\n", to_json(&done, mode)))?;
@@ -47,53 +45,18 @@ fn folder(source: &Path) -> Result<PathBuf, Failure> {
     Err(Failure::Because(why))
 }
 
-/// The folders that the memory is made of, as far as they are there.
-fn roots(db: &Path, world: &mut World<'_>) -> Result<Vec<PathBuf>, Failure> {
-    let mut folders = Vec::new();
-    for root in Writer::open(db, IfMissing::Refuse)?.roots()? {
-        let folder = PathBuf::from(&root.path);
-        if folder.is_dir() {
-            folders.push(folder);
-        } else {
-            let _ = writeln!(
-                world.err,
-                "remindb: warning: `{}` is not there; kinds of secrets that only its settings \
-                 name are not looked for",
-                root.path
-            );
-        }
-    }
-    Ok(folders)
-}
-
-/// Looks for what any of the folders takes for a secret. A built-in kind is left out where they are
-/// trusted and agree.
-fn redactor(
-    folders: &[PathBuf],
+/// Looks for what the folder takes for a secret. A built-in kind is left out where it is trusted.
+fn redactor_of(
+    folder: &Path,
     options: Options,
     world: &mut World<'_>,
 ) -> Result<Redactor, Failure> {
-    let mut disabled: Option<Vec<String>> = None;
-    let mut custom = Vec::new();
-    for folder in folders {
-        let workspace = Workspace::load(folder, options)
-            .map_err(|error| Failure::Because(format!("{error}, in `{}`", folder.display())))?;
-        for it in workspace.untrusted.iter().filter(|it| it.key.starts_with("redaction.")) {
-            let _ = writeln!(world.err, "remindb: warning: {it}");
-        }
-        let asked = workspace.config.redaction;
-        match &mut disabled {
-            None => disabled = Some(asked.disable_builtin_kinds),
-            Some(kinds) => kinds.retain(|it| asked.disable_builtin_kinds.contains(it)),
-        }
-        for it in asked.custom {
-            if !custom.contains(&it) {
-                custom.push(it);
-            }
-        }
+    let workspace = Workspace::load(folder, options)
+        .map_err(|error| Failure::Because(format!("{error}, in `{}`", folder.display())))?;
+    for it in workspace.untrusted.iter().filter(|it| it.key.starts_with("redaction.")) {
+        let _ = writeln!(world.err, "remindb: warning: {it}");
     }
-    Redactor::new(&disabled.unwrap_or_default(), &custom)
-        .map_err(|error| Failure::Because(format!("the settings of all folders: {error}")))
+    Ok(workspace.redactor)
 }
 
 fn to_text(done: &Redaction, mode: Mode) -> String {
