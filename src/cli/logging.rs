@@ -3,6 +3,9 @@
 //! It goes to standard error, since stdout is the protocol, or to a file that only its owner can
 //! read. A file that a folder's settings name lies inside that folder, also after links are
 //! followed, and is none that would be compiled.
+//!
+//! Only this program's own records are written. Libraries log what they work on, word by word, and
+//! that is the text of notes before its secrets are found.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -17,6 +20,9 @@ use super::Failure;
 use crate::clock::Clock;
 use crate::config::{Level, LogFormat, Logging};
 use crate::parse::Syntax;
+
+/// Where this program's own records come from, which are the only ones that are written.
+const TARGET: &str = env!("CARGO_CRATE_NAME");
 
 /// Starts the log. The operator's flag counts more than the settings of the folder.
 pub(super) fn start(
@@ -42,7 +48,8 @@ pub(super) fn start(
     // Both fail only where a logger is running already, which then gets the records.
     match settings.format {
         LogFormat::Text => {
-            let config = ConfigBuilder::new().set_time_format_rfc3339().build();
+            let config =
+                ConfigBuilder::new().set_time_format_rfc3339().add_filter_allow_str(TARGET).build();
             let _ = WriteLogger::init(level, config, sink);
         }
         LogFormat::Json => {
@@ -97,7 +104,7 @@ struct JsonLines {
 
 impl Log for JsonLines {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.level() <= self.level
+        metadata.level() <= self.level && metadata.target().starts_with(TARGET)
     }
 
     fn log(&self, record: &Record<'_>) {

@@ -509,7 +509,7 @@ fn misuse_is_explained() {
     folder.check(
         "compile a b",
         expect![[r#"
-        ! remindb: `compile` does not take `a`; see `remindb help`
+        ! remindb: `compile` does not take `b`; see `remindb help`
         = 2
     "#]],
     );

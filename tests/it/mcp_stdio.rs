@@ -593,6 +593,31 @@ fn nothing_but_the_protocol_is_on_stdout_and_no_note_in_the_log() {
     assert!(!log.to_lowercase().contains("kilobytes"), "{log}");
 }
 
+#[test]
+fn no_word_of_a_page_is_in_the_log_of_what_reads_it() {
+    for format in ["text", "json"] {
+        let config = json!({"server": {"logging": {"level": "debug", "format": format}}});
+        let folder = Folder::new().file("notes/.remindb/config.json", config.to_string());
+        folder.write("notes/a.html", "<h1>Kilobytes</h1><p>&#71;igabytes <b>mega</b>bytes</p>");
+        folder.write("notes/b.yaml", "a: gigabytes\nb: [megabytes\n");
+        folder.write("notes/c.toml", "a = 'gigabytes'\nb = [megabytes\n");
+        let mut client = Client::legacy(&folder, &["--db", "m.db", "--source", "notes"]);
+        let path = folder.path("notes");
+        client.text("MemoryCompile", json!({"path": path}));
+        client.close();
+        assert_eq!(client.wait().code(), Some(0));
+        let mut log = String::new();
+        while let Some(line) = client.log_line() {
+            log.push_str(&line.to_lowercase());
+            log.push('\n');
+        }
+        assert!(log.contains("called tool=memorycompile"), "{log}");
+        for word in ["kilobytes", "igabytes", "megabytes", "html5ever"] {
+            assert!(!log.contains(word), "{word}: {log}");
+        }
+    }
+}
+
 /// The temperature that the tree shows of the node with that label.
 #[track_caller]
 fn temperature(tree: &str, label: &str) -> f64 {
