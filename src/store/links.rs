@@ -386,17 +386,22 @@ pub(super) fn insert(
     const ADD: &str = "
         INSERT INTO reference (source, origin, form, label, path, id_hint, heading, alias, weight)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    const WANT: &str = "INSERT INTO wanted (name, reference) VALUES (?1, ?2)";
     let Reference { label, source: path, id_hint, heading, alias, weight, form } = reference;
     let (origin, form) = (origin.as_str(), form_name(*form));
     let row = params![source.0, origin, form, label, path, id_hint, heading, alias, weight];
     let id =
         conn.prepare_cached(ADD).and_then(|mut it| it.insert(row)).doing("note a reference")?;
+    note_wanted(conn, id, reference)?;
+    Ok(id)
+}
+
+fn note_wanted(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreError> {
+    const WANT: &str = "INSERT INTO wanted (name, reference) VALUES (?1, ?2)";
     let mut want = conn.prepare_cached(WANT).doing("note what a reference wants")?;
     for name in resolve::wanted(reference) {
         want.execute([name.0, id]).doing("note what a reference wants")?;
     }
-    Ok(id)
+    Ok(())
 }
 
 /// The names that a row wants.
@@ -439,12 +444,21 @@ pub(super) fn read_reference(row: &Row<'_>) -> rusqlite::Result<Reference> {
     })
 }
 
-/// Reads all texts of a memory that was made before references were noted.
+/// Reads all texts of a memory where no reference of theirs, no name and nothing wanted is noted.
+/// Edges made by hand are resolved anew.
 pub(super) fn read_all(conn: &Connection) -> Result<(), StoreError> {
+    const BY_HAND: &str = concat!("SELECT ", reference_columns!(), ", reference.id FROM reference");
     const NODES: &str = "SELECT key, node_type, label, content FROM node ORDER BY key";
     const NAME: &str = "UPDATE node SET name = ?2 WHERE key = ?1";
     const FILES: &str = "SELECT id FROM file";
     let mut stale = Stale::default();
+    let mut query = conn.prepare(BY_HAND).doing("read references")?;
+    let edges = query.query_map([], |row| Ok((row.get(7)?, read_reference(row)?)));
+    for edge in edges.doing("read references")? {
+        let (id, reference) = edge.doing("read references")?;
+        note_wanted(conn, id, &reference)?;
+        stale.doubts(id);
+    }
     let mut query = conn.prepare(NODES).doing("read all texts")?;
     let mut rows = query.query([]).doing("read all texts")?;
     while let Some(row) = rows.next().doing("read all texts")? {

@@ -37,6 +37,7 @@ const FIXES: &[(&str, Fix)] = &[
     ("node_rows", mend_nodes),
     ("heat_rows", give_heat),
     ("content_hashes", hash_again),
+    ("references", |conn, _| read_links(conn)),
     ("fingerprint", |conn, now| reseal(conn, MESSAGE, now)),
 ];
 
@@ -196,6 +197,8 @@ fn drop_dangling(conn: &Connection, _: Millis) -> Result<(), StoreError> {
           FROM pragma_foreign_key_check AS found
           JOIN pragma_foreign_key_list (found.\"table\") AS key ON key.id = found.fkid
           JOIN pragma_table_info (found.\"table\") AS info ON info.name = key.\"from\"";
+    // What refers to a row that goes is the next round's.
+    conn.pragma_update(None, "defer_foreign_keys", true).doing("begin a repair")?;
     for _ in 0..ROUNDS_MAX {
         let mut query = conn.prepare(DANGLING).doing("look for dangling rows")?;
         let rows = query.query_map([], |row| {
@@ -319,7 +322,7 @@ fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
 pub(in crate::store) fn read_links(conn: &Connection) -> Result<(), StoreError> {
     const FORGET: &str = "
         DELETE FROM reference WHERE origin = 'parsed';
-        DELETE FROM wanted WHERE reference NOT IN (SELECT id FROM reference);
+        DELETE FROM wanted;
         DELETE FROM file_name";
     conn.execute_batch(FORGET).doing("forget references")?;
     links::read_all(conn)
