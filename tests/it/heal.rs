@@ -21,7 +21,7 @@ fn memory() -> Folder {
         folder.write(format!("notes/{nth}.md"), format!("# Note {nth}\n\n{}", text.join("\n")));
     }
     folder.ok(["compile", "notes", "--db", "first.db"]);
-    folder.write("notes/9.md", "# Note 9\n\nAll is said.\n");
+    folder.write("notes/9.md", "# Note 9\n\nAll is said in [[Note 3]].\n");
     folder.ok(["compile", "notes", "--db", "first.db"]);
     folder.ok(["backup", "m.db", "--db", "first.db"]);
     folder
@@ -138,6 +138,39 @@ fn rows_that_refer_to_nothing_go() {
             foreign_keys: fixed
             heat_rows: fixed
             fingerprint: fixed
+            = 0
+        "#]],
+    );
+}
+
+#[test]
+fn files_of_a_lost_folder_go_and_leave_their_nodes() {
+    check(
+        "DELETE FROM root",
+        expect![[r#"
+        foreign_keys: fixed
+        fingerprint: fixed
+        = 0
+    "#]],
+    );
+}
+
+#[test]
+fn references_are_read_from_the_texts_again() {
+    check(
+        "DELETE FROM reference; DELETE FROM wanted",
+        expect![[r#"
+        references: fixed
+        = 0
+    "#]],
+    );
+    check(
+        "INSERT INTO reference (source, origin, form, label, weight)
+         VALUES (1, 'manual', 'manual', 'Note 4', 2.0);
+         UPDATE reference SET target = 1; DELETE FROM wanted; DELETE FROM file_name;
+         UPDATE node SET name = 7",
+        expect![[r#"
+            references: fixed
             = 0
         "#]],
     );

@@ -197,6 +197,8 @@ fn drop_dangling(conn: &Connection, _: Millis) -> Result<(), StoreError> {
           FROM pragma_foreign_key_check AS found
           JOIN pragma_foreign_key_list (found.\"table\") AS key ON key.id = found.fkid
           JOIN pragma_table_info (found.\"table\") AS info ON info.name = key.\"from\"";
+    // What refers to a row that goes is the next round's.
+    conn.pragma_update(None, "defer_foreign_keys", true).doing("begin a repair")?;
     for _ in 0..ROUNDS_MAX {
         let mut query = conn.prepare(DANGLING).doing("look for dangling rows")?;
         let rows = query.query_map([], |row| {
