@@ -110,7 +110,8 @@ fn hostile_inputs_take_linear_time() {
     ];
     for (name, make) in inputs {
         let parsed = parse(Syntax::Html, &make(REPEATS));
-        assert!(!parsed.tree.nodes.is_empty(), "{name}");
+        // What stands in a template is not shown.
+        assert_eq!(parsed.tree.nodes.is_empty(), name == "template", "{name}");
     }
 }
 
