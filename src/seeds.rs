@@ -1,6 +1,6 @@
 //! `.remindb/temperatures.json`: how warm the nodes of a file are at birth, by path.
 //!
-//! An object of names and numbers in [0,1]; names nest, or are joined by `/`; `*` is any one name.
+//! An object of names and numbers from 0 to 1; names nest, or are joined by `/`; `*` is any one name.
 //! The most specific entry wins: a name before a `*`, a deeper entry before the number of a folder
 //! that it is in. A number covers all that is below it.
 

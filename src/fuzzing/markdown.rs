@@ -128,14 +128,15 @@ fn check_code(parsed: &Parsed, text: &str) -> Result<(), String> {
 }
 
 /// The front matter's words stand in its nodes; in YAML, where the text is the value, as often as
-/// in the source. Comments may go, and so may what escapes and indentation marks are written with.
+/// in the source. Comments may go, and so may what escapes and indentation marks are written with;
+/// a key of several lines is written with escapes.
 fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
     let end = match parsed.tree.nodes.first() {
         Some(first) if first.node_type == NodeType::Preamble => first.span.end,
         _ => return Ok(()),
     };
     let source = &text[..end];
-    if source.contains(['#', '\\', '%', '|', '>']) {
+    if source.contains(['#', '\\', '%', '|', '>', '?']) {
         return Ok(());
     }
     let front = parsed.tree.nodes.iter().filter(|node| node.span.end <= end);

@@ -1,10 +1,9 @@
-//! What a healthy memory looks like, as a table of checks. Looking changes nothing; [`heal`]
+//! What a healthy memory looks like, as a table of checks. Looking changes nothing; [`heal()`]
 //! repairs what fails.
 //!
 //! Most checks run on a connection that SQLite opened read-only. The full-text index can only be
 //! compared with the text by a command in the form of an `INSERT`; it gets a connection of its own
-//! and
-//! is rolled back.
+//! and is rolled back.
 
 mod heal;
 

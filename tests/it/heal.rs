@@ -110,7 +110,10 @@ fn references_that_lead_nowhere_are_read_again() {
     check(
         "INSERT INTO reference (source, origin, form, label, weight, target)
          VALUES (1, 'parsed', 'wiki', 'forged', 1, 2), (1, 'manual', 'manual', 'Note 3', 1, NULL)",
-        expect![[r#""#]],
+        expect![[r#"
+            references: fixed
+            = 0
+        "#]],
     );
 }
 

@@ -75,7 +75,7 @@ fn words_of_a_corpus_are_kept() {
 /// Were the work more than linear, this would not end.
 #[test]
 fn hostile_inputs_take_linear_time() {
-    const REPEATS: usize = 10_000;
+    const REPEATS: usize = 5_000;
     type Make = fn(usize) -> String;
     let inputs: [(&str, Make); 24] = [
         ("div", |n| "<div>".repeat(n) + "x"),
@@ -110,7 +110,8 @@ fn hostile_inputs_take_linear_time() {
     ];
     for (name, make) in inputs {
         let parsed = parse(Syntax::Html, &make(REPEATS));
-        assert!(!parsed.tree.nodes.is_empty(), "{name}");
+        // What stands in a template is not shown.
+        assert_eq!(parsed.tree.nodes.is_empty(), name == "template", "{name}");
     }
 }
 
