@@ -13,8 +13,11 @@ mod world;
 
 use world::World;
 
+use crate::rollback::After;
+use crate::store::IfMissing;
+
 /// Histories of a plain test run, and the operations of each.
-const N_SEEDS: u64 = 4;
+const N_SEEDS: u64 = 3;
 const N_STEPS: usize = 100;
 
 fn number(name: &str) -> Option<u64> {
@@ -36,4 +39,45 @@ fn a_memory_does_what_a_simple_model_of_it_does() {
     let n_seeds = number("REMINDB_MODEL_SEEDS").unwrap_or(N_SEEDS);
     let first = number("REMINDB_MODEL_FIRST").unwrap_or(1);
     (first..first + n_seeds).for_each(|seed| live(seed, n_steps));
+}
+
+#[test]
+fn an_agents_text_outlives_recompiles_restarts_and_rescans_until_a_rollback() {
+    let mut world = World::new(0);
+    world.edit("a.md", "# A\n\nOne.\n");
+    let id = world.id_of("One.");
+    world.replace_by(&id, "Said.");
+    world.check();
+    for text in ["# A\n\nOne.\n\nTwo.\n", "# A\n\nTwo.\n\nOne.\n", "# A\n\nOne.\n"] {
+        world.edit("a.md", text);
+        world.open(IfMissing::Refuse);
+        world.compile("again");
+        world.check();
+        assert_eq!(world.id_of("Said."), id);
+    }
+    world.rollback_to(1, After::Keep);
+    world.edit("a.md", "# A\n\nOne.\n\nThree.\n");
+    assert_eq!(world.id_of("One."), id);
+    world.check_health();
+}
+
+#[test]
+fn a_b_a_by_write_by_file_and_by_rollback_is_one_fingerprint() {
+    let mut world = World::new(0);
+    world.edit("a.md", "# A\n\nOne.\n");
+    let id = world.id_of("One.");
+    let fingerprint = world.model.state.fingerprint();
+    world.replace_by(&id, "Said.");
+    world.replace_by(&id, "One.");
+    world.check();
+    assert_eq!(world.model.state.fingerprint(), fingerprint);
+    world.edit("a.md", "# A\n\nAnother.\n");
+    world.edit("a.md", "# A\n\nOne.\n");
+    assert_eq!(world.model.state.fingerprint(), fingerprint);
+    world.rollback_to(2, After::Keep);
+    world.rollback_to(1, After::Keep);
+    world.check();
+    assert_eq!(world.model.state.fingerprint(), fingerprint);
+    assert_eq!(world.model.snapshots.len(), 7);
+    world.check_health();
 }

@@ -64,7 +64,7 @@ impl Notes {
     }
 
     /// Writes a file, or removes it; its time is another one than before.
-    fn set(&mut self, path: &str, text: Option<&str>) {
+    pub(super) fn set(&mut self, path: &str, text: Option<&str>) {
         let at = self.root.join(path);
         let Some(text) = text else {
             fs::remove_file(at).unwrap();

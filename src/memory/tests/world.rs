@@ -1,7 +1,7 @@
 //! A memory and its model, side by side: random operations on both, and what must agree after each.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::compiled::{self, Changed};
 use super::model::{Heat, Model, Node, Seat};
@@ -9,6 +9,7 @@ use super::notes::{Dice, Notes, word};
 use super::past;
 use super::seen::{self, Seen};
 use crate::clock::{Clock, Millis};
+use crate::compile::{Report, Request, Seeding, Watch};
 use crate::memory::{Answer, Error, ForgetMode, Memory, Relate, WriteMode};
 use crate::parse::{Syntax, parse};
 use crate::query::{self, Attention};
@@ -68,7 +69,7 @@ impl World {
         self.dir.path().join("memory.db")
     }
 
-    fn open(&mut self, if_missing: IfMissing) {
+    pub(super) fn open(&mut self, if_missing: IfMissing) {
         self.memory = None;
         self.memory = Some(Memory::open_at(&self.db(), if_missing, self.clock.clone()).unwrap());
     }
@@ -109,7 +110,23 @@ impl World {
     }
 
     fn tell(&mut self, said: String) {
-        *self.log.last_mut().unwrap() = said;
+        self.log.pop();
+        self.log.push(said);
+    }
+
+    /// Writes a note, compiles all of them and looks.
+    #[track_caller]
+    pub(super) fn edit(&mut self, path: &str, text: &str) {
+        self.notes.set(path, Some(text));
+        self.compile(path);
+        self.check();
+    }
+
+    /// The node that says this.
+    #[track_caller]
+    pub(super) fn id_of(&self, content: &str) -> String {
+        let mut nodes = self.model.state.nodes.iter();
+        nodes.find(|(_, it)| it.content == content).expect("a node that says so").0.clone()
     }
 
     fn node(&mut self) -> Option<String> {
@@ -144,7 +161,10 @@ impl World {
         for file in self.compiled.keys().filter(|it| is_in(it) && !files.contains_key(*it)) {
             changed.insert(name(file), None);
         }
-        let report = self.memory().compile(&path, "compile").unwrap();
+        let report = match one.is_none() && self.dice.one_in(3) {
+            true => self.rescan(&path),
+            false => self.memory().compile(&path, "compile").unwrap(),
+        };
         self.compiled.retain(|it, _| !changed.contains_key(&name(it)));
         for (file, text) in files.iter().filter(|(it, _)| is_in(it)) {
             self.compiled.insert(file.clone(), text.clone());
@@ -159,6 +179,21 @@ impl World {
             assert_eq!((again.snapshot, again.added + again.modified + again.removed), (None, 0));
         }
         format!("{} → {report}", self.log.last().unwrap())
+    }
+
+    /// Compiles as a server does that watches the folder.
+    fn rescan(&self, path: &Path) -> Report {
+        let memory = self.memory();
+        let request = Request {
+            path,
+            message: "compile",
+            n_threads: 1,
+            workspace: &|root| memory.workspace_of(root),
+            seeding: Seeding::AtBirth,
+            clock: &self.clock,
+            progress: &|_, _| true,
+        };
+        memory.rescan(&request, &mut Watch::default()).unwrap()
     }
 
     /// Lets the model follow a write that is done, and compares the snapshots.
@@ -229,11 +264,15 @@ impl World {
             false => None,
         };
         let payload = payload.unwrap_or_else(|| self.payload());
+        self.replace_by(id, &payload)
+    }
+
+    pub(super) fn replace_by(&mut self, id: &str, payload: &str) -> String {
         let told = format!("replace {id} by {payload:?}");
         self.tell(told.clone());
-        let tree = parse(Syntax::Markdown, &payload).tree;
+        let tree = parse(Syntax::Markdown, payload).tree;
         let first = &tree.nodes[0];
-        let outcome = self.memory().write(&payload, Some(id), WriteMode::Replace);
+        let outcome = self.memory().write(payload, Some(id), WriteMode::Replace);
         let old = self.model.state.nodes[id].clone();
         let is_one = tree.nodes.len() == 1 && first.node_type.as_str() == old.node_type;
         let whole = payload.trim_matches(['\r', '\n']).trim_end().to_owned();
@@ -365,7 +404,14 @@ impl World {
 
     fn rollback(&mut self, after: After) -> String {
         let ids: Vec<i64> = self.model.snapshots.iter().map(|it| it.id).collect();
-        let Some(target) = self.dice.pick(&ids) else { return "no rollback".to_owned() };
+        match self.dice.pick(&ids) {
+            Some(target) => self.rollback_to(target, after),
+            None => "no rollback".to_owned(),
+        }
+    }
+
+    pub(super) fn rollback_to(&mut self, target: i64, after: After) -> String {
+        let ids: Vec<i64> = self.model.snapshots.iter().map(|it| it.id).collect();
         let told = format!("rollback to {target} ({after:?})");
         self.tell(told.clone());
         let rolled = self.memory().rollback_to(target, after).unwrap();
