@@ -73,8 +73,8 @@ impl Batch<'_> {
         Ok(ids)
     }
 
-    /// Whether a node that no file says was ever a file's: a compile made, changed or removed it,
-    /// or a file says it and it was forgotten.
+    /// Whether a node that no file says was ever a file's: a compile made or removed it, or a file
+    /// says it and it was forgotten.
     pub(crate) fn was_said_by_file(&self, id: NodeId) -> Result<bool, StoreError> {
         const WAS_SAID: &str = "
             SELECT EXISTS (SELECT 1 FROM tombstone WHERE node_id = ?1)
