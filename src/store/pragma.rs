@@ -40,8 +40,8 @@ pub(super) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
     Ok(conn)
 }
 
-/// Opens a connection for what is no promise, beside one that writes: it does not wait for the disk,
-/// and for others no longer than `wait`.
+/// Opens a connection for what is no promise, beside one that writes: it does not wait for the
+/// disk, and for others no longer than `wait`.
 pub(super) fn open_beside(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database")?;
