@@ -157,7 +157,7 @@ impl StoreError {
         )
     }
 
-    /// Whether the cause lies with the file or the system, where a person can do something about it.
+    /// Whether the cause lies with the file or the system, where a person can do something.
     pub(crate) fn is_outside(&self) -> bool {
         match self {
             StoreError::Sqlite { source, .. } => advice(source).is_some(),

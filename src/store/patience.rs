@@ -1,7 +1,8 @@
 //! How a connection waits for another that writes: a bounded time, and nobody longer than others.
 //!
-//! SQLite's own wait looks less and less often, so that among many writers whoever has waited longest
-//! waits longer still. Here everybody looks as often as everybody else, at times that do not coincide.
+//! SQLite's own wait looks less and less often, so that among many writers whoever has waited
+//! longest waits longer still. Here everybody looks as often as everybody else, at times that do
+//! not coincide.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;

@@ -50,8 +50,8 @@ pub(super) fn open_existing(path: &Path, doing: &'static str) -> Result<Connecti
     Ok(conn)
 }
 
-/// Opens a connection for what is no promise, beside one that writes: it does not wait for the disk,
-/// and for others no longer than `wait`.
+/// Opens a connection for what is no promise, beside one that writes: it does not wait for the
+/// disk, and for others no longer than `wait`.
 pub(super) fn open_beside(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
     let conn = open_existing(path, "open the database")?;
     conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;

@@ -1,8 +1,8 @@
 //! Whether the file that was opened is still the one at its path.
 //!
-//! A file that was deleted or replaced while it was open takes writes as before, and nobody will ever
-//! read them: what is acknowledged has to stand where the next one looks for it. The path is asked,
-//! and the file not opened, since closing it would take SQLite's locks away.
+//! A file that was deleted or replaced while it was open takes writes as before, and nobody will
+//! ever read them: what is acknowledged has to stand where the next one looks for it. The path is
+//! asked, and the file not opened, since closing it would take SQLite's locks away.
 
 use std::fs;
 use std::path::{Path, PathBuf};
