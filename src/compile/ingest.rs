@@ -72,6 +72,7 @@ pub(super) fn ingest(
     }
     while !group.is_empty() {
         run.ingest_group(batch, group)?;
+        batch.settle_if_much()?;
         group = first_group(rest);
     }
     run.remove_the_rest(batch)?;

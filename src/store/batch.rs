@@ -28,6 +28,9 @@ use crate::fingerprint::{self, State};
 use crate::identity::{ContentHash, NodeId};
 use crate::tree::NodeType;
 
+/// Families, names and references that a write holds before it looks at them.
+const UNSETTLED_MAX: usize = if cfg!(test) { 200 } else { 100_000 };
+
 /// What a batch changed, in nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
@@ -130,10 +133,24 @@ impl<'a> Batch<'a> {
 
     /// Adds the terms of the families that were touched so far.
     fn sum_up(&mut self) -> Result<(), StoreError> {
+        const NEWEST_KEY: &str = "SELECT ifnull(max(key), 0) FROM node";
         for family in std::mem::take(&mut self.touched) {
             self.drift = self.drift.wrapping_add(self.family_sum(family)?);
         }
+        // What was born so far is in the sum from here on.
+        let newest = self.tx.query_row(NEWEST_KEY, [], |row| row.get(0));
+        self.newest_key = newest.doing("read the newest key")?;
         Ok(())
+    }
+
+    /// Sums up and resolves what was touched so far, if that is much, so that a write of any size
+    /// holds a bounded part of it. What is touched again later is looked at again.
+    pub(crate) fn settle_if_much(&mut self) -> Result<(), StoreError> {
+        if self.touched.len() + self.stale.len() < UNSETTLED_MAX {
+            return Ok(());
+        }
+        self.sum_up()?;
+        std::mem::take(&mut self.stale).settle(self.tx)
     }
 
     fn family_sum(&self, family: Family) -> Result<u64, StoreError> {

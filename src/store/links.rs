@@ -186,6 +186,11 @@ impl Stale {
         Ok(())
     }
 
+    /// How much is doubtful.
+    pub(super) fn len(&self) -> usize {
+        self.names.len() + self.inside.len() + self.references.len()
+    }
+
     /// Resolves what is doubtful.
     pub(super) fn settle(mut self, conn: &Connection) -> Result<(), StoreError> {
         const INSIDE: &str = "

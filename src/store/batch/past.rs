@@ -67,12 +67,9 @@ impl Batch<'_> {
     /// The fingerprint of the state as it is now.
     pub(crate) fn fingerprint(&mut self) -> Result<ContentHash, StoreError> {
         const KEPT: &str = "SELECT fingerprint FROM memory";
-        const NEWEST_KEY: &str = "SELECT ifnull(max(key), 0) FROM node";
         self.sum_up()?;
-        // What was born so far is in the sum from here on.
-        let one = |sql| self.tx.query_row(sql, [], |row| row.get::<_, i64>(0));
-        self.newest_key = one(NEWEST_KEY).doing("read the newest key")?;
-        let kept = one(KEPT).doing("read the fingerprint")?;
+        let kept: i64 =
+            self.tx.query_row(KEPT, [], |row| row.get(0)).doing("read the fingerprint")?;
         Ok(ContentHash(kept.cast_unsigned().wrapping_add(self.drift)))
     }
 
