@@ -1,8 +1,8 @@
 //! `.remindb/temperatures.json`: how warm the nodes of a file are at birth, by path.
 //!
-//! An object of names and numbers from 0 to 1; names nest, or are joined by `/`; `*` is any one name.
-//! The most specific entry wins: a name before a `*`, a deeper entry before the number of a folder
-//! that it is in. A number covers all that is below it.
+//! An object of names and numbers from 0 to 1; names nest, or are joined by `/`; `*` is any one
+//! name. The most specific entry wins: a name before a `*`, a deeper entry before the number of a
+//! folder that it is in. A number covers all that is below it.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -161,7 +161,9 @@ impl StoreError {
     pub(crate) fn is_outside(&self) -> bool {
         match self {
             StoreError::Sqlite { source, .. } => advice(source).is_some(),
-            StoreError::Missing { .. } | StoreError::Moved { .. } => true,
+            StoreError::Missing { .. } | StoreError::Moved { .. } | StoreError::Corrupt { .. } => {
+                true
+            }
             _ => false,
         }
     }

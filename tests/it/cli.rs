@@ -490,7 +490,7 @@ fn a_folder_that_takes_no_database_is_named() {
     // Not even root writes there.
     let args = "compile notes --db /proc/m.db".split(' ');
     expect![[r#"
-        ! remindb: cannot open the database: unable to open database file: /proc/m.db
+        ! remindb: cannot open the database: unable to open database file: /proc/m.db; nothing was changed; this user has to be able to write the file and its folder
         = 2
     "#]]
     .assert_eq(&folder.run(args).transcript());
