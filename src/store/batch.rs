@@ -28,8 +28,12 @@ use crate::fingerprint::{self, State};
 use crate::identity::{ContentHash, NodeId};
 use crate::tree::NodeType;
 
-/// Families, names and references that a write holds before it looks at them.
-const UNSETTLED_MAX: usize = if cfg!(test) { 200 } else { 100_000 };
+/// Families that a write holds before it sums them up.
+const TOUCHED_MAX: usize = 100_000;
+
+/// Names and references that a write holds before it resolves them. A name that many refer to is
+/// looked at again each time, so this is seldom reached.
+const STALE_MAX: usize = 2_000_000;
 
 /// What a batch changed, in nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -146,11 +150,13 @@ impl<'a> Batch<'a> {
     /// Sums up and resolves what was touched so far, if that is much, so that a write of any size
     /// holds a bounded part of it. What is touched again later is looked at again.
     pub(crate) fn settle_if_much(&mut self) -> Result<(), StoreError> {
-        if self.touched.len() + self.stale.len() < UNSETTLED_MAX {
-            return Ok(());
+        if TOUCHED_MAX <= self.touched.len() {
+            self.sum_up()?;
         }
-        self.sum_up()?;
-        std::mem::take(&mut self.stale).settle(self.tx)
+        match self.stale.len() < STALE_MAX {
+            true => Ok(()),
+            false => std::mem::take(&mut self.stale).settle(self.tx),
+        }
     }
 
     fn family_sum(&self, family: Family) -> Result<u64, StoreError> {
