@@ -1,8 +1,7 @@
 //! The state of a memory as one number: a wrapping sum with one term a node.
 //!
 //! A term is xxh64 (seed 0) over these fields, each preceded by its length as 8 bytes,
-//! little-endian
-//! (an absent field is the length `u64::MAX` and no bytes), in this order:
+//! little-endian (an absent field is the length `u64::MAX` and no bytes), in this order:
 //!
 //! 1. the id; 2. the parent: its id, or for the root of a file `ROOT:PATH` (the root's number and
 //!    the
@@ -11,10 +10,8 @@
 //!    hash.
 //!
 //! So the fingerprint covers order, but not the rank's value; what a file is called, but not where
-//! its
-//! root lies; what a node says, but not what a file once said, nor how warm it is. Being a sum, it
-//! is
-//! kept up to date by taking the old terms away and adding the new ones.
+//! its root lies; what a node says, but not what a file once said, nor how warm it is. Being a sum,
+//! it is kept up to date by taking the old terms away and adding the new ones.
 
 use xxhash_rust::xxh64::Xxh64;
 

@@ -1,6 +1,5 @@
 //! The memory as one value: a database with its connections, for whoever embeds it, the command
-//! line
-//! and the server alike. It starts no thread and keeps no global state.
+//! line and the server alike. It starts no thread and keeps no global state.
 
 mod attention;
 mod relate;

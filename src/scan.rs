@@ -1,9 +1,8 @@
 //! The folder: which files belong to a root, how they look from outside, and their bytes.
 //!
 //! A walk goes down in byte order of names, so that its result depends on nothing but the folder.
-//! It
-//! never follows a link to a folder, never opens what is no regular file, and never fails for one
-//! entry: what cannot be read is said and left as it was.
+//! It never follows a link to a folder, never opens what is no regular file, and never fails for
+//! one entry: what cannot be read is said and left as it was.
 
 mod rules;
 
@@ -264,8 +263,7 @@ fn root_cause(error: &ignore::Error) -> String {
 }
 
 /// Runs `work` over `items` on `n_threads` threads and hands `consume` an iterator over the results
-/// in
-/// the order of the items. At most a few results wait at any time, so memory stays bounded.
+/// in the order of the items. At most a few results wait at any time, so memory stays bounded.
 pub(crate) fn in_order<T: Send, R: Send, A>(
     items: Vec<T>,
     n_threads: usize,

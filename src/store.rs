@@ -1,9 +1,9 @@
 //! The database: the only module that knows SQL.
 //!
 //! One file, in WAL mode. [`Writer`] is the one connection of this process that writes;
-//! [`reader::Reader`]s
-//! are connections that SQLite itself opened read-only. Everything that changes the memory goes
-//! through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or nothing.
+//! [`reader::Reader`]s are connections that SQLite itself opened read-only. Everything that changes
+//! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
+//! nothing.
 
 mod batch;
 pub(crate) mod doctor;

@@ -1,8 +1,7 @@
 //! Parsed files become changes: renames first, then group by group alignment, moves and writes.
 //!
 //! Old nodes that found no successor wait in a pool until the last file was seen, since they may
-//! have
-//! moved there; what is left then is removed.
+//! have moved there; what is left then is removed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -287,8 +286,7 @@ fn by_voice(nodes: Vec<Stored>) -> (Vec<Stored>, Vec<Stored>) {
 }
 
 /// What is too short to be told on its own moves with its kin: a parent with a child that moved,
-/// and
-/// children with their parent, where type and text agree.
+/// and children with their parent, where type and text agree.
 fn take_kin(work: &mut Work, pool: &mut [Option<Stored>]) {
     let Words { tree, hashes } = &work.words;
     let idx_of: HashMap<NodeKey, usize> =

@@ -1,6 +1,5 @@
 //! Alignment under random edit scripts: bytes become a document and a script, and what must hold
-//! for
-//! every pair of trees is checked.
+//! for every pair of trees is checked.
 
 use std::collections::HashMap;
 use std::fmt;

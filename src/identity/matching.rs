@@ -11,9 +11,8 @@
 //! 5. below matched parents: texts that are alike, renamed headings (`near.rs`).
 //!
 //! Every new pair of parents goes through 2 and 5 in its turn. The roots are the children of a
-//! virtual
-//! root, which is matched from the start. There is no recursion, and every step looks at a bounded
-//! number of candidates per node.
+//! virtual root, which is matched from the start. There is no recursion, and every step looks at a
+//! bounded number of candidates per node.
 
 mod near;
 mod siblings;

@@ -1,16 +1,15 @@
 //! How alike two texts are, and which of many are worth comparing.
 //!
 //! A text's shingles are its words and its pairs of adjacent words, repetitions counted, case
-//! folded;
-//! characters of scripts without spaces are words of their own. With `n` and `m` shingles of which
-//! `s`
-//! are shared, two texts are alike by Dice's measure, `2 × s ÷ (n + m)`. Texts of fewer than eight
-//! words are measured by their pairs of adjacent characters too, and the better figure counts.
+//! folded; characters of scripts without spaces are words of their own. With `n` and `m` shingles
+//! of which `s` are shared, two texts are alike by Dice's measure, `2 × s ÷ (n + m)`. Texts of
+//! fewer than eight words are measured by their pairs of adjacent characters too, and the better
+//! figure counts.
 //!
 //! Why this and not the share of the whole (Jaccard): the larger half of a split paragraph must
-//! stay
-//! above one half. Why single words too: with pairs alone, three scattered edits in ten words would
-//! leave less than half. So replacing fewer than 30 % of the words always stays above one half.
+//! stay above one half. Why single words too: with pairs alone, three scattered edits in ten words
+//! would leave less than half. So replacing fewer than 30 % of the words always stays above one
+//! half.
 
 use std::cmp::Ordering;
 
@@ -107,8 +106,7 @@ pub(super) fn candidates(
 }
 
 /// Of scored pairs, those that stand in order on both sides and together score highest. Scores
-/// count
-/// squared, so that one good pair beats two poor ones.
+/// count squared, so that one good pair beats two poor ones.
 pub(super) fn best_chain(mut scored: Vec<(usize, usize, u64)>) -> Vec<(usize, usize)> {
     // Within one old element the later new ones come first, so that none builds on another.
     scored.sort_unstable_by_key(|&(i, j, _)| (i, std::cmp::Reverse(j)));

@@ -27,9 +27,8 @@ pub(crate) struct Loose {
 }
 
 /// Pairs of indexes of a removed and an added file that are one renamed file: of all their hashes,
-/// more
-/// than half are shared. Equal files first and in order, then the most alike; each file once. Files
-/// without nodes are nobody's rename.
+/// more than half are shared. Equal files first and in order, then the most alike; each file once.
+/// Files without nodes are nobody's rename.
 pub(crate) fn renames(removed: &[&[ContentHash]], added: &[&[ContentHash]]) -> Vec<(usize, usize)> {
     let removed: Vec<Vec<u64>> = removed.iter().map(|hashes| sorted(hashes)).collect();
     let added: Vec<Vec<u64>> = added.iter().map(|hashes| sorted(hashes)).collect();
@@ -69,8 +68,7 @@ pub(crate) fn renames(removed: &[&[ContentHash]], added: &[&[ContentHash]]) -> V
 
 /// Pairs of indexes of an old and a new node, unmatched in their own files, that are one node which
 /// moved from file to file: same type, same hash, and large enough to be no accident. Equal ones
-/// are
-/// paired in order; each node once.
+/// are paired in order; each node once.
 pub(crate) fn moves(old: &[Loose], new: &[Loose]) -> Vec<(usize, usize)> {
     let is_real = |it: &Loose| MOVE_BYTES_MIN <= it.size_bytes;
     let mut places: HashMap<(NodeType, ContentHash), Vec<usize>> = HashMap::new();
@@ -140,8 +138,7 @@ fn candidates(
 }
 
 /// The distinct pairs, most frequent first, in which no element stands more than `each_max` times
-/// on
-/// its side.
+/// on its side.
 pub(super) fn most_frequent(
     mut pairs: Vec<(usize, usize)>,
     each_max: usize,

@@ -1,8 +1,7 @@
 //! Tables in text: comma, semicolon or tab between cells, quotes around what has them inside.
 //!
 //! Rows are kept as their author wrote them. A table that is too large for one node keeps its
-//! header,
-//! and groups of rows are its children; no cell is cut in two while its row fits a node.
+//! header, and groups of rows are its children; no cell is cut in two while its row fits a node.
 
 use std::ops::Range;
 
@@ -118,8 +117,7 @@ fn joined(source: &str, rows: &[Range<usize>]) -> String {
 }
 
 /// The rows: lines, or several where quotes hold line breaks. A quote that is never closed is a
-/// mere
-/// character, and so are all that follow it.
+/// mere character, and so are all that follow it.
 fn rows(source: &str, delimiter: char, warnings: &mut Vec<Warning>) -> Vec<Range<usize>> {
     let mut rows = Vec::new();
     let mut has_quotes = true;

@@ -1,10 +1,9 @@
 //! Structured data as its author wrote it: one value tree for JSON, YAML, TOML and TOON.
 //!
 //! Scalars keep the text that the source has (`1.50`, `1e400`, `01`), strings their exact
-//! characters,
-//! entries their order, also those whose key repeats. The tree is flat, a value before what it
-//! holds,
-//! so that no depth of nesting costs stack. [`Writer`] makes one, [`add`] makes nodes of it.
+//! characters, entries their order, also those whose key repeats. The tree is flat, a value before
+//! what it holds, so that no depth of nesting costs stack. [`Writer`] makes one, [`add`] makes
+//! nodes of it.
 
 mod nodes;
 mod path;

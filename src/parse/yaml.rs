@@ -1,8 +1,7 @@
 //! YAML, read event by event: every document, comments, anchors and references as they are written.
 //!
 //! A reference is never followed, so no file can make more of itself than it is. Up to the first
-//! fault
-//! the file is values, from there on text.
+//! fault the file is values, from there on text.
 
 use std::borrow::Cow;
 use std::ops::Range;

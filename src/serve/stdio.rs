@@ -9,8 +9,8 @@
 //!
 //! Order of the end: no more frames; the calls run out; background work is told to stop; the lines
 //! run out. The end of input waits for the calls as long as they take, since whoever asked may
-//! still
-//! listen. A signal or a closed output, also while waiting, leaves each stage [`GRACE`] at most.
+//! still listen. A signal or a closed output, also while waiting, leaves each stage [`GRACE`] at
+//! most.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;

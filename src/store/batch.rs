@@ -1,9 +1,8 @@
 //! One write in progress: every mutation there is, each recorded as a row of the snapshot to come.
 //!
 //! A [`Batch`] exists only inside [`super::Writer::write`]. It keeps the state fingerprint up to
-//! date
-//! by groups of siblings: before the first change to the children of a parent their terms are taken
-//! from the sum, and at the end the terms of the children as they are then are added.
+//! date by groups of siblings: before the first change to the children of a parent their terms are
+//! taken from the sum, and at the end the terms of the children as they are then are added.
 
 mod files;
 mod follow;

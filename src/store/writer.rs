@@ -51,8 +51,7 @@ impl Writer {
     }
 
     /// Runs `body` in one transaction and commits when it returns `Ok`: one snapshot if it changed
-    /// a
-    /// node, none otherwise. An error or a panic leaves no trace.
+    /// a node, none otherwise. An error or a panic leaves no trace.
     pub(crate) fn write<T, E: From<StoreError>>(
         &self,
         message: &str,
@@ -92,8 +91,7 @@ impl Writer {
     }
 
     /// SQLite allows one writer. Waiting here, not in SQLite, keeps callers in order. A poisoned
-    /// lock
-    /// is sound: the panicking transaction was rolled back when it was dropped.
+    /// lock is sound: the panicking transaction was rolled back when it was dropped.
     pub(super) fn lock(&self) -> MutexGuard<'_, Connection> {
         self.conn.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -44,8 +44,7 @@ impl Matcher<'_> {
     }
 
     /// Matches alike frames before their children match them to frames elsewhere: what stands in
-    /// its
-    /// place and says nearly the same is stronger evidence.
+    /// its place and says nearly the same is stronger evidence.
     pub(super) fn link_alike_frames(&mut self, gap: &Gap) {
         if !gap.news.iter().any(|&at| self.new.is_holder(at)) {
             return;
@@ -70,8 +69,7 @@ impl Matcher<'_> {
     }
 
     /// Matches the only unmatched heading of a level with the only one in the same place, unless
-    /// both
-    /// have sections and these have nothing in common.
+    /// both have sections and these have nothing in common.
     fn link_renamed(&mut self, gap: &Gap) {
         if !gap.is_anchored {
             return;

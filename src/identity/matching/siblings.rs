@@ -191,8 +191,7 @@ impl Matcher<'_> {
     }
 
     /// Matches headings of one label: those that share children, then those in the same gap, then
-    /// in
-    /// order.
+    /// in order.
     fn link_namesakes(
         &mut self,
         olds: &[usize],

@@ -79,8 +79,7 @@ fn has_witness(document: &Document, at: usize) -> bool {
 }
 
 /// Texts are unique here, so an unedited node is itself wherever it went; and so is one that was
-/// edited
-/// once, if its parent and both its neighbours are the same unedited nodes as before.
+/// edited once, if its parent and both its neighbours are the same unedited nodes as before.
 fn assert_survivors_of_a_script(old: &Document, new: &Document, edits: &[usize]) {
     let matches = align(&old.side(), &new.side(), &Former::default());
     let places: HashMap<usize, usize> =

@@ -47,8 +47,7 @@ pub(super) fn output() -> Value {
 }
 
 /// The path in full, if it lies where this server may read: in its source folder or in a folder
-/// that
-/// the user has compiled before.
+/// that the user has compiled before.
 fn admitted(tools: &Tools, asked: &str) -> Result<PathBuf, ToolError> {
     if asked.is_empty() {
         return Err(ToolError::BadArgument("`path` is empty; name a file or folder".to_owned()));

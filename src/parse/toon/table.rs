@@ -1,8 +1,8 @@
 //! Lists of scalars and of flat maps with the same keys, written in TOON where that saves tokens.
 //!
 //! Nothing is escaped and no number rewritten: a list for which that would be needed is no table.
-//! What
-//! was written is read again before it is taken, so that a table always says what the list says.
+//! What was written is read again before it is taken, so that a table always says what the list
+//! says.
 
 use std::ops::Range;
 

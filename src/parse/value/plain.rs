@@ -1,11 +1,10 @@
 //! Values as lines of `key: value`, nested ones indented, items behind dashes.
 //!
 //! A string stands there character by character, without quotes where it cannot be taken for
-//! anything
-//! else; with quotes otherwise, and then it is what stands between the first quote and the last one
-//! of its line, nothing escaped. What is large, and what has more than one line, is left to nodes
-//! of
-//! its own: `key: |` stands for a string that has moved out, a lone dash for an item that has.
+//! anything else; with quotes otherwise, and then it is what stands between the first quote and the
+//! last one of its line, nothing escaped. What is large, and what has more than one line, is left
+//! to nodes of its own: `key: |` stands for a string that has moved out, a lone dash for an item
+//! that has.
 
 use std::ops::Range;
 

@@ -40,8 +40,7 @@ impl Batch<'_> {
     }
 
     /// Ids of nodes that said exactly this in an earlier snapshot, latest first, those of one
-    /// snapshot
-    /// in document order; at most `n_max`.
+    /// snapshot in document order; at most `n_max`.
     pub(crate) fn former_ids(
         &self,
         node_type: NodeType,
@@ -334,8 +333,7 @@ impl Batch<'_> {
     /// birth id with the first ordinal that is free.
     ///
     /// A text that is there a thousand times must not look a thousand times for the same ids, so
-    /// that
-    /// what was found out is kept.
+    /// that what was found out is kept.
     fn fresh_id(&mut self, new: &NewNode<'_>) -> Result<NodeId, StoreError> {
         let text = (new.node.node_type, new.hash);
         if !self.former.contains_key(&text) {

@@ -53,6 +53,7 @@ impl Index for Rows<'_> {
         let places = rows.doing("look into a file")?.collect::<Result<_, _>>();
         self.ordered(places.doing("look into a file")?)
     }
+
     fn files(&self, key: &str) -> Result<Vec<Place<NodeKey>>, StoreError> {
         // The first heading that no other is above stands for the file.
         const FILES: &str = "
