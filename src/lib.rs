@@ -30,7 +30,7 @@
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
 //! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` | values to values |
-//! | pure | `heat` `due` `nearest` | what cools; when something is next due; what a typo meant |
+//! | pure | `heat` `due` `nearest` `uri` | what cools; when something is due; what a typo or a URI means |
 //! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
 //! | store | `store` | the only module that knows SQL |
 //! | use cases | `scan` `workspace` `compile` `query` `render` | folders in, answers out |
@@ -113,6 +113,7 @@ mod text;
 mod tokens;
 mod trail;
 mod tree;
+mod uri;
 mod workspace;
 
 #[cfg(any(test, fuzzing))]

@@ -11,6 +11,7 @@
 
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod call;
+mod client;
 pub(crate) mod connection;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fixture;
@@ -20,16 +21,19 @@ pub(crate) mod notice;
 pub(crate) mod tools;
 pub(crate) mod version;
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crossbeam_channel::{Receiver, never};
 use serde_json::{Map, Value, json};
 
 use crate::rpc::{self, Fault, Id, Params};
+use crate::uri::Vars;
 use call::Ticket;
 use version::Version;
 
 pub(crate) use call::{Call, Level, Outbox};
+pub(crate) use client::{Act, Client, Seen};
 pub(crate) use connection::{Connection, Step};
 pub(crate) use input::{Arg, Args};
 pub(crate) use notice::{Bell, Line, Notice, Receipt};
@@ -85,19 +89,66 @@ pub(crate) struct Tool<R: 'static> {
     pub(crate) run: R,
 }
 
+/// One resource, or one kind of them: a row of the registration's table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resource<R: 'static> {
+    /// Its URI; with a variable in braces (RFC 6570) it is the template of many.
+    pub(crate) uri: &'static str,
+    /// Its name for programs.
+    pub(crate) name: &'static str,
+    /// Its name for people.
+    pub(crate) title: &'static str,
+    /// What it shows.
+    pub(crate) description: &'static str,
+    /// Whether clients may ask to be told of its changes.
+    pub(crate) is_subscribable: bool,
+    /// How the surface reads it.
+    pub(crate) read: R,
+}
+
+/// Why a resource cannot be read.
+#[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ReadError {
+    /// The URI is that of something which is not there; the text says what.
+    NotFound(String),
+    /// A variable of the URI makes no sense; the text says why.
+    BadArgument(String),
+    /// The file or the system refused; the text says what a person can do, to the log as well.
+    Unavailable(String),
+    /// A promise of ours is broken; the text goes to the log and the client learns only that.
+    Internal(String),
+}
+
 /// What runs the tools of a registration; shared by all threads that do.
 pub(crate) trait Surface: Send + Sync + 'static {
     /// What a row of the table says about how its tool is run.
     type Run: Send + Sync + 'static;
+    /// What a row of the resources says about how it is read.
+    type Read: Send + Sync + 'static;
 
     /// Runs one tool. A panic in here is one internal error, and the server goes on.
     fn call(&self, run: &Self::Run, args: &Args, call: &Call) -> Result<Reply, ToolError>;
+
+    /// Reads a resource of JSON into `out`, which is thrown away after an error.
+    fn read(
+        &self,
+        read: &Self::Read,
+        vars: &Vars,
+        out: &mut dyn fmt::Write,
+    ) -> Result<(), ReadError>;
 
     /// What the client should know and did not ask for: on its own, or at the end of the reply of a
     /// tool to these arguments, whose bounds it keeps.
     fn notice(&self, _beside: Option<(&Self::Run, &Args, &Reply)>) -> Option<Notice> {
         None
     }
+
+    /// Takes note of a client that asks for something.
+    fn saw(&self, _seen: &Seen<'_>) {}
+
+    /// Takes note that a connection, by the transport's name of it, has ended.
+    fn left(&self, _connection: &str) {}
 
     /// A message when there may be a notice, for one more connection.
     fn bell(&self) -> Receiver<()> {
@@ -137,6 +188,8 @@ pub(crate) struct Server<S: Surface> {
     pub(crate) about: About,
     /// Its tools, in the order in which they are listed.
     pub(crate) tools: &'static [Tool<S::Run>],
+    /// Its resources and their templates, in the order in which they are listed.
+    pub(crate) resources: &'static [Resource<S::Read>],
     /// What runs them.
     pub(crate) surface: S,
 }

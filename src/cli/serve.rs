@@ -53,6 +53,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     let server = Arc::new(Server {
         about: ABOUT,
         tools: TOOLS,
+        resources: &[],
         surface: Tools {
             memory,
             source: source.clone(),

@@ -23,11 +23,11 @@ pub fn frame(data: &[u8]) {
     // Calls of `gate` would wait for ever in this one thread.
     drop(ends);
     let (lines, told) = unbounded();
-    let mut connection = Connection::new(Outbox::new(lines));
+    let (mut connection, outbox) = (Connection::new("a"), Outbox::new(lines));
     let mut last = None;
     for frame in Frames::new(Cursor::new(input)) {
         let frame = frame.expect("reading from memory cannot fail");
-        let line = match connection.accept(&server, frame) {
+        let line = match connection.accept(&server, frame, &outbox) {
             Step::Quiet => None,
             Step::Say(line) => Some(line),
             Step::Run(job) => server.run(*job),

@@ -7,7 +7,10 @@ use serde_json::{Map, Value, json};
 
 use super::call::InFlight;
 use super::version::{Meta, neither_era, supported};
-use super::{Call, Job, LIST_TTL_MS, Level, Line, Outbox, Server, Surface, Version, capabilities};
+use super::{
+    Act, Call, Client, Job, LIST_TTL_MS, Level, Line, Outbox, Seen, Server, Surface, Version,
+    capabilities,
+};
 use crate::rpc::{
     Fault, Frame, Id, Message, Notification, Params, Request, error_line, result_line,
 };
@@ -39,7 +42,10 @@ pub(crate) struct Connection {
     /// It has just said which log messages it wants.
     begins_to_listen: bool,
     in_flight: InFlight,
-    outbox: Outbox,
+    /// What the transport calls this connection; no other of its time is called so.
+    id: String,
+    /// Who the client says it is, as of its latest word on that.
+    client: Client,
 }
 
 /// A method that the engine knows, with the era that knows it.
@@ -76,16 +82,22 @@ impl Method {
 }
 
 impl Connection {
-    /// A client that has not said anything; progress and log messages go to `outbox`.
-    pub(crate) fn new(outbox: Outbox) -> Connection {
-        let in_flight = InFlight::default();
+    /// A client that has not said anything, under a name that no other of its time has.
+    pub(crate) fn new(id: impl Into<String>) -> Connection {
         Connection {
             session: Session::Fresh,
             is_open: false,
             begins_to_listen: false,
-            in_flight,
-            outbox,
+            in_flight: InFlight::default(),
+            id: id.into(),
+            client: Client::default(),
         }
+    }
+
+    /// Tells the surface that the client has gone.
+    pub(crate) fn close<S: Surface>(&self, server: &Server<S>) {
+        self.cancel_all();
+        server.surface.left(&self.id);
     }
 
     /// Whether the client has been understood once: shaken hands, or sent a modern request.
@@ -111,12 +123,18 @@ impl Connection {
         (wanted <= notice.level).then(|| notice.into_line())
     }
 
-    /// Takes the next frame.
-    pub(crate) fn accept<S: Surface>(&mut self, server: &Server<S>, frame: Frame) -> Step {
+    /// Takes the next frame. What belongs to its answer and comes before it, such as progress, goes
+    /// to `outbox`.
+    pub(crate) fn accept<S: Surface>(
+        &mut self,
+        server: &Server<S>,
+        frame: Frame,
+        outbox: &Outbox,
+    ) -> Step {
         match frame {
             Ok(Message::Request(request)) => {
                 let id = request.id.clone();
-                match self.answer(server, request) {
+                match self.answer(server, request, outbox) {
                     Ok(step) => step,
                     Err(fault) => {
                         log::debug!("refused id={id} code={}", fault.code);
@@ -147,28 +165,56 @@ impl Connection {
         }
     }
 
-    fn answer<S: Surface>(&mut self, server: &Server<S>, request: Request) -> Result<Step, Fault> {
+    fn answer<S: Surface>(
+        &mut self,
+        server: &Server<S>,
+        request: Request,
+        outbox: &Outbox,
+    ) -> Result<Step, Fault> {
         let Request { id, method: name, params } = request;
         log::debug!("request method={} id={id}", text::cut(&name, 40));
         let Some(method) = Method::parse(&name) else {
             return Err(unknown_method(&name));
         };
-        let meta = Meta::read(&params)?;
+        let mut meta = Meta::read(&params)?;
+        if let Some(client) = meta.client.take() {
+            self.client = client;
+        }
         let version = self.version(method, &meta)?;
         if !method.is_known_to(version) {
             return Err(unknown_method(&name));
         }
         self.is_open |= meta.version.is_some();
+        if method != Method::Initialize {
+            self.report(server, method, version);
+        }
         let (body, ttl_ms) = match method {
-            Method::Initialize => (self.initialize(server, &params)?, None),
+            Method::Initialize => {
+                let body = self.initialize(server, &params)?;
+                let chosen = self.version(method, &meta)?;
+                self.report(server, method, chosen);
+                (body, None)
+            }
             Method::Ping => (Map::new(), None),
             Method::SetLevel => (self.set_level(&params)?, None),
             Method::Discover => (discover(server), Some(LIST_TTL_MS)),
             Method::ListTools => (list_tools(server, version, &params)?, Some(LIST_TTL_MS)),
-            Method::CallTool => return self.call_tool(server, id, version, meta, params),
+            Method::CallTool => {
+                return self.call_tool(server, id, version, meta, params, outbox);
+            }
         };
         let body = Value::Object(server.dress(version, body, ttl_ms));
         Ok(Step::Say(result_line(&id, &body).into()))
+    }
+
+    /// Tells the surface that the client is there. The handshake is told once it was understood.
+    fn report<S: Surface>(&self, server: &Server<S>, method: Method, version: Version) {
+        let act = match method {
+            Method::Ping => return,
+            Method::CallTool => Act::CallsTool,
+            _ => Act::Asks,
+        };
+        server.surface.saw(&Seen { connection: &self.id, client: &self.client, version, act });
     }
 
     /// The version that a request is in.
@@ -199,6 +245,7 @@ impl Connection {
             Some(_) => return Err(Fault::new(Fault::PARAMS, "`protocolVersion` must be a string")),
         };
         self.session = Session::Ready { version, level: None };
+        self.client = Client::read(params.get("clientInfo"));
         self.is_open = true;
         log::info!("initialized version={}", version.as_str());
         let mut body = Map::new();
@@ -225,6 +272,7 @@ impl Connection {
         version: Version,
         meta: Meta,
         mut params: Params,
+        outbox: &Outbox,
     ) -> Result<Step, Fault> {
         let Some(Value::String(name)) = params.get("name") else {
             return Err(Fault::new(Fault::PARAMS, "`name` must be a string, the tool's"));
@@ -249,7 +297,7 @@ impl Connection {
             Session::Ready { level, .. } if meta.version.is_none() => level,
             _ => meta.level,
         };
-        let call = Call::new(cancelled, level, meta.progress_token, self.outbox.clone());
+        let call = Call::new(cancelled, level, meta.progress_token, outbox.clone());
         Ok(Step::Run(Box::new(Job { id, tool_idx, arguments, version, call, ticket })))
     }
 }

@@ -1,13 +1,17 @@
 //! A registration that is not remindb's, for tests: tools that echo, wait, fail and panic.
 
+use std::convert::Infallible;
+use std::fmt;
 use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Call, Effect, Level, Notice, Reply, Server, Surface, Tool, ToolError,
+    About, Arg, Args, Bell, Call, Effect, Level, Notice, ReadError, Reply, Server, Surface, Tool,
+    ToolError,
 };
+use crate::uri::Vars;
 
 /// What the fixture's tools share.
 #[derive(Debug)]
@@ -34,9 +38,14 @@ type Run = fn(&Fixture, &Args, &Call) -> Result<Reply, ToolError>;
 
 impl Surface for Fixture {
     type Run = Run;
+    type Read = Infallible;
 
     fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
         run(self, args, call)
+    }
+
+    fn read(&self, read: &Infallible, _: &Vars, _: &mut dyn fmt::Write) -> Result<(), ReadError> {
+        match *read {}
     }
 
     fn notice(&self, _: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
@@ -122,7 +131,7 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
         bell: Arc::clone(&bell),
     };
     let ends = Ends { started, gate, notices, bell };
-    (Arc::new(Server { about, tools: TOOLS, surface }), ends)
+    (Arc::new(Server { about, tools: TOOLS, resources: &[], surface }), ends)
 }
 
 /// A warning, and a message when it was written.

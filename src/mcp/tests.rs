@@ -4,14 +4,18 @@ use super::*;
 use crate::rpc::{Message, parse};
 
 fn connection() -> Connection {
-    Connection::new(Outbox::new(unbounded().0))
+    Connection::new("a")
+}
+
+fn nowhere() -> Outbox {
+    Outbox::new(unbounded().0)
 }
 
 /// The reply to a request, run to its end.
 fn ask(server: &Server<fixture::Fixture>, connection: &mut Connection, request: Value) -> Value {
     let line = request.to_string();
     let frame = parse(line.as_bytes()).expect("a request is not blank");
-    let reply = match connection.accept(server, frame) {
+    let reply = match connection.accept(server, frame, &nowhere()) {
         Step::Quiet => return Value::Null,
         Step::Say(line) => line.text,
         Step::Run(job) => server.run(*job).map_or_else(|| "null".to_owned(), |it| it.text),
@@ -91,11 +95,14 @@ fn a_modern_result_has_what_its_schema_requires() {
 fn a_notice_rides_on_a_modern_reply_and_is_given_when_that_is_written() {
     let (server, ends) = fixture::server();
     let mut connection = connection();
+    let outbox = nowhere();
     let mut run = |meta: Value| {
         let params = json!({"name": "echo", "arguments": {"text": "x"}, "_meta": meta});
         let call = request("tools/call", params).to_string();
         let frame = parse(call.as_bytes()).unwrap();
-        let Step::Run(job) = connection.accept(&server, frame) else { panic!("not a call") };
+        let Step::Run(job) = connection.accept(&server, frame, &outbox) else {
+            panic!("not a call")
+        };
         server.run(*job).unwrap()
     };
     let (notice, written) = fixture::notice();
@@ -123,11 +130,11 @@ fn a_notice_rides_on_a_modern_reply_and_is_given_when_that_is_written() {
 fn a_cancelled_call_says_nothing_more() {
     let (server, _ends) = fixture::server();
     let (lines, told) = unbounded();
-    let mut connection = Connection::new(Outbox::new(lines));
+    let (mut connection, outbox) = (connection(), Outbox::new(lines));
     ask(&server, &mut connection, request("initialize", json!({})));
     let call = request("tools/call", json!({"name": "steps", "_meta": {"progressToken": 1}}));
     let frame = parse(call.to_string().as_bytes()).unwrap();
-    let Step::Run(job) = connection.accept(&server, frame) else { panic!("not a call") };
+    let Step::Run(job) = connection.accept(&server, frame, &outbox) else { panic!("not a call") };
     let cancel = json!({
         "jsonrpc": "2.0",
         "method": "notifications/cancelled",
@@ -163,6 +170,6 @@ fn requests_are_answered_and_notifications_are_not() {
         asked.as_object_mut().unwrap().remove("id");
         let frame = parse(asked.to_string().as_bytes()).unwrap();
         assert!(matches!(frame, Ok(Message::Notification(_))));
-        assert!(matches!(connection().accept(&server, frame), Step::Quiet));
+        assert!(matches!(connection().accept(&server, frame, &nowhere()), Step::Quiet));
     }
 }

@@ -11,18 +11,23 @@ mod versions;
 mod write;
 
 use std::borrow::Cow;
+use std::convert::Infallible;
+use std::fmt;
 use std::path::PathBuf;
 
 use crossbeam_channel::Receiver;
 use serde_json::{Value, json};
 
-use super::{About, Arg, Args, Bell, Call, Effect, Notice, Reply, Surface, Tool, ToolError};
+use super::{
+    About, Arg, Args, Bell, Call, Effect, Notice, ReadError, Reply, Surface, Tool, ToolError,
+};
 use crate::clock::Millis;
 use crate::config::Budgets;
 use crate::memory::{Answer, Error, Memory};
 use crate::parse::link::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::query::{self, QueryError};
 use crate::store::reader::Reader;
+use crate::uri::Vars;
 
 /// Who the server says it is.
 pub(crate) const ABOUT: About = About {
@@ -65,6 +70,7 @@ pub(crate) enum Run {
 
 impl Surface for Tools {
     type Run = Run;
+    type Read = Infallible;
 
     fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
         match run {
@@ -76,6 +82,10 @@ impl Surface for Tools {
             }
             Run::Compile(compile) => compile(self, args, call),
         }
+    }
+
+    fn read(&self, read: &Infallible, _: &Vars, _: &mut dyn fmt::Write) -> Result<(), ReadError> {
+        match *read {}
     }
 
     fn notice(&self, beside: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Level;
+use super::{Client, Level};
 use crate::rpc::{Fault, Params};
 
 /// A version of the protocol; later ones are greater.
@@ -69,11 +69,14 @@ pub(crate) struct Meta {
     pub(crate) level: Option<Level>,
     /// What progress notifications have to carry.
     pub(crate) progress_token: Option<Value>,
+    /// Who sends it; only modern requests say.
+    pub(crate) client: Option<Client>,
 }
 
 impl Meta {
     const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
     const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
     const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
     /// Reads `_meta`. What belongs to the modern era is checked as soon as one of it is there.
@@ -104,7 +107,8 @@ impl Meta {
             None | Some(Value::Null) => None,
             Some(level) => Some(Level::read(level)?),
         };
-        Ok(Meta { version: Some(version), level, progress_token })
+        let client = Some(Client::read(meta.get(Meta::CLIENT)));
+        Ok(Meta { version: Some(version), level, progress_token, client })
     }
 }
 

@@ -24,6 +24,8 @@ use crate::clock::Clock;
 use crate::mcp::{Connection, Job, Line, Outbox, Server, Step, Surface};
 use crate::rpc::{Frame, Frames};
 
+/// What the one connection is called.
+const CONNECTION: &str = "stdio";
 /// Threads that run tool calls.
 const WORKERS: usize = 4;
 /// Frames that were read and not looked at; each may have 8 MiB.
@@ -68,7 +70,8 @@ pub(crate) fn run<S: Surface>(
     log::info!("serving name={} version={}", server.about.name, server.about.version);
     let router = Router {
         server,
-        connection: Connection::new(outbox),
+        connection: Connection::new(CONNECTION),
+        outbox,
         jobs,
         lines,
         bell: server.surface.bell(),
@@ -91,6 +94,7 @@ pub(crate) fn run<S: Surface>(
 struct Router<'a, S: Surface> {
     server: &'a Server<S>,
     connection: Connection,
+    outbox: Outbox,
     jobs: Sender<Box<Job>>,
     lines: Sender<Line>,
     bell: Receiver<()>,
@@ -113,7 +117,7 @@ impl<S: Surface> Router<'_, S> {
         loop {
             let step = select! {
                 recv(frames) -> frame => match frame {
-                    Ok(frame) => self.connection.accept(self.server, frame),
+                    Ok(frame) => self.connection.accept(self.server, frame, &self.outbox),
                     Err(_) => return Ok(Ended::Input),
                 },
                 recv(self.bell) -> rung => {
@@ -181,10 +185,11 @@ impl<S: Surface> Router<'_, S> {
         if ended == Ended::Output || !self.workers.is_over_in_time() {
             self.connection.cancel_all();
         }
+        self.connection.close(self.server);
         self.workers.settle();
         self.background.settle();
         // The writer ends when the last of those that feed it has gone.
-        drop((self.connection, self.lines));
+        drop((self.connection, self.outbox, self.lines));
         if ended == Ended::Input {
             select! {
                 recv(writer_over) -> _ => (),

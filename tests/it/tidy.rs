@@ -10,6 +10,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "pure",
         &[
             "nearest",
+            "uri",
             "parse",
             "redact",
             "identity",

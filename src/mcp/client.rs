@@ -1,0 +1,60 @@
+//! Who is at the other end, by its own word, and what the surface learns of it.
+//!
+//! Nothing of this is proved: it is for showing, and for telling clients apart.
+
+use serde_json::Value;
+
+use super::Version;
+use crate::text;
+
+/// Characters of a name or version; the rest is cut off.
+const NAME_CHARS_MAX: usize = 120;
+
+/// What a client says about itself; empty where it says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Client {
+    /// Its name for programs.
+    pub(crate) name: String,
+    /// Its name for people.
+    pub(crate) title: Option<String>,
+    /// The version of its build.
+    pub(crate) version: String,
+}
+
+impl Client {
+    /// Reads an `Implementation`; what is no text counts as absent.
+    pub(super) fn read(info: Option<&Value>) -> Client {
+        let text = |key| {
+            let text = info?.get(key)?.as_str()?;
+            (!text.is_empty()).then(|| text::cut(text, NAME_CHARS_MAX))
+        };
+        Client {
+            name: text("name").unwrap_or_default(),
+            title: text("title"),
+            version: text("version").unwrap_or_default(),
+        }
+    }
+}
+
+/// What a client does, as far as it says something about the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// Calls a tool.
+    CallsTool,
+    /// Asks for something else; `ping` does not count.
+    Asks,
+}
+
+/// A request, as news about the one who sent it.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
+pub(crate) struct Seen<'a> {
+    /// The transport's name of the connection.
+    pub(crate) connection: &'a str,
+    /// Who sent it.
+    pub(crate) client: &'a Client,
+    /// The version that it is in.
+    pub(crate) version: Version,
+    /// What it asks for.
+    pub(crate) act: Act,
+}
