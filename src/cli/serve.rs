@@ -12,8 +12,9 @@ use super::args::Serve;
 use super::{Failure, Outcome, World, absolute, known_database, logging, n_threads, options};
 use crate::compile::FileWarning;
 use crate::config::{self, Config, Transport};
+use crate::mcp::tools::prompts::PROMPTS;
 use crate::mcp::tools::{ABOUT, TOOLS, Tools};
-use crate::mcp::{Bell, Server};
+use crate::mcp::{Bell, PAGE_ROWS_MAX, Seal, Server};
 use crate::memory::Memory;
 use crate::serve::rescan::{Rescan, Settings};
 use crate::serve::{Background, Interrupts, Stop, heat, stdio};
@@ -52,8 +53,11 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     }
     let server = Arc::new(Server {
         about: ABOUT,
-        tools: TOOLS,
+        tools: TOOLS.to_vec(),
         resources: &[],
+        prompts: PROMPTS,
+        page_rows_max: PAGE_ROWS_MAX,
+        seal: Seal::default(),
         surface: Tools {
             memory,
             source: source.clone(),

@@ -5,6 +5,7 @@
 
 mod cold;
 mod compile;
+pub(crate) mod prompts;
 mod read;
 mod relate;
 mod versions;
@@ -19,7 +20,8 @@ use crossbeam_channel::Receiver;
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Call, Effect, Notice, ReadError, Reply, Surface, Tool, ToolError,
+    About, Arg, Args, Bell, Call, Effect, Message, Notice, ReadError, Reply, Surface, Tool,
+    ToolError,
 };
 use crate::clock::Millis;
 use crate::config::Budgets;
@@ -57,6 +59,7 @@ pub(crate) struct Tools {
 type Question = fn(&Reader, &Args, Millis) -> Result<query::Answer, QueryError>;
 
 /// How a tool runs. The variant decides what it can touch.
+#[derive(Clone, Copy)]
 pub(crate) enum Run {
     /// Gets a connection that cannot write.
     Read(Question),
@@ -71,6 +74,7 @@ pub(crate) enum Run {
 impl Surface for Tools {
     type Run = Run;
     type Read = Infallible;
+    type Prompt = prompts::Get;
 
     fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
         match run {
@@ -78,7 +82,7 @@ impl Surface for Tools {
             Run::Budgeted(_, question) => self.ask(*question, &self.completed(run, args)),
             Run::Write(write) => {
                 let Answer { text, structured } = write(&self.memory, args)?;
-                Ok(Reply { text, structured: Some(structured) })
+                Ok(Reply { text, structured: Some(structured), ..Reply::default() })
             }
             Run::Compile(compile) => compile(self, args, call),
         }
@@ -86,6 +90,10 @@ impl Surface for Tools {
 
     fn read(&self, read: &Infallible, _: &Vars, _: &mut dyn fmt::Write) -> Result<(), ReadError> {
         match *read {}
+    }
+
+    fn prompt(&self, get: &prompts::Get, args: &Args, _: &Call) -> Result<Vec<Message>, ToolError> {
+        prompts::messages(*get, args)
     }
 
     fn notice(&self, beside: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
@@ -114,7 +122,8 @@ impl Tools {
     fn ask(&self, question: Question, args: &Args) -> Result<Reply, ToolError> {
         let now = self.memory.clock().now();
         let answer = self.memory.ask(|reader| question(reader, args, now))?;
-        Ok(Reply { text: answer.text, structured: Some(answer.structured) })
+        let structured = Some(answer.structured);
+        Ok(Reply { text: answer.text, structured, ..Reply::default() })
     }
 }
 
