@@ -12,7 +12,6 @@ use super::args::Serve;
 use super::{Failure, Outcome, World, absolute, known_database, logging, n_threads, options};
 use crate::compile::FileWarning;
 use crate::config::{self, Config, Transport};
-use crate::mcp::tools::prompts::PROMPTS;
 use crate::mcp::tools::{ABOUT, Offer, Tools};
 use crate::mcp::{Bell, PAGE_ROWS_MAX, Seal, Server};
 use crate::memory::Memory;
@@ -61,7 +60,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         about: ABOUT,
         tools: offer.tools(),
         resources: &[],
-        prompts: PROMPTS,
+        prompts: offer.prompts(),
         page_rows_max: PAGE_ROWS_MAX,
         seal: Seal::default(),
         surface: Tools {

@@ -21,7 +21,7 @@ use crossbeam_channel::Receiver;
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Call, Effect, Message, Notice, ReadError, Reply, Surface, Tool,
+    About, Arg, Args, Bell, Call, Effect, Message, Notice, Prompt, ReadError, Reply, Surface, Tool,
     ToolError,
 };
 use crate::clock::Millis;
@@ -168,8 +168,8 @@ const CORE: [&str; 7] = [
     "MemoryDelta",
     "MemoryFetch",
     "MemoryFetchBatch",
-    "MemoryRelated",
     "MemorySearch",
+    "MemoryStats",
     "MemoryTree",
     "MemoryWrite",
 ];
@@ -191,6 +191,14 @@ impl Offer {
             "all" => Some(Offer::All),
             "core" => Some(Offer::Core),
             _ => None,
+        }
+    }
+
+    /// Its prompts: those whose tools it has.
+    pub(crate) fn prompts(self) -> &'static [Prompt<prompts::Get>] {
+        match self {
+            Offer::All => prompts::PROMPTS,
+            Offer::Core => prompts::READING,
         }
     }
 

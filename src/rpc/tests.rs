@@ -284,7 +284,8 @@ proptest! {
             Escaped(&mut line).write_str(piece).unwrap();
         }
         line.push('"');
-        prop_assert!(!line.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']));
+        let ends_a_line = line.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']);
+        prop_assert!(!ends_a_line);
         prop_assert_eq!(serde_json::from_str::<String>(&line).unwrap(), pieces.concat());
     }
 }
@@ -309,6 +310,15 @@ fn answers_are_told_from_what_only_looks_like_one() {
             "\n",
             r#"{"id":1,"result":{}}"#,
         ),
-        expect![[""]],
+        expect![[r#"
+            response 1 {"a":[1]}
+            response "x" -1 no
+            response 1 null
+            idle
+            idle
+            idle
+            idle
+            idle
+        "#]],
     );
 }

@@ -164,7 +164,7 @@ fn the_list_of_tools_is_cheap() {
 }
 
 /// Notes with more nodes than an agent may remove unasked.
-fn many() -> (Folder, String) {
+fn crowded() -> (Folder, String) {
     let notes: String = (0..20).map(|it| format!("Paragraph {it}.\n\n")).collect();
     let folder = Folder::new().file("notes/store.md", format!("# Store\n\n{notes}"));
     folder.ok(["compile", "notes", "--db", "m.db"]);
@@ -178,7 +178,7 @@ fn many() -> (Folder, String) {
 
 #[test]
 fn a_person_is_asked_before_much_is_forgotten() {
-    let (folder, id) = many();
+    let (folder, id) = crowded();
     let mut client = Client::start(&folder, &["--db", "m.db"]);
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}});
     client.ask("initialize", hello);
@@ -234,7 +234,7 @@ fn a_person_is_asked_before_much_is_forgotten() {
 /// Nobody can answer any more when the input has ended, and the call does not wait for it.
 #[test]
 fn the_end_of_input_is_no_agreement() {
-    let (folder, id) = many();
+    let (folder, id) = crowded();
     let mut client = Client::start(&folder, &["--db", "m.db"]);
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}});
     client.ask("initialize", hello);
@@ -726,7 +726,7 @@ fn nothing_but_the_protocol_is_on_stdout_and_no_note_in_the_log() {
         log.push_str(&line);
         log.push('\n');
     }
-    assert!(log.contains("called tool=MemorySearch"), "{log}");
+    assert!(log.contains("called name=MemorySearch"), "{log}");
     assert!(!log.to_lowercase().contains("kilobytes"), "{log}");
 }
 
@@ -748,7 +748,7 @@ fn no_word_of_a_page_is_in_the_log_of_what_reads_it() {
             log.push_str(&line.to_lowercase());
             log.push('\n');
         }
-        assert!(log.contains("called tool=memorycompile"), "{log}");
+        assert!(log.contains("called name=memorycompile"), "{log}");
         for word in ["kilobytes", "igabytes", "megabytes", "html5ever"] {
             assert!(!log.contains(word), "{word}: {log}");
         }

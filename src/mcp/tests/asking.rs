@@ -209,7 +209,7 @@ fn a_legacy_call_asks_and_waits() {
 
 #[test]
 fn a_client_that_has_gone_answers_nothing() {
-    let mut talk = Talk::start();
+    let talk = Talk::start();
     let _question = talk.told();
     talk.connection.stop_asking();
     assert_eq!(talk.text(), "name Cancelled; color Cancelled; ");
