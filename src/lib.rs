@@ -30,7 +30,7 @@
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
 //! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` | values to values |
-//! | pure | `heat` `due` `nearest` `uri` | what cools; when it is due; what typos and URIs mean |
+//! | pure | `heat` `due` `nearest` `uri` | what cools; when to act; what a typo or a URI means |
 //! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
 //! | store | `store` | the only module that knows SQL |
 //! | use cases | `scan` `workspace` `compile` `query` `render` | folders in, answers out |
@@ -69,7 +69,7 @@
 //! - `query`: search, tree, fetch, statistics and what changed, as answers of text, JSON and what
 //!   they warm; `render` has the layouts.
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
-//!   transport, and `mcp::tools`, the one registration of it.
+//!   transport, and `mcp::tools`, its one registration: tools, prompts, questions to the user.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
 //!   stdout; `serve::rescan` keeps the source folder compiled.
 //!

@@ -12,8 +12,8 @@ use super::args::Serve;
 use super::{Failure, Outcome, World, absolute, known_database, logging, n_threads, options};
 use crate::compile::FileWarning;
 use crate::config::{self, Config, Transport};
-use crate::mcp::tools::{ABOUT, TOOLS, Tools};
-use crate::mcp::{Bell, Server};
+use crate::mcp::tools::{ABOUT, Offer, Tools};
+use crate::mcp::{Bell, PAGE_ROWS_MAX, Seal, Server};
 use crate::memory::Memory;
 use crate::serve::rescan::{Rescan, Settings};
 use crate::serve::{Background, Interrupts, Stop, heat, stdio};
@@ -28,6 +28,12 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         None => None,
     };
     let interval = interval(args.rescan_interval, source.as_deref())?;
+    let offer = match args.tools.as_deref() {
+        None => Offer::default(),
+        Some(name) => Offer::parse(name).ok_or_else(|| {
+            Failure::Because(format!("`--tools` must be `all` or `core`, not `{name}`"))
+        })?,
+    };
     let options = options(args.is_trusted, args.is_gitignore)?;
     let live = match &source {
         Some(source) => Live::start(source, options)?,
@@ -52,8 +58,11 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     }
     let server = Arc::new(Server {
         about: ABOUT,
-        tools: TOOLS,
+        tools: offer.tools(),
         resources: &[],
+        prompts: offer.prompts(),
+        page_rows_max: PAGE_ROWS_MAX,
+        seal: Seal::default(),
         surface: Tools {
             memory,
             source: source.clone(),

@@ -5,6 +5,8 @@
 
 mod cold;
 mod compile;
+mod confirm;
+pub(crate) mod prompts;
 mod read;
 mod relate;
 mod versions;
@@ -19,7 +21,8 @@ use crossbeam_channel::Receiver;
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Call, Effect, Notice, ReadError, Reply, Surface, Tool, ToolError,
+    About, Arg, Args, Bell, Call, Effect, Message, Notice, Prompt, ReadError, Reply, Surface, Tool,
+    ToolError,
 };
 use crate::clock::Millis;
 use crate::config::Budgets;
@@ -56,14 +59,20 @@ pub(crate) struct Tools {
 /// What a tool asks a connection that cannot write.
 type Question = fn(&Reader, &Args, Millis) -> Result<query::Answer, QueryError>;
 
+/// One method of the memory that changes it.
+type Change = fn(&Memory, &Args) -> Result<Answer, Error>;
+
 /// How a tool runs. The variant decides what it can touch.
+#[derive(Clone, Copy)]
 pub(crate) enum Run {
     /// Gets a connection that cannot write.
     Read(Question),
     /// The same, with a budget from the settings where the call names none.
     Budgeted(fn(&Budgets) -> Option<u32>, Question),
     /// Calls one method of the memory, which makes at most one snapshot.
-    Write(fn(&Memory, &Args) -> Result<Answer, Error>),
+    Write(Change),
+    /// The same, once the user has agreed to what it removes.
+    Asked(confirm::Question, Change),
     /// Compiles files into the memory.
     Compile(fn(&Tools, &Args, &Call) -> Result<Reply, ToolError>),
 }
@@ -71,14 +80,18 @@ pub(crate) enum Run {
 impl Surface for Tools {
     type Run = Run;
     type Read = Infallible;
+    type Prompt = prompts::Get;
 
     fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
         match run {
             Run::Read(question) => self.ask(*question, args),
             Run::Budgeted(_, question) => self.ask(*question, &self.completed(run, args)),
-            Run::Write(write) => {
-                let Answer { text, structured } = write(&self.memory, args)?;
-                Ok(Reply { text, structured: Some(structured) })
+            Run::Write(change) => self.change(*change, args),
+            Run::Asked(question, change) => {
+                if let Some(question) = question(&self.memory, args)? {
+                    confirm::confirm(call, &question)?;
+                }
+                self.change(*change, args)
             }
             Run::Compile(compile) => compile(self, args, call),
         }
@@ -86,6 +99,10 @@ impl Surface for Tools {
 
     fn read(&self, read: &Infallible, _: &Vars, _: &mut dyn fmt::Write) -> Result<(), ReadError> {
         match *read {}
+    }
+
+    fn prompt(&self, get: &prompts::Get, args: &Args, _: &Call) -> Result<Vec<Message>, ToolError> {
+        prompts::messages(*get, args)
     }
 
     fn notice(&self, beside: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
@@ -103,7 +120,7 @@ impl Tools {
     fn completed<'a>(&self, run: &Run, args: &'a Args) -> Cow<'a, Args> {
         let budget = match run {
             Run::Budgeted(of, _) => of(&self.memory.workspace().config.budgets),
-            Run::Read(_) | Run::Write(_) | Run::Compile(_) => None,
+            Run::Read(_) | Run::Write(_) | Run::Asked(..) | Run::Compile(_) => None,
         };
         match budget {
             None => Cow::Borrowed(args),
@@ -111,10 +128,16 @@ impl Tools {
         }
     }
 
+    fn change(&self, change: Change, args: &Args) -> Result<Reply, ToolError> {
+        let Answer { text, structured } = change(&self.memory, args)?;
+        Ok(Reply { text, structured: Some(structured), ..Reply::default() })
+    }
+
     fn ask(&self, question: Question, args: &Args) -> Result<Reply, ToolError> {
         let now = self.memory.clock().now();
         let answer = self.memory.ask(|reader| question(reader, args, now))?;
-        Ok(Reply { text: answer.text, structured: Some(answer.structured) })
+        let structured = Some(answer.structured);
+        Ok(Reply { text: answer.text, structured, ..Reply::default() })
     }
 }
 
@@ -139,6 +162,52 @@ const NODE_ID: Arg = Arg::text("node_id", "Id of the node").required();
 const BUDGET: Arg = Arg::integer("budget", "Most cl100k tokens of the reply");
 
 const CURSOR: Arg = Arg::text("cursor", "Where the last page ended");
+
+/// The tools without which there is no memory: finding, reading, writing, catching up.
+const CORE: [&str; 7] = [
+    "MemoryDelta",
+    "MemoryFetch",
+    "MemoryFetchBatch",
+    "MemorySearch",
+    "MemoryStats",
+    "MemoryTree",
+    "MemoryWrite",
+];
+
+/// How many tools a server offers: fewer cost fewer tokens in every session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Offer {
+    /// Every tool.
+    #[default]
+    All,
+    /// The seven that an agent needs most.
+    Core,
+}
+
+impl Offer {
+    /// The offer of that name.
+    pub(crate) fn parse(name: &str) -> Option<Offer> {
+        match name {
+            "all" => Some(Offer::All),
+            "core" => Some(Offer::Core),
+            _ => None,
+        }
+    }
+
+    /// Its prompts: those whose tools it has.
+    pub(crate) fn prompts(self) -> &'static [Prompt<prompts::Get>] {
+        match self {
+            Offer::All => prompts::PROMPTS,
+            Offer::Core => prompts::READING,
+        }
+    }
+
+    /// Its rows of the table.
+    pub(crate) fn tools(self) -> Vec<Tool<Run>> {
+        let is_offered = |it: &&Tool<Run>| self == Offer::All || CORE.contains(&it.name);
+        TOOLS.iter().filter(is_offered).copied().collect()
+    }
+}
 
 /// Every tool, in the order of their names.
 pub(crate) const TOOLS: &[Tool<Run>] = &[
@@ -224,7 +293,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(write::forgotten_output),
         effect: Effect::Destroys,
-        run: Run::Write(write::forget),
+        run: Run::Asked(confirm::forget, write::forget),
     },
     Tool {
         name: "MemoryHistory",
@@ -292,7 +361,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(versions::rollback_output),
         effect: Effect::Destroys,
-        run: Run::Write(versions::rollback),
+        run: Run::Asked(confirm::rollback, versions::rollback),
     },
     Tool {
         name: "MemorySearch",

@@ -8,6 +8,8 @@ use super::Tools;
 use crate::compile::{Request, Seeding};
 use crate::mcp::{Args, Call, Reply, ToolError};
 
+/// Times that a compile tells how far it is.
+const PROGRESS_MAX: usize = 100;
 /// Warnings that the text of a reply names.
 const WARNINGS_SHOWN_MAX: usize = 10;
 
@@ -23,7 +25,10 @@ pub(super) fn compile(tools: &Tools, args: &Args, call: &Call) -> Result<Reply, 
         seeding: Seeding::AtBirth,
         clock: tools.memory.clock(),
         progress: &|n_done, n_files| {
-            call.progress(n_done as u64, Some(n_files as u64), "files");
+            // A client wants to see it move, not every step.
+            if n_done.is_multiple_of(n_files.div_ceil(PROGRESS_MAX).max(1)) || n_done == n_files {
+                call.progress(n_done as u64, Some(n_files as u64), "files");
+            }
             !call.is_cancelled()
         },
     };
@@ -35,7 +40,7 @@ pub(super) fn compile(tools: &Tools, args: &Args, call: &Call) -> Result<Reply, 
     if let Some(n @ 1..) = report.warnings.len().checked_sub(WARNINGS_SHOWN_MAX) {
         text.push_str(&format!("\n… {n} more warnings"));
     }
-    Ok(Reply { text, structured: Some(report.to_json()) })
+    Ok(Reply { text, structured: Some(report.to_json()), ..Reply::default() })
 }
 
 pub(super) fn output() -> Value {
