@@ -18,13 +18,13 @@ pub(crate) mod fixture;
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod input;
 pub(crate) mod notice;
+pub(crate) mod subscription;
 pub(crate) mod tools;
 pub(crate) mod version;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crossbeam_channel::{Receiver, never};
 use serde_json::{Map, Value, json};
 
 use crate::rpc::{self, Fault, Id, Params};
@@ -37,6 +37,7 @@ pub(crate) use client::{Act, Client, Seen};
 pub(crate) use connection::{Connection, Step};
 pub(crate) use input::{Arg, Args};
 pub(crate) use notice::{Bell, Line, Notice, Receipt};
+pub(crate) use subscription::Hub;
 
 /// How long a client may keep a list that never changes while the server runs.
 const LIST_TTL_MS: u64 = 5 * 60 * 1000;
@@ -150,10 +151,13 @@ pub(crate) trait Surface: Send + Sync + 'static {
     /// Takes note that a connection, by the transport's name of it, has ended.
     fn left(&self, _connection: &str) {}
 
-    /// A message when there may be a notice, for one more connection.
-    fn bell(&self) -> Receiver<()> {
-        never()
+    /// Rings when there may be a notice.
+    fn bell(&self) -> Option<&Bell> {
+        None
     }
+
+    /// Takes note that somebody wants to be told of what changes from here on.
+    fn listened(&self) {}
 }
 
 /// What a tool answers.
@@ -192,6 +196,8 @@ pub(crate) struct Server<S: Surface> {
     pub(crate) resources: &'static [Resource<S::Read>],
     /// What runs them.
     pub(crate) surface: S,
+    /// Who is told when a resource changes.
+    pub(crate) hub: Hub,
 }
 
 /// A tool call that was found in order and waits for a thread.
@@ -296,7 +302,7 @@ impl<S: Surface> Server<S> {
 
 /// What the server can do, the same in every version.
 fn capabilities() -> Value {
-    json!({"logging": {}, "tools": {}})
+    json!({"logging": {}, "resources": {"subscribe": true}, "tools": {}})
 }
 
 impl<R> Tool<R> {

@@ -1,11 +1,13 @@
 //! One client: what it has said so far, and what a frame of it asks for.
 //!
 //! Everything that is quick is answered on the spot, in order: the handshake, `ping`, the lists,
-//! cancellation. Only tool calls become jobs, so that a slow one holds up nothing but itself.
+//! cancellation, subscriptions. Only tool calls become jobs, so that a slow one holds up nothing but itself.
 
+use crossbeam_channel::Receiver;
 use serde_json::{Map, Value, json};
 
 use super::call::InFlight;
+use super::subscription::Subscriptions;
 use super::version::{Meta, neither_era, supported};
 use super::{
     Act, Call, Client, Job, LIST_TTL_MS, Level, Line, Outbox, Seen, Server, Surface, Version,
@@ -23,6 +25,9 @@ pub(crate) enum Step {
     Quiet,
     /// Send this line.
     Say(Line),
+    /// Send this line and keep what it answers open: more comes as news, until it is cancelled or
+    /// the connection says farewell.
+    Listen(Line),
     /// Run this, on any thread, and send the line that comes out.
     Run(Box<Job>),
 }
@@ -42,6 +47,7 @@ pub(crate) struct Connection {
     /// It has just said which log messages it wants.
     begins_to_listen: bool,
     in_flight: InFlight,
+    subscriptions: Subscriptions,
     /// What the transport calls this connection; no other of its time is called so.
     id: String,
     /// Who the client says it is, as of its latest word on that.
@@ -57,6 +63,9 @@ enum Method {
     Discover,
     ListTools,
     CallTool,
+    Subscribe,
+    Unsubscribe,
+    Listen,
 }
 
 impl Method {
@@ -68,6 +77,9 @@ impl Method {
             "server/discover" => Some(Method::Discover),
             "tools/list" => Some(Method::ListTools),
             "tools/call" => Some(Method::CallTool),
+            "resources/subscribe" => Some(Method::Subscribe),
+            "resources/unsubscribe" => Some(Method::Unsubscribe),
+            "subscriptions/listen" => Some(Method::Listen),
             _ => None,
         }
     }
@@ -75,7 +87,8 @@ impl Method {
     fn is_known_to(self, version: Version) -> bool {
         match self {
             Method::Initialize | Method::Ping | Method::SetLevel => !version.is_modern(),
-            Method::Discover => version.is_modern(),
+            Method::Subscribe | Method::Unsubscribe => !version.is_modern(),
+            Method::Discover | Method::Listen => version.is_modern(),
             Method::ListTools | Method::CallTool => true,
         }
     }
@@ -89,6 +102,7 @@ impl Connection {
             is_open: false,
             begins_to_listen: false,
             in_flight: InFlight::default(),
+            subscriptions: Subscriptions::default(),
             id: id.into(),
             client: Client::default(),
         }
@@ -121,6 +135,26 @@ impl Connection {
         let Session::Ready { level: Some(wanted), .. } = self.session else { return None };
         let notice = server.surface.notice(None)?;
         (wanted <= notice.level).then(|| notice.into_line())
+    }
+
+    /// A message when there is news for the client, for the one transport that it has.
+    pub(crate) fn wakes<S: Surface>(&self, server: &Server<S>) -> Receiver<()> {
+        if let Some(bell) = server.surface.bell() {
+            bell.wake(self.subscriptions.waker());
+        }
+        self.subscriptions.woken().clone()
+    }
+
+    /// What the client is to be told now and did not ask for: resources that changed, and notices.
+    pub(crate) fn news<S: Surface>(&self, server: &Server<S>) -> Vec<Line> {
+        let mut lines = self.subscriptions.news();
+        lines.extend(self.notice(server));
+        lines
+    }
+
+    /// The results of requests that were kept open, at an end that the server chooses.
+    pub(crate) fn farewell(&self) -> Vec<Line> {
+        self.subscriptions.farewell()
     }
 
     /// Takes the next frame. What belongs to its answer and comes before it, such as progress, goes
@@ -162,6 +196,7 @@ impl Connection {
         if let Some(id) = notification.params.get("requestId").and_then(Id::of_value) {
             log::debug!("cancelled id={id}");
             self.in_flight.cancel(&id);
+            self.subscriptions.cancel(&id);
         }
     }
 
@@ -201,6 +236,13 @@ impl Connection {
             Method::ListTools => (list_tools(server, version, &params)?, Some(LIST_TTL_MS)),
             Method::CallTool => {
                 return self.call_tool(server, id, version, meta, params, outbox);
+            }
+            Method::Subscribe => (self.subscriptions.subscribe(server, &params)?, None),
+            Method::Unsubscribe => (self.subscriptions.unsubscribe(server, &params)?, None),
+            Method::Listen => {
+                let (ticket, _) = self.in_flight.admit(&id).ok_or_else(in_use)?;
+                let line = self.subscriptions.listen(server, id, ticket, &params)?;
+                return Ok(Step::Listen(line));
             }
         };
         let body = Value::Object(server.dress(version, body, ttl_ms));
@@ -288,10 +330,7 @@ impl Connection {
             Some(Value::Object(arguments)) => arguments,
             Some(_) => return Err(Fault::new(Fault::PARAMS, "`arguments` must be an object")),
         };
-        let Some((ticket, cancelled)) = self.in_flight.admit(&id) else {
-            let message = "the id is that of a request that has not been answered";
-            return Err(Fault::new(Fault::REQUEST, message));
-        };
+        let (ticket, cancelled) = self.in_flight.admit(&id).ok_or_else(in_use)?;
         // The modern era asks for log messages with each request, the legacy era once.
         let level = match self.session {
             Session::Ready { level, .. } if meta.version.is_none() => level,
@@ -323,6 +362,10 @@ fn list_tools<S: Surface>(
         // The whole list is one page, so that no cursor was ever given out.
         Some(_) => Err(Fault::new(Fault::PARAMS, "unknown `cursor`; leave it out")),
     }
+}
+
+fn in_use() -> Fault {
+    Fault::new(Fault::REQUEST, "the id is that of a request that has not been answered")
 }
 
 fn unknown_method(name: &str) -> Fault {

@@ -1,6 +1,5 @@
 //! A registration that is not remindb's, for tests: tools that echo, wait, fail and panic.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,8 +7,8 @@ use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Call, Effect, Level, Notice, ReadError, Reply, Server, Surface, Tool,
-    ToolError,
+    About, Arg, Args, Bell, Call, Effect, Hub, Level, Notice, ReadError, Reply, Resource, Server,
+    Surface, Tool, ToolError,
 };
 use crate::uri::Vars;
 
@@ -38,22 +37,27 @@ type Run = fn(&Fixture, &Args, &Call) -> Result<Reply, ToolError>;
 
 impl Surface for Fixture {
     type Run = Run;
-    type Read = Infallible;
+    type Read = &'static str;
 
     fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
         run(self, args, call)
     }
 
-    fn read(&self, read: &Infallible, _: &Vars, _: &mut dyn fmt::Write) -> Result<(), ReadError> {
-        match *read {}
+    fn read(
+        &self,
+        read: &&'static str,
+        _: &Vars,
+        out: &mut dyn fmt::Write,
+    ) -> Result<(), ReadError> {
+        out.write_str(read).map_err(|it| ReadError::Internal(it.to_string()))
     }
 
     fn notice(&self, _: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
         self.notices.try_recv().ok()
     }
 
-    fn bell(&self) -> Receiver<()> {
-        self.bell.hear()
+    fn bell(&self) -> Option<&Bell> {
+        Some(&self.bell)
     }
 }
 
@@ -112,6 +116,18 @@ const TOOLS: &[Tool<Run>] = &[
     },
 ];
 
+const fn resource(uri: &'static str, is_subscribable: bool) -> Resource<&'static str> {
+    let description = "Shows nothing.";
+    Resource { uri, name: uri, title: uri, description, is_subscribable, read: "{}" }
+}
+
+const RESOURCES: &[Resource<&'static str>] = &[
+    resource("fixture://sea", true),
+    resource("fixture://sky", true),
+    resource("fixture://stone", false),
+    resource("fixture://sea/{depth}", false),
+];
+
 /// A server of the fixture's tools.
 pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
     let (started_sender, started) = unbounded();
@@ -131,7 +147,16 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
         bell: Arc::clone(&bell),
     };
     let ends = Ends { started, gate, notices, bell };
-    (Arc::new(Server { about, tools: TOOLS, resources: &[], surface }), ends)
+    (
+        Arc::new(Server {
+            about,
+            tools: TOOLS,
+            resources: RESOURCES,
+            surface,
+            hub: Hub::default(),
+        }),
+        ends,
+    )
 }
 
 /// A warning, and a message when it was written.

@@ -8,7 +8,9 @@
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+#[cfg(test)]
+use crossbeam_channel::{Receiver, bounded};
+use crossbeam_channel::{Sender, TrySendError};
 use serde_json::{Map, Value, json};
 
 use super::Level;
@@ -99,10 +101,16 @@ pub(crate) struct Bell(Mutex<Vec<Sender<()>>>);
 
 impl Bell {
     /// One message for each time that the bell has rung, or for several.
+    #[cfg(test)]
     pub(crate) fn hear(&self) -> Receiver<()> {
         let (sender, receiver) = bounded(1);
-        self.lock().push(sender);
+        self.wake(sender);
         receiver
+    }
+
+    /// Puts a message into a channel of one place whenever the bell rings.
+    pub(crate) fn wake(&self, sender: Sender<()>) {
+        self.lock().push(sender);
     }
 
     /// Rings.

@@ -8,6 +8,7 @@ mod compile;
 mod read;
 mod relate;
 mod versions;
+pub(crate) mod watch;
 mod write;
 
 use std::borrow::Cow;
@@ -15,7 +16,6 @@ use std::convert::Infallible;
 use std::fmt;
 use std::path::PathBuf;
 
-use crossbeam_channel::Receiver;
 use serde_json::{Value, json};
 
 use super::{
@@ -28,6 +28,7 @@ use crate::parse::link::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::query::{self, QueryError};
 use crate::store::reader::Reader;
 use crate::uri::Vars;
+use watch::Watch;
 
 /// Who the server says it is.
 pub(crate) const ABOUT: About = About {
@@ -51,6 +52,8 @@ pub(crate) struct Tools {
     pub(crate) n_threads: usize,
     /// Rung when nodes may have gone cold.
     pub(crate) bell: Bell,
+    /// What changed of the memory, for whoever subscribed to it.
+    pub(crate) watch: Watch,
 }
 
 /// What a tool asks a connection that cannot write.
@@ -93,8 +96,15 @@ impl Surface for Tools {
         cold::notice(&self.memory, beside.as_ref().map(|(args, reply)| (&**args, *reply)))
     }
 
-    fn bell(&self) -> Receiver<()> {
-        self.bell.hear()
+    fn bell(&self) -> Option<&Bell> {
+        Some(&self.bell)
+    }
+
+    fn listened(&self) {
+        if let Err(error) = self.watch.begin(&self.memory) {
+            // What changes until the first look goes unnoticed.
+            log::warn!("the memory is not watched yet: {error}");
+        }
     }
 }
 
