@@ -24,6 +24,7 @@ pub(crate) mod version;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -196,8 +197,8 @@ pub(crate) struct Server<S: Surface> {
     pub(crate) resources: &'static [Resource<S::Read>],
     /// What runs them.
     pub(crate) surface: S,
-    /// Who is told when a resource changes.
-    pub(crate) hub: Hub,
+    /// Who is told when a resource changes; whoever notices changes may outlive the server.
+    pub(crate) hub: Arc<Hub>,
 }
 
 /// A tool call that was found in order and waits for a thread.

@@ -14,7 +14,7 @@ use crate::compile::FileWarning;
 use crate::config::{self, Config, Transport};
 use crate::mcp::tools::watch::{self, Watch};
 use crate::mcp::tools::{ABOUT, TOOLS, Tools};
-use crate::mcp::{Bell, Hub, Server};
+use crate::mcp::{Bell, Server};
 use crate::memory::Memory;
 use crate::serve::rescan::{Rescan, Settings};
 use crate::serve::{Background, Interrupts, Stop, heat, notify, stdio};
@@ -62,7 +62,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
             bell: Bell::default(),
             watch: Watch::default(),
         },
-        hub: Hub::default(),
+        hub: Arc::default(),
     });
     let mut background = vec![cooling(&server), notifying(&server)];
     if let Some(source) = source {
@@ -75,8 +75,8 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         };
         let leases = Arc::new(server.surface.memory.leases(&holder())?);
         let rescan = Rescan::new(&source, n_threads(), leases, settings);
-        let told = Arc::clone(&server);
-        let rescan = rescan.telling(move || told.hub.touch(watch::RESCAN));
+        let hub = Arc::clone(&server.hub);
+        let rescan = rescan.telling(move || hub.touch(watch::RESCAN));
         let server = Arc::clone(&server);
         let work = Box::new(move |stop: &Stop| rescan.run(&server.surface.memory, stop));
         background.push(Background { name: "rescan", work });

@@ -1,7 +1,8 @@
 //! One client: what it has said so far, and what a frame of it asks for.
 //!
 //! Everything that is quick is answered on the spot, in order: the handshake, `ping`, the lists,
-//! cancellation, subscriptions. Only tool calls become jobs, so that a slow one holds up nothing but itself.
+//! cancellation, subscriptions. Only tool calls become jobs, so that a slow one holds up nothing
+//! but itself.
 
 use crossbeam_channel::Receiver;
 use serde_json::{Map, Value, json};

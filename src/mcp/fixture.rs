@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Call, Effect, Hub, Level, Notice, ReadError, Reply, Resource, Server,
+    About, Arg, Args, Bell, Call, Effect, Level, Notice, ReadError, Reply, Resource, Server,
     Surface, Tool, ToolError,
 };
 use crate::uri::Vars;
@@ -153,7 +153,7 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
             tools: TOOLS,
             resources: RESOURCES,
             surface,
-            hub: Hub::default(),
+            hub: Arc::default(),
         }),
         ends,
     )
