@@ -13,7 +13,7 @@ use super::{Failure, Outcome, World, absolute, known_database, logging, n_thread
 use crate::compile::FileWarning;
 use crate::config::{self, Config, Transport};
 use crate::mcp::tools::watch::{self, Watch};
-use crate::mcp::tools::{ABOUT, TOOLS, Tools};
+use crate::mcp::tools::{ABOUT, RESOURCES, TOOLS, Tools};
 use crate::mcp::{Bell, Server};
 use crate::memory::Memory;
 use crate::serve::rescan::{Rescan, Settings};
@@ -54,7 +54,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     let server = Arc::new(Server {
         about: ABOUT,
         tools: TOOLS,
-        resources: &[],
+        resources: RESOURCES,
         surface: Tools {
             memory,
             source: source.clone(),

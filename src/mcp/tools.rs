@@ -12,7 +12,6 @@ pub(crate) mod watch;
 mod write;
 
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -73,7 +72,7 @@ pub(crate) enum Run {
 
 impl Surface for Tools {
     type Run = Run;
-    type Read = Infallible;
+    type Read = ();
 
     fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
         match run {
@@ -87,8 +86,8 @@ impl Surface for Tools {
         }
     }
 
-    fn read(&self, read: &Infallible, _: &Vars, _: &mut dyn fmt::Write) -> Result<(), ReadError> {
-        match *read {}
+    fn read(&self, (): &(), _: &Vars, _: &mut dyn fmt::Write) -> Result<(), ReadError> {
+        Err(ReadError::NotFound("it is to come".to_owned()))
     }
 
     fn notice(&self, beside: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
@@ -139,6 +138,22 @@ impl From<Error> for ToolError {
         }
     }
 }
+
+const fn live(uri: &'static str) -> super::Resource<()> {
+    let description = "To come.";
+    super::Resource { uri, name: uri, title: uri, description, is_subscribable: true, read: () }
+}
+
+/// What can be subscribed to, until it can be read.
+pub(crate) const RESOURCES: &[super::Resource<()>] = &[
+    live("remindb://graph"),
+    live("remindb://snapshots"),
+    live("remindb://tree"),
+    live("remindb://files"),
+    live("remindb://rescan"),
+    live("remindb://temperature"),
+    live("remindb://logs"),
+];
 
 const SOURCE_ID: Arg = Arg::text("source_id", "Id of the node that refers").required();
 const TARGET_ID: Arg = Arg::text("target_id", "Id of the target");
