@@ -4,6 +4,9 @@
 //! with, so that work that takes long never follows on its own heels. The clock may step: forward,
 //! and one time is due, not the many that were missed; backward, and the next is due one interval
 //! from then.
+//!
+//! A [`Debounce`] decides when others are told of what changes: at once after quiet, and at a
+//! steady pace while changes go on.
 
 use crate::clock::Millis;
 
@@ -72,5 +75,39 @@ impl Schedule {
         self.last = Some(last);
         let interval_ms = self.sooner_ms.map_or(interval_ms, |it| it.min(interval_ms));
         Some(interval_ms.max(self.took_ms).saturating_sub(now.since(last)).max(0))
+    }
+}
+
+/// When one is told of changes: at once of the first after quiet, then once a window while they go
+/// on, and once after the last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Debounce {
+    /// When somebody was told last; `None` before the first time.
+    told: Option<Millis>,
+    /// Something changed since.
+    is_owed: bool,
+}
+
+impl Debounce {
+    /// Something changed.
+    pub(crate) fn note(&mut self) {
+        self.is_owed = true;
+    }
+
+    /// Whether to tell now, which then counts as done.
+    pub(crate) fn fire(&mut self, now: Millis, window_ms: i64) -> bool {
+        let is_time = self.left_ms(now, window_ms) == Some(0);
+        if is_time {
+            *self = Debounce { told: Some(now), is_owed: false };
+        }
+        is_time
+    }
+
+    /// Milliseconds until there is something to tell; `None` when nothing changed.
+    pub(crate) fn left_ms(&mut self, now: Millis, window_ms: i64) -> Option<i64> {
+        // The clock stepped back: count from here.
+        self.told = self.told.map(|it| it.min(now));
+        let quiet_ms = self.told.map_or(i64::MAX, |it| now.since(it));
+        self.is_owed.then(|| window_ms.saturating_sub(quiet_ms).max(0))
     }
 }

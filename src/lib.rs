@@ -62,7 +62,8 @@
 //! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
 //!   group, and writes what differs; its `Watch` is what one remembers who does so again and again,
 //!   and `compile::voices` is where a file's words meet an agent's.
-//! - `due`: when something is next to be done, as a value that is told the time.
+//! - `due`: when something is next to be done, or somebody to be told of it, as values that are
+//!   told the time.
 //! - `rollback`: an earlier state becomes the present, proved by its fingerprint.
 //! - `memory`: what an embedder calls; `memory::voice` has what an agent does: write, summarize,
 //!   forget, pin.
@@ -70,8 +71,10 @@
 //!   they warm; `render` has the layouts.
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
 //!   transport, and `mcp::tools`, its one registration: tools, prompts, questions to the user.
+//!   `mcp::subscription` stands between what notices changes and the connections that want to know.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
-//!   stdout; `serve::rescan` keeps the source folder compiled.
+//!   stdout; `serve::rescan` keeps the source folder compiled, `serve::notify` tells clients
+//!   what changed.
 //!
 //! # What always holds
 //!

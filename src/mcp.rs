@@ -27,12 +27,13 @@ mod page;
 mod rows;
 mod schema;
 mod seal;
+pub(crate) mod subscription;
 pub(crate) mod tools;
 pub(crate) mod version;
 
 use std::fmt;
+use std::sync::Arc;
 
-use crossbeam_channel::{Receiver, never};
 use serde_json::{Map, Value, json};
 
 use crate::rpc::{Fault, Params};
@@ -53,6 +54,7 @@ pub(crate) use page::PAGE_ROWS_MAX;
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use rows::{Effect, Form, Prompt, Resource, Tool};
 pub(crate) use seal::Seal;
+pub(crate) use subscription::Hub;
 
 /// How long and where a client may keep a result.
 type Cache = (u64, &'static str);
@@ -135,10 +137,13 @@ pub(crate) trait Surface: Send + Sync + 'static {
     /// Takes note that a connection, by the transport's name of it, has ended.
     fn left(&self, _connection: &str) {}
 
-    /// A message when there may be a notice, for one more connection.
-    fn bell(&self) -> Receiver<()> {
-        never()
+    /// Rings when there may be a notice.
+    fn bell(&self) -> Option<&Bell> {
+        None
     }
+
+    /// Takes note that somebody wants to be told of what changes from here on.
+    fn listened(&self) {}
 }
 
 /// Why a tool, or a prompt, has no answer. The agent reads it, so it says what to do instead.
@@ -201,6 +206,8 @@ pub(crate) struct Server<S: Surface> {
     pub(crate) seal: Seal,
     /// What runs them.
     pub(crate) surface: S,
+    /// Who is told when a resource changes; whoever notices changes may outlive the server.
+    pub(crate) hub: Arc<Hub>,
 }
 
 impl<S: Surface> Server<S> {
@@ -249,13 +256,16 @@ impl<S: Surface> Server<S> {
     /// What the server can do: what is registered, and no more.
     fn capabilities(&self) -> Value {
         let mut known = Map::from_iter([("logging".to_owned(), json!({}))]);
+        let can_subscribe = self.resources.iter().any(|it| it.is_subscribable);
+        let resources = if can_subscribe { json!({"subscribe": true}) } else { json!({}) };
         let members = [
-            ("tools", self.has_tools()),
-            ("resources", self.has_resources()),
-            ("prompts", self.has_prompts()),
-            ("completions", self.has_completions()),
+            ("tools", self.has_tools(), json!({})),
+            ("resources", self.has_resources(), resources),
+            ("prompts", self.has_prompts(), json!({})),
+            ("completions", self.has_completions(), json!({})),
         ];
-        known.extend(members.iter().filter(|it| it.1).map(|it| (it.0.to_owned(), json!({}))));
+        let there = members.into_iter().filter(|it| it.1);
+        known.extend(there.map(|(name, _, details)| (name.to_owned(), details)));
         Value::Object(known)
     }
 

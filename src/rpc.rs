@@ -175,12 +175,12 @@ pub(crate) fn too_long() -> Refusal {
 }
 
 /// The line of a reply that went well.
-pub(crate) fn result_line(id: &Id, result: &Value) -> String {
+pub(crate) fn result_line(id: &Id, result: &impl Serialize) -> String {
     #[derive(serde::Serialize)]
-    struct Line<'a> {
+    struct Line<'a, R> {
         jsonrpc: &'a str,
         id: &'a RawValue,
-        result: &'a Value,
+        result: &'a R,
     }
     line(&Line { jsonrpc: "2.0", id: &id.0, result })
 }
@@ -209,12 +209,12 @@ pub(crate) fn request_line(id: u64, method: &str, params: &Value) -> String {
 }
 
 /// The line of a message that wants no reply.
-pub(crate) fn notification_line(method: &str, params: &Value) -> String {
+pub(crate) fn notification_line(method: &str, params: &impl Serialize) -> String {
     #[derive(serde::Serialize)]
-    struct Line<'a> {
+    struct Line<'a, P> {
         jsonrpc: &'a str,
         method: &'a str,
-        params: &'a Value,
+        params: &'a P,
     }
     line(&Line { jsonrpc: "2.0", method, params })
 }

@@ -12,11 +12,12 @@ use super::args::Serve;
 use super::{Failure, Outcome, World, absolute, known_database, logging, n_threads, options};
 use crate::compile::FileWarning;
 use crate::config::{self, Config, Transport};
-use crate::mcp::tools::{ABOUT, Offer, Tools};
+use crate::mcp::tools::watch::{self, Watch};
+use crate::mcp::tools::{ABOUT, Offer, RESOURCES, Tools};
 use crate::mcp::{Bell, PAGE_ROWS_MAX, Seal, Server};
 use crate::memory::Memory;
 use crate::serve::rescan::{Rescan, Settings};
-use crate::serve::{Background, Interrupts, Stop, heat, stdio};
+use crate::serve::{Background, Interrupts, Stop, heat, notify, stdio};
 use crate::store::IfMissing;
 use crate::workspace::{Live, Workspace};
 
@@ -59,7 +60,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     let server = Arc::new(Server {
         about: ABOUT,
         tools: offer.tools(),
-        resources: &[],
+        resources: RESOURCES,
         prompts: offer.prompts(),
         page_rows_max: PAGE_ROWS_MAX,
         seal: Seal::default(),
@@ -68,9 +69,11 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
             source: source.clone(),
             n_threads: n_threads(),
             bell: Bell::default(),
+            watch: Watch::default(),
         },
+        hub: Arc::default(),
     });
-    let mut background = vec![cooling(&server)];
+    let mut background = vec![cooling(&server), notifying(&server)];
     if let Some(source) = source {
         let settings = move |memory: &Memory| {
             memory.reload();
@@ -81,6 +84,8 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         };
         let leases = Arc::new(server.surface.memory.leases(&holder())?);
         let rescan = Rescan::new(&source, n_threads(), leases, settings);
+        let hub = Arc::clone(&server.hub);
+        let rescan = rescan.telling(move || hub.touch(watch::RESCAN));
         let server = Arc::clone(&server);
         let work = Box::new(move |stop: &Stop| rescan.run(&server.surface.memory, stop));
         background.push(Background { name: "rescan", work });
@@ -106,6 +111,13 @@ fn cooling(server: &Arc<Server<Tools>>) -> Background {
     let server = Arc::clone(server);
     let work = move |stop: &Stop| heat::run(&server.surface.memory, &server.surface.bell, stop);
     Background { name: "heat", work: Box::new(work) }
+}
+
+/// Tells clients of the resources that they subscribed to and that changed.
+fn notifying(server: &Arc<Server<Tools>>) -> Background {
+    let server = Arc::clone(server);
+    let work = move |stop: &Stop| notify::run(&server, stop);
+    Background { name: "notify", work: Box::new(work) }
 }
 
 /// How often the source folder is scanned, where the command line or the environment says so.

@@ -223,7 +223,6 @@ impl Default for Resources {
 
 impl Resources {
     /// How long changes of the resource `name` are gathered.
-    #[allow(dead_code, reason = "no resource announces its changes yet")]
     pub(crate) fn debounce_of(&self, name: &str) -> Duration {
         match self.overrides.iter().find(|(known, _)| known == name) {
             Some((_, debounce)) => *debounce,

@@ -31,13 +31,16 @@ pub fn frame(data: &[u8]) {
         let frame = frame.expect("reading from memory cannot fail");
         let line = match connection.accept(&server, frame, &outbox) {
             Step::Quiet => None,
-            Step::Say(line) => Some(line),
+            Step::Say(line) | Step::Listen(line) => Some(line),
             Step::Run(job) => server.run(*job),
         };
         told.try_iter().for_each(|line| check(&line.text));
         last = line.map(|line| line.text);
         last.iter().for_each(|line| check(line));
+        server.hub.publish("fixture://sea");
+        connection.news(&server).iter().for_each(|line| check(&line.text));
     }
+    connection.farewell().iter().for_each(|line| check(&line.text));
     assert_eq!(last.as_deref(), Some(PONG));
 }
 

@@ -1,14 +1,16 @@
 //! One client: what it has said so far, and what a frame of it asks for.
 //!
 //! Everything that is quick is answered on the spot, in order: the handshake, `ping`, the lists,
-//! cancellation. What the surface does becomes a job, so that a slow one holds up nothing but
-//! itself.
+//! cancellation, subscriptions. What the surface does becomes a job, so that a slow one holds up
+//! nothing but itself.
 
+use crossbeam_channel::Receiver;
 use serde_json::{Map, Value};
 
 use super::ask::{Answers, Asking, Questions};
 use super::call::{InFlight, Told};
 use super::job::Task;
+use super::subscription::Subscriptions;
 use super::version::{Meta, neither_era, supported};
 use super::{
     Act, Call, Capabilities, Client, Job, LIST_CACHE, Level, Line, Method, Outbox, Seen, Server,
@@ -24,6 +26,9 @@ pub(crate) enum Step {
     Quiet,
     /// Send this line.
     Say(Line),
+    /// Send this line and keep what it answers open: more comes as news, until it is cancelled or
+    /// the connection says farewell.
+    Listen(Line),
     /// Run this, on any thread, and send the line that comes out.
     Run(Box<Job>),
 }
@@ -45,6 +50,7 @@ pub(crate) struct Connection {
     in_flight: InFlight,
     /// What it was asked and has not answered; only the legacy era is asked so.
     questions: Questions,
+    subscriptions: Subscriptions,
     /// What the transport calls this connection; no other of its time is called so.
     id: String,
     /// Who the client says it is, as of its latest word on that.
@@ -60,6 +66,7 @@ impl Connection {
             begins_to_listen: false,
             in_flight: InFlight::default(),
             questions: Questions::default(),
+            subscriptions: Subscriptions::default(),
             id: id.into(),
             client: Client::default(),
         }
@@ -98,6 +105,26 @@ impl Connection {
         let Session::Ready { level: Some(wanted), .. } = self.session else { return None };
         let notice = server.surface.notice(None)?;
         (wanted <= notice.level).then(|| notice.into_line())
+    }
+
+    /// A message when there is news for the client, for the one transport that it has.
+    pub(crate) fn wakes<S: Surface>(&self, server: &Server<S>) -> Receiver<()> {
+        if let Some(bell) = server.surface.bell() {
+            bell.wake(self.subscriptions.waker());
+        }
+        self.subscriptions.woken().clone()
+    }
+
+    /// What the client is to be told now and did not ask for: resources that changed, and notices.
+    pub(crate) fn news<S: Surface>(&self, server: &Server<S>) -> Vec<Line> {
+        let mut lines = self.subscriptions.news();
+        lines.extend(self.notice(server));
+        lines
+    }
+
+    /// The results of requests that were kept open, at an end that the server chooses.
+    pub(crate) fn farewell(&self) -> Vec<Line> {
+        self.subscriptions.farewell()
     }
 
     /// Takes the next frame. What belongs to its answer and comes before it, such as progress, goes
@@ -143,6 +170,7 @@ impl Connection {
         if let Some(id) = notification.params.get("requestId").and_then(Id::of_value) {
             log::debug!("cancelled id={id}");
             self.in_flight.cancel(&id);
+            self.subscriptions.cancel(&id);
         }
     }
 
@@ -187,6 +215,13 @@ impl Connection {
                 let task = Task::read(server, method, version, &mut params)?;
                 let told = self.told(server, &task, meta, params)?;
                 return self.begin(id, task, version, told, outbox);
+            }
+            Method::Subscribe => (self.subscriptions.subscribe(server, &params)?, None),
+            Method::Unsubscribe => (self.subscriptions.unsubscribe(server, &params)?, None),
+            Method::Listen => {
+                let (ticket, _) = self.in_flight.admit(&id).ok_or_else(in_use)?;
+                let line = self.subscriptions.listen(server, id, ticket, &params)?;
+                return Ok(Step::Listen(line));
             }
         };
         let body = Value::Object(server.dress(version, body, cache));
@@ -283,10 +318,7 @@ impl Connection {
         told: Told,
         outbox: &Outbox,
     ) -> Result<Step, Fault> {
-        let Some((ticket, cancelled)) = self.in_flight.admit(&id) else {
-            let message = "the id is that of a request that has not been answered";
-            return Err(Fault::new(Fault::REQUEST, message));
-        };
+        let (ticket, cancelled) = self.in_flight.admit(&id).ok_or_else(in_use)?;
         let call = Call::new(cancelled, outbox.clone(), told);
         Ok(Step::Run(Box::new(Job { id, task, version, call, ticket })))
     }
@@ -317,6 +349,10 @@ fn discover<S: Surface>(server: &Server<S>) -> Map<String, Value> {
     body.insert("capabilities".to_owned(), server.capabilities());
     body.insert("instructions".to_owned(), server.about.instructions.into());
     body
+}
+
+fn in_use() -> Fault {
+    Fault::new(Fault::REQUEST, "the id is that of a request that has not been answered")
 }
 
 fn unknown_method(name: &str) -> Fault {

@@ -65,8 +65,8 @@ impl Surface for Fixture {
         self.notices.try_recv().ok()
     }
 
-    fn bell(&self) -> Receiver<()> {
-        self.bell.hear()
+    fn bell(&self) -> Option<&Bell> {
+        Some(&self.bell)
     }
 }
 
@@ -177,7 +177,16 @@ const RESOURCES: &[Resource<Read>] = &[
     resource("test://items/{id}", Form::Json, |vars, out| {
         Ok(write!(out, "{}", json!({"id": vars.get("id")}))?)
     }),
+    subscribable("fixture://sea"),
+    subscribable("fixture://sky"),
+    resource("fixture://stone", Form::Json, |_, out| Ok(out.write_str("{}")?)),
+    resource("fixture://sea/{depth}", Form::Json, |_, out| Ok(out.write_str("{}")?)),
 ];
+
+const fn subscribable(uri: &'static str) -> Resource<Read> {
+    let row = resource(uri, Form::Json, |_, out| Ok(out.write_str("{}")?));
+    Resource { is_subscribable: true, ..row }
+}
 
 const fn resource(uri: &'static str, form: Form, read: Read) -> Resource<Read> {
     let (title, description) = ("A resource", "Something to read.");
@@ -229,9 +238,10 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
         bell: Arc::clone(&bell),
     };
     let ends = Ends { started, gate, notices, bell };
-    let (seal, page_rows_max) = (Seal::default(), 100);
+    let (seal, page_rows_max, hub) = (Seal::default(), 100, Arc::default());
     let (tools, resources, prompts) = (TOOLS.to_vec(), RESOURCES, PROMPTS);
-    (Arc::new(Server { about, tools, resources, prompts, page_rows_max, seal, surface }), ends)
+    let server = Server { about, tools, resources, prompts, page_rows_max, seal, surface, hub };
+    (Arc::new(server), ends)
 }
 
 /// A warning, and a message when it was written.

@@ -17,10 +17,13 @@ pub(super) enum Method {
     ListPrompts,
     GetPrompt,
     Complete,
+    Subscribe,
+    Unsubscribe,
+    Listen,
 }
 
 impl Method {
-    const ALL: [(Method, &str); 12] = [
+    const ALL: [(Method, &str); 15] = [
         (Method::Initialize, "initialize"),
         (Method::Ping, "ping"),
         (Method::SetLevel, "logging/setLevel"),
@@ -33,6 +36,9 @@ impl Method {
         (Method::ListPrompts, "prompts/list"),
         (Method::GetPrompt, "prompts/get"),
         (Method::Complete, "completion/complete"),
+        (Method::Subscribe, "resources/subscribe"),
+        (Method::Unsubscribe, "resources/unsubscribe"),
+        (Method::Listen, "subscriptions/listen"),
     ];
 
     pub(super) fn parse(name: &str) -> Option<Method> {
@@ -50,6 +56,10 @@ impl Method {
             }
             Method::ListPrompts | Method::GetPrompt => server.has_prompts(),
             Method::Complete => server.has_completions(),
+            Method::Subscribe | Method::Unsubscribe => {
+                !version.is_modern() && server.has_resources()
+            }
+            Method::Listen => version.is_modern() && server.has_resources(),
         }
     }
 }

@@ -107,10 +107,16 @@ pub(crate) struct Bell(Mutex<Vec<Sender<()>>>);
 
 impl Bell {
     /// One message for each time that the bell has rung, or for several.
+    #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
     pub(crate) fn hear(&self) -> Receiver<()> {
         let (sender, receiver) = bounded(1);
-        self.lock().push(sender);
+        self.wake(sender);
         receiver
+    }
+
+    /// Puts a message into a channel of one place whenever the bell rings.
+    pub(crate) fn wake(&self, sender: Sender<()>) {
+        self.lock().push(sender);
     }
 
     /// Rings.

@@ -27,7 +27,7 @@ fn ask(server: &Server<fixture::Fixture>, connection: &mut Connection, request: 
     let frame = parse(line.as_bytes()).expect("a request is not blank");
     let reply = match connection.accept(server, frame, &nowhere()) {
         Step::Quiet => return Value::Null,
-        Step::Say(line) => line.text,
+        Step::Say(line) | Step::Listen(line) => line.text,
         Step::Run(job) => server.run(*job).map_or_else(|| "null".to_owned(), |it| it.text),
     };
     let reply = serde_json::from_str(&reply).unwrap();

@@ -10,14 +10,13 @@ pub(crate) mod prompts;
 mod read;
 mod relate;
 mod versions;
+pub(crate) mod watch;
 mod write;
 
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::fmt;
 use std::path::PathBuf;
 
-use crossbeam_channel::Receiver;
 use serde_json::{Value, json};
 
 use super::{
@@ -31,6 +30,7 @@ use crate::parse::link::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::query::{self, QueryError};
 use crate::store::reader::Reader;
 use crate::uri::Vars;
+use watch::Watch;
 
 /// Who the server says it is.
 pub(crate) const ABOUT: About = About {
@@ -54,6 +54,8 @@ pub(crate) struct Tools {
     pub(crate) n_threads: usize,
     /// Rung when nodes may have gone cold.
     pub(crate) bell: Bell,
+    /// What changed of the memory, for whoever subscribed to it.
+    pub(crate) watch: Watch,
 }
 
 /// What a tool asks a connection that cannot write.
@@ -79,7 +81,7 @@ pub(crate) enum Run {
 
 impl Surface for Tools {
     type Run = Run;
-    type Read = Infallible;
+    type Read = ();
     type Prompt = prompts::Get;
 
     fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
@@ -97,8 +99,8 @@ impl Surface for Tools {
         }
     }
 
-    fn read(&self, read: &Infallible, _: &Vars, _: &mut dyn fmt::Write) -> Result<(), ReadError> {
-        match *read {}
+    fn read(&self, (): &(), _: &Vars, _: &mut dyn fmt::Write) -> Result<(), ReadError> {
+        Err(ReadError::NotFound("it is to come".to_owned()))
     }
 
     fn prompt(&self, get: &prompts::Get, args: &Args, _: &Call) -> Result<Vec<Message>, ToolError> {
@@ -110,8 +112,15 @@ impl Surface for Tools {
         cold::notice(&self.memory, beside.as_ref().map(|(args, reply)| (&**args, *reply)))
     }
 
-    fn bell(&self) -> Receiver<()> {
-        self.bell.hear()
+    fn bell(&self) -> Option<&Bell> {
+        Some(&self.bell)
+    }
+
+    fn listened(&self) {
+        if let Err(error) = self.watch.begin(&self.memory) {
+            // What changes until the first look goes unnoticed.
+            log::warn!("the memory is not watched yet: {error}");
+        }
     }
 }
 
@@ -152,6 +161,30 @@ impl From<Error> for ToolError {
         }
     }
 }
+
+const fn live(uri: &'static str) -> super::Resource<()> {
+    let description = "To come.";
+    super::Resource {
+        form: super::Form::Json,
+        uri,
+        name: uri,
+        title: uri,
+        description,
+        is_subscribable: true,
+        read: (),
+    }
+}
+
+/// What can be subscribed to, until it can be read.
+pub(crate) const RESOURCES: &[super::Resource<()>] = &[
+    live("remindb://graph"),
+    live("remindb://snapshots"),
+    live("remindb://tree"),
+    live("remindb://files"),
+    live("remindb://rescan"),
+    live("remindb://temperature"),
+    live("remindb://logs"),
+];
 
 const SOURCE_ID: Arg = Arg::text("source_id", "Id of the node that refers").required();
 const TARGET_ID: Arg = Arg::text("target_id", "Id of the target");

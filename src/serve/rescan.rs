@@ -61,6 +61,8 @@ pub(crate) struct Rescan {
     said: BTreeSet<String>,
     /// Files that the latest scan read.
     n_read: usize,
+    /// Called when a scan changed the memory.
+    tell: Box<dyn Fn() + Send>,
 }
 
 impl Rescan {
@@ -85,7 +87,13 @@ impl Rescan {
             latest: Latest::default(),
             said: BTreeSet::new(),
             n_read: 0,
+            tell: Box::new(|| ()),
         }
+    }
+
+    /// The same, which calls `tell` when a scan has changed the memory and the latest one is known.
+    pub(crate) fn telling(self, tell: impl Fn() + Send + 'static) -> Rescan {
+        Rescan { tell: Box::new(tell), ..self }
     }
 
     /// What the latest scan did, for whoever asks while this runs.
@@ -223,7 +231,11 @@ impl Rescan {
             }
         }
         let warnings = self.said.iter().cloned().collect();
+        let is_change = tick.is_change();
         self.latest.set(Status { interval: settings.rescan.interval, last: tick, warnings });
+        if is_change {
+            (self.tell)();
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, never, select};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, select};
 
 use super::{Background, Ended, Stop, spawn};
 use crate::clock::Clock;
@@ -68,13 +68,15 @@ pub(crate) fn run<S: Surface>(
     drop(job_receiver);
     let reader = spawn("reader", move || read_frames(input, &frame_sender))?;
     log::info!("serving name={} version={}", server.about.name, server.about.version);
+    let connection = Connection::new(CONNECTION);
+    let wakes = connection.wakes(server);
     let router = Router {
         server,
-        connection: Connection::new(CONNECTION),
+        connection,
         outbox,
         jobs,
         lines,
-        bell: server.surface.bell(),
+        wakes,
         interrupts,
         writer,
         workers,
@@ -97,7 +99,7 @@ struct Router<'a, S: Surface> {
     outbox: Outbox,
     jobs: Sender<Box<Job>>,
     lines: Sender<Line>,
-    bell: Receiver<()>,
+    wakes: Receiver<()>,
     interrupts: &'a Receiver<()>,
     writer: Crew,
     workers: Crew,
@@ -120,12 +122,12 @@ impl<S: Surface> Router<'_, S> {
                     Ok(frame) => self.connection.accept(self.server, frame, &self.outbox),
                     Err(_) => return Ok(Ended::Input),
                 },
-                recv(self.bell) -> rung => {
-                    if rung.is_err() {
-                        // Nobody rings any more.
-                        self.bell = never();
+                recv(self.wakes) -> _ => {
+                    let ended = self.say_all(self.connection.news(self.server));
+                    match ended {
+                        Some(ended) => return Ok(ended),
+                        None => continue,
                     }
-                    self.connection.notice(self.server).map_or(Step::Quiet, Step::Say)
                 }
                 recv(self.interrupts) -> _ => return Ok(Ended::Signal),
                 recv(self.writer.over) -> _ => return Ok(Ended::Output),
@@ -149,7 +151,7 @@ impl<S: Surface> Router<'_, S> {
     fn hand(&self, step: Step) -> Option<Ended> {
         match step {
             Step::Quiet => None,
-            Step::Say(line) => select! {
+            Step::Say(line) | Step::Listen(line) => select! {
                 send(self.lines, line) -> _ => None,
                 recv(self.interrupts) -> _ => Some(Ended::Signal),
                 recv(self.writer.over) -> _ => Some(Ended::Output),
@@ -160,6 +162,10 @@ impl<S: Surface> Router<'_, S> {
                 recv(self.writer.over) -> _ => Some(Ended::Output),
             },
         }
+    }
+
+    fn say_all(&self, lines: Vec<Line>) -> Option<Ended> {
+        lines.into_iter().find_map(|line| self.hand(Step::Say(line)))
     }
 
     fn start_background(&mut self) -> io::Result<()> {
@@ -189,6 +195,14 @@ impl<S: Surface> Router<'_, S> {
         self.connection.close(self.server);
         self.workers.settle();
         self.background.settle();
+        if ended != Ended::Output {
+            for line in self.connection.farewell() {
+                // Whoever does not read by now is not waited for.
+                if self.lines.send_timeout(line, GRACE).is_err() {
+                    break;
+                }
+            }
+        }
         // The writer ends when the last of those that feed it has gone.
         drop((self.connection, self.outbox, self.lines));
         if ended == Ended::Input {
@@ -275,6 +289,8 @@ fn work<S: Surface>(server: &Server<S>, clock: &Clock, job: Box<Job>, outbox: &O
     if let Some(line) = line {
         outbox.say(line);
     }
+    // The reply goes first, and then the news of what the call did.
+    server.hub.wake();
 }
 
 /// Writes each line as it comes. A failed write ends the thread, which ends the server: there is

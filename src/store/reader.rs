@@ -7,6 +7,7 @@
 
 mod edges;
 mod history;
+mod pulse;
 mod summary;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod testing;
@@ -19,6 +20,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 pub(crate) use edges::Way;
 pub(crate) use history::Range;
+pub(crate) use pulse::Pulse;
 pub(crate) use summary::{FileSummary, Stats};
 
 use super::record::{FileId, NodeKey};

@@ -81,6 +81,7 @@ fn shipped_migrations_never_change() {
             "144aedbf65eb3f08",
             "a671678fd2e31da2",
             "e50fde7bcc0e46c8",
+            "aad382f60bd70d45",
         ]
     "#]]
     .assert_debug_eq(&hashes);

@@ -16,6 +16,8 @@ mod heal;
 mod heat;
 /// Folders that nobody would keep, and processes that die.
 mod hostile;
+/// Resources that change, and who is told.
+mod live;
 /// The server, as its client sees it.
 mod mcp_stdio;
 /// Whole memories on the move: backup, restore, export, import.

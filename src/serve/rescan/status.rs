@@ -60,6 +60,11 @@ pub(crate) struct Tick {
 }
 
 impl Tick {
+    /// Whether the scan changed the memory.
+    pub(super) fn is_change(&self) -> bool {
+        0 < self.added + self.modified + self.removed || !self.purged_files.is_empty()
+    }
+
     /// One line of JSON.
     pub(crate) fn to_line(&self) -> String {
         json!(self).to_string()

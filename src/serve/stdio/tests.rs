@@ -15,7 +15,7 @@ use expect_test::expect_file;
 
 use super::*;
 use crate::clock::Millis;
-use crate::mcp::fixture::{self, Ends};
+use crate::mcp::fixture::{self, Ends, Fixture};
 use crate::mcp::published::Witness;
 use crate::rpc::LINE_BYTES_MAX;
 
@@ -36,6 +36,7 @@ struct Client {
     interrupt: Sender<()>,
     ended: Receiver<Ended>,
     fixture: Ends,
+    server: Arc<Server<Fixture>>,
 }
 
 impl Client {
@@ -47,15 +48,16 @@ impl Client {
         let (stdin, input) = io::pipe().unwrap();
         let (output, stdout) = io::pipe().unwrap();
         let (server, fixture) = fixture::server();
+        let served = Arc::clone(&server);
         let (interrupt, interrupts) = unbounded();
         let (ended_sender, ended) = unbounded();
         spawn("server", move || {
             let clock = Clock::manual(Millis(0));
-            let ended = run(&server, &clock, background, stdin, stdout, &interrupts).unwrap();
+            let ended = run(&served, &clock, background, stdin, stdout, &interrupts).unwrap();
             let _ = ended_sender.send(ended);
         })
         .unwrap();
-        Client { input: Some(input), replies: lines_of(output), interrupt, ended, fixture }
+        Client { input: Some(input), replies: lines_of(output), interrupt, ended, fixture, server }
     }
 
     fn send(&mut self, line: impl AsRef<[u8]>) {
@@ -358,4 +360,26 @@ fn a_notice_goes_to_a_client_that_asked_for_its_level() {
     assert_eq!(client.reply(), PONG);
     assert_eq!(client.end(), Ended::Input);
     assert!(written.recv_timeout(PATIENCE).is_err(), "it was not written");
+}
+
+const SUBSCRIBE: &str =
+    r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"fixture://sea"}}"#;
+const UPDATED: &str = r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"fixture://sea"}}"#;
+
+#[test]
+fn a_change_reaches_a_client_that_says_nothing() {
+    let mut client = Client::new();
+    for line in [INITIALIZE, SUBSCRIBE] {
+        client.send(line);
+        client.reply();
+    }
+    for _ in 0..3 {
+        client.server.hub.publish("fixture://sea");
+        assert_eq!(client.reply(), UPDATED);
+    }
+    client.server.hub.publish("fixture://sky");
+    client.send(PING);
+    assert_eq!(client.reply(), PONG);
+    assert_eq!(client.end(), Ended::Input);
+    assert_eq!(client.rest(), Vec::<String>::new());
 }
