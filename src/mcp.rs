@@ -21,19 +21,21 @@ pub(crate) mod notice;
 pub(crate) mod tools;
 pub(crate) mod version;
 
+use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crossbeam_channel::{Receiver, never};
 use serde_json::{Map, Value, json};
 
+use crate::clock::Clock;
 use crate::rpc::{self, Fault, Id, Params};
 use crate::uri::Vars;
 use call::Ticket;
 use version::Version;
 
 pub(crate) use call::{Call, Level, Outbox};
-pub(crate) use client::{Act, Client, Seen};
+pub(crate) use client::{Act, Called, Caller, Client, Seen};
 pub(crate) use connection::{Connection, Step};
 pub(crate) use input::{Arg, Args};
 pub(crate) use notice::{Bell, Line, Notice, Receipt};
@@ -150,6 +152,17 @@ pub(crate) trait Surface: Send + Sync + 'static {
     /// Takes note that a connection, by the transport's name of it, has ended.
     fn left(&self, _connection: &str) {}
 
+    /// Takes note that a tool call begins, on the thread that runs it.
+    fn begins(&self, _caller: &Caller) {}
+
+    /// Takes note that it is over, on the same thread.
+    fn called(&self, _caller: &Caller, _called: &Called) {}
+
+    /// What calls are timed by.
+    fn clock(&self) -> Clock {
+        Clock::System
+    }
+
     /// A message when there may be a notice, for one more connection.
     fn bell(&self) -> Receiver<()> {
         never()
@@ -181,6 +194,22 @@ pub(crate) enum ToolError {
     Cancelled,
 }
 
+impl ToolError {
+    /// Its name in the log.
+    fn kind(&self) -> &'static str {
+        match self {
+            ToolError::BadArgument(_) => "bad_argument",
+            ToolError::NotFound(_) => "not_found",
+            ToolError::Unavailable(_) => "unavailable",
+            ToolError::Internal(_) => "internal",
+            ToolError::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// What became of a call: its reply and what rides on it, an error, or a panic.
+type Outcome = Result<Result<(Reply, Option<Notice>), ToolError>, Box<dyn Any + Send>>;
+
 /// A registration, ready to serve any number of connections.
 #[derive(Debug)]
 pub(crate) struct Server<S: Surface> {
@@ -200,7 +229,7 @@ pub(crate) struct Job {
     id: Id,
     tool_idx: usize,
     arguments: Params,
-    version: Version,
+    caller: Caller,
     call: Call,
     ticket: Ticket,
 }
@@ -220,12 +249,15 @@ impl<S: Surface> Server<S> {
 
     /// Runs a call to its end; gives the line of its reply, or nothing when it was cancelled.
     pub(crate) fn run(&self, job: Job) -> Option<Line> {
-        let Job { id, tool_idx, arguments, version, call, ticket } = job;
-        let tool = self.tools.get(tool_idx)?;
+        let Job { id, tool_idx, arguments, caller, call, ticket } = job;
+        let (tool, version) = (self.tools.get(tool_idx)?, caller.version);
         if call.is_cancelled() {
             return None;
         }
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let payload_bytes = client::text_bytes(&arguments);
+        let watch = self.surface.clock().stopwatch();
+        self.surface.begins(&caller);
+        let outcome: Outcome = catch_unwind(AssertUnwindSafe(|| {
             let args = input::check(tool.args, arguments).map_err(ToolError::BadArgument)?;
             let reply = self.surface.call(&tool.run, &args, &call)?;
             let is_carrier = version.is_modern() && !call.is_cancelled();
@@ -233,6 +265,28 @@ impl<S: Surface> Server<S> {
                 is_carrier.then(|| self.surface.notice(Some((&tool.run, &args, &reply)))).flatten();
             Ok((reply, notice))
         }));
+        let failure = match &outcome {
+            Ok(Ok(_)) => None,
+            Ok(Err(error)) => Some(error.kind()),
+            Err(_panic) => Some("panic"),
+        };
+        let elapsed_ms = watch.elapsed_ms();
+        let called = Called { tool: tool.name, payload_bytes, elapsed_ms, failure };
+        let line = self.conclude(&id, tool, version, &call, ticket, outcome);
+        self.surface.called(&caller, &called);
+        line
+    }
+
+    /// Makes the line of a call's reply.
+    fn conclude(
+        &self,
+        id: &Id,
+        tool: &Tool<S::Run>,
+        version: Version,
+        call: &Call,
+        ticket: Ticket,
+        outcome: Outcome,
+    ) -> Option<Line> {
         if call.is_cancelled() {
             return None;
         }
@@ -257,12 +311,12 @@ impl<S: Surface> Server<S> {
             Err(_panic) => {
                 log::error!("tool panicked tool={}", tool.name);
                 let fault = Fault::new(Fault::INTERNAL, "internal error; the server goes on");
-                return Some(rpc::error_line(Some(&id), &fault).into());
+                return Some(rpc::error_line(Some(id), &fault).into());
             }
         };
         let mut result = self.dress(version, result, None);
         let receipt = rider.map(|notice| notice.ride_on(&mut result));
-        Some(Line { text: rpc::result_line(&id, &Value::Object(result)), receipt })
+        Some(Line { text: rpc::result_line(id, &Value::Object(result)), receipt })
     }
 
     /// What every result of a version carries besides its own.

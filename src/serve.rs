@@ -6,6 +6,7 @@
 
 pub(crate) mod heat;
 pub(crate) mod rescan;
+pub(crate) mod sessions;
 pub(crate) mod stdio;
 
 use std::io;
@@ -13,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded, select};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
@@ -49,6 +50,15 @@ impl Stop {
     /// Waits until it is time to end, or as long as said; whether it is time.
     pub(crate) fn is_set_within(&self, wait: Duration) -> bool {
         self.receiver.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected)
+    }
+
+    /// The same, and no longer than until `bell` rings.
+    pub(crate) fn is_set_or_rung(&self, bell: &Receiver<()>, wait: Duration) -> bool {
+        select! {
+            recv(self.receiver) -> _ => true,
+            recv(bell) -> _ => false,
+            default(wait) => self.is_set(),
+        }
     }
 
     fn set(&self) {

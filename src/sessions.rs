@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::identity::{ContentHash, base62};
 
 pub(crate) use ledger::{Entry, Ledger, Past, each_line};
-pub(crate) use registry::{Door, Keeping, Live, Registry, Sight};
+pub(crate) use registry::{Door, Keeping, Live, News, Registry, Sight};
 
 /// Characters of a client's name in the name of its file.
 const SLUG_CHARS_MAX: usize = 40;

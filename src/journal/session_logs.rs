@@ -2,13 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::folder::{Entered, Folder};
+use super::sink::Sink;
+use crate::clock::Millis;
+use crate::config::LogFiles;
+use crate::ring;
 use crate::sessions::each_line;
 
 const FOLDER: &str = "logs";
@@ -20,7 +24,10 @@ const SLUG_CHARS_MAX: usize = 64;
 /// The logs of all sessions, as they are written down.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionLogs {
-    folder: Option<Folder>,
+    /// The source folder; `None`: there are none, for ever.
+    home: Option<PathBuf>,
+    /// Bytes after which a log is set aside; `None`: nothing is written.
+    bytes_max: Option<u64>,
 }
 
 /// One record: a line of the file, and of what clients read, key by key.
@@ -54,14 +61,18 @@ pub(crate) struct SessionLog {
 }
 
 impl SessionLogs {
-    /// The logs of those who use the folder `source`.
-    pub(crate) fn new(source: &Path) -> SessionLogs {
-        SessionLogs { folder: Some(Folder::new(source, FOLDER)) }
+    /// The logs of those who use the folder `home`, with something to add only if `settings` say
+    /// so.
+    pub(crate) fn new(home: Option<&Path>, settings: &LogFiles) -> SessionLogs {
+        let bytes_max = settings.enabled.then_some(settings.max_file_size);
+        SessionLogs { home: home.map(Path::to_owned), bytes_max }
     }
 
-    /// No logs, for ever.
-    pub(crate) fn nowhere() -> SessionLogs {
-        SessionLogs { folder: None }
+    /// Adds a record to the log of a session, if it is wanted.
+    pub(crate) fn append(&self, id: &str, record: &Record) -> io::Result<()> {
+        let (Some(home), Some(bytes_max)) = (&self.home, self.bytes_max) else { return Ok(()) };
+        let line = serde_json::to_string(record)?;
+        Sink::new(home, &format!("{FOLDER}/{}{ENDING}", slug(id))).append(&line, bytes_max)
     }
 
     /// Which logs there are, by the names of their files.
@@ -87,8 +98,24 @@ impl SessionLogs {
     }
 
     fn enter(&self) -> io::Result<Option<Entered>> {
-        self.folder.as_ref().map_or(Ok(None), Folder::enter)
+        self.home.as_ref().map_or(Ok(None), |home| Folder::new(home, FOLDER).enter())
     }
+}
+
+impl Record {
+    /// A record of a line of the log.
+    pub(crate) fn new(line: &str, level: &str, now: Millis) -> Record {
+        let (msg, fields) = ring::split(line);
+        Record { time: now.rfc3339(), level: level.to_owned(), msg, fields }
+    }
+}
+
+/// An id as the name of a file: nothing in it leads anywhere.
+fn slug(id: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '_' | '-');
+    let plain = id.chars().take(SLUG_CHARS_MAX).map(|it| if is_plain(it) { it } else { '-' });
+    let slug: String = plain.collect();
+    if slug.is_empty() { "session".to_owned() } else { slug }
 }
 
 fn describe(folder: &Entered, id: String) -> Option<LogFile> {

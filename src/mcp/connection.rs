@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use super::call::InFlight;
 use super::version::{Meta, neither_era, supported};
 use super::{
-    Act, Call, Client, Job, LIST_TTL_MS, Level, Line, Outbox, Seen, Server, Surface, Version,
-    capabilities,
+    Act, Call, Caller, Client, Job, LIST_TTL_MS, Level, Line, Outbox, Seen, Server, Surface,
+    Version, capabilities,
 };
 use crate::rpc::{
     Fault, Frame, Id, Message, Notification, Params, Request, error_line, result_line,
@@ -298,7 +298,8 @@ impl Connection {
             _ => meta.level,
         };
         let call = Call::new(cancelled, level, meta.progress_token, outbox.clone());
-        Ok(Step::Run(Box::new(Job { id, tool_idx, arguments, version, call, ticket })))
+        let caller = Caller { connection: self.id.clone(), client: self.client.clone(), version };
+        Ok(Step::Run(Box::new(Job { id, tool_idx, arguments, caller, call, ticket })))
     }
 }
 

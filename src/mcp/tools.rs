@@ -7,6 +7,7 @@ mod cold;
 mod compile;
 mod read;
 mod relate;
+pub(crate) mod sessions;
 mod versions;
 mod write;
 
@@ -19,15 +20,17 @@ use crossbeam_channel::Receiver;
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Call, Effect, Notice, ReadError, Reply, Surface, Tool, ToolError,
+    About, Arg, Args, Bell, Call, Called, Caller, Effect, Notice, ReadError, Reply, Seen, Surface,
+    Tool, ToolError,
 };
-use crate::clock::Millis;
+use crate::clock::{Clock, Millis};
 use crate::config::Budgets;
 use crate::memory::{Answer, Error, Memory};
 use crate::parse::link::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::query::{self, QueryError};
 use crate::store::reader::Reader;
 use crate::uri::Vars;
+use sessions::Sessions;
 
 /// Who the server says it is.
 pub(crate) const ABOUT: About = About {
@@ -51,6 +54,8 @@ pub(crate) struct Tools {
     pub(crate) n_threads: usize,
     /// Rung when nodes may have gone cold.
     pub(crate) bell: Bell,
+    /// Who uses the memory.
+    pub(crate) sessions: Sessions,
 }
 
 /// What a tool asks a connection that cannot write.
@@ -91,6 +96,26 @@ impl Surface for Tools {
     fn notice(&self, beside: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
         let beside = beside.map(|(run, args, reply)| (self.completed(run, args), reply));
         cold::notice(&self.memory, beside.as_ref().map(|(args, reply)| (&**args, *reply)))
+    }
+
+    fn saw(&self, seen: &Seen<'_>) {
+        self.sessions.saw(seen, &self.memory.workspace().redactor, self.clock().now());
+    }
+
+    fn left(&self, connection: &str) {
+        self.sessions.left(connection, self.clock().now());
+    }
+
+    fn begins(&self, caller: &Caller) {
+        self.sessions.begins(caller, &self.memory.workspace().redactor);
+    }
+
+    fn called(&self, _: &Caller, called: &Called) {
+        self.sessions.called(called, self.clock().now());
+    }
+
+    fn clock(&self) -> Clock {
+        self.memory.clock().clone()
     }
 
     fn bell(&self) -> Receiver<()> {

@@ -70,6 +70,15 @@ pub(crate) enum Keeping {
     Nothing,
 }
 
+/// Which news are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// That sessions began or ended.
+    Urgent,
+    /// What they did, too.
+    All,
+}
+
 /// The sessions of this process, shared by all who feed it and who look.
 #[derive(Clone, Debug)]
 pub(crate) struct Registry(Arc<Mutex<State>>);
@@ -97,6 +106,9 @@ struct Session {
     connected_at: Millis,
     last_activity: Millis,
     n_tool_calls: u64,
+    /// Nobody was told that it began.
+    is_new: bool,
+    /// Nobody was told of what it did since.
     has_news: bool,
 }
 
@@ -120,7 +132,7 @@ impl Registry {
         let place = state.sessions.iter().position(|it| it.is_of(&sight));
         let place_or_new = place.unwrap_or_else(|| state.begin(&sight, now));
         let session = &mut state.sessions[place_or_new];
-        session.has_news |= session.last_activity < now || sight.calls_tool;
+        session.has_news = true;
         session.last_activity = session.last_activity.max(now);
         session.n_tool_calls += u64::from(sight.calls_tool);
         place.is_none()
@@ -149,24 +161,21 @@ impl Registry {
         live
     }
 
-    /// The id of the session that a request on `connection` of `client` belongs to.
-    pub(crate) fn id_of(&self, connection: &str, client: Option<&Client>) -> Option<String> {
+    /// The id of the session that a request belongs to.
+    pub(crate) fn id_of(&self, sight: &Sight<'_>) -> Option<String> {
         let state = self.lock();
-        let is_it = |it: &&Session| match client {
-            Some(client) => it.is_modern && it.client == *client,
-            None => !it.is_modern && it.connection.as_deref() == Some(connection),
-        };
-        state.sessions.iter().find(is_it).map(|it| it.id.clone())
+        state.sessions.iter().find(|it| it.is_of(sight)).map(|it| it.id.clone())
     }
 
-    /// Every session about which there is news since the last time, as it is now.
-    pub(crate) fn news(&self, now: Millis) -> Vec<Entry> {
+    /// Sessions about which there is news since the last time, as they are now.
+    pub(crate) fn news(&self, which: News, now: Millis) -> Vec<Entry> {
         let mut state = self.lock();
         state.expire(now);
         let State { door, sessions, ended, .. } = &mut *state;
         let mut news = std::mem::take(ended);
-        for session in sessions.iter_mut().filter(|it| it.has_news) {
-            session.has_news = false;
+        let is_news = |it: &&mut Session| it.is_new || (it.has_news && which == News::All);
+        for session in sessions.iter_mut().filter(is_news) {
+            (session.is_new, session.has_news) = (false, false);
             news.push(session.entry(door, None));
         }
         news
@@ -197,7 +206,8 @@ impl State {
             connected_at: now,
             last_activity: now,
             n_tool_calls: 0,
-            has_news: true,
+            is_new: true,
+            has_news: false,
         });
         self.sessions.len() - 1
     }
