@@ -6,12 +6,14 @@
 
 mod ledger;
 mod registry;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 
 use crate::identity::{ContentHash, base62};
 
-pub(crate) use ledger::{Entry, Ledger, Past, each_line};
+pub(crate) use ledger::{Entry, LINE_BYTES_MAX, Ledger, Past, each_line};
 pub(crate) use registry::{Door, Keeping, Live, News, Registry, Sight};
 
 /// Characters of a client's name in the name of its file.

@@ -156,3 +156,6 @@ fn rewrite(folder: &Entered, stem: &str) -> io::Result<()> {
     file.sync_data()?;
     folder.rename(&draft, &name)
 }
+
+#[cfg(test)]
+mod tests;

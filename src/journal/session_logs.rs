@@ -126,3 +126,6 @@ fn describe(folder: &Entered, id: String) -> Option<LogFile> {
     let modified_at = modified_at.as_secs();
     Some(LogFile { session_id: id, size_bytes: metadata.len(), rotated, modified_at })
 }
+
+#[cfg(test)]
+mod tests;

@@ -65,7 +65,11 @@ impl Writing<'_> {
         let n_waiting = self.pending.len();
         self.pending.drain(..n_waiting.saturating_sub(PENDING_MAX));
         let mut outcome = self.history.append(&mut self.pending);
-        self.n_lines += n_waiting.saturating_sub(self.pending.len());
+        let n_written = n_waiting.saturating_sub(self.pending.len());
+        if 0 < n_written {
+            log::debug!("sessions written down n={n_written}");
+        }
+        self.n_lines += n_written;
         if COMPACT_LINES <= self.n_lines {
             self.n_lines = 0;
             outcome = outcome.and(self.history.compact());
