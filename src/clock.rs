@@ -23,7 +23,6 @@ impl Millis {
 
     /// The time as RFC 3339 has it, in UTC, with as much of a fraction as it needs:
     /// `2026-11-22T01:17:49.25Z`.
-    #[allow(dead_code, reason = "wired in the next step")]
     pub(crate) fn rfc3339(self) -> String {
         let [year, month, day, hour, minute, second] = self.parts();
         let fraction = format!(".{:03}", self.0.rem_euclid(1000));

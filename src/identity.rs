@@ -84,6 +84,11 @@ pub(crate) fn base62(hash: u64) -> String {
     digits(hash).map(char::from).iter().collect()
 }
 
+/// Whether a text looks like an id.
+pub(crate) fn is_base62(text: &str) -> bool {
+    text.len() == NodeId::CHARS && text.bytes().all(|it| it.is_ascii_alphanumeric())
+}
+
 /// The digits of a number in base 62, the most significant first.
 fn digits(number: u64) -> [u8; NodeId::CHARS] {
     let mut digits = [0; NodeId::CHARS];

@@ -30,7 +30,8 @@
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
 //! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` | values to values |
-//! | pure | `heat` `due` `nearest` `uri` | what cools; when something is due; what a typo or a URI means |
+//! | pure | `heat` `due` | what cools; when something is due |
+//! | pure | `nearest` `uri` | what a typo or a URI means |
 //! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
 //! | pure | `sessions` `ring` | who is connected, and who ever was; the latest of the log |
 //! | store | `store` `journal` | the only module that knows SQL; files of lines |
@@ -61,8 +62,7 @@
 //!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
 //!   may not say.
 //! - `sessions`: the registry of who is connected, and what the lines of a client's ledger come to.
-//!   `journal` keeps these lines, and other logs, in files below `.remindb/`, whoever else writes
-//!   them. `ring`: the latest records of the log.
+//!   `journal` keeps these lines and other logs in files below `.remindb/`. `ring`: the latest records of the log.
 //! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
 //!   group, and writes what differs; its `Watch` is what one remembers who does so again and again,
 //!   and `compile::voices` is where a file's words meet an agent's.
@@ -97,7 +97,7 @@ mod fingerprint;
 mod grams;
 mod heat;
 mod identity;
-#[allow(dead_code, unused_imports, reason = "wired in the next step")]
+#[allow(dead_code, unused_imports, reason = "resources that show it are to come")]
 mod journal;
 mod links;
 mod mcp;
@@ -109,14 +109,14 @@ mod query;
 mod ranks;
 mod redact;
 mod render;
-#[allow(dead_code, unused_imports, reason = "wired in the next step")]
+#[allow(dead_code, unused_imports, reason = "resources that show it are to come")]
 mod ring;
 mod rollback;
 mod rpc;
 mod scan;
 mod seeds;
 mod serve;
-#[allow(dead_code, unused_imports, reason = "wired in the next step")]
+#[allow(dead_code, unused_imports, reason = "resources that show it are to come")]
 mod sessions;
 mod store;
 mod text;

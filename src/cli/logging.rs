@@ -4,8 +4,8 @@
 //! read. A file that a folder's settings name lies inside that folder, also after links are
 //! followed, and is none that would be compiled.
 //!
-//! What passes is kept in a [`Ring`] as well, for those who watch, and a warning or an error about a
-//! session goes to that session's own log, too.
+//! What passes is kept in a [`Ring`] as well, for those who watch, and a warning or an error about
+//! a session goes to that session's own log, too.
 //!
 //! Only this program's own records are written. Libraries log what they work on, word by word, and
 //! that is the text of notes before its secrets are found.
@@ -30,8 +30,8 @@ use crate::ring::{self, Ring};
 /// Where this program's own records come from, which are the only ones that are written.
 const TARGET: &str = env!("CARGO_CRATE_NAME");
 
-/// Starts the log, and gives what keeps its latest records. The operator's flag counts more than the
-/// settings of the folder.
+/// Starts the log, and gives what keeps its latest records. The operator's flag counts more than
+/// the settings of the folder.
 pub(super) fn start(
     settings: &Logging,
     folder: Option<&Path>,

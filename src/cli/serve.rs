@@ -116,6 +116,9 @@ fn remembering(server: &Arc<Server<Tools>>, history: History, interval: Duration
     let rung = server.surface.sessions.bell.hear();
     let work = move |stop: &Stop| {
         let Tools { memory, sessions: it, .. } = &server.surface;
+        if let Err(error) = it.logs.prune() {
+            log::warn!("old logs of sessions were not removed: {error}");
+        }
         sessions::run(&it.registry, &rung, &history, interval, memory.clock(), stop);
     };
     Background { name: "sessions", work: Box::new(work) }

@@ -114,6 +114,11 @@ impl Entered {
         fs::rename(path, new_path)
     }
 
+    /// Removes a file, if it is there.
+    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+        self.find(name)?.map_or(Ok(()), fs::remove_file)
+    }
+
     /// The names of its files that end in `ending`, without it, sorted.
     pub(super) fn stems(&self, ending: &str) -> io::Result<Vec<String>> {
         let mut stems = Vec::new();

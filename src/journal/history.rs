@@ -10,6 +10,7 @@ use std::path::Path;
 
 use super::folder::{Entered, Folder};
 use super::sink;
+use crate::identity::is_base62;
 use crate::sessions::{Entry, Ledger, Past};
 
 const FOLDER: &str = "sessions";
@@ -104,8 +105,7 @@ fn lock(folder: &Entered) -> io::Result<File> {
 /// The hash in the name of a ledger.
 fn hash_of(stem: &str) -> Option<&str> {
     let (_, hash) = stem.rsplit_once('-')?;
-    let is_one = hash.len() == 11 && hash.bytes().all(|it| it.is_ascii_alphanumeric());
-    is_one.then_some(hash)
+    is_base62(hash).then_some(hash)
 }
 
 /// Entries by the stem of their file, in the order of the first of each.

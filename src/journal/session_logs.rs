@@ -12,6 +12,7 @@ use super::folder::{Entered, Folder};
 use super::sink::Sink;
 use crate::clock::Millis;
 use crate::config::LogFiles;
+use crate::identity::is_base62;
 use crate::ring;
 use crate::sessions::each_line;
 
@@ -20,6 +21,9 @@ const ENDING: &str = ".log";
 
 /// Characters of an id in the name of its file.
 const SLUG_CHARS_MAX: usize = 64;
+
+/// Logs that are kept.
+const LOGS_MAX: usize = 1_000;
 
 /// The logs of all sessions, as they are written down.
 #[derive(Clone, Debug)]
@@ -95,6 +99,22 @@ impl SessionLogs {
             entries.extend(serde_json::from_slice::<Record>(line));
         })?;
         Ok(Some(SessionLog { session_id: id, entries }))
+    }
+
+    /// Removes the logs of the sessions that ended first, where there are many.
+    pub(crate) fn prune(&self) -> io::Result<()> {
+        let Some(folder) = self.enter()?.filter(|_| self.bytes_max.is_some()) else {
+            return Ok(());
+        };
+        let mut logs: Vec<LogFile> = self.index()?;
+        // What has another name is somebody else's.
+        logs.retain(|it| is_base62(&it.session_id));
+        logs.sort_by_key(|it| it.modified_at);
+        for LogFile { session_id, .. } in &logs[..logs.len().saturating_sub(LOGS_MAX)] {
+            folder.remove(&format!("{session_id}{ENDING}.1"))?;
+            folder.remove(&format!("{session_id}{ENDING}"))?;
+        }
+        Ok(())
     }
 
     fn enter(&self) -> io::Result<Option<Entered>> {

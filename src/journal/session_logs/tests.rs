@@ -66,3 +66,26 @@ fn nothing_is_written_unless_it_is_wanted() {
     SessionLogs::new(None, &BOTH).append("a", &record(1)).unwrap();
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn old_logs_go_when_there_are_many() {
+    let home = tempfile::tempdir().unwrap();
+    let logs = SessionLogs::new(Some(home.path()), &BOTH);
+    let name = |n: usize| format!("{n:011}");
+    let path = |name: &str| home.path().join(".remindb/logs").join(name);
+    for n in 0..LOGS_MAX + 2 {
+        logs.append(&name(n), &record(1)).unwrap();
+        let at = UNIX_EPOCH + std::time::Duration::from_secs(n as u64);
+        fs::File::open(path(&format!("{}.log", name(n)))).unwrap().set_modified(at).unwrap();
+    }
+    fs::write(path(&format!("{}.log.1", name(0))), "").unwrap();
+    logs.append("mine", &record(1)).unwrap();
+    logs.prune().unwrap();
+    let left = logs.index().unwrap();
+    assert_eq!(left.len(), LOGS_MAX + 1);
+    assert_eq!(
+        (left[0].session_id.as_str(), left.last().unwrap().session_id.as_str()),
+        (&*name(2), "mine")
+    );
+    assert!(!path(&format!("{}.log.1", name(0))).exists());
+}
