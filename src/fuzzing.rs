@@ -6,6 +6,7 @@ pub mod frame;
 pub mod html;
 pub mod ignore;
 pub mod json;
+pub mod ledger;
 pub mod link;
 pub mod markdown;
 pub mod mathml;

@@ -30,9 +30,11 @@
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
 //! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` | values to values |
-//! | pure | `heat` `due` `nearest` `uri` | what cools; when to act; what a typo or a URI means |
+//! | pure | `heat` `due` | what cools; when something is due |
+//! | pure | `nearest` `uri` | what a typo or a URI means |
 //! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
-//! | store | `store` | the only module that knows SQL |
+//! | pure | `sessions` `ring` | who is connected, and who ever was; the latest of the log |
+//! | store | `store` `journal` | the only module that knows SQL; files of lines |
 //! | use cases | `scan` `workspace` `compile` `query` `render` | folders in, answers out |
 //! | use cases | `rollback` `memory` | an earlier state; all of it as one value |
 //! | protocol | `rpc` `mcp` | JSON-RPC frames; MCP in both eras; the table of tools |
@@ -59,6 +61,8 @@
 //! - `config`, `seeds` and `patterns`: settings, first temperatures and ignore patterns as text
 //!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
 //!   may not say.
+//! - `sessions`: the registry of who is connected, and what the lines of a client's ledger come to.
+//!   `journal` keeps these lines and other logs in files below `.remindb/`. `ring`: the latest records of the log.
 //! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
 //!   group, and writes what differs; its `Watch` is what one remembers who does so again and again,
 //!   and `compile::voices` is where a file's words meet an agent's.
@@ -96,6 +100,8 @@ mod fingerprint;
 mod grams;
 mod heat;
 mod identity;
+#[allow(dead_code, unused_imports, reason = "resources that show it are to come")]
+mod journal;
 mod links;
 mod mcp;
 mod memory;
@@ -106,11 +112,15 @@ mod query;
 mod ranks;
 mod redact;
 mod render;
+#[allow(dead_code, unused_imports, reason = "resources that show it are to come")]
+mod ring;
 mod rollback;
 mod rpc;
 mod scan;
 mod seeds;
 mod serve;
+#[allow(dead_code, unused_imports, reason = "resources that show it are to come")]
+mod sessions;
 mod store;
 mod text;
 mod tokens;

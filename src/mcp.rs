@@ -36,6 +36,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use crate::clock::Clock;
 use crate::rpc::{Fault, Params};
 use crate::uri::Vars;
 use method::Method;
@@ -43,7 +44,7 @@ use version::Version;
 
 pub(crate) use ask::{Capabilities, Capability, Elicited, Question, Unanswered};
 pub(crate) use call::{Call, Level, Outbox};
-pub(crate) use client::{Act, Client, Seen};
+pub(crate) use client::{Act, Called, Caller, Client, Seen};
 pub(crate) use connection::{Connection, Step};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use content::{Block, Message, Reply, Role};
@@ -137,6 +138,17 @@ pub(crate) trait Surface: Send + Sync + 'static {
     /// Takes note that a connection, by the transport's name of it, has ended.
     fn left(&self, _connection: &str) {}
 
+    /// Takes note that a tool call begins, on the thread that runs it.
+    fn begins(&self, _caller: &Caller) {}
+
+    /// Takes note that it is over, on the same thread.
+    fn called(&self, _caller: &Caller, _called: &Called) {}
+
+    /// What calls are timed by.
+    fn clock(&self) -> Clock {
+        Clock::System
+    }
+
     /// Rings when there may be a notice.
     fn bell(&self) -> Option<&Bell> {
         None
@@ -187,6 +199,21 @@ pub(crate) struct Completing<'a> {
     pub(crate) value: &'a str,
     /// What the other arguments are by now.
     pub(crate) others: Params,
+}
+
+impl ToolError {
+    /// Its name in the log.
+    fn kind(&self) -> &'static str {
+        match self {
+            ToolError::BadArgument(_) => "bad_argument",
+            ToolError::NotFound(_) => "not_found",
+            ToolError::Unavailable(_) => "unavailable",
+            ToolError::Internal(_) => "internal",
+            ToolError::Cancelled => "cancelled",
+            ToolError::Needs(_) => "needs_capability",
+            ToolError::Open => "input_required",
+        }
+    }
 }
 
 /// A registration, ready to serve any number of connections.

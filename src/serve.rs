@@ -5,9 +5,9 @@
 //! signal comes: nothing can wake it, and it goes with the process.
 
 pub(crate) mod heat;
-mod jsonl;
 pub(crate) mod notify;
 pub(crate) mod rescan;
+pub(crate) mod sessions;
 pub(crate) mod stdio;
 
 use std::io;

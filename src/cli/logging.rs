@@ -4,6 +4,9 @@
 //! read. A file that a folder's settings name lies inside that folder, also after links are
 //! followed, and is none that would be compiled.
 //!
+//! What passes is kept in a [`Ring`] as well, for those who watch, and a warning or an error about
+//! a session goes to that session's own log, too.
+//!
 //! Only this program's own records are written. Libraries log what they work on, word by word, and
 //! that is the text of notes before its secrets are found.
 
@@ -19,17 +22,22 @@ use simplelog::{ConfigBuilder, WriteLogger};
 use super::Failure;
 use crate::clock::Clock;
 use crate::config::{Level, LogFormat, Logging};
+use crate::journal::{self, SessionLogs};
+use crate::mcp::tools::sessions::current;
 use crate::parse::Syntax;
+use crate::ring::{self, Ring};
 
 /// Where this program's own records come from, which are the only ones that are written.
 const TARGET: &str = env!("CARGO_CRATE_NAME");
 
-/// Starts the log. The operator's flag counts more than the settings of the folder.
+/// Starts the log, and gives what keeps its latest records. The operator's flag counts more than
+/// the settings of the folder.
 pub(super) fn start(
     settings: &Logging,
     folder: Option<&Path>,
     is_verbose: bool,
-) -> Result<(), Failure> {
+    sessions: SessionLogs,
+) -> Result<Ring, Failure> {
     let level = match settings.level {
         _ if is_verbose => LevelFilter::Debug,
         Level::Debug => LevelFilter::Debug,
@@ -45,19 +53,54 @@ pub(super) fn start(
         })?),
         _ => Box::new(io::stderr()),
     };
-    // Both fail only where a logger is running already, which then gets the records.
-    match settings.format {
+    let lines: Box<dyn Log> = match settings.format {
         LogFormat::Text => {
             let config =
                 ConfigBuilder::new().set_time_format_rfc3339().add_filter_allow_str(TARGET).build();
-            let _ = WriteLogger::init(level, config, sink);
+            WriteLogger::new(level, config, sink)
         }
-        LogFormat::Json => {
-            log::set_max_level(level);
-            let _ = log::set_boxed_logger(Box::new(JsonLines { level, sink: Mutex::new(sink) }));
-        }
+        LogFormat::Json => Box::new(JsonLines { sink: Mutex::new(sink) }),
+    };
+    let ring = Ring::new(settings.buffer_size);
+    log::set_max_level(level);
+    // It fails only where a logger is running already, which then gets the records.
+    let _ = log::set_boxed_logger(Box::new(Tee { level, lines, ring: ring.clone(), sessions }));
+    Ok(ring)
+}
+
+/// Everybody who gets the records.
+struct Tee {
+    level: LevelFilter,
+    lines: Box<dyn Log>,
+    ring: Ring,
+    sessions: SessionLogs,
+}
+
+impl Log for Tee {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.level() <= self.level && metadata.target().starts_with(TARGET)
     }
-    Ok(())
+
+    fn log(&self, record: &Record<'_>) {
+        if !self.enabled(record.metadata()) {
+            return;
+        }
+        self.lines.log(record);
+        let (line, level) = (record.args().to_string(), record.level());
+        let now = Clock::System.now();
+        if level <= log::Level::Warn
+            && let Some(session) = current()
+        {
+            // What cannot be written here is in the log itself.
+            let _ =
+                self.sessions.append(&session, &journal::Record::new(&line, level.as_str(), now));
+        }
+        self.ring.push(ring::Record::new(&line, level.as_str(), now));
+    }
+
+    fn flush(&self) {
+        self.lines.flush();
+    }
 }
 
 /// Opens the file to append to it, making it and its folders. A path that leads out of the folder
@@ -98,26 +141,23 @@ fn in_full(path: &Path) -> PathBuf {
 
 /// One JSON object a record.
 struct JsonLines {
-    level: LevelFilter,
     sink: Mutex<Box<dyn Write + Send>>,
 }
 
 impl Log for JsonLines {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.level() <= self.level && metadata.target().starts_with(TARGET)
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
     }
 
     fn log(&self, record: &Record<'_>) {
-        if self.enabled(record.metadata()) {
-            let line = json!({
-                "time_ms": Clock::System.now().0,
-                "level": record.level().as_str().to_ascii_lowercase(),
-                "message": record.args().to_string(),
-            });
-            let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
-            // There is no better place to say that the log is gone.
-            let _ = writeln!(sink, "{line}");
-        }
+        let line = json!({
+            "time_ms": Clock::System.now().0,
+            "level": record.level().as_str().to_ascii_lowercase(),
+            "message": record.args().to_string(),
+        });
+        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        // There is no better place to say that the log is gone.
+        let _ = writeln!(sink, "{line}");
     }
 
     fn flush(&self) {

@@ -12,12 +12,15 @@ use super::args::Serve;
 use super::{Failure, Outcome, World, absolute, known_database, logging, n_threads, options};
 use crate::compile::FileWarning;
 use crate::config::{self, Config, Transport};
+use crate::journal::{History, SessionLogs};
+use crate::mcp::tools::sessions::Sessions;
 use crate::mcp::tools::watch::{self, Watch};
 use crate::mcp::tools::{ABOUT, Offer, RESOURCES, Tools};
 use crate::mcp::{Bell, PAGE_ROWS_MAX, Seal, Server};
 use crate::memory::Memory;
 use crate::serve::rescan::{Rescan, Settings};
-use crate::serve::{Background, Interrupts, Stop, heat, notify, stdio};
+use crate::serve::{Background, Interrupts, Stop, heat, notify, sessions, stdio};
+use crate::sessions::{Door, Keeping, Registry};
 use crate::store::IfMissing;
 use crate::workspace::{Live, Workspace};
 
@@ -42,7 +45,9 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     };
     let workspace = Arc::clone(live.current());
     check_transport(&workspace.config)?;
-    logging::start(&workspace.config.server.logging, source.as_deref(), args.is_verbose)?;
+    let log_settings = &workspace.config.server.logging;
+    let logs = SessionLogs::new(source.as_deref(), &log_settings.session_files);
+    let _ring = logging::start(log_settings, source.as_deref(), args.is_verbose, logs.clone())?;
     quiet_panics();
     for it in &workspace.untrusted {
         // Not into the log: the same folder says where that goes and how quiet it is.
@@ -57,6 +62,9 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     if is_new {
         log::info!("a new memory was made at `{}`", database.display());
     }
+    let holder = holder();
+    let keeping = if source.is_some() { Keeping::News } else { Keeping::Nothing };
+    let registry = Registry::new(Door::stdio(), &holder, keeping);
     let server = Arc::new(Server {
         about: ABOUT,
         tools: offer.tools(),
@@ -70,11 +78,14 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
             n_threads: n_threads(),
             bell: Bell::default(),
             watch: Watch::default(),
+            sessions: Sessions { registry, bell: Bell::default(), logs },
         },
         hub: Arc::default(),
     });
     let mut background = vec![cooling(&server), notifying(&server)];
     if let Some(source) = source {
+        let flush_interval = workspace.config.server.sessions.flush_interval;
+        background.push(remembering(&server, History::new(&source), flush_interval));
         let settings = move |memory: &Memory| {
             memory.reload();
             let config = &memory.workspace().config;
@@ -82,7 +93,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
             rescan.interval = interval.unwrap_or(rescan.interval);
             Settings { rescan, files: config.server.rescan_files.clone() }
         };
-        let leases = Arc::new(server.surface.memory.leases(&holder())?);
+        let leases = Arc::new(server.surface.memory.leases(&holder)?);
         let rescan = Rescan::new(&source, n_threads(), leases, settings);
         let hub = Arc::clone(&server.hub);
         let rescan = rescan.telling(move || hub.touch(watch::RESCAN));
@@ -118,6 +129,20 @@ fn notifying(server: &Arc<Server<Tools>>) -> Background {
     let server = Arc::clone(server);
     let work = move |stop: &Stop| notify::run(&server, stop);
     Background { name: "notify", work: Box::new(work) }
+}
+
+/// Writes down who uses the memory.
+fn remembering(server: &Arc<Server<Tools>>, history: History, interval: Duration) -> Background {
+    let server = Arc::clone(server);
+    let rung = server.surface.sessions.bell.hear();
+    let work = move |stop: &Stop| {
+        let Tools { memory, sessions: it, .. } = &server.surface;
+        if let Err(error) = it.logs.prune() {
+            log::warn!("old logs of sessions were not removed: {error}");
+        }
+        sessions::run(&it.registry, &rung, &history, interval, memory.clock(), stop);
+    };
+    Background { name: "sessions", work: Box::new(work) }
 }
 
 /// How often the source folder is scanned, where the command line or the environment says so.

@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use super::Version;
+use crate::rpc::Params;
 use crate::text;
 
 /// Characters of a name or version; the rest is cut off.
@@ -45,9 +46,55 @@ pub(crate) enum Act {
     Asks,
 }
 
+/// Who sent a request that takes its time.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    /// The transport's name of the connection.
+    pub(crate) connection: String,
+    /// Who it is.
+    pub(crate) client: Client,
+    /// The version that the request is in.
+    pub(crate) version: Version,
+}
+
+impl Caller {
+    /// The call, as news about the one who sent it.
+    pub(crate) fn seen(&self) -> Seen<'_> {
+        let Caller { connection, client, version } = self;
+        Seen { connection, client, version: *version, act: Act::CallsTool }
+    }
+}
+
+/// A tool call that is over, without a word of what was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Called {
+    /// The tool's name.
+    pub(crate) tool: &'static str,
+    /// Bytes of all texts in the arguments.
+    pub(crate) payload_bytes: usize,
+    /// How long it took.
+    pub(crate) elapsed_ms: i64,
+    /// What kind of failure it ended with, if it did.
+    pub(crate) failure: Option<&'static str>,
+}
+
+/// Bytes of all texts in an object of arguments, whose depth is bounded by its reading.
+pub(super) fn text_bytes(arguments: &Params) -> usize {
+    let mut n_bytes = 0;
+    let mut open: Vec<&Value> = arguments.values().collect();
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) => n_bytes += text.len(),
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => open.extend(members.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => (),
+        }
+    }
+    n_bytes
+}
+
 /// A request, as news about the one who sent it.
 #[derive(Clone, Copy, Debug)]
-#[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) struct Seen<'a> {
     /// The transport's name of the connection.
     pub(crate) connection: &'a str,

@@ -13,8 +13,8 @@ use super::job::Task;
 use super::subscription::Subscriptions;
 use super::version::{Meta, neither_era, supported};
 use super::{
-    Act, Call, Capabilities, Client, Job, LIST_CACHE, Level, Line, Method, Outbox, Seen, Server,
-    Surface, Version,
+    Act, Call, Caller, Capabilities, Client, Job, LIST_CACHE, Level, Line, Method, Outbox, Seen,
+    Server, Surface, Version,
 };
 use crate::rpc::{Fault, Frame, Id, Message, Notification, Params, Request, result_line};
 use crate::text;
@@ -320,7 +320,8 @@ impl Connection {
     ) -> Result<Step, Fault> {
         let (ticket, cancelled) = self.in_flight.admit(&id).ok_or_else(in_use)?;
         let call = Call::new(cancelled, outbox.clone(), told);
-        Ok(Step::Run(Box::new(Job { id, task, version, call, ticket })))
+        let caller = Caller { connection: self.id.clone(), client: self.client.clone(), version };
+        Ok(Step::Run(Box::new(Job { id, task, caller, call, ticket })))
     }
 }
 

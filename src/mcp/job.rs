@@ -1,5 +1,6 @@
 //! Requests that take their time: found in order by the connection, done on any thread.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value, json};
@@ -10,8 +11,8 @@ use super::content::error_json;
 use super::fault::{bad_uri, missing_capability, no_resource};
 use super::method::Method;
 use super::{
-    Call, Completing, Line, READ_CACHE, ReadError, Server, Subject, Surface, ToolError, Version,
-    input,
+    Call, Called, Caller, Completing, Line, READ_CACHE, ReadError, Server, Subject, Surface,
+    ToolError, Version, client, input,
 };
 use crate::rpc::{self, Escaped, Fault, Id, Params};
 use crate::text;
@@ -25,7 +26,7 @@ const COMPLETIONS_MAX: usize = 100;
 pub(crate) struct Job {
     pub(super) id: Id,
     pub(super) task: Task,
-    pub(super) version: Version,
+    pub(super) caller: Caller,
     pub(super) call: Call,
     pub(super) ticket: Ticket,
 }
@@ -163,13 +164,29 @@ impl<S: Surface> Server<S> {
     /// Runs a job to its end; gives the line of its reply, or nothing when it was cancelled.
     pub(crate) fn run(&self, job: Job) -> Option<Line> {
         let name = self.name_of(&job);
-        let Job { id, task, version, mut call, ticket } = job;
+        let Job { id, task, caller, mut call, ticket } = job;
         if call.is_cancelled() {
             return None;
         }
         let request = task.fingerprint();
-        let outcome =
-            catch_unwind(AssertUnwindSafe(|| self.perform(&id, task, version, &call, name)));
+        let payload_bytes = match &task {
+            Task::Tool { arguments, .. } => Some(client::text_bytes(arguments)),
+            Task::Read { .. } | Task::Prompt { .. } | Task::Complete { .. } => None,
+        };
+        let watch = self.surface.clock().stopwatch();
+        if payload_bytes.is_some() {
+            self.surface.begins(&caller);
+        }
+        let failure = Cell::new(None);
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            self.perform(&id, task, caller.version, &call, name, &failure)
+        }));
+        if let Some(payload_bytes) = payload_bytes {
+            let failure = if outcome.is_err() { Some("panic") } else { failure.get() };
+            let elapsed_ms = watch.elapsed_ms();
+            self.surface
+                .called(&caller, &Called { tool: name, payload_bytes, elapsed_ms, failure });
+        }
         if call.is_cancelled() {
             return None;
         }
@@ -194,9 +211,12 @@ impl<S: Surface> Server<S> {
         version: Version,
         call: &Call,
         name: &str,
+        failure: &Cell<Option<&'static str>>,
     ) -> Result<Line, Failed> {
         match task {
-            Task::Tool { idx, arguments } => self.call_tool(id, idx, arguments, version, call),
+            Task::Tool { idx, arguments } => {
+                self.call_tool(id, idx, arguments, version, call, failure)
+            }
             Task::Read { idx, uri, vars } => {
                 self.read_resource(id, idx, &uri, &vars, version).map_err(Failed::Fault)
             }
@@ -238,6 +258,7 @@ impl<S: Surface> Server<S> {
         arguments: Params,
         version: Version,
         call: &Call,
+        failure: &Cell<Option<&'static str>>,
     ) -> Result<Line, Failed> {
         let tool = self.tools.get(idx).ok_or_else(gone)?;
         let made =
@@ -248,6 +269,7 @@ impl<S: Surface> Server<S> {
                 let notice = is_carrier.then(|| self.surface.notice(beside)).flatten();
                 Ok((reply, notice))
             });
+        failure.set(made.as_ref().err().map(ToolError::kind));
         let mut rider = None;
         let body = match made {
             Ok((reply, notice)) => {

@@ -9,6 +9,7 @@ mod confirm;
 pub(crate) mod prompts;
 mod read;
 mod relate;
+pub(crate) mod sessions;
 mod versions;
 pub(crate) mod watch;
 mod write;
@@ -20,16 +21,17 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Call, Effect, Message, Notice, Prompt, ReadError, Reply, Surface, Tool,
-    ToolError,
+    About, Arg, Args, Bell, Call, Called, Caller, Effect, Message, Notice, Prompt, ReadError,
+    Reply, Seen, Surface, Tool, ToolError,
 };
-use crate::clock::Millis;
+use crate::clock::{Clock, Millis};
 use crate::config::Budgets;
 use crate::memory::{Answer, Error, Memory};
 use crate::parse::link::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::query::{self, QueryError};
 use crate::store::reader::Reader;
 use crate::uri::Vars;
+use sessions::Sessions;
 use watch::Watch;
 
 /// Who the server says it is.
@@ -56,6 +58,8 @@ pub(crate) struct Tools {
     pub(crate) bell: Bell,
     /// What changed of the memory, for whoever subscribed to it.
     pub(crate) watch: Watch,
+    /// Who uses the memory.
+    pub(crate) sessions: Sessions,
 }
 
 /// What a tool asks a connection that cannot write.
@@ -112,15 +116,35 @@ impl Surface for Tools {
         cold::notice(&self.memory, beside.as_ref().map(|(args, reply)| (&**args, *reply)))
     }
 
-    fn bell(&self) -> Option<&Bell> {
-        Some(&self.bell)
-    }
-
     fn listened(&self) {
         if let Err(error) = self.watch.begin(&self.memory) {
             // What changes until the first look goes unnoticed.
             log::warn!("the memory is not watched yet: {error}");
         }
+    }
+
+    fn saw(&self, seen: &Seen<'_>) {
+        self.sessions.saw(seen, &self.memory.workspace().redactor, self.clock().now());
+    }
+
+    fn left(&self, connection: &str) {
+        self.sessions.left(connection, self.clock().now());
+    }
+
+    fn begins(&self, caller: &Caller) {
+        self.sessions.begins(caller, &self.memory.workspace().redactor);
+    }
+
+    fn called(&self, _: &Caller, called: &Called) {
+        self.sessions.called(called, self.clock().now());
+    }
+
+    fn clock(&self) -> Clock {
+        self.memory.clock().clone()
+    }
+
+    fn bell(&self) -> Option<&Bell> {
+        Some(&self.bell)
     }
 }
 

@@ -32,6 +32,8 @@ mod readme;
 mod redaction;
 /// A folder that changes while it is served, and while it is not.
 mod rescan;
+/// Who used the memory, as it is written down, and what is not.
+mod sessions;
 /// A folder, the program, and a client.
 mod support;
 /// The rules of the house.
