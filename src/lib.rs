@@ -122,7 +122,7 @@ pub mod fuzzing;
 
 pub use clock::{Clock, Millis};
 pub use compile::{CompileError, FileWarning, Purged, Report};
-pub use memory::{Answer, Error, ForgetMode, Memory, WriteMode};
+pub use memory::{Answer, Error, ForgetMode, Memory, Observer, WriteMode};
 pub use parse::{Parsed, Syntax, Warning, decode, parse};
 pub use store::StoreError;
 pub use tree::{Format, Node, NodeType, Tree};

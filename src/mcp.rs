@@ -18,6 +18,7 @@ pub(crate) mod fixture;
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod input;
 pub(crate) mod notice;
+pub(crate) mod resources;
 pub(crate) mod tools;
 pub(crate) mod version;
 

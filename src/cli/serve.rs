@@ -12,6 +12,7 @@ use super::args::Serve;
 use super::{Failure, Outcome, World, absolute, known_database, logging, n_threads, options};
 use crate::compile::FileWarning;
 use crate::config::{self, Config, Transport};
+use crate::mcp::resources::RESOURCES;
 use crate::mcp::tools::{ABOUT, TOOLS, Tools};
 use crate::mcp::{Bell, Server};
 use crate::memory::Memory;
@@ -53,8 +54,9 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     let server = Arc::new(Server {
         about: ABOUT,
         tools: TOOLS,
-        resources: &[],
+        resources: RESOURCES,
         surface: Tools {
+            observer: memory.observer(),
             memory,
             source: source.clone(),
             n_threads: n_threads(),

@@ -11,7 +11,6 @@ mod versions;
 mod write;
 
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -20,10 +19,12 @@ use serde_json::{Value, json};
 
 use super::{
     About, Arg, Args, Bell, Call, Effect, Notice, ReadError, Reply, Surface, Tool, ToolError,
+    resources,
 };
 use crate::clock::Millis;
 use crate::config::Budgets;
-use crate::memory::{Answer, Error, Memory};
+use crate::heat::Lines;
+use crate::memory::{Answer, Error, Memory, Observer};
 use crate::parse::link::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::query::{self, QueryError};
 use crate::store::reader::Reader;
@@ -44,6 +45,8 @@ pub(crate) const ABOUT: About = About {
 
 /// A memory as MCP offers it.
 pub(crate) struct Tools {
+    /// Can only look. It goes before the memory does, whose last connection puts the file in order.
+    pub(crate) observer: Observer,
     pub(crate) memory: Memory,
     /// The folder that the server keeps compiled; relative paths are below it.
     pub(crate) source: Option<PathBuf>,
@@ -62,6 +65,8 @@ pub(crate) enum Run {
     Read(Question),
     /// The same, with a budget from the settings where the call names none.
     Budgeted(fn(&Budgets) -> Option<u32>, Question),
+    /// The same, without arguments, told what is called cold and hot.
+    Survey(fn(&Reader, Lines, Millis) -> Result<query::Answer, QueryError>),
     /// Calls one method of the memory, which makes at most one snapshot.
     Write(fn(&Memory, &Args) -> Result<Answer, Error>),
     /// Compiles files into the memory.
@@ -70,12 +75,16 @@ pub(crate) enum Run {
 
 impl Surface for Tools {
     type Run = Run;
-    type Read = Infallible;
+    type Read = resources::Read;
 
     fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
         match run {
             Run::Read(question) => self.ask(*question, args),
             Run::Budgeted(_, question) => self.ask(*question, &self.completed(run, args)),
+            Run::Survey(survey) => {
+                let lines = self.memory.rates().lines();
+                self.ask(|reader, _, now| survey(reader, lines, now), args)
+            }
             Run::Write(write) => {
                 let Answer { text, structured } = write(&self.memory, args)?;
                 Ok(Reply { text, structured: Some(structured) })
@@ -84,8 +93,13 @@ impl Surface for Tools {
         }
     }
 
-    fn read(&self, read: &Infallible, _: &Vars, _: &mut dyn fmt::Write) -> Result<(), ReadError> {
-        match *read {}
+    fn read(
+        &self,
+        read: &resources::Read,
+        vars: &Vars,
+        out: &mut dyn fmt::Write,
+    ) -> Result<(), ReadError> {
+        read(&self.observer, vars, out)
     }
 
     fn notice(&self, beside: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
@@ -103,7 +117,7 @@ impl Tools {
     fn completed<'a>(&self, run: &Run, args: &'a Args) -> Cow<'a, Args> {
         let budget = match run {
             Run::Budgeted(of, _) => of(&self.memory.workspace().config.budgets),
-            Run::Read(_) | Run::Write(_) | Run::Compile(_) => None,
+            Run::Read(_) | Run::Survey(_) | Run::Write(_) | Run::Compile(_) => None,
         };
         match budget {
             None => Cow::Borrowed(args),
@@ -111,7 +125,11 @@ impl Tools {
         }
     }
 
-    fn ask(&self, question: Question, args: &Args) -> Result<Reply, ToolError> {
+    fn ask(
+        &self,
+        question: impl FnOnce(&Reader, &Args, Millis) -> Result<query::Answer, QueryError>,
+        args: &Args,
+    ) -> Result<Reply, ToolError> {
         let now = self.memory.clock().now();
         let answer = self.memory.ask(|reader| question(reader, args, now))?;
         Ok(Reply { text: answer.text, structured: Some(answer.structured) })
@@ -317,7 +335,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[],
         output: Some(read::stats_output),
         effect: Effect::Reads,
-        run: Run::Read(read::stats),
+        run: Run::Survey(query::stats),
     },
     Tool {
         name: "MemorySummarize",
