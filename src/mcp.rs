@@ -1,46 +1,67 @@
 //! The protocol engine: from a message to what is to be done about it, in both eras of MCP.
 //!
-//! A [`Server`] is a registration: who it is, a table of tools, and a [`Surface`] that runs them.
-//! The engine knows no tool, no database and no transport. A transport owns one [`Connection`] for
-//! each client, hands it every frame in order, and does what the [`Step`] says; tool calls are
-//! [`Job`]s that may run on any thread.
+//! A [`Server`] is a registration: who it is, tables of tools, resources and prompts, and a
+//! [`Surface`] that runs them. The engine knows no tool, no database and no transport. A transport
+//! owns one [`Connection`] for each client, hands it every frame in order, and does what the
+//! [`Step`] says; whatever the surface does is a [`Job`] that may run on any thread.
 //!
 //! *Legacy* versions open with `initialize`, and the era is a property of the connection. The
 //! *modern* version stands in the `_meta` of every request, and the era is the request's. A handler
-//! gets checked arguments and a [`Call`], and cannot tell them apart.
+//! gets checked arguments and a [`Call`], by which it tells and asks, and cannot tell them apart.
 
+mod ask;
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod call;
 mod client;
 pub(crate) mod connection;
+mod content;
+pub(crate) mod fault;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fixture;
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod input;
+mod job;
+mod method;
 pub(crate) mod notice;
+mod page;
 pub(crate) mod resources;
+mod rows;
+mod schema;
+mod seal;
 pub(crate) mod tools;
 pub(crate) mod version;
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crossbeam_channel::{Receiver, never};
 use serde_json::{Map, Value, json};
 
-use crate::rpc::{self, Fault, Id, Params};
+use crate::rpc::{Fault, Params};
 use crate::uri::Vars;
-use call::Ticket;
+use method::Method;
 use version::Version;
 
+pub(crate) use ask::{Capabilities, Capability, Elicited, Question, Unanswered};
 pub(crate) use call::{Call, Level, Outbox};
 pub(crate) use client::{Act, Client, Seen};
 pub(crate) use connection::{Connection, Step};
+#[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
+pub(crate) use content::{Block, Message, Reply, Role};
 pub(crate) use input::{Arg, Args};
+pub(crate) use job::Job;
 pub(crate) use notice::{Bell, Line, Notice, Receipt};
+pub(crate) use page::PAGE_ROWS_MAX;
+#[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
+pub(crate) use rows::{Effect, Form, Prompt, Resource, Tool};
+pub(crate) use seal::Seal;
 
-/// How long a client may keep a list that never changes while the server runs.
-const LIST_TTL_MS: u64 = 5 * 60 * 1000;
+/// How long and where a client may keep a result.
+type Cache = (u64, &'static str);
+
+/// Of a list that never changes while the server runs, and is the same for everybody.
+const LIST_CACHE: Cache = (5 * 60 * 1000, "public");
+/// Of contents, which change at any time and are somebody's notes.
+const READ_CACHE: Cache = (0, "private");
 
 /// What the server says about itself.
 #[derive(Clone, Copy, Debug)]
@@ -53,58 +74,6 @@ pub(crate) struct About {
     pub(crate) version: &'static str,
     /// How an agent makes good use of it; paid for in every session.
     pub(crate) instructions: &'static str,
-}
-
-/// What a tool does to the world, for clients that ask their user first.
-#[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
-    /// Changes nothing that anybody could miss.
-    Reads,
-    /// Adds; what was there stays.
-    Adds,
-    /// Sets a mark; what was there stays, and twice is as good as once.
-    Marks,
-    /// Changes or removes; twice is as good as once.
-    Replaces,
-    /// Changes or removes, each time anew.
-    Destroys,
-}
-
-/// One tool: a row of the registration's table.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tool<R: 'static> {
-    /// Its name in calls.
-    pub(crate) name: &'static str,
-    /// Its name for people.
-    pub(crate) title: &'static str,
-    /// When to use it and what comes back.
-    pub(crate) description: &'static str,
-    /// What it takes.
-    pub(crate) args: &'static [Arg],
-    /// The JSON Schema of `structured` in its replies, an object at the root; `None` for text only.
-    pub(crate) output: Option<fn() -> Value>,
-    /// What it does to the world.
-    pub(crate) effect: Effect,
-    /// How the surface runs it.
-    pub(crate) run: R,
-}
-
-/// One resource, or one kind of them: a row of the registration's table.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Resource<R: 'static> {
-    /// Its URI; with a variable in braces (RFC 6570) it is the template of many.
-    pub(crate) uri: &'static str,
-    /// Its name for programs.
-    pub(crate) name: &'static str,
-    /// Its name for people.
-    pub(crate) title: &'static str,
-    /// What it shows.
-    pub(crate) description: &'static str,
-    /// Whether clients may ask to be told of its changes.
-    pub(crate) is_subscribable: bool,
-    /// How the surface reads it.
-    pub(crate) read: R,
 }
 
 /// Why a resource cannot be read.
@@ -127,17 +96,33 @@ pub(crate) trait Surface: Send + Sync + 'static {
     type Run: Send + Sync + 'static;
     /// What a row of the resources says about how it is read.
     type Read: Send + Sync + 'static;
+    /// What a row of the prompts says about how it is made.
+    type Prompt: Send + Sync + 'static;
 
     /// Runs one tool. A panic in here is one internal error, and the server goes on.
     fn call(&self, run: &Self::Run, args: &Args, call: &Call) -> Result<Reply, ToolError>;
 
-    /// Reads a resource of JSON into `out`, which is thrown away after an error.
+    /// Writes a resource to `out` in the form that its row says; all of it is thrown away after an
+    /// error.
     fn read(
         &self,
         read: &Self::Read,
         vars: &Vars,
         out: &mut dyn fmt::Write,
     ) -> Result<(), ReadError>;
+
+    /// Makes the messages of a prompt.
+    fn prompt(
+        &self,
+        get: &Self::Prompt,
+        args: &Args,
+        call: &Call,
+    ) -> Result<Vec<Message>, ToolError>;
+
+    /// What an argument of a prompt, or a variable of a template, could be, likeliest first.
+    fn complete(&self, _asked: &Completing<'_>) -> Vec<String> {
+        Vec::new()
+    }
 
     /// What the client should know and did not ask for: on its own, or at the end of the reply of a
     /// tool to these arguments, whose bounds it keeps.
@@ -157,16 +142,7 @@ pub(crate) trait Surface: Send + Sync + 'static {
     }
 }
 
-/// What a tool answers.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Reply {
-    /// For the agent.
-    pub(crate) text: String,
-    /// The same facts for a program, as the tool's output schema says.
-    pub(crate) structured: Option<Value>,
-}
-
-/// Why a tool has no answer. The agent reads it, so it says what to do instead.
+/// Why a tool, or a prompt, has no answer. The agent reads it, so it says what to do instead.
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ToolError {
@@ -180,6 +156,33 @@ pub(crate) enum ToolError {
     Internal(String),
     /// The call was cancelled, and nobody waits for a reply.
     Cancelled,
+    /// The client cannot do what the call needs.
+    Needs(Capability),
+    /// The client has to answer what it was asked, and the call runs anew.
+    Open,
+}
+
+/// What is completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// An argument of the prompt of this name.
+    Prompt(&'static str),
+    /// A variable of this template.
+    Resource(&'static str),
+}
+
+/// A question for completions.
+#[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
+#[derive(Debug)]
+pub(crate) struct Completing<'a> {
+    /// Whose argument it is.
+    pub(crate) subject: Subject,
+    /// The argument's name.
+    pub(crate) argument: &'a str,
+    /// What was typed of it.
+    pub(crate) value: &'a str,
+    /// What the other arguments are by now.
+    pub(crate) others: Params,
 }
 
 /// A registration, ready to serve any number of connections.
@@ -188,96 +191,32 @@ pub(crate) struct Server<S: Surface> {
     /// What it says about itself.
     pub(crate) about: About,
     /// Its tools, in the order in which they are listed.
-    pub(crate) tools: &'static [Tool<S::Run>],
+    pub(crate) tools: Vec<Tool<S::Run>>,
     /// Its resources and their templates, in the order in which they are listed.
     pub(crate) resources: &'static [Resource<S::Read>],
+    /// Its prompts, in the order in which they are listed.
+    pub(crate) prompts: &'static [Prompt<S::Prompt>],
+    /// Rows of one page of a list.
+    pub(crate) page_rows_max: usize,
+    /// What protects the state that travels through clients.
+    pub(crate) seal: Seal,
     /// What runs them.
     pub(crate) surface: S,
 }
 
-/// A tool call that was found in order and waits for a thread.
-#[derive(Debug)]
-pub(crate) struct Job {
-    id: Id,
-    tool_idx: usize,
-    arguments: Params,
-    version: Version,
-    call: Call,
-    ticket: Ticket,
-}
-
-impl Job {
-    /// The request's id, for the log.
-    pub(crate) fn id(&self) -> &Id {
-        &self.id
-    }
-}
-
 impl<S: Surface> Server<S> {
-    /// The name of the tool that a job calls.
-    pub(crate) fn tool_name(&self, job: &Job) -> &'static str {
-        self.tools.get(job.tool_idx).map_or("", |tool| tool.name)
-    }
-
-    /// Runs a call to its end; gives the line of its reply, or nothing when it was cancelled.
-    pub(crate) fn run(&self, job: Job) -> Option<Line> {
-        let Job { id, tool_idx, arguments, version, call, ticket } = job;
-        let tool = self.tools.get(tool_idx)?;
-        if call.is_cancelled() {
-            return None;
-        }
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let args = input::check(tool.args, arguments).map_err(ToolError::BadArgument)?;
-            let reply = self.surface.call(&tool.run, &args, &call)?;
-            let is_carrier = version.is_modern() && !call.is_cancelled();
-            let notice =
-                is_carrier.then(|| self.surface.notice(Some((&tool.run, &args, &reply)))).flatten();
-            Ok((reply, notice))
-        }));
-        if call.is_cancelled() {
-            return None;
-        }
-        // From here on the id may be used again.
-        drop(ticket);
-        let mut rider = None;
-        let result = match outcome {
-            Ok(Ok((reply, notice))) => {
-                rider = notice;
-                reply_json(reply, version)
-            }
-            Ok(Err(ToolError::BadArgument(text) | ToolError::NotFound(text))) => error_json(&text),
-            Ok(Err(ToolError::Cancelled)) => error_json("cancelled"),
-            Ok(Err(ToolError::Unavailable(text))) => {
-                log::error!("tool failed tool={}: {text}", tool.name);
-                error_json(&text)
-            }
-            Ok(Err(ToolError::Internal(detail))) => {
-                log::error!("tool failed tool={}: {detail}", tool.name);
-                error_json("internal error; the server's log says more")
-            }
-            Err(_panic) => {
-                log::error!("tool panicked tool={}", tool.name);
-                let fault = Fault::new(Fault::INTERNAL, "internal error; the server goes on");
-                return Some(rpc::error_line(Some(&id), &fault).into());
-            }
-        };
-        let mut result = self.dress(version, result, None);
-        let receipt = rider.map(|notice| notice.ride_on(&mut result));
-        Some(Line { text: rpc::result_line(&id, &Value::Object(result)), receipt })
-    }
-
     /// What every result of a version carries besides its own.
     fn dress(
         &self,
         version: Version,
         mut body: Map<String, Value>,
-        ttl_ms: Option<u64>,
+        cache: Option<Cache>,
     ) -> Map<String, Value> {
         if version.is_modern() {
             body.insert("resultType".to_owned(), "complete".into());
-            if let Some(ttl_ms) = ttl_ms {
+            if let Some((ttl_ms, scope)) = cache {
                 body.insert("ttlMs".to_owned(), ttl_ms.into());
-                body.insert("cacheScope".to_owned(), "public".into());
+                body.insert("cacheScope".to_owned(), scope.into());
             }
             let server = json!({"io.modelcontextprotocol/serverInfo": self.info()});
             body.insert("_meta".to_owned(), server);
@@ -290,73 +229,61 @@ impl<S: Surface> Server<S> {
         json!({"name": name, "title": title, "version": version})
     }
 
-    fn tools_json(&self, version: Version) -> Vec<Value> {
-        self.tools.iter().map(|tool| tool.json(version)).collect()
+    fn has_tools(&self) -> bool {
+        !self.tools.is_empty()
     }
-}
 
-/// What the server can do, the same in every version.
-fn capabilities() -> Value {
-    json!({"logging": {}, "tools": {}})
-}
+    fn has_resources(&self) -> bool {
+        !self.resources.is_empty()
+    }
 
-impl<R> Tool<R> {
-    fn json(&self, version: Version) -> Value {
-        let mut json = json!({"name": self.name});
-        if Version::V2025_06_18 <= version {
-            json["title"] = self.title.into();
+    fn has_prompts(&self) -> bool {
+        !self.prompts.is_empty()
+    }
+
+    /// Whether there is anything whose arguments could be completed.
+    fn has_completions(&self) -> bool {
+        let takes_any = |it: &Prompt<S::Prompt>| !it.args.is_empty();
+        self.resources.iter().any(Resource::is_template) || self.prompts.iter().any(takes_any)
+    }
+
+    /// What the server can do: what is registered, and no more.
+    fn capabilities(&self) -> Value {
+        let mut known = Map::from_iter([("logging".to_owned(), json!({}))]);
+        let members = [
+            ("tools", self.has_tools()),
+            ("resources", self.has_resources()),
+            ("prompts", self.has_prompts()),
+            ("completions", self.has_completions()),
+        ];
+        known.extend(members.iter().filter(|it| it.1).map(|it| (it.0.to_owned(), json!({}))));
+        Value::Object(known)
+    }
+
+    /// The page of a list that `params` ask for.
+    fn list(
+        &self,
+        method: Method,
+        version: Version,
+        params: &Params,
+    ) -> Result<Map<String, Value>, Fault> {
+        let rows_max = self.page_rows_max;
+        let resources =
+            |is_template| self.resources.iter().filter(move |it| it.is_template() == is_template);
+        match method {
+            Method::ListResources => {
+                page::list("resources", resources(false), rows_max, params, |it| it.json(version))
+            }
+            Method::ListTemplates => {
+                let rows = resources(true);
+                page::list("resourceTemplates", rows, rows_max, params, |it| it.json(version))
+            }
+            Method::ListPrompts => {
+                page::list("prompts", self.prompts.iter(), rows_max, params, |it| it.json(version))
+            }
+            _ => page::list("tools", self.tools.iter(), rows_max, params, |it| it.json(version)),
         }
-        json["description"] = self.description.into();
-        json["inputSchema"] = input::schema(self.args);
-        if Version::V2025_06_18 <= version
-            && let Some(output) = self.output
-        {
-            json["outputSchema"] = output();
-        }
-        if Version::V2025_03_26 <= version {
-            json["annotations"] = self.effect.json();
-        }
-        json
     }
-}
-
-impl Effect {
-    /// The hints, all of them where they mean something: their defaults are the worst case.
-    fn json(self) -> Value {
-        let (destructive, idempotent) = match self {
-            Effect::Reads => return json!({"readOnlyHint": true, "openWorldHint": false}),
-            Effect::Adds => (false, false),
-            Effect::Marks => (false, true),
-            Effect::Replaces => (true, true),
-            Effect::Destroys => (true, false),
-        };
-        json!({
-            "readOnlyHint": false,
-            "destructiveHint": destructive,
-            "idempotentHint": idempotent,
-            "openWorldHint": false,
-        })
-    }
-}
-
-fn reply_json(reply: Reply, version: Version) -> Map<String, Value> {
-    let mut body = text_json(&reply.text);
-    if Version::V2025_06_18 <= version
-        && let Some(structured) = reply.structured
-    {
-        body.insert("structuredContent".to_owned(), structured);
-    }
-    body
-}
-
-fn error_json(text: &str) -> Map<String, Value> {
-    let mut body = text_json(text);
-    body.insert("isError".to_owned(), true.into());
-    body
-}
-
-fn text_json(text: &str) -> Map<String, Value> {
-    Map::from_iter([("content".to_owned(), json!([{"type": "text", "text": text}]))])
 }
 
 #[cfg(test)]

@@ -7,12 +7,13 @@
 //!    `result` and `error` occur at most once;
 //! 3. `jsonrpc` is `"2.0"`, and `id`, where there is one, is a string or a number;
 //! 4. `method` is a string and `params` an object, null or absent; or there is no `method`, and a
-//!    `result` or an `error` instead.
+//!    `result` or an `error` instead, which makes it a response.
 //!
 //! Every other line is refused with exactly one error, and the next line is read as if nothing had
 //! happened. Blank lines are skipped; a byte order mark is refused. Ids go
 //! back as they came, to the letter. This module knows no MCP and does no IO of its own.
 
+mod escape;
 mod lines;
 
 use std::borrow::Cow;
@@ -23,6 +24,7 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+pub(crate) use escape::Escaped;
 pub(crate) use lines::Frames;
 
 /// Bytes of one line; a longer one is skipped to its end and refused.
@@ -41,8 +43,10 @@ pub(crate) enum Message {
     Request(Request),
     /// Wants none.
     Notification(Notification),
-    /// Wants none either and says nothing: a reply to a question that was never asked, or a
-    /// notification whose `params` are no object.
+    /// The other side's answer to a request of ours.
+    Response(Response),
+    /// Wants none either and says nothing: a malformed response, or a notification whose `params`
+    /// are no object.
     Idle,
 }
 
@@ -64,6 +68,15 @@ pub(crate) struct Notification {
     pub(crate) method: String,
     /// Its arguments; empty when there are none.
     pub(crate) params: Params,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Response {
+    /// That of the request.
+    pub(crate) id: Id,
+    /// What came of it.
+    pub(crate) outcome: Result<Value, Fault>,
 }
 
 /// A line that is no message, and what to answer.
@@ -183,6 +196,18 @@ pub(crate) fn error_line(id: Option<&Id>, error: &Fault) -> String {
     line(&Line { jsonrpc: "2.0", id: id.map(|id| &*id.0), error })
 }
 
+/// The line of a request of ours.
+pub(crate) fn request_line(id: u64, method: &str, params: &Value) -> String {
+    #[derive(serde::Serialize)]
+    struct Line<'a> {
+        jsonrpc: &'a str,
+        id: u64,
+        method: &'a str,
+        params: &'a Value,
+    }
+    line(&Line { jsonrpc: "2.0", id, method, params })
+}
+
 /// The line of a message that wants no reply.
 pub(crate) fn notification_line(method: &str, params: &Value) -> String {
     #[derive(serde::Serialize)]
@@ -252,7 +277,7 @@ impl<'a> Members<'a> {
     fn message(self) -> Frame {
         // Even a bad reply is passed over: two sides that answer errors with errors never end.
         if self.method.is_none() && (self.result.is_some() || self.error.is_some()) {
-            return Ok(Message::Idle);
+            return Ok(self.response().map_or(Message::Idle, Message::Response));
         }
         if let Some(name) = self.twice {
             return Err(refuse(None, Fault::REQUEST, format!("`{name}` stands there twice")));
@@ -263,8 +288,7 @@ impl<'a> Members<'a> {
                 refuse(None, Fault::REQUEST, "`id` must be a string or a number")
             })?),
         };
-        let version = self.jsonrpc.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
-        if version.as_deref() != Some("2.0") {
+        if !self.is_version_2() {
             return Err(refuse(id, Fault::REQUEST, "`jsonrpc` must be \"2.0\""));
         }
         let Some(method) = self.method else {
@@ -279,6 +303,32 @@ impl<'a> Members<'a> {
             (None, Err(fault)) if fault.code == Fault::PARAMS => Ok(Message::Idle),
             (id, Err(fault)) => Err(Refusal { id, fault }),
         }
+    }
+
+    fn is_version_2(&self) -> bool {
+        let version = self.jsonrpc.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+        version.as_deref() == Some("2.0")
+    }
+
+    fn response(&self) -> Option<Response> {
+        #[derive(serde::Deserialize)]
+        struct Told {
+            code: i32,
+            message: String,
+        }
+        if self.twice.is_some() || !self.is_version_2() {
+            return None;
+        }
+        let id = self.id.and_then(Id::read)?;
+        let outcome = match (self.result, self.error) {
+            (Some(result), None) => Ok(serde_json::from_str(result.get()).ok()?),
+            (None, Some(error)) => {
+                let Told { code, message } = serde_json::from_str(error.get()).ok()?;
+                Err(Fault::new(code, message))
+            }
+            _ => return None,
+        };
+        Some(Response { id, outcome })
     }
 
     fn params(raw: Option<&RawValue>) -> Result<Params, Fault> {

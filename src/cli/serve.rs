@@ -13,8 +13,9 @@ use super::{Failure, Outcome, World, absolute, known_database, logging, n_thread
 use crate::compile::FileWarning;
 use crate::config::{self, Config, Transport};
 use crate::mcp::resources::RESOURCES;
+use crate::mcp::tools::prompts::PROMPTS;
 use crate::mcp::tools::{ABOUT, TOOLS, Tools};
-use crate::mcp::{Bell, Server};
+use crate::mcp::{Bell, PAGE_ROWS_MAX, Seal, Server};
 use crate::memory::Memory;
 use crate::serve::rescan::{Rescan, Settings};
 use crate::serve::{Background, Interrupts, Stop, heat, stdio};
@@ -53,8 +54,11 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     }
     let server = Arc::new(Server {
         about: ABOUT,
-        tools: TOOLS,
+        tools: TOOLS.to_vec(),
         resources: RESOURCES,
+        prompts: PROMPTS,
+        page_rows_max: PAGE_ROWS_MAX,
+        seal: Seal::default(),
         surface: Tools {
             observer: memory.observer(),
             memory,

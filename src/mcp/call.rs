@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use serde_json::{Value, json};
 
-use super::Line;
+use super::ask::{Answers, Asking};
+use super::{Capabilities, Capability, Elicited, Line, Question, Unanswered};
 use crate::rpc::{Fault, Id, notification_line};
 
 /// Where lines for the client go: the queue of whoever owns the connection's output.
@@ -80,25 +81,33 @@ impl fmt::Display for Level {
     }
 }
 
+/// What a request says about how it wants to be told and asked.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) level: Option<Level>,
+    pub(super) progress_token: Option<Value>,
+    pub(super) capabilities: Capabilities,
+    pub(super) asking: Asking,
+}
+
 /// What a handler sees of the request behind it.
 #[derive(Debug)]
 pub(crate) struct Call {
     cancelled: Receiver<Never>,
     level: Option<Level>,
     progress_token: Option<Value>,
-    /// The last progress that was told; it may only grow.
+    /// One more than the last progress that was told; it may only grow.
     done: AtomicU64,
     outbox: Outbox,
+    capabilities: Capabilities,
+    asking: Asking,
 }
 
 impl Call {
-    pub(super) fn new(
-        cancelled: Receiver<Never>,
-        level: Option<Level>,
-        progress_token: Option<Value>,
-        outbox: Outbox,
-    ) -> Call {
-        Call { cancelled, level, progress_token, done: AtomicU64::new(0), outbox }
+    pub(super) fn new(cancelled: Receiver<Never>, outbox: Outbox, told: Told) -> Call {
+        let Told { level, progress_token, capabilities, asking } = told;
+        let done = AtomicU64::new(0);
+        Call { cancelled, level, progress_token, done, outbox, capabilities, asking }
     }
 
     /// Whether nobody waits for the reply any more; long work looks now and then.
@@ -115,7 +124,8 @@ impl Call {
     /// before is not told.
     pub(crate) fn progress(&self, done: u64, total: Option<u64>, message: &str) {
         let Some(token) = &self.progress_token else { return };
-        if done <= self.done.fetch_max(done, Ordering::Relaxed) || self.is_cancelled() {
+        let is_news = self.done.fetch_max(done.saturating_add(1), Ordering::Relaxed) <= done;
+        if !is_news || self.is_cancelled() {
             return;
         }
         let mut params = json!({"progressToken": token, "progress": done});
@@ -133,6 +143,62 @@ impl Call {
         }
         let params = json!({"level": level.to_string(), "logger": logger, "data": data});
         self.outbox.say(notification_line("notifications/message", &params));
+    }
+}
+
+impl Call {
+    /// Whether the client can be asked for it.
+    pub(crate) fn can(&self, capability: Capability) -> bool {
+        self.capabilities.has(capability)
+    }
+
+    /// Asks the client for several things at once, each under a key of its own, and gives the
+    /// answers in that order. In the modern era the handler runs anew with the answers, so that
+    /// nothing may have been changed before.
+    pub(crate) fn ask(
+        &self,
+        questions: &[(&'static str, Question)],
+    ) -> Result<Vec<Value>, Unanswered> {
+        let mut needed = questions.iter().map(|(_, it)| it.needs());
+        if let Some(missing) = needed.find(|it| !self.can(*it)) {
+            return Err(Unanswered::Impossible(missing));
+        }
+        self.asking.ask(questions, &self.outbox, &self.cancelled)
+    }
+
+    /// Asks the user by a form; `schema` is the JSON Schema of a flat object.
+    ///
+    /// # Errors
+    ///
+    /// The call is to end here, and the error with it.
+    pub(crate) fn elicit(
+        &self,
+        key: &'static str,
+        message: &str,
+        schema: Value,
+    ) -> Result<Elicited, Unanswered> {
+        let question = Question::Form { message: message.to_owned(), schema };
+        match self.ask(&[(key, question)]) {
+            Ok(mut answers) => {
+                let mut answer = answers.pop().unwrap_or_default();
+                Ok(match answer["action"].as_str() {
+                    Some("accept") => Elicited::Accepted(answer["content"].take()),
+                    Some("decline") => Elicited::Declined,
+                    _ => Elicited::Cancelled,
+                })
+            }
+            Err(Unanswered::Impossible(_)) => Ok(Elicited::Unsupported),
+            Err(Unanswered::Refused(_) | Unanswered::Late) => Ok(Elicited::Cancelled),
+            Err(why @ (Unanswered::Open | Unanswered::Cancelled)) => Err(why),
+        }
+    }
+
+    /// The answers that the request brought along, after the handler.
+    pub(super) fn answers(&mut self) -> Answers {
+        match &mut self.asking {
+            Asking::Anew(answers) => std::mem::take(answers),
+            Asking::Aloud(_) => Answers::default(),
+        }
     }
 }
 

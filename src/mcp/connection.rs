@@ -1,19 +1,20 @@
 //! One client: what it has said so far, and what a frame of it asks for.
 //!
 //! Everything that is quick is answered on the spot, in order: the handshake, `ping`, the lists,
-//! cancellation. Only tool calls become jobs, so that a slow one holds up nothing but itself.
+//! cancellation. What the surface does becomes a job, so that a slow one holds up nothing but
+//! itself.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::call::InFlight;
+use super::ask::{Answers, Asking, Questions};
+use super::call::{InFlight, Told};
+use super::job::Task;
 use super::version::{Meta, neither_era, supported};
 use super::{
-    Act, Call, Client, Job, LIST_TTL_MS, Level, Line, Outbox, Seen, Server, Surface, Version,
-    capabilities,
+    Act, Call, Capabilities, Client, Job, LIST_CACHE, Level, Line, Method, Outbox, Seen, Server,
+    Surface, Version,
 };
-use crate::rpc::{
-    Fault, Frame, Id, Message, Notification, Params, Request, error_line, result_line,
-};
+use crate::rpc::{Fault, Frame, Id, Message, Notification, Params, Request, result_line};
 use crate::text;
 
 /// What is to be done about a frame.
@@ -31,7 +32,7 @@ pub(crate) enum Step {
 #[derive(Debug)]
 enum Session {
     Fresh,
-    Ready { version: Version, level: Option<Level> },
+    Ready { version: Version, level: Option<Level>, capabilities: Capabilities },
 }
 
 /// The state of one client.
@@ -42,43 +43,12 @@ pub(crate) struct Connection {
     /// It has just said which log messages it wants.
     begins_to_listen: bool,
     in_flight: InFlight,
+    /// What it was asked and has not answered; only the legacy era is asked so.
+    questions: Questions,
     /// What the transport calls this connection; no other of its time is called so.
     id: String,
     /// Who the client says it is, as of its latest word on that.
     client: Client,
-}
-
-/// A method that the engine knows, with the era that knows it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Method {
-    Initialize,
-    Ping,
-    SetLevel,
-    Discover,
-    ListTools,
-    CallTool,
-}
-
-impl Method {
-    fn parse(name: &str) -> Option<Method> {
-        match name {
-            "initialize" => Some(Method::Initialize),
-            "ping" => Some(Method::Ping),
-            "logging/setLevel" => Some(Method::SetLevel),
-            "server/discover" => Some(Method::Discover),
-            "tools/list" => Some(Method::ListTools),
-            "tools/call" => Some(Method::CallTool),
-            _ => None,
-        }
-    }
-
-    fn is_known_to(self, version: Version) -> bool {
-        match self {
-            Method::Initialize | Method::Ping | Method::SetLevel => !version.is_modern(),
-            Method::Discover => version.is_modern(),
-            Method::ListTools | Method::CallTool => true,
-        }
-    }
 }
 
 impl Connection {
@@ -89,6 +59,7 @@ impl Connection {
             is_open: false,
             begins_to_listen: false,
             in_flight: InFlight::default(),
+            questions: Questions::default(),
             id: id.into(),
             client: Client::default(),
         }
@@ -96,6 +67,7 @@ impl Connection {
 
     /// Tells the surface that the client has gone.
     pub(crate) fn close<S: Surface>(&self, server: &Server<S>) {
+        self.stop_asking();
         self.cancel_all();
         server.surface.left(&self.id);
     }
@@ -108,6 +80,11 @@ impl Connection {
     /// Cancels whatever runs.
     pub(crate) fn cancel_all(&self) {
         self.in_flight.cancel_all();
+    }
+
+    /// Gives up the questions to the client: it says nothing more.
+    pub(crate) fn stop_asking(&self) {
+        self.questions.close();
     }
 
     /// Whether the client has said since the last time which log messages it wants.
@@ -138,7 +115,7 @@ impl Connection {
                     Ok(step) => step,
                     Err(fault) => {
                         log::debug!("refused id={id} code={}", fault.code);
-                        Step::Say(error_line(Some(&id), &fault).into())
+                        Step::Say(Line::error(Some(&id), &fault))
                     }
                 }
             }
@@ -146,10 +123,14 @@ impl Connection {
                 self.note(&notification);
                 Step::Quiet
             }
+            Ok(Message::Response(response)) => {
+                self.questions.settle(&response.id, response.outcome);
+                Step::Quiet
+            }
             Ok(Message::Idle) => Step::Quiet,
             Err(refusal) => {
                 log::warn!("refused a line code={}", refusal.fault.code);
-                Step::Say(error_line(refusal.id.as_ref(), &refusal.fault).into())
+                Step::Say(Line::error(refusal.id.as_ref(), &refusal.fault))
             }
         }
     }
@@ -171,7 +152,7 @@ impl Connection {
         request: Request,
         outbox: &Outbox,
     ) -> Result<Step, Fault> {
-        let Request { id, method: name, params } = request;
+        let Request { id, method: name, mut params } = request;
         log::debug!("request method={} id={id}", text::cut(&name, 40));
         let Some(method) = Method::parse(&name) else {
             return Err(unknown_method(&name));
@@ -181,14 +162,14 @@ impl Connection {
             self.client = client;
         }
         let version = self.version(method, &meta)?;
-        if !method.is_known_to(version) {
+        if !method.is_known(version, server) {
             return Err(unknown_method(&name));
         }
         self.is_open |= meta.version.is_some();
         if method != Method::Initialize {
             self.report(server, method, version);
         }
-        let (body, ttl_ms) = match method {
+        let (body, cache) = match method {
             Method::Initialize => {
                 let body = self.initialize(server, &params)?;
                 let chosen = self.version(method, &meta)?;
@@ -197,13 +178,18 @@ impl Connection {
             }
             Method::Ping => (Map::new(), None),
             Method::SetLevel => (self.set_level(&params)?, None),
-            Method::Discover => (discover(server), Some(LIST_TTL_MS)),
-            Method::ListTools => (list_tools(server, version, &params)?, Some(LIST_TTL_MS)),
-            Method::CallTool => {
-                return self.call_tool(server, id, version, meta, params, outbox);
+            Method::Discover => (discover(server), Some(LIST_CACHE)),
+            Method::ListTools
+            | Method::ListResources
+            | Method::ListTemplates
+            | Method::ListPrompts => (server.list(method, version, &params)?, Some(LIST_CACHE)),
+            Method::CallTool | Method::ReadResource | Method::GetPrompt | Method::Complete => {
+                let task = Task::read(server, method, version, &mut params)?;
+                let told = self.told(server, &task, meta, params)?;
+                return self.begin(id, task, version, told, outbox);
             }
         };
-        let body = Value::Object(server.dress(version, body, ttl_ms));
+        let body = Value::Object(server.dress(version, body, cache));
         Ok(Step::Say(result_line(&id, &body).into()))
     }
 
@@ -244,13 +230,14 @@ impl Connection {
             },
             Some(_) => return Err(Fault::new(Fault::PARAMS, "`protocolVersion` must be a string")),
         };
-        self.session = Session::Ready { version, level: None };
+        let capabilities = Capabilities::read(params.get("capabilities"));
+        self.session = Session::Ready { version, level: None, capabilities };
         self.client = Client::read(params.get("clientInfo"));
         self.is_open = true;
         log::info!("initialized version={}", version.as_str());
         let mut body = Map::new();
         body.insert("protocolVersion".to_owned(), version.as_str().into());
-        body.insert("capabilities".to_owned(), capabilities());
+        body.insert("capabilities".to_owned(), server.capabilities());
         body.insert("serverInfo".to_owned(), server.info());
         body.insert("instructions".to_owned(), server.about.instructions.into());
         Ok(body)
@@ -265,64 +252,71 @@ impl Connection {
         Ok(Map::new())
     }
 
-    fn call_tool<S: Surface>(
-        &mut self,
+    /// How the request wants to be told and asked: the modern era says so with each request, the
+    /// legacy era once.
+    fn told<S: Surface>(
+        &self,
         server: &Server<S>,
-        id: Id,
-        version: Version,
+        task: &Task,
         meta: Meta,
         mut params: Params,
+    ) -> Result<Told, Fault> {
+        let Meta { version, level, progress_token, capabilities, .. } = meta;
+        if version.is_some() {
+            let answers = answers(server, task, &mut params)?;
+            let asking = Asking::Anew(Answers::new(answers));
+            return Ok(Told { level, progress_token, capabilities, asking });
+        }
+        let (level, capabilities) = match self.session {
+            Session::Ready { level, capabilities, .. } => (level, capabilities),
+            Session::Fresh => (None, Capabilities::default()),
+        };
+        let asking = Asking::Aloud(self.questions.clone());
+        Ok(Told { level, progress_token, capabilities, asking })
+    }
+
+    fn begin(
+        &self,
+        id: Id,
+        task: Task,
+        version: Version,
+        told: Told,
         outbox: &Outbox,
     ) -> Result<Step, Fault> {
-        let Some(Value::String(name)) = params.get("name") else {
-            return Err(Fault::new(Fault::PARAMS, "`name` must be a string, the tool's"));
-        };
-        let Some(tool_idx) = server.tools.iter().position(|tool| tool.name == name) else {
-            let names: Vec<&str> = server.tools.iter().map(|tool| tool.name).collect();
-            let (name, names) = (text::cut(name, 40), names.join(", "));
-            let message = format!("unknown tool `{name}`; there are: {names}");
-            return Err(Fault::new(Fault::PARAMS, message));
-        };
-        let arguments = match params.remove("arguments") {
-            None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(arguments)) => arguments,
-            Some(_) => return Err(Fault::new(Fault::PARAMS, "`arguments` must be an object")),
-        };
         let Some((ticket, cancelled)) = self.in_flight.admit(&id) else {
             let message = "the id is that of a request that has not been answered";
             return Err(Fault::new(Fault::REQUEST, message));
         };
-        // The modern era asks for log messages with each request, the legacy era once.
-        let level = match self.session {
-            Session::Ready { level, .. } if meta.version.is_none() => level,
-            _ => meta.level,
-        };
-        let call = Call::new(cancelled, level, meta.progress_token, outbox.clone());
-        Ok(Step::Run(Box::new(Job { id, tool_idx, arguments, version, call, ticket })))
+        let call = Call::new(cancelled, outbox.clone(), told);
+        Ok(Step::Run(Box::new(Job { id, task, version, call, ticket })))
     }
+}
+
+/// The answers that a request brings along, with those of its earlier rounds.
+fn answers<S: Surface>(
+    server: &Server<S>,
+    task: &Task,
+    params: &mut Params,
+) -> Result<Map<String, Value>, Fault> {
+    let mut answers = match params.get("requestState") {
+        None => Map::new(),
+        Some(Value::String(sealed)) => server.seal.open(&task.fingerprint(), sealed)?,
+        Some(_) => return Err(Fault::new(Fault::PARAMS, "`requestState` must be a string")),
+    };
+    match params.remove("inputResponses") {
+        None => (),
+        Some(Value::Object(given)) => answers.extend(given),
+        Some(_) => return Err(Fault::new(Fault::PARAMS, "`inputResponses` must be an object")),
+    }
+    Ok(answers)
 }
 
 fn discover<S: Surface>(server: &Server<S>) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("supportedVersions".to_owned(), supported());
-    body.insert("capabilities".to_owned(), capabilities());
+    body.insert("capabilities".to_owned(), server.capabilities());
     body.insert("instructions".to_owned(), server.about.instructions.into());
     body
-}
-
-fn list_tools<S: Surface>(
-    server: &Server<S>,
-    version: Version,
-    params: &Params,
-) -> Result<Map<String, Value>, Fault> {
-    match params.get("cursor") {
-        None | Some(Value::Null) => {
-            let tools = json!(server.tools_json(version));
-            Ok(Map::from_iter([("tools".to_owned(), tools)]))
-        }
-        // The whole list is one page, so that no cursor was ever given out.
-        Some(_) => Err(Fault::new(Fault::PARAMS, "unknown `cursor`; leave it out")),
-    }
 }
 
 fn unknown_method(name: &str) -> Fault {

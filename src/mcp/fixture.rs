@@ -1,6 +1,5 @@
 //! A registration that is not remindb's, for tests: tools that echo, wait, fail and panic.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,8 +7,9 @@ use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Call, Effect, Level, Notice, ReadError, Reply, Server, Surface, Tool,
-    ToolError,
+    About, Arg, Args, Bell, Block, Call, Capability, Completing, Effect, Elicited, Form, Level,
+    Message, Notice, Prompt, Question, ReadError, Reply, Resource, Seal, Server, Subject, Surface,
+    Tool, ToolError,
 };
 use crate::uri::Vars;
 
@@ -38,14 +38,27 @@ type Run = fn(&Fixture, &Args, &Call) -> Result<Reply, ToolError>;
 
 impl Surface for Fixture {
     type Run = Run;
-    type Read = Infallible;
+    type Read = Read;
+    type Prompt = Get;
 
     fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
         run(self, args, call)
     }
 
-    fn read(&self, read: &Infallible, _: &Vars, _: &mut dyn fmt::Write) -> Result<(), ReadError> {
-        match *read {}
+    fn read(&self, read: &Read, vars: &Vars, out: &mut dyn fmt::Write) -> Result<(), ReadError> {
+        read(vars, out)
+    }
+
+    fn prompt(&self, get: &Get, args: &Args, call: &Call) -> Result<Vec<Message>, ToolError> {
+        get(args, call)
+    }
+
+    fn complete(&self, asked: &Completing<'_>) -> Vec<String> {
+        let n_values = match asked.subject {
+            Subject::Prompt(_) => 3,
+            Subject::Resource(_) => 101,
+        };
+        (0..n_values).map(|it| format!("{}{it}", asked.value)).collect()
     }
 
     fn notice(&self, _: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
@@ -56,6 +69,9 @@ impl Surface for Fixture {
         self.bell.hear()
     }
 }
+
+type Read = fn(&Vars, &mut dyn fmt::Write) -> Result<(), ReadError>;
+type Get = fn(&Args, &Call) -> Result<Vec<Message>, ToolError>;
 
 const TOOLS: &[Tool<Run>] = &[
     Tool {
@@ -110,6 +126,88 @@ const TOOLS: &[Tool<Run>] = &[
         effect: Effect::Reads,
         run: |_, _, _| panic!("a handler's mistake"),
     },
+    Tool {
+        name: "blocks",
+        title: "Blocks",
+        description: "Returns a block of each kind.",
+        args: &[Arg::whole(|| json!({"$schema": DIALECT, "type": "object", "$defs": {"a": {}}}))],
+        output: None,
+        effect: Effect::Reads,
+        run: blocks,
+    },
+    Tool {
+        name: "ask",
+        title: "Ask",
+        description: "Asks the user twice, and the model if it can.",
+        args: &[],
+        output: None,
+        effect: Effect::Reads,
+        run: |_, _, call| greeting(call),
+    },
+    Tool {
+        name: "sample",
+        title: "Sample",
+        description: "Cannot do without a model.",
+        args: &[],
+        output: None,
+        effect: Effect::Reads,
+        run: |_, _, call| {
+            let answers = call.ask(&[("model", hello())])?;
+            Ok(Reply { text: answers[0]["content"]["text"].to_string(), ..Reply::default() })
+        },
+    },
+];
+
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// Twelve bytes of nothing, in base64.
+const BYTES: &str = "AAAAAAAAAAAAAAAA";
+
+const RESOURCES: &[Resource<Read>] = &[
+    resource("test://text", Form::Text("text/plain"), |_, out| {
+        Ok(out.write_str("a \"b\"\n\u{2028}")?)
+    }),
+    resource("test://blob", Form::Base64("image/png"), |_, out| Ok(out.write_str(BYTES)?)),
+    resource("test://json", Form::Json, |_, out| Ok(out.write_str("{\"a\":1}")?)),
+    resource("test://lost", Form::Json, |_, out| {
+        out.write_str("half of it")?;
+        Err(ReadError::NotFound("it was here before".to_owned()))
+    }),
+    resource("test://broken", Form::Json, |_, _| Err(ReadError::Internal("a secret".to_owned()))),
+    resource("test://items/{id}", Form::Json, |vars, out| {
+        Ok(write!(out, "{}", json!({"id": vars.get("id")}))?)
+    }),
+];
+
+const fn resource(uri: &'static str, form: Form, read: Read) -> Resource<Read> {
+    let (title, description) = ("A resource", "Something to read.");
+    Resource { uri, name: uri, title, description, form, is_subscribable: false, read }
+}
+
+impl From<fmt::Error> for ReadError {
+    fn from(_: fmt::Error) -> ReadError {
+        ReadError::Internal("cannot write".to_owned())
+    }
+}
+
+const PROMPTS: &[Prompt<Get>] = &[
+    Prompt {
+        name: "greet",
+        title: "Greet",
+        description: "Greets somebody.",
+        args: &[Arg::text("name", "whom").required(), Arg::text("tone", "how")],
+        get: |args, _| {
+            let name = args.text("name").unwrap_or_default();
+            Ok(vec![Message::user(format!("Say hello to {name}."))])
+        },
+    },
+    Prompt {
+        name: "asking",
+        title: "Asking",
+        description: "Has to know something first.",
+        args: &[],
+        get: |_, call| Ok(vec![Message::user(greeting(call)?.text)]),
+    },
 ];
 
 /// A server of the fixture's tools.
@@ -131,7 +229,9 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
         bell: Arc::clone(&bell),
     };
     let ends = Ends { started, gate, notices, bell };
-    (Arc::new(Server { about, tools: TOOLS, resources: &[], surface }), ends)
+    let (seal, page_rows_max) = (Seal::default(), 100);
+    let (tools, resources, prompts) = (TOOLS.to_vec(), RESOURCES, PROMPTS);
+    (Arc::new(Server { about, tools, resources, prompts, page_rows_max, seal, surface }), ends)
 }
 
 /// A warning, and a message when it was written.
@@ -162,14 +262,14 @@ fn echo(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
     if let Some(pitch) = args.number("pitch") {
         said.push_str(&format!(" at {pitch}"));
     }
-    Ok(Reply { structured: Some(json!({"said": said})), text: said })
+    Ok(Reply { structured: Some(json!({"said": said})), text: said, ..Reply::default() })
 }
 
 fn gate(fixture: &Fixture, _: &Args, call: &Call) -> Result<Reply, ToolError> {
     // A test that has gone does not care that the call has begun.
     let _ = fixture.started.send(());
     select! {
-        recv(fixture.gate) -> _ => Ok(Reply { text: "through".to_owned(), structured: None }),
+        recv(fixture.gate) -> _ => Ok(Reply { text: "through".to_owned(), ..Reply::default() }),
         recv(call.cancelled()) -> _ => Err(ToolError::Cancelled),
     }
 }
@@ -180,7 +280,7 @@ fn steps(_: &Fixture, _: &Args, call: &Call) -> Result<Reply, ToolError> {
     call.log(Level::Debug, "fixture", &json!("a detail"));
     call.log(Level::Warning, "fixture", &json!("a warning"));
     call.progress(2, None, "all");
-    Ok(Reply { text: "done".to_owned(), structured: None })
+    Ok(Reply { text: "done".to_owned(), ..Reply::default() })
 }
 
 fn fail(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
@@ -189,4 +289,44 @@ fn fail(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
         Some("lost") => Err(ToolError::NotFound("there is no such thing".to_owned())),
         _ => Err(ToolError::Internal("a secret detail".to_owned())),
     }
+}
+
+fn blocks(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
+    let base64 = || BYTES.to_owned();
+    let more = vec![
+        Block::Image { base64: base64(), mime: "image/png" },
+        Block::Audio { base64: base64(), mime: "audio/wav" },
+        Block::Link { uri: "test://text".to_owned(), name: "text".to_owned(), mime: "text/plain" },
+        Block::Resource {
+            uri: "test://json".to_owned(),
+            mime: "application/json",
+            text: Value::from(args.whole().cloned().unwrap_or_default()).to_string(),
+        },
+    ];
+    Ok(Reply { more, ..Reply::default() })
+}
+
+fn greeting(call: &Call) -> Result<Reply, ToolError> {
+    let form = |name: &str| {
+        let properties = json!({name: {"type": "string"}});
+        json!({"type": "object", "properties": properties, "required": [name]})
+    };
+    let mut text = String::new();
+    for (key, name) in [("first", "name"), ("second", "color")] {
+        text += &match call.elicit(key, &format!("What is your {name}?"), form(name))? {
+            Elicited::Accepted(content) => format!("{name} {}; ", content[name]),
+            other => format!("{name} {other:?}; "),
+        };
+    }
+    if call.can(Capability::Sampling) && call.can(Capability::Roots) {
+        let answers = call.ask(&[("third", hello()), ("fourth", Question::Folders)])?;
+        text += &format!("{} {}", answers[0]["content"]["text"], answers[1]["roots"][0]["uri"]);
+    }
+    Ok(Reply { text, ..Reply::default() })
+}
+
+fn hello() -> Question {
+    let content = json!({"type": "text", "text": "Say hello."});
+    let messages = json!([{"role": "user", "content": content}]);
+    Question::Model(json!({"messages": messages, "maxTokens": 10}))
 }

@@ -25,6 +25,7 @@ enum Kind {
     Flag,
     Choice(&'static [&'static str]),
     Texts { n_min: usize, n_max: usize },
+    Whole(fn() -> Value),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +87,12 @@ impl Arg {
         Arg::new(name, about, Kind::Texts { n_min, n_max })
     }
 
+    /// All arguments at once, by a JSON Schema that no table says: the only row of its table, and
+    /// the handler's to check.
+    pub(crate) const fn whole(schema: fn() -> Value) -> Arg {
+        Arg::new("", "", Kind::Whole(schema))
+    }
+
     /// Bounds an integer, both ends included.
     pub(crate) const fn range(mut self, min: i64, max: i64) -> Arg {
         assert!(matches!(self.kind, Kind::Integer { .. }), "only an integer has a range");
@@ -127,6 +134,12 @@ impl Arg {
         self
     }
 
+    /// The argument as a prompt has it: all of them are texts.
+    pub(super) fn of_prompt(&self) -> Value {
+        let is_required = matches!(self.need, Need::Required);
+        json!({"name": self.name, "description": self.about, "required": is_required})
+    }
+
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
             Kind::Text => json!({"type": "string"}),
@@ -147,6 +160,7 @@ impl Arg {
                 let items = json!({"type": "string"});
                 json!({"type": "array", "items": items, "minItems": n_min, "maxItems": n_max})
             }
+            Kind::Whole(schema) => return schema(),
         };
         if let Need::Default(preset) = self.need {
             schema["default"] = match preset {
@@ -178,6 +192,7 @@ impl Arg {
             Kind::Number { .. } => "a number",
             Kind::Flag => "true or false",
             Kind::Texts { .. } => "a list of strings",
+            Kind::Whole(_) => "an object",
         }
     }
 
@@ -247,6 +262,7 @@ enum Given {
     Number(f64),
     Flag(bool),
     Texts(Vec<String>),
+    Whole(Map<String, Value>),
 }
 
 impl Args {
@@ -296,6 +312,14 @@ impl Args {
         }
     }
 
+    /// All arguments as they came, of a table of [`Arg::whole`].
+    pub(crate) fn whole(&self) -> Option<&Map<String, Value>> {
+        match self.0.as_slice() {
+            [(_, Given::Whole(values))] => Some(values),
+            _ => None,
+        }
+    }
+
     fn get(&self, name: &str) -> Option<&Given> {
         self.0.iter().find(|(it, _)| *it == name).map(|(_, given)| given)
     }
@@ -303,6 +327,9 @@ impl Args {
 
 /// The JSON Schema of a table. It is paid for in every session, so that it says nothing twice.
 pub(crate) fn schema(args: &[Arg]) -> Value {
+    if let [Arg { kind: Kind::Whole(schema), .. }] = args {
+        return schema();
+    }
     let properties: Map<String, Value> =
         args.iter().map(|arg| (arg.name.to_owned(), arg.schema())).collect();
     let required: Vec<&str> =
@@ -317,6 +344,9 @@ pub(crate) fn schema(args: &[Arg]) -> Value {
 
 /// Checks `given` against a table; the error says everything that is wrong, in one line.
 pub(crate) fn check(args: &[Arg], mut given: Map<String, Value>) -> Result<Args, String> {
+    if let [Arg { kind: Kind::Whole(_), name, .. }] = args {
+        return Ok(Args(vec![(*name, Given::Whole(given))]));
+    }
     given.retain(|_, value| !value.is_null());
     let is_choice =
         |name: &str| args.iter().any(|it| it.name == name && matches!(it.kind, Kind::Choice(_)));
@@ -360,7 +390,7 @@ fn unknown(args: &[Arg], given: &Map<String, Value>) -> String {
         n_more => format!(" and {n_more} more"),
     };
     let allowed = match args.is_empty() {
-        true => "this tool takes none".to_owned(),
+        true => "it takes none".to_owned(),
         false => format!("allowed: {}", names().collect::<Vec<_>>().join(", ")),
     };
     let hints: String = cited().map(|name| hint(name, names())).collect();

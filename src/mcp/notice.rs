@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use serde_json::{Map, Value, json};
 
 use super::Level;
-use crate::rpc::notification_line;
+use crate::rpc::{Fault, Id, error_line, notification_line};
 
 /// Something worth knowing that nobody asked for.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Notice {
         let Notice { level, logger, data, receipt, .. } = self;
         let params = json!({"level": level.to_string(), "logger": logger, "data": data});
         let text = notification_line("notifications/message", &params);
-        Line { text, receipt: Some(receipt) }
+        Line { text, receipt: Some(receipt), code: None }
     }
 
     /// Adds the notice to a tool's result: its text as the last block, its data to `_meta`.
@@ -76,9 +76,17 @@ impl fmt::Debug for Receipt {
 pub(crate) struct Line {
     pub(crate) text: String,
     pub(super) receipt: Option<Receipt>,
+    /// The code of the error that the line tells, for transports that have codes of their own.
+    #[allow(dead_code, reason = "the standard streams have no codes")]
+    pub(crate) code: Option<i32>,
 }
 
 impl Line {
+    /// A reply that tells an error.
+    pub(crate) fn error(id: Option<&Id>, fault: &Fault) -> Line {
+        Line { text: error_line(id, fault), receipt: None, code: Some(fault.code) }
+    }
+
     /// Notes that the client has it.
     pub(crate) fn was_written(self) {
         if let Some(receipt) = self.receipt {
@@ -89,7 +97,7 @@ impl Line {
 
 impl From<String> for Line {
     fn from(text: String) -> Line {
-        Line { text, receipt: None }
+        Line { text, receipt: None, code: None }
     }
 }
 

@@ -8,7 +8,7 @@ mod process;
 
 use std::fmt::Write;
 
-use super::{ReadError, Resource};
+use super::{Completing, Form, ReadError, Resource, Subject};
 use crate::memory::{Error, Named, Observer};
 use crate::query::QueryError;
 use crate::query::observe::{self, Extent, ObserveError};
@@ -16,8 +16,9 @@ use crate::store::StoreError;
 use crate::text;
 use crate::uri::{self, UriError, Vars};
 
-/// Values that are offered to complete a variable.
-const COMPLETIONS_MAX: usize = 100;
+/// Values that are offered to complete a variable: one more than a reply has, to tell that there
+/// are more.
+const COMPLETIONS_MAX: usize = 101;
 /// Characters of a value that an error repeats.
 const ECHO_CHARS_MAX: usize = 40;
 
@@ -37,6 +38,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         title: "Overview",
         description: "Counts of nodes, snapshots, temperatures and relations, as MemoryStats has \
                       them.",
+        form: Form::Json,
         is_subscribable: false,
         read: overview,
     },
@@ -45,6 +47,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "files",
         title: "Files",
         description: "Compiled source files by compile root, with nodes and tokens.",
+        form: Form::Json,
         is_subscribable: true,
         read: |it, _, out| Ok(it.read(|reader| observe::files(reader, out))?),
     },
@@ -53,6 +56,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "tree",
         title: "Tree",
         description: "All nodes, each within its parent.",
+        form: Form::Json,
         is_subscribable: true,
         read: |it, _, out| Ok(it.read(|reader| observe::tree(reader, Extent::Forest, out))?),
     },
@@ -61,6 +65,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "tree-by-root",
         title: "Subtree",
         description: "The node `rootId` with those below it, `depth` levels down; 0 or none: all.",
+        form: Form::Json,
         is_subscribable: false,
         read: subtree,
     },
@@ -69,6 +74,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "graph",
         title: "Graph",
         description: "Relations, those that wait for their target, and the nodes at their ends.",
+        form: Form::Json,
         is_subscribable: true,
         read: |it, _, out| Ok(it.read(|reader| observe::graph(reader, out))?),
     },
@@ -77,6 +83,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "snapshots",
         title: "Snapshots",
         description: "All snapshots, newest first.",
+        form: Form::Json,
         is_subscribable: true,
         read: snapshots,
     },
@@ -85,6 +92,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "snapshots-limited",
         title: "Newest snapshots",
         description: "The `limit` newest snapshots, newest first.",
+        form: Form::Json,
         is_subscribable: false,
         read: snapshots,
     },
@@ -93,6 +101,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "snapshot-diffs",
         title: "Changes of a snapshot",
         description: "What the snapshot `id` changed, with the texts before and after.",
+        form: Form::Json,
         is_subscribable: false,
         read: diffs,
     },
@@ -101,6 +110,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "temperature",
         title: "Temperatures",
         description: "The temperature of each node, with a summary. Reading it warms nothing.",
+        form: Form::Json,
         is_subscribable: true,
         read: |it, _, out| Ok(it.read(|reader| observe::temperature(reader, it.lines(), out))?),
     },
@@ -109,6 +119,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "doctor",
         title: "Doctor",
         description: "What `remindb doctor` finds. Repairs nothing.",
+        form: Form::Json,
         is_subscribable: false,
         read: |it, _, out| put(out, &it.examine()?.to_json()),
     },
@@ -117,6 +128,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "logs",
         title: "Server log",
         description: "The latest log records of this server, oldest first.",
+        form: Form::Json,
         is_subscribable: true,
         read: process::logs,
     },
@@ -125,6 +137,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions",
         title: "Sessions",
         description: "MCP clients that are attached to this server.",
+        form: Form::Json,
         is_subscribable: false,
         read: process::sessions,
     },
@@ -133,6 +146,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions-history",
         title: "Clients",
         description: "All clients that ever attached, with their sessions and tool calls.",
+        form: Form::Json,
         is_subscribable: false,
         read: process::clients,
     },
@@ -141,6 +155,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions-history-by-hash",
         title: "Client",
         description: "The client `hash`, with its sessions and tool calls.",
+        form: Form::Json,
         is_subscribable: false,
         read: process::client,
     },
@@ -149,6 +164,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions-logs",
         title: "Session logs",
         description: "Log files of sessions, where the settings ask for them.",
+        form: Form::Json,
         is_subscribable: false,
         read: process::session_logs,
     },
@@ -157,6 +173,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions-log-by-id",
         title: "Session log",
         description: "The log of the session `id`, oldest record first.",
+        form: Form::Json,
         is_subscribable: false,
         read: process::session_log,
     },
@@ -165,6 +182,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "rescan",
         title: "Rescan",
         description: "The latest scan of the source folder.",
+        form: Form::Json,
         is_subscribable: true,
         read: process::rescan,
     },
@@ -205,32 +223,37 @@ impl Observer {
     }
 }
 
-/// Values that a variable of a template may have and that begin so.
-///
-/// # Errors
-///
-/// The database failed. A variable of another template has no values.
-pub(crate) fn complete(
+/// Values that a variable of a template may have and that begin as what was typed does; none when
+/// the database fails, since nobody is helped by an error while typing.
+pub(crate) fn complete(observer: &Observer, asked: &Completing<'_>) -> Vec<String> {
+    let Subject::Resource(template) = asked.subject else { return Vec::new() };
+    values(observer, template, asked.argument, asked.value).unwrap_or_else(|error| {
+        log::warn!("nothing was completed: {error}");
+        Vec::new()
+    })
+}
+
+fn values(
     observer: &Observer,
     template: &str,
     variable: &str,
     prefix: &str,
-) -> Result<Vec<String>, ReadError> {
+) -> Result<Vec<String>, StoreError> {
     let named = |of| {
         let names = observer.process().names(of).into_iter();
         names.filter(|it| it.starts_with(prefix)).take(COMPLETIONS_MAX).collect()
     };
-    Ok(match (template, variable) {
+    match (template, variable) {
         (TREE_BY_ROOT, "rootId") => {
-            observer.read(|reader| observe::ids(reader, prefix, COMPLETIONS_MAX))?
+            observer.read(|reader| observe::ids(reader, prefix, COMPLETIONS_MAX))
         }
         (SNAPSHOT_DIFFS, "id") => {
-            observer.read(|reader| reader.snapshots_from(prefix, COMPLETIONS_MAX))?
+            observer.read(|reader| reader.snapshots_from(prefix, COMPLETIONS_MAX))
         }
-        (HISTORY_BY_HASH, "hash") => named(Named::Clients),
-        (LOG_BY_ID, "id") => named(Named::SessionLogs),
-        _ => Vec::new(),
-    })
+        (HISTORY_BY_HASH, "hash") => Ok(named(Named::Clients)),
+        (LOG_BY_ID, "id") => Ok(named(Named::SessionLogs)),
+        _ => Ok(Vec::new()),
+    }
 }
 
 fn overview(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {

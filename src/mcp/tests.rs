@@ -54,10 +54,7 @@ fn a_handshake_gives_every_version_that_has_one() {
 #[test]
 fn a_tool_shows_what_its_version_knows() {
     let (server, _ends) = fixture::server();
-    let members = |version| {
-        let tools = Value::from(server.tools_json(version));
-        names(&tools[0]).join(" ")
-    };
+    let members = |version| names(&server.tools[0].json(version)).join(" ");
     let first = "description inputSchema name";
     assert_eq!(members(Version::V2024_11_05), first);
     assert_eq!(members(Version::V2025_03_26), format!("annotations {first}"));

@@ -5,6 +5,7 @@
 
 mod cold;
 mod compile;
+pub(crate) mod prompts;
 mod read;
 mod relate;
 mod versions;
@@ -18,8 +19,8 @@ use crossbeam_channel::Receiver;
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Call, Effect, Notice, ReadError, Reply, Surface, Tool, ToolError,
-    resources,
+    About, Arg, Args, Bell, Call, Completing, Effect, Message, Notice, ReadError, Reply, Surface,
+    Tool, ToolError, resources,
 };
 use crate::clock::Millis;
 use crate::config::Budgets;
@@ -60,6 +61,7 @@ pub(crate) struct Tools {
 type Question = fn(&Reader, &Args, Millis) -> Result<query::Answer, QueryError>;
 
 /// How a tool runs. The variant decides what it can touch.
+#[derive(Clone, Copy)]
 pub(crate) enum Run {
     /// Gets a connection that cannot write.
     Read(Question),
@@ -76,6 +78,7 @@ pub(crate) enum Run {
 impl Surface for Tools {
     type Run = Run;
     type Read = resources::Read;
+    type Prompt = prompts::Get;
 
     fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
         match run {
@@ -87,7 +90,7 @@ impl Surface for Tools {
             }
             Run::Write(write) => {
                 let Answer { text, structured } = write(&self.memory, args)?;
-                Ok(Reply { text, structured: Some(structured) })
+                Ok(Reply { text, structured: Some(structured), ..Reply::default() })
             }
             Run::Compile(compile) => compile(self, args, call),
         }
@@ -100,6 +103,14 @@ impl Surface for Tools {
         out: &mut dyn fmt::Write,
     ) -> Result<(), ReadError> {
         read(&self.observer, vars, out)
+    }
+
+    fn prompt(&self, get: &prompts::Get, args: &Args, _: &Call) -> Result<Vec<Message>, ToolError> {
+        prompts::messages(*get, args)
+    }
+
+    fn complete(&self, asked: &Completing<'_>) -> Vec<String> {
+        resources::complete(&self.observer, asked)
     }
 
     fn notice(&self, beside: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
@@ -132,7 +143,8 @@ impl Tools {
     ) -> Result<Reply, ToolError> {
         let now = self.memory.clock().now();
         let answer = self.memory.ask(|reader| question(reader, args, now))?;
-        Ok(Reply { text: answer.text, structured: Some(answer.structured) })
+        let structured = Some(answer.structured);
+        Ok(Reply { text: answer.text, structured, ..Reply::default() })
     }
 }
 

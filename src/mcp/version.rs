@@ -1,8 +1,9 @@
 //! The versions of MCP, and what the `_meta` of a request says about itself.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Client, Level};
+use super::fault::unsupported_version;
+use super::{Capabilities, Client, Level};
 use crate::rpc::{Fault, Params};
 
 /// A version of the protocol; later ones are greater.
@@ -71,6 +72,8 @@ pub(crate) struct Meta {
     pub(crate) progress_token: Option<Value>,
     /// Who sends it; only modern requests say.
     pub(crate) client: Option<Client>,
+    /// What it can do; only modern requests say.
+    pub(crate) capabilities: Capabilities,
 }
 
 impl Meta {
@@ -98,17 +101,18 @@ impl Meta {
         };
         let version = match Version::parse(name) {
             Some(version) if version.is_modern() => version,
-            _ => return Err(unsupported(name)),
+            _ => return Err(unsupported_version(name)),
         };
-        let Some(Value::Object(_)) = meta.get(Meta::CAPABILITIES) else {
+        let Some(capabilities @ Value::Object(_)) = meta.get(Meta::CAPABILITIES) else {
             return Err(wrong(Meta::CAPABILITIES, "an object"));
         };
+        let capabilities = Capabilities::read(Some(capabilities));
         let level = match meta.get(Meta::LEVEL) {
             None | Some(Value::Null) => None,
             Some(level) => Some(Level::read(level)?),
         };
         let client = Some(Client::read(meta.get(Meta::CLIENT)));
-        Ok(Meta { version: Some(version), level, progress_token, client })
+        Ok(Meta { version: Some(version), level, progress_token, client, capabilities })
     }
 }
 
@@ -124,15 +128,4 @@ pub(crate) fn neither_era() -> Fault {
 
 fn wrong(key: &str, wanted: &str) -> Fault {
     Fault::new(Fault::PARAMS, format!("`{key}` in `_meta` must be {wanted}"))
-}
-
-fn unsupported(requested: &str) -> Fault {
-    /// The code that MCP gives to this error.
-    const UNSUPPORTED_VERSION: i32 = -32022;
-    let message = match Version::parse(requested) {
-        Some(_) => "a version before 2026-07-28 is opened with `initialize`, not with `_meta`",
-        None => "unsupported protocol version",
-    };
-    let data = json!({"supported": supported(), "requested": requested});
-    Fault { code: UNSUPPORTED_VERSION, message: message.to_owned(), data: Some(data) }
 }

@@ -17,6 +17,12 @@ fn outline(input: impl Read) -> String {
             Ok(Message::Notification(Notification { method, params })) => {
                 writeln!(out, "notification {method} {}", Value::Object(params))
             }
+            Ok(Message::Response(Response { id, outcome: Ok(result) })) => {
+                writeln!(out, "response {id} {result}")
+            }
+            Ok(Message::Response(Response { id, outcome: Err(Fault { code, message, .. }) })) => {
+                writeln!(out, "response {id} {code} {message}")
+            }
             Ok(Message::Idle) => writeln!(out, "idle"),
             Err(Refusal { id, fault }) => {
                 let id = id.map_or("null".to_owned(), |id| id.to_string());

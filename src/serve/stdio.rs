@@ -173,6 +173,7 @@ impl<S: Surface> Router<'_, S> {
     fn finish(self, mut ended: Ended) -> Ended {
         let (interrupts, writer_over) = (self.interrupts, self.writer.over.clone());
         drop(self.jobs);
+        self.connection.stop_asking();
         if ended == Ended::Input {
             select! {
                 recv(self.workers.over) -> _ => (),
@@ -265,12 +266,12 @@ fn read_frames(input: impl Read, frames: &Sender<Frame>) {
 }
 
 fn work<S: Surface>(server: &Server<S>, clock: &Clock, job: Box<Job>, outbox: &Outbox) {
-    let (tool, id) = (server.tool_name(&job), job.id().to_string());
+    let (name, id) = (server.name_of(&job), job.id().to_string());
     let began = clock.now();
     let line = server.run(*job);
     let n_bytes = line.as_ref().map_or(0, |it| it.text.len());
     let took_ms = clock.now().since(began);
-    log::debug!("called tool={tool} id={id} took_ms={took_ms} bytes={n_bytes}");
+    log::debug!("called name={name} id={id} took_ms={took_ms} bytes={n_bytes}");
     if let Some(line) = line {
         outbox.say(line);
     }

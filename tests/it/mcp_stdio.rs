@@ -220,7 +220,7 @@ fn tools_and_arguments_that_do_not_exist_are_named() {
     check(
         "MemoryStats",
         json!({"verbose": true}),
-        expect!["unknown argument `verbose`; this tool takes none"],
+        expect!["unknown argument `verbose`; it takes none"],
     );
     check(
         "MemorySearch",

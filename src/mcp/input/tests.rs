@@ -222,8 +222,7 @@ fn a_wrong_word_names_the_right_ones() {
 #[test]
 fn a_tool_without_arguments_says_so() {
     let given = Map::from_iter([("x".to_owned(), json!(1))]);
-    expect!["unknown argument `x`; this tool takes none"]
-        .assert_eq(&check(&[], given).unwrap_err());
+    expect!["unknown argument `x`; it takes none"].assert_eq(&check(&[], given).unwrap_err());
 }
 
 proptest! {

@@ -35,7 +35,7 @@ pub(super) fn compile(tools: &Tools, args: &Args, call: &Call) -> Result<Reply, 
     if let Some(n @ 1..) = report.warnings.len().checked_sub(WARNINGS_SHOWN_MAX) {
         text.push_str(&format!("\n… {n} more warnings"));
     }
-    Ok(Reply { text, structured: Some(report.to_json()) })
+    Ok(Reply { text, structured: Some(report.to_json()), ..Reply::default() })
 }
 
 pub(super) fn output() -> Value {

@@ -1,10 +1,10 @@
 use super::*;
 use crate::store::reader::testing::{Sketch, work_of};
 
-/// Twenty thousand nodes: a hundred files of two hundred.
-fn large() -> Reader {
+/// Files of two hundred nodes.
+fn large(n_files: usize) -> Reader {
     let mut sketch = Sketch::new();
-    for file in 0..100 {
+    for file in 0..n_files {
         sketch.file(&format!("{file:03}.md"));
         sketch.node(0, "heading", &format!("file {file}"));
         for at in 0..199 {
@@ -20,7 +20,7 @@ fn shown(text: &str) -> i64 {
 
 #[test]
 fn what_is_read_is_what_is_shown() {
-    let reader = large();
+    let reader = large(100);
     let mut text = String::new();
     let all = work_of(|| tree(&reader, Extent::Forest, &mut text).unwrap());
     assert_eq!(shown(&text), 20_000);
@@ -39,8 +39,9 @@ fn what_is_read_is_what_is_shown() {
 fn so_many_snapshots_are_read_as_are_shown() {
     let sketch = Sketch::new();
     sketch.run(
-        "INSERT INTO snapshot (cursor_hash, message, compile_root, created_at)
-         SELECT 'c', 'm', '', value FROM generate_series(1, 2000)",
+        "WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers LIMIT 2000)
+         INSERT INTO snapshot (cursor_hash, message, compile_root, created_at)
+         SELECT 'c', 'm', '', n FROM numbers",
     );
     let reader = sketch.done();
     let mut text = String::new();
@@ -58,7 +59,7 @@ fn a_full_receiver_ends_the_reading() {
             Ok(())
         }
     }
-    let reader = large();
+    let reader = large(10);
     let work = work_of(|| {
         let full = tree(&reader, Extent::Forest, &mut Small(5_000));
         assert!(matches!(full, Err(ObserveError::Full)));

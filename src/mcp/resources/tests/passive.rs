@@ -50,7 +50,7 @@ fn look(n_reads: usize) {
 
 #[test]
 fn reading_everything_leaves_every_byte() {
-    look(20);
+    look(5);
 }
 
 /// Writes, one after another, that change everything that can change.
@@ -151,7 +151,7 @@ fn beside_a_writer(n_writes: usize, n_reads: usize) {
 
 #[test]
 fn a_watched_memory_is_what_it_would_be_unwatched() {
-    beside_a_writer(24, 200);
+    beside_a_writer(12, 120);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn args(budget: Option<i64>) -> Args {
 }
 
 fn reply(text: &str) -> Reply {
-    Reply { text: text.to_owned(), structured: None }
+    Reply { text: text.to_owned(), ..Reply::default() }
 }
 
 #[test]
