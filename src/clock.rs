@@ -17,6 +17,22 @@ impl Millis {
 
     /// The time to the second as it stands in the names of files: `20261122T011749Z`.
     pub(crate) fn stamp(self) -> String {
+        let [year, month, day, hour, minute, second] = self.parts();
+        format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+    }
+
+    /// The time as RFC 3339 has it, in UTC, with as much of a fraction as it needs:
+    /// `2026-11-22T01:17:49.25Z`.
+    #[allow(dead_code, reason = "wired in the next step")]
+    pub(crate) fn rfc3339(self) -> String {
+        let [year, month, day, hour, minute, second] = self.parts();
+        let fraction = format!(".{:03}", self.0.rem_euclid(1000));
+        let fraction = fraction.trim_end_matches('0').trim_end_matches('.');
+        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
+    }
+
+    /// Year, month, day, hour, minute and second.
+    fn parts(self) -> [i64; 6] {
         let seconds = self.0.div_euclid(1000);
         let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         // Days are counted in eras of 400 years that begin on the first of March, so that the leap
@@ -29,8 +45,7 @@ impl Millis {
         let day = day - (153 * month + 2) / 5 + 1;
         let month = if month < 10 { month + 3 } else { month - 9 };
         let year = year + era * 400 + i64::from(month <= 2);
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-        format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+        [year, month, day, second / 3600, second / 60 % 60, second % 60]
     }
 }
 
@@ -118,5 +133,13 @@ mod tests {
         assert_eq!(stamp(951_868_800), "20000301T000000Z");
         assert_eq!(stamp(1_795_310_269), "20261122T011749Z");
         assert_eq!(stamp(4_107_542_400), "21000301T000000Z");
+    }
+    #[test]
+    fn a_time_has_no_more_of_a_fraction_than_it_needs() {
+        let text = |at: i64| Millis(at).rfc3339();
+        assert_eq!(text(0), "1970-01-01T00:00:00Z");
+        assert_eq!(text(1_795_310_269_250), "2026-11-22T01:17:49.25Z");
+        assert_eq!(text(951_782_400_007), "2000-02-29T00:00:00.007Z");
+        assert_eq!(text(-1), "1969-12-31T23:59:59.999Z");
     }
 }

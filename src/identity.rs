@@ -75,14 +75,24 @@ impl NodeId {
 
 impl fmt::Display for NodeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut digits = [0u8; NodeId::CHARS];
-        let mut rest = self.0;
-        for digit in digits.iter_mut().rev() {
-            *digit = DIGITS[(rest % 62) as usize];
-            rest /= 62;
-        }
-        f.pad(std::str::from_utf8(&digits).expect("digits are ASCII"))
+        f.pad(std::str::from_utf8(&digits(self.0)).expect("digits are ASCII"))
     }
+}
+
+/// A hash as ids are written.
+pub(crate) fn base62(hash: u64) -> String {
+    digits(hash).map(char::from).iter().collect()
+}
+
+/// The digits of a number in base 62, the most significant first.
+fn digits(number: u64) -> [u8; NodeId::CHARS] {
+    let mut digits = [0; NodeId::CHARS];
+    let mut rest = number;
+    for digit in digits.iter_mut().rev() {
+        *digit = DIGITS[(rest % 62) as usize];
+        rest /= 62;
+    }
+    digits
 }
 
 /// xxh64 (seed 0) of a text; 16 lowercase hex digits to everybody outside.

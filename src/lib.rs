@@ -32,7 +32,8 @@
 //! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` | values to values |
 //! | pure | `heat` `due` `nearest` `uri` | what cools; when something is due; what a typo or a URI means |
 //! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
-//! | store | `store` | the only module that knows SQL |
+//! | pure | `sessions` `ring` | who is connected, and who ever was; the latest of the log |
+//! | store | `store` `journal` | the only module that knows SQL; files of lines |
 //! | use cases | `scan` `workspace` `compile` `query` `render` | folders in, answers out |
 //! | use cases | `rollback` `memory` | an earlier state; all of it as one value |
 //! | protocol | `rpc` `mcp` | JSON-RPC frames; MCP in both eras; the table of tools |
@@ -59,6 +60,9 @@
 //! - `config`, `seeds` and `patterns`: settings, first temperatures and ignore patterns as text
 //!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
 //!   may not say.
+//! - `sessions`: the registry of who is connected, and what the lines of a client's ledger come to.
+//!   `journal` keeps these lines, and other logs, in files below `.remindb/`, whoever else writes
+//!   them. `ring`: the latest records of the log.
 //! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
 //!   group, and writes what differs; its `Watch` is what one remembers who does so again and again,
 //!   and `compile::voices` is where a file's words meet an agent's.
@@ -93,6 +97,8 @@ mod fingerprint;
 mod grams;
 mod heat;
 mod identity;
+#[allow(dead_code, unused_imports, reason = "wired in the next step")]
+mod journal;
 mod links;
 mod mcp;
 mod memory;
@@ -103,11 +109,15 @@ mod query;
 mod ranks;
 mod redact;
 mod render;
+#[allow(dead_code, unused_imports, reason = "wired in the next step")]
+mod ring;
 mod rollback;
 mod rpc;
 mod scan;
 mod seeds;
 mod serve;
+#[allow(dead_code, unused_imports, reason = "wired in the next step")]
+mod sessions;
 mod store;
 mod text;
 mod tokens;

@@ -5,7 +5,6 @@
 //! signal comes: nothing can wake it, and it goes with the process.
 
 pub(crate) mod heat;
-mod jsonl;
 pub(crate) mod rescan;
 pub(crate) mod stdio;
 

@@ -17,12 +17,12 @@ use std::time::Duration;
 pub(crate) use status::{Latest, Status, Tick};
 
 use super::Stop;
-use super::jsonl::Sink;
 use crate::clock::Millis;
 use crate::compile::{CompileError, Report, Request, Seeding, Watch};
 use crate::config;
 use crate::due::Schedule;
 use crate::identity::ContentHash;
+use crate::journal::Sink;
 use crate::memory::{Error, Memory};
 use crate::store::{Claim, Leases};
 use crate::tokens;

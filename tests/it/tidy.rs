@@ -23,9 +23,11 @@ const LAYERS: &[(&str, &[&str])] = &[
             "patterns",
             "seeds",
             "links",
+            "ring",
+            "sessions",
         ],
     ),
-    ("store", &["store"]),
+    ("store", &["store", "journal"]),
     ("use cases", &["scan", "workspace", "compile", "query", "render", "rollback", "memory"]),
     ("protocol", &["rpc", "mcp"]),
     ("shell", &["serve", "cli", "lib", "main", "fuzzing"]),
@@ -34,7 +36,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// What only some modules may name.
 const RESERVED: &[(&str, &[&str])] = &[
     ("rusqlite", &["store"]),
-    ("std::fs", &["scan", "store", "serve", "cli"]),
+    ("std::fs", &["scan", "store", "journal", "serve", "cli"]),
     ("std::net", &["serve"]),
     ("std::thread", &["scan", "store", "serve", "cli"]),
     ("std::env", &["cli", "main", "lib"]),
