@@ -68,12 +68,13 @@
 //!   and `compile::voices` is where a file's words meet an agent's.
 //! - `due`: when something is next to be done, as a value that is told the time.
 //! - `rollback`: an earlier state becomes the present, proved by its fingerprint.
-//! - `memory`: what an embedder calls; `memory::voice` has what an agent does: write, summarize,
-//!   forget, pin.
+//! - `memory`: what an embedder calls; [`Observer`] is the part of it that can only look, and
+//!   `memory::voice` has what an agent does: write, summarize, forget, pin.
 //! - `query`: search, tree, fetch, statistics and what changed, as answers of text, JSON and what
-//!   they warm; `render` has the layouts.
+//!   they warm; `render` has the layouts. `query::observe`: the same memory as documents of fixed
+//!   keys, which warm nothing.
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
-//!   transport, and `mcp::tools`, the one registration of it.
+//!   transport; `mcp::tools` and `mcp::resources`, the one registration of it.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
 //!   stdout; `serve::rescan` keeps the source folder compiled.
 //!

@@ -1,5 +1,6 @@
 //! `remindb doctor`: looks at a database from every side, and repairs it if it is told to.
 
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use super::args::Doctor;
@@ -25,7 +26,9 @@ pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failur
         doctor::examine(&db).map_err(|error| advised(error, &db))?
     };
     if args.is_json {
-        world.say(format_args!("{}", report.to_json()))?;
+        // Programs get what a client of the server gets, to the byte.
+        let end = if io::stdout().is_terminal() { "\n" } else { "" };
+        world.say(format_args!("{}{end}", report.to_json()))?;
     } else {
         let (glyph, role) = look(report.status());
         let headline = match report.status() {

@@ -10,15 +10,20 @@ use std::time::Duration;
 
 use super::args::Serve;
 use super::{Failure, Outcome, World, absolute, known_database, logging, n_threads, options};
+use crate::clock::Clock;
 use crate::compile::FileWarning;
 use crate::config::{self, Config, Transport};
+use crate::journal::{History, SessionLogs};
 use crate::mcp::resources::RESOURCES;
 use crate::mcp::tools::prompts::PROMPTS;
 use crate::mcp::tools::{ABOUT, TOOLS, Tools};
 use crate::mcp::{Bell, PAGE_ROWS_MAX, Seal, Server};
 use crate::memory::Memory;
+use crate::ring::Ring;
+use crate::serve::aside::Aside;
 use crate::serve::rescan::{Rescan, Settings};
 use crate::serve::{Background, Interrupts, Stop, heat, stdio};
+use crate::sessions::{Door, Keeping, Registry};
 use crate::store::IfMissing;
 use crate::workspace::{Live, Workspace};
 
@@ -52,6 +57,9 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     if is_new {
         log::info!("a new memory was made at `{}`", database.display());
     }
+    let clock = world.clock.clone();
+    let rescan = source.as_deref().map(|it| rescanning(it, &memory, interval)).transpose()?;
+    let aside = aside(source.as_deref(), rescan.as_ref(), &workspace.config, clock);
     let server = Arc::new(Server {
         about: ABOUT,
         tools: TOOLS.to_vec(),
@@ -60,7 +68,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         page_rows_max: PAGE_ROWS_MAX,
         seal: Seal::default(),
         surface: Tools {
-            observer: memory.observer(),
+            observer: memory.observer_beside(Arc::new(aside)),
             memory,
             source: source.clone(),
             n_threads: n_threads(),
@@ -68,16 +76,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         },
     });
     let mut background = vec![cooling(&server)];
-    if let Some(source) = source {
-        let settings = move |memory: &Memory| {
-            memory.reload();
-            let config = &memory.workspace().config;
-            let mut rescan = config.rescan.clone();
-            rescan.interval = interval.unwrap_or(rescan.interval);
-            Settings { rescan, files: config.server.rescan_files.clone() }
-        };
-        let leases = Arc::new(server.surface.memory.leases(&holder())?);
-        let rescan = Rescan::new(&source, n_threads(), leases, settings);
+    if let Some(rescan) = rescan {
         let server = Arc::clone(&server);
         let work = Box::new(move |stop: &Stop| rescan.run(&server.surface.memory, stop));
         background.push(Background { name: "rescan", work });
@@ -96,6 +95,35 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         log::warn!("what was read last warmed nothing: {error}");
     }
     Ok(Outcome::Done)
+}
+
+/// What keeps the source folder compiled.
+fn rescanning(
+    source: &Path,
+    memory: &Memory,
+    interval: Option<Duration>,
+) -> Result<Rescan, Failure> {
+    let settings = move |memory: &Memory| {
+        memory.reload();
+        let config = &memory.workspace().config;
+        let mut rescan = config.rescan.clone();
+        rescan.interval = interval.unwrap_or(rescan.interval);
+        Settings { rescan, files: config.server.rescan_files.clone() }
+    };
+    let leases = Arc::new(memory.leases(&holder())?);
+    Ok(Rescan::new(source, n_threads(), leases, settings))
+}
+
+/// What is known beside the database, for those who watch.
+fn aside(source: Option<&Path>, rescan: Option<&Rescan>, config: &Config, clock: Clock) -> Aside {
+    Aside {
+        clock,
+        rescan: rescan.map(Rescan::latest).unwrap_or_default(),
+        ring: Ring::new(config.server.logging.buffer_size),
+        registry: Registry::new(Door::stdio(), holder(), Keeping::Nothing),
+        history: source.map_or_else(History::nowhere, History::new),
+        logs: source.map_or_else(SessionLogs::nowhere, SessionLogs::new),
+    }
 }
 
 /// Lets nodes cool while the server is up.

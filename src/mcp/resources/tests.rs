@@ -1,6 +1,7 @@
 //! What clients see, byte for byte, and that looking changes nothing.
 
 mod golden;
+mod page;
 mod passive;
 
 use std::fs;

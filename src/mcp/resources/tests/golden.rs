@@ -9,7 +9,7 @@ use crate::memory::{Fact, Relate};
 const ARCHITECTURE: &str = "# Architecture\n\nOverview, see [[Limits; w=4.2]] and [[Roadmap]].\n";
 const LIMITS: &str = "# Limits\n\nA hundred a minute.\n";
 
-fn full() -> World {
+pub(super) fn full() -> World {
     let world = World::of(&[("architecture.md", ARCHITECTURE), ("limits.md", LIMITS)]);
     let tree = world.value("remindb://tree");
     let id = |root: usize, child: usize| {
