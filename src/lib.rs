@@ -30,7 +30,7 @@
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
 //! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` | values to values |
-//! | pure | `heat` `due` `nearest` `uri` | what cools; when something is due; what a typo or a URI means |
+//! | pure | `heat` `due` `nearest` `uri` | what cools; what is due; what a typo or a URI means |
 //! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
 //! | pure | `sessions` `ring` | who is connected, and who ever was; the latest of the log |
 //! | store | `store` `journal` | the only module that knows SQL; files of lines |

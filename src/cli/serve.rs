@@ -70,7 +70,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         surface: Tools {
             observer: memory.observer_beside(Arc::new(aside)),
             memory,
-            source: source.clone(),
+            source,
             n_threads: n_threads(),
             bell: Bell::default(),
         },

@@ -145,9 +145,8 @@ fn fts5_sync(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError
     let compared = conn.execute_batch(COPY).and_then(|()| conn.execute_batch(COMPARE));
     conn.execute_batch(END).doing("end comparing the index")?;
     // Where a copy can be put nowhere, that says nothing about the index.
-    let has_no_room = |it| {
-        matches!(it, ErrorCode::DiskFull | ErrorCode::CannotOpen | ErrorCode::SystemIoFailure)
-    };
+    let has_no_room =
+        |it| matches!(it, ErrorCode::DiskFull | ErrorCode::CannotOpen | ErrorCode::SystemIoFailure);
     Ok(match compared {
         Ok(()) => (Status::Pass, format!("FTS5 index in sync with {n_nodes} nodes")),
         Err(error) if error.sqlite_error_code().is_some_and(has_no_room) => {

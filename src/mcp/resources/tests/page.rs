@@ -69,9 +69,7 @@ fn shape(value: &Value) -> Value {
         Value::Object(map) if map.values().all(Value::is_u64) && !map.contains_key("total") => {
             json!("counts")
         }
-        Value::Object(map) => {
-            map.iter().map(|(key, value)| (key.clone(), shape(value))).collect()
-        }
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), shape(value))).collect(),
         Value::Array(list) => list.iter().take(1).map(shape).collect(),
         Value::String(_) => json!("text"),
         Value::Number(_) => json!("number"),
