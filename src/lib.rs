@@ -30,7 +30,7 @@
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
 //! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` | values to values |
-//! | pure | `heat` `due` `nearest` `uri` | what cools; what is due; what a typo or a URI means |
+//! | pure | `heat` `due` `nearest` `uri` | what cools; when to act; what a typo or a URI means |
 //! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
 //! | pure | `sessions` `ring` | who is connected, and who ever was; the latest of the log |
 //! | store | `store` `journal` | the only module that knows SQL; files of lines |
@@ -74,7 +74,8 @@
 //!   they warm; `render` has the layouts. `query::observe`: the same memory as documents of fixed
 //!   keys, which warm nothing.
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
-//!   transport; `mcp::tools` and `mcp::resources`, the one registration of it.
+//!   transport; `mcp::tools` and `mcp::resources`, its one registration: tools, resources, prompts,
+//!   questions to the user.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
 //!   stdout; `serve::rescan` keeps the source folder compiled.
 //!

@@ -287,4 +287,7 @@ impl<S: Surface> Server<S> {
 }
 
 #[cfg(test)]
+#[path = "../tests/it/published.rs"]
+pub(crate) mod published;
+#[cfg(test)]
 mod tests;

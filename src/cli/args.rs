@@ -43,6 +43,7 @@ pub(crate) const COMMANDS: &[Row] = &[
             "db",
             "source",
             "rescan-interval",
+            "tools",
             "gitignore",
             "trust-workspace",
             "verbose",
@@ -142,6 +143,7 @@ struct Raw {
     db: Option<PathBuf>,
     source: Option<PathBuf>,
     rescan_interval: Option<Duration>,
+    tools: Option<String>,
     message: Option<String>,
     detail: Option<String>,
     node_type: Option<String>,
@@ -170,6 +172,7 @@ impl Raw {
             "db" => self.db = Some(parser.value()?.into()),
             "source" => self.source = Some(parser.value()?.into()),
             "rescan-interval" => self.rescan_interval = Some(interval(flag, parser.value()?)?),
+            "tools" => self.tools = Some(parser.value()?.string()?),
             "message" => self.message = Some(parser.value()?.string()?),
             "detail" => self.detail = Some(parser.value()?.string()?),
             "type" => self.node_type = Some(parser.value()?.string()?),
@@ -229,12 +232,13 @@ impl Raw {
             }
             "serve" => {
                 self.no_values(name)?;
-                let Raw { db, source, rescan_interval, .. } = self;
+                let Raw { db, source, rescan_interval, tools, .. } = self;
                 let Raw { is_gitignore, is_trusted, is_verbose, .. } = self;
                 Command::Serve(Serve {
                     db,
                     source,
                     rescan_interval,
+                    tools,
                     is_gitignore,
                     is_trusted,
                     is_verbose,

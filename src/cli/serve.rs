@@ -15,8 +15,7 @@ use crate::compile::FileWarning;
 use crate::config::{self, Config, Transport};
 use crate::journal::{History, SessionLogs};
 use crate::mcp::resources::RESOURCES;
-use crate::mcp::tools::prompts::PROMPTS;
-use crate::mcp::tools::{ABOUT, TOOLS, Tools};
+use crate::mcp::tools::{ABOUT, Offer, Tools};
 use crate::mcp::{Bell, PAGE_ROWS_MAX, Seal, Server};
 use crate::memory::Memory;
 use crate::ring::Ring;
@@ -35,6 +34,12 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         None => None,
     };
     let interval = interval(args.rescan_interval, source.as_deref())?;
+    let offer = match args.tools.as_deref() {
+        None => Offer::default(),
+        Some(name) => Offer::parse(name).ok_or_else(|| {
+            Failure::Because(format!("`--tools` must be `all` or `core`, not `{name}`"))
+        })?,
+    };
     let options = options(args.is_trusted, args.is_gitignore)?;
     let live = match &source {
         Some(source) => Live::start(source, options)?,
@@ -62,9 +67,9 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     let aside = aside(source.as_deref(), rescan.as_ref(), &workspace.config, clock);
     let server = Arc::new(Server {
         about: ABOUT,
-        tools: TOOLS.to_vec(),
+        tools: offer.tools(),
         resources: RESOURCES,
-        prompts: PROMPTS,
+        prompts: offer.prompts(),
         page_rows_max: PAGE_ROWS_MAX,
         seal: Seal::default(),
         surface: Tools {

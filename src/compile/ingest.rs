@@ -126,16 +126,22 @@ impl Run<'_> {
             removed.push(said.chain(forgotten.iter().map(|it| it.source_hash)).collect());
             old.push(nodes);
         }
-        let new_files: Vec<&Source> =
-            group.iter().filter(|it| !self.rows.contains_key(&it.found.path)).collect();
+        let is_new = |it: &&Source| self.rows.get(&it.found.path).is_none_or(|known| known.is_gone);
+        let new_files: Vec<&Source> = group.iter().filter(is_new).collect();
         let added: Vec<Vec<ContentHash>> = new_files.iter().map(|it| hashes_of(it)).collect();
         let removed: Vec<&[ContentHash]> = removed.iter().map(Vec::as_slice).collect();
         let added: Vec<&[ContentHash]> = added.iter().map(Vec::as_slice).collect();
         let mut is_renamed = vec![false; vanished.len()];
         for (from, to) in identity::renames(&removed, &added) {
             let (row, path) = (&vanished[from], &new_files[to].found.path);
-            batch.move_file(row, self.root, path)?;
             is_renamed[from] = true;
+            if let Some(known) = self.rows.get(path) {
+                // It is back under a name that it had before.
+                batch.merge_file(row.id, known.id)?;
+                self.rows.retain(|_, it| it.id != row.id);
+                continue;
+            }
+            batch.move_file(row, self.root, path)?;
             // Its words are to be aligned anew: what was read of the old file does not count.
             let row =
                 FileRow { root: self.root, path: path.clone(), content_hash: None, ..row.clone() };

@@ -99,15 +99,22 @@ pub(super) fn without_forgotten(
     };
     let n_nodes = words.tree.nodes.len();
     let met: HashSet<usize> = (0..n_nodes).filter_map(|idx| forgotten(&matched, idx)).collect();
-    // What lost its surroundings is known by its words alone.
+    let is_same = |at: usize, hash: ContentHash| match at.checked_sub(old.len()) {
+        None => said_by_file(&old[at]) == hash,
+        Some(nth) => tombstones[nth].source_hash == hash,
+    };
+    // What lost its surroundings is known by its words alone, which count more than a likeness.
     let mut lost: HashMap<(NodeType, ContentHash), Vec<usize>> = HashMap::new();
     for (nth, it) in tombstones.iter().enumerate().rev().filter(|(nth, _)| !met.contains(nth)) {
         lost.entry((it.node_type, it.source_hash)).or_default().push(nth);
     }
     for (idx, node) in words.tree.nodes.iter().enumerate() {
-        if matched[idx].is_none() && !node.content.trim().is_empty() {
-            let nth = lost.get_mut(&(node.node_type, words.hashes[idx])).and_then(Vec::pop);
-            matched[idx] = nth.map(|nth| old.len() + nth);
+        let hash = words.hashes[idx];
+        if matched[idx].is_some_and(|at| is_same(at, hash)) || node.content.trim().is_empty() {
+            continue;
+        }
+        if let Some(nth) = lost.get_mut(&(node.node_type, hash)).and_then(Vec::pop) {
+            matched[idx] = Some(old.len() + nth);
         }
     }
     let mut found: HashSet<NodeId> = HashSet::new();
@@ -239,9 +246,12 @@ pub(super) fn claim(batch: &Batch<'_>, work: &mut Work) -> Result<(), StoreError
     }
     let mut born: Vec<Option<Stored>> = work.born.drain(..).map(Some).collect();
     let mut places: HashMap<(NodeType, ContentHash), VecDeque<usize>> = HashMap::new();
-    for (at, node) in born.iter().enumerate() {
-        if let Some(it) = node {
+    for (at, it) in born.iter().enumerate().filter_map(|(at, it)| Some((at, it.as_ref()?))) {
+        if let Some(said) = batch.last_said(it.id)? {
             places.entry((it.node_type, it.content_hash)).or_default().push_back(at);
+            if said != it.content_hash {
+                places.entry((it.node_type, said)).or_default().push_back(at);
+            }
         }
     }
     for (idx, node) in work.words.tree.nodes.iter().enumerate() {
@@ -250,11 +260,13 @@ pub(super) fn claim(batch: &Batch<'_>, work: &mut Work) -> Result<(), StoreError
         }
         let said = (node.node_type, work.words.hashes[idx]);
         while let Some(at) = places.get_mut(&said).and_then(VecDeque::pop_front) {
-            let found = &born[at];
-            if found.as_ref().map_or(Ok(false), |it| batch.was_said_by_file(it.id))? {
-                work.matched[idx] = born[at].take();
-                break;
+            let Some(mut found) = born[at].take() else { continue };
+            // Where an agent said something else meanwhile, that stays.
+            if found.content_hash != said.1 {
+                batch.give_back(&mut found, said.1)?;
             }
+            work.matched[idx] = Some(found);
+            break;
         }
     }
     work.born = born.into_iter().flatten().collect();
@@ -299,9 +311,15 @@ impl Born {
             let follower = known.partition_point(|(position, _)| *position <= it.place.position);
             known.get(follower).map_or(existing.len(), |(_, slot)| *slot)
         };
-        let mut queue: Vec<(usize, &Stored)> = born.iter().map(|it| (slot_of(it), it)).collect();
-        queue.sort_by_key(|(slot, it)| (*slot, it.place.position));
-        let mut queue = queue.into_iter().peekable();
+        let mut in_order: Vec<&Stored> = born.iter().collect();
+        in_order.sort_by_key(|it| it.place.position);
+        let mut slot = 0;
+        let queue = in_order.into_iter().map(|it| {
+            // Where the file put its nodes in another order, the agent's stay in theirs.
+            slot = slot.max(slot_of(it));
+            (slot, it)
+        });
+        let mut queue = queue.peekable();
         let (mut merged, mut whose) = (Vec::new(), Vec::new());
         for slot in 0..=existing.len() {
             while let Some((_, it)) = queue.next_if(|(at, _)| *at <= slot) {

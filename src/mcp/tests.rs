@@ -1,7 +1,16 @@
+use std::sync::Arc;
+use std::time::Duration;
+
 use crossbeam_channel::unbounded;
 
 use super::*;
 use crate::rpc::{Message, parse};
+
+mod asking;
+mod reading;
+
+/// Longer than any test should take.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 fn connection() -> Connection {
     Connection::new("a")
@@ -11,7 +20,8 @@ fn nowhere() -> Outbox {
     Outbox::new(unbounded().0)
 }
 
-/// The reply to a request, run to its end.
+/// The reply to a request, run to its end and held against the published schemas.
+#[track_caller]
 fn ask(server: &Server<fixture::Fixture>, connection: &mut Connection, request: Value) -> Value {
     let line = request.to_string();
     let frame = parse(line.as_bytes()).expect("a request is not blank");
@@ -20,7 +30,19 @@ fn ask(server: &Server<fixture::Fixture>, connection: &mut Connection, request: 
         Step::Say(line) => line.text,
         Step::Run(job) => server.run(*job).map_or_else(|| "null".to_owned(), |it| it.text),
     };
-    serde_json::from_str(&reply).unwrap()
+    let reply = serde_json::from_str(&reply).unwrap();
+    if reply != Value::Null {
+        published::check(Some(&request), &reply);
+    }
+    reply
+}
+
+fn modern_request(method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    request(method, params)
 }
 
 fn request(method: &str, params: Value) -> Value {

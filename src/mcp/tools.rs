@@ -5,6 +5,7 @@
 
 mod cold;
 mod compile;
+mod confirm;
 pub(crate) mod prompts;
 mod read;
 mod relate;
@@ -19,8 +20,8 @@ use crossbeam_channel::Receiver;
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Call, Completing, Effect, Message, Notice, ReadError, Reply, Surface,
-    Tool, ToolError, resources,
+    About, Arg, Args, Bell, Call, Completing, Effect, Message, Notice, Prompt, ReadError, Reply,
+    Surface, Tool, ToolError, resources,
 };
 use crate::clock::Millis;
 use crate::config::Budgets;
@@ -60,6 +61,9 @@ pub(crate) struct Tools {
 /// What a tool asks a connection that cannot write.
 type Question = fn(&Reader, &Args, Millis) -> Result<query::Answer, QueryError>;
 
+/// One method of the memory that changes it.
+type Change = fn(&Memory, &Args) -> Result<Answer, Error>;
+
 /// How a tool runs. The variant decides what it can touch.
 #[derive(Clone, Copy)]
 pub(crate) enum Run {
@@ -70,7 +74,9 @@ pub(crate) enum Run {
     /// The same, without arguments, told what is called cold and hot.
     Survey(fn(&Reader, Lines, Millis) -> Result<query::Answer, QueryError>),
     /// Calls one method of the memory, which makes at most one snapshot.
-    Write(fn(&Memory, &Args) -> Result<Answer, Error>),
+    Write(Change),
+    /// The same, once the user has agreed to what it removes.
+    Asked(confirm::Question, Change),
     /// Compiles files into the memory.
     Compile(fn(&Tools, &Args, &Call) -> Result<Reply, ToolError>),
 }
@@ -88,9 +94,12 @@ impl Surface for Tools {
                 let lines = self.memory.rates().lines();
                 self.ask(|reader, _, now| survey(reader, lines, now), args)
             }
-            Run::Write(write) => {
-                let Answer { text, structured } = write(&self.memory, args)?;
-                Ok(Reply { text, structured: Some(structured), ..Reply::default() })
+            Run::Write(change) => self.change(*change, args),
+            Run::Asked(question, change) => {
+                if let Some(question) = question(&self.memory, args)? {
+                    confirm::confirm(call, &question)?;
+                }
+                self.change(*change, args)
             }
             Run::Compile(compile) => compile(self, args, call),
         }
@@ -128,12 +137,19 @@ impl Tools {
     fn completed<'a>(&self, run: &Run, args: &'a Args) -> Cow<'a, Args> {
         let budget = match run {
             Run::Budgeted(of, _) => of(&self.memory.workspace().config.budgets),
-            Run::Read(_) | Run::Survey(_) | Run::Write(_) | Run::Compile(_) => None,
+            Run::Read(_) | Run::Survey(_) | Run::Write(_) | Run::Asked(..) | Run::Compile(_) => {
+                None
+            }
         };
         match budget {
             None => Cow::Borrowed(args),
             Some(budget) => Cow::Owned(args.clone().with_integer("budget", budget.into())),
         }
+    }
+
+    fn change(&self, change: Change, args: &Args) -> Result<Reply, ToolError> {
+        let Answer { text, structured } = change(&self.memory, args)?;
+        Ok(Reply { text, structured: Some(structured), ..Reply::default() })
     }
 
     fn ask(
@@ -169,6 +185,52 @@ const NODE_ID: Arg = Arg::text("node_id", "Id of the node").required();
 const BUDGET: Arg = Arg::integer("budget", "Most cl100k tokens of the reply");
 
 const CURSOR: Arg = Arg::text("cursor", "Where the last page ended");
+
+/// The tools without which there is no memory: finding, reading, writing, catching up.
+const CORE: [&str; 7] = [
+    "MemoryDelta",
+    "MemoryFetch",
+    "MemoryFetchBatch",
+    "MemorySearch",
+    "MemoryStats",
+    "MemoryTree",
+    "MemoryWrite",
+];
+
+/// How many tools a server offers: fewer cost fewer tokens in every session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Offer {
+    /// Every tool.
+    #[default]
+    All,
+    /// The seven that an agent needs most.
+    Core,
+}
+
+impl Offer {
+    /// The offer of that name.
+    pub(crate) fn parse(name: &str) -> Option<Offer> {
+        match name {
+            "all" => Some(Offer::All),
+            "core" => Some(Offer::Core),
+            _ => None,
+        }
+    }
+
+    /// Its prompts: those whose tools it has.
+    pub(crate) fn prompts(self) -> &'static [Prompt<prompts::Get>] {
+        match self {
+            Offer::All => prompts::PROMPTS,
+            Offer::Core => prompts::READING,
+        }
+    }
+
+    /// Its rows of the table.
+    pub(crate) fn tools(self) -> Vec<Tool<Run>> {
+        let is_offered = |it: &&Tool<Run>| self == Offer::All || CORE.contains(&it.name);
+        TOOLS.iter().filter(is_offered).copied().collect()
+    }
+}
 
 /// Every tool, in the order of their names.
 pub(crate) const TOOLS: &[Tool<Run>] = &[
@@ -254,7 +316,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(write::forgotten_output),
         effect: Effect::Destroys,
-        run: Run::Write(write::forget),
+        run: Run::Asked(confirm::forget, write::forget),
     },
     Tool {
         name: "MemoryHistory",
@@ -322,7 +384,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(versions::rollback_output),
         effect: Effect::Destroys,
-        run: Run::Write(versions::rollback),
+        run: Run::Asked(confirm::rollback, versions::rollback),
     },
     Tool {
         name: "MemorySearch",

@@ -342,7 +342,10 @@ fn replace(batch: &mut Batch<'_>, old: &Stored, payload: &Payload) -> Result<Vec
             ..plain(&payload.text, first.label.clone(), payload.token_count)
         },
     };
-    batch.say(old, &said)?;
+    // A text that stays keeps its label, which its file may have given it.
+    if said.content != old.content || said.lang != old.lang {
+        batch.say(old, &said)?;
+    }
     Ok(vec![Written { id: old.id, node: said, depth: 0 }])
 }
 

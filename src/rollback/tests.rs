@@ -415,6 +415,40 @@ fn a_file_that_gets_its_old_name_back_after_a_rollback_gets_its_nodes_back() {
 }
 
 #[test]
+fn what_is_forgotten_or_replaced_meanwhile_stays_so_when_a_file_gets_its_old_name_back() {
+    for way in ["at once", "one after the other", "twice"] {
+        let world = World::new(12);
+        let text = "# A\n\nOne.\n\nTwo.\n\n## B\n\nThree.\n";
+        world.write("a.md", text).compile();
+        fs::rename(world.path("a.md"), world.path("b.md")).unwrap();
+        world.compile();
+        world.rollback(1, After::Keep);
+        world.agent(|batch| {
+            let two = batch.find(world.id_of("Two."))?.unwrap();
+            batch.forget(&two)
+        });
+        let three = world.id_of("Three.");
+        world.say(three, "Three, as an agent has it.");
+        fs::remove_file(world.path("b.md")).unwrap();
+        if way == "one after the other" {
+            world.compile();
+        }
+        world.write("a.md", text).compile();
+        let outline = "A / One. / B / Three, as an agent has it.";
+        assert_eq!(world.texts(), outline, "{way}");
+        if way == "twice" {
+            world.write("b.md", text).compile();
+            let outline = format!("{outline} / A / One. / Two. / B / Three.");
+            assert_eq!(world.texts(), outline, "a copy is a file of its own");
+        }
+        let changed = text.replace("Two.", "Two, changed.").replace("Three.", "Three, changed.");
+        world.write("a.md", &changed).compile();
+        assert!(world.texts().starts_with("A / One. / Two, changed. / B / Three, changed."));
+        world.check_health();
+    }
+}
+
+#[test]
 fn order_comes_back_where_siblings_were_renumbered_meanwhile() {
     const RENUMBERED: &str = "SELECT count(*) FROM diff WHERE op = 'rank'";
     let world = World::new(10);

@@ -159,8 +159,8 @@ fn what_wants_no_reply_gets_none() {
 {"id":null,"error":{"code":-32700,"message":"not JSON"}}
 {"jsonrpc":"2.0","method":"notifications/initialized","params":7}"#,
         expect![[r#"
-            idle
-            idle
+            response 1 {}
+            response 1 1 no
             idle
             idle
         "#]],
@@ -270,4 +270,55 @@ proptest! {
     fn no_bytes_break_the_frames(bytes in nearly()) {
         crate::fuzzing::frame::frame(&bytes);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_is_escaped_reads_back_and_ends_no_line(
+        pieces in prop::collection::vec("[\\PC\\x00-\\x1f\u{7f}\u{85}\u{2028}\u{2029}\"\\\\]{0,8}", 0..8),
+    ) {
+        let mut line = String::from("\"");
+        for piece in &pieces {
+            Escaped(&mut line).write_str(piece).unwrap();
+        }
+        line.push('"');
+        let ends_a_line = line.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']);
+        prop_assert!(!ends_a_line);
+        prop_assert_eq!(serde_json::from_str::<String>(&line).unwrap(), pieces.concat());
+    }
+}
+
+#[test]
+fn answers_are_told_from_what_only_looks_like_one() {
+    check(
+        concat!(
+            r#"{"jsonrpc":"2.0","id":1,"result":{"a":[1]}}"#,
+            "\n",
+            r#"{"jsonrpc":"2.0","id":"x","error":{"code":-1,"message":"no","data":[]}}"#,
+            "\n",
+            r#"{"jsonrpc":"2.0","id":1,"result":null}"#,
+            "\n",
+            r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":""}}"#,
+            "\n",
+            r#"{"jsonrpc":"2.0","id":1,"result":1,"result":2}"#,
+            "\n",
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}"#,
+            "\n",
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":1.5,"message":""}}"#,
+            "\n",
+            r#"{"id":1,"result":{}}"#,
+        ),
+        expect![[r#"
+            response 1 {"a":[1]}
+            response "x" -1 no
+            response 1 null
+            idle
+            idle
+            idle
+            idle
+            idle
+        "#]],
+    );
 }

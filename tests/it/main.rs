@@ -22,6 +22,8 @@ mod mcp_stdio;
 mod moving;
 /// A database of remindb 0.3 moves in.
 mod old;
+/// The schemas of the protocol.
+mod published;
 /// What the README and the manual say.
 mod readme;
 /// What no door lets in: secrets.

@@ -31,7 +31,11 @@ const TOOLS: [&str; 18] = [
 ];
 
 /// Tokens of the list of tools, which every session pays for.
-const LIST_TOKENS_MAX: usize = 2_900;
+const LIST_TOKENS_MAX: usize = 3_000;
+/// The same of `--tools core`.
+const CORE_TOKENS_MAX: usize = 1_000;
+/// Tokens of what the server says about itself.
+const INSTRUCTIONS_TOKENS_MAX: usize = 200;
 
 fn compiled() -> Folder {
     let folder = Folder::new().file("notes/store.md", NOTES);
@@ -143,6 +147,139 @@ fn the_list_of_tools_is_cheap() {
         assert!(n_tokens <= LIST_TOKENS_MAX, "{n_tokens} tokens");
         client.end();
     }
+    let core = ["--db", "m.db", "--tools", "core"];
+    for mut client in [Client::legacy(&folder, &core), Client::modern(&folder, &core)] {
+        let list = client.ask("tools/list", json!({}))["result"].clone();
+        assert_eq!(list["tools"].as_array().unwrap().len(), 7);
+        let n_tokens = vocabulary.encode_ordinary(&list.to_string()).len();
+        assert!(n_tokens <= CORE_TOKENS_MAX, "{n_tokens} tokens");
+        assert!(client.call_refused("MemoryForget").contains("unknown tool `MemoryForget`"));
+        client.end();
+    }
+    let mut client = Client::modern(&folder, &core);
+    let about = client.ask("server/discover", json!({}))["result"]["instructions"].clone();
+    let n_tokens = vocabulary.encode_ordinary(about.as_str().unwrap()).len();
+    assert!(n_tokens <= INSTRUCTIONS_TOKENS_MAX, "{n_tokens} tokens");
+    client.end();
+}
+
+/// Notes with more nodes than an agent may remove unasked.
+fn crowded() -> (Folder, String) {
+    let notes: String = (0..20).map(|it| format!("Paragraph {it}.\n\n")).collect();
+    let folder = Folder::new().file("notes/store.md", format!("# Store\n\n{notes}"));
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    let mut client = Client::modern(&folder, &["--db", "m.db"]);
+    let tree = client.text("MemoryTree", json!({"depth": 1}));
+    let (_, id) = tree.split_once("(id=").unwrap();
+    let id = id[..11].to_owned();
+    client.end();
+    (folder, id)
+}
+
+#[test]
+fn a_person_is_asked_before_much_is_forgotten() {
+    let (folder, id) = crowded();
+    let mut client = Client::start(&folder, &["--db", "m.db"]);
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}});
+    client.ask("initialize", hello);
+    let forget = json!({
+        "name": "MemoryForget",
+        "arguments": {"node_id": id, "mode": "cascade"},
+    });
+    for (answer, expected) in [
+        (json!({"action": "decline"}), "the user said no; nothing was changed"),
+        (
+            json!({"action": "accept", "content": {"confirm": false}}),
+            "the user said no; nothing was changed",
+        ),
+        (json!({"action": "cancel"}), "the user was asked and did not answer; nothing was changed"),
+    ] {
+        let call = client.request("tools/call", forget.clone());
+        let question = client.line();
+        assert_eq!(question["method"], "elicitation/create");
+        assert_eq!(question["params"]["message"], "Forget `Store` and the 20 nodes below it?");
+        let reply = json!({"jsonrpc": "2.0", "id": question["id"], "result": answer});
+        client.send(reply.to_string());
+        let reply = client.reply(call);
+        assert_eq!(reply["result"]["content"][0]["text"], expected);
+        assert_eq!(reply["result"]["isError"], true);
+    }
+    // In the other era, on the same connection: the question is the result, the answer a retry.
+    let mut forget = forget;
+    forget["_meta"] = modern();
+    forget["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {}});
+    let asked = client.ask("tools/call", forget.clone())["result"].clone();
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    forget["requestState"] = asked["requestState"].clone();
+    forget["inputResponses"] =
+        json!({"confirm": {"action": "accept", "content": {"confirm": true}}});
+    let done = client.ask("tools/call", forget)["result"]["content"][0]["text"].clone();
+    assert_eq!(done, format!("forgot node {id} (mode=cascade, 21 affected)"));
+    // And before history goes for good.
+    let mut rollback = json!({
+        "name": "MemoryRollback",
+        "arguments": {"snapshot_id": 1, "drop_after": true},
+        "_meta": modern(),
+    });
+    rollback["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {}});
+    let asked = client.ask("tools/call", rollback.clone())["result"].clone();
+    assert_eq!(names(&asked["inputRequests"]), ["confirm"]);
+    // A client that shows no forms is not asked.
+    rollback["_meta"] = modern();
+    let done = client.ask("tools/call", rollback)["result"].clone();
+    assert_eq!(done["structuredContent"]["target"], 1, "{done}");
+    client.end();
+}
+
+/// Nobody can answer any more when the input has ended, and the call does not wait for it.
+#[test]
+fn the_end_of_input_is_no_agreement() {
+    let (folder, id) = crowded();
+    let mut client = Client::start(&folder, &["--db", "m.db"]);
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}});
+    client.ask("initialize", hello);
+    let arguments = json!({"node_id": id, "mode": "cascade"});
+    let call =
+        client.request("tools/call", json!({"name": "MemoryForget", "arguments": arguments}));
+    let question = client.line();
+    assert_eq!(question["method"], "elicitation/create");
+    client.close();
+    let reply = client.reply(call);
+    assert_eq!(reply["result"]["isError"], true, "{reply}");
+    assert_eq!(client.wait().code(), Some(0));
+}
+
+#[test]
+fn a_person_picks_a_prompt() {
+    let folder = compiled();
+    for mut client in
+        [Client::legacy(&folder, &["--db", "m.db"]), Client::modern(&folder, &["--db", "m.db"])]
+    {
+        let list = client.ask("prompts/list", json!({}))["result"]["prompts"].clone();
+        let listed: Vec<&str> =
+            list.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+        assert_eq!(listed, ["orient", "resync", "tidy"]);
+        let asked = json!({"name": "resync", "arguments": {"since_snapshot": "7"}});
+        let message = client.ask("prompts/get", asked)["result"]["messages"][0].clone();
+        assert_eq!(message["role"], "user");
+        let text = message["content"]["text"].as_str().unwrap();
+        assert!(text.contains("MemoryDelta with `since_snapshot` 7"), "{text}");
+        let reply = client.ask("prompts/get", json!({"name": "resync", "arguments": {"since": 7}}));
+        assert_eq!(reply["error"]["code"], -32602);
+        let reference = json!({"type": "ref/prompt", "name": "orient"});
+        let argument = json!({"name": "topic", "value": "a"});
+        let asked = json!({"ref": reference, "argument": argument});
+        let found = client.ask("completion/complete", asked)["result"]["completion"].clone();
+        assert_eq!(found["hasMore"], false);
+        client.end();
+    }
+}
+
+/// Sorted names of an object's members.
+fn names(object: &Value) -> Vec<&str> {
+    let mut names: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
+    names.sort_unstable();
+    names
 }
 
 /// What is no message gets one error each, and what follows is answered.
@@ -589,7 +726,7 @@ fn nothing_but_the_protocol_is_on_stdout_and_no_note_in_the_log() {
         log.push_str(&line);
         log.push('\n');
     }
-    assert!(log.contains("called tool=MemorySearch"), "{log}");
+    assert!(log.contains("called name=MemorySearch"), "{log}");
     assert!(!log.to_lowercase().contains("kilobytes"), "{log}");
 }
 
@@ -611,7 +748,7 @@ fn no_word_of_a_page_is_in_the_log_of_what_reads_it() {
             log.push_str(&line.to_lowercase());
             log.push('\n');
         }
-        assert!(log.contains("called tool=memorycompile"), "{log}");
+        assert!(log.contains("called name=memorycompile"), "{log}");
         for word in ["kilobytes", "igabytes", "megabytes", "html5ever"] {
             assert!(!log.contains(word), "{word}: {log}");
         }

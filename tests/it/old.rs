@@ -141,11 +141,12 @@ fn old(folder: &Folder) -> Connection {
                 (9, 'KULV85J9hZ0', 'rem', 'x', '', 'of a snapshot that is gone', '');
          INSERT INTO cursors VALUES ('HEAD', 3, 1700000200);
          UPDATE nodes SET pinned = 1 WHERE id = 'HWXuLKz4Tp8';
-         INSERT INTO relations VALUES (1, 'JQApbPK9qLp', '0nyx1JGLzdx', 2.0, 'parsed', 0),
+         UPDATE nodes SET created_at = 1700000000;
+         INSERT INTO relations VALUES (1, 'JQApbPK9qLp', '0nyx1JGLzdx', 2.0, 'parsed', 1700000000),
                                       (2, '9c76X9FLT5Q', 'HIeMDW5Y3WO', 0.5, 'manual', 0),
                                       (3, 'HWXuLKz4Tp8', 'HIeMDW5Y3WO', 1.0, 'parsed', 0);
          INSERT INTO pending_relations VALUES (1, 'JQApbPK9qLp', 'Later', NULL, NULL, 3.0, 'parsed', 0),
-                                              (2, '9c76X9FLT5Q', 'Nowhere', NULL, NULL, 1.0, 'manual', 0);",
+                                              (2, '9c76X9FLT5Q', 'Nowhere', NULL, NULL, 1.0, 'manual', 1700000000);",
     )
     .unwrap();
     conn
@@ -181,7 +182,9 @@ fn an_old_memory_moves_in_and_what_has_no_place_is_told() {
         - 1 changes from before the old program noted what a node was
         - 1 changes of a snapshot that is missing were left out
         - 1 ids that are not 11 letters and digits were replaced
+        - 2 links no longer say when they were made
         - 1 links that no text has any more were left out
+        - 10 nodes no longer say when they were made; the history says when they changed
         - 1 nodes of a type that is not known here are text now
         - 1 nodes whose text an agent changed keep it until their file changes
         - 3 snapshots keep fingerprints that only remindb 0.3 could compute

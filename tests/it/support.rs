@@ -16,6 +16,8 @@ use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::published::Witness;
+
 /// Longer than anything here should take, however busy the machine is.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -209,6 +211,7 @@ pub(crate) struct Client {
     /// Sent with every request.
     meta: Option<Value>,
     next_id: u64,
+    witness: Witness,
 }
 
 /// What a tool answered.
@@ -232,7 +235,15 @@ impl Client {
         let replies = lines_of(child.stdout.take().unwrap());
         let log = lines_of(child.stderr.take().unwrap());
         let input = child.stdin.take();
-        Client { child: Some(child), input, replies, log, meta: None, next_id: 100 }
+        Client {
+            child: Some(child),
+            input,
+            replies,
+            log,
+            meta: None,
+            next_id: 100,
+            witness: Witness::default(),
+        }
     }
 
     /// Starts the server and shakes hands.
@@ -259,6 +270,7 @@ impl Client {
 
     /// Sends a line.
     pub(crate) fn send(&mut self, line: impl AsRef<[u8]>) {
+        self.witness.sent(line.as_ref());
         let input = self.input.as_mut().unwrap();
         input.write_all(line.as_ref()).and_then(|()| input.write_all(b"\n")).unwrap();
     }
@@ -267,7 +279,9 @@ impl Client {
     #[track_caller]
     pub(crate) fn line(&self) -> Value {
         let line = self.replies.recv_timeout(PATIENCE).expect("a line should have come");
-        serde_json::from_str(&line).unwrap()
+        let message = serde_json::from_str(&line).unwrap();
+        self.witness.came(&message);
+        message
     }
 
     /// The next line, if it comes soon enough.
@@ -322,6 +336,13 @@ impl Client {
         let text = result["content"][0]["text"].as_str();
         let text = text.unwrap_or_else(|| panic!("no result: {reply}")).to_owned();
         Reply { text, is_error: result["isError"] == json!(true), result }
+    }
+
+    /// Calls a tool that is not there, for the error.
+    #[track_caller]
+    pub(crate) fn call_refused(&mut self, tool: &str) -> String {
+        let reply = self.ask("tools/call", json!({"name": tool, "arguments": {}}));
+        reply["error"]["message"].as_str().unwrap_or_else(|| panic!("{reply}")).to_owned()
     }
 
     /// Calls a tool that has to succeed, for its text.

@@ -41,6 +41,7 @@ pub(crate) struct Serve {
     pub(crate) is_gitignore: bool,
     pub(crate) is_trusted: bool,
     pub(crate) rescan_interval: Option<Duration>,
+    pub(crate) tools: Option<String>,
     pub(crate) is_verbose: bool,
 }
 

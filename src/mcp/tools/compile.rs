@@ -8,6 +8,8 @@ use super::Tools;
 use crate::compile::{Request, Seeding};
 use crate::mcp::{Args, Call, Reply, ToolError};
 
+/// Times that a compile tells how far it is.
+const PROGRESS_MAX: usize = 100;
 /// Warnings that the text of a reply names.
 const WARNINGS_SHOWN_MAX: usize = 10;
 
@@ -23,7 +25,10 @@ pub(super) fn compile(tools: &Tools, args: &Args, call: &Call) -> Result<Reply, 
         seeding: Seeding::AtBirth,
         clock: tools.memory.clock(),
         progress: &|n_done, n_files| {
-            call.progress(n_done as u64, Some(n_files as u64), "files");
+            // A client wants to see it move, not every step.
+            if n_done.is_multiple_of(n_files.div_ceil(PROGRESS_MAX).max(1)) || n_done == n_files {
+                call.progress(n_done as u64, Some(n_files as u64), "files");
+            }
             !call.is_cancelled()
         },
     };

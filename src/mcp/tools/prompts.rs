@@ -10,30 +10,34 @@ pub(crate) type Get = fn(&Args) -> Result<String, ToolError>;
 const TOPIC_CHARS_MAX: usize = 200;
 
 /// Every prompt, in the order of their use.
-pub(crate) const PROMPTS: &[Prompt<Get>] = &[
-    Prompt {
-        name: "orient",
-        title: "What does the memory know?",
-        description: "Has the agent look into the memory before it begins to work.",
-        args: &[Arg::text("topic", "What the work is about; default everything")],
-        get: orient,
-    },
-    Prompt {
-        name: "resync",
-        title: "What has changed?",
-        description: "Has the agent catch up with what changed in the memory since it last looked.",
-        args: &[Arg::text("since_snapshot", "The last snapshot it knows; default the one before")],
-        get: resync,
-    },
-    Prompt {
-        name: "tidy",
-        title: "Tidy up the memory",
-        description: "Has the agent find what is double, outdated or cold, and ask before it changes \
-                      anything.",
-        args: &[Arg::text("topic", "What to tidy up; default everything")],
-        get: tidy,
-    },
-];
+pub(super) const PROMPTS: &[Prompt<Get>] = &[ORIENT, RESYNC, TIDY];
+
+/// Those that need no more than the core of the tools.
+pub(super) const READING: &[Prompt<Get>] = &[ORIENT, RESYNC];
+
+const ORIENT: Prompt<Get> = Prompt {
+    name: "orient",
+    title: "What does the memory know?",
+    description: "Has the agent look into the memory before it begins to work.",
+    args: &[Arg::text("topic", "What the work is about; default everything")],
+    get: orient,
+};
+
+const RESYNC: Prompt<Get> = Prompt {
+    name: "resync",
+    title: "What has changed?",
+    description: "Has the agent catch up with what changed in the memory since it last looked.",
+    args: &[Arg::text("since_snapshot", "The last snapshot it knows; default the one before")],
+    get: resync,
+};
+
+const TIDY: Prompt<Get> = Prompt {
+    name: "tidy",
+    title: "Tidy up the memory",
+    description: "Has the agent find what is double, outdated or long, and ask before it acts.",
+    args: &[Arg::text("topic", "What to tidy up; default everything")],
+    get: tidy,
+};
 
 /// The messages of a prompt: one, which the person says.
 pub(super) fn messages(get: Get, args: &Args) -> Result<Vec<Message>, ToolError> {
@@ -55,7 +59,7 @@ fn orient(args: &Args) -> Result<String, ToolError> {
          1. MemoryStats, for its size and its newest snapshot.\n\
          2. MemoryTree with `depth` 2 and `budget` 1500, for the outline.\n\
          {search}\
-         4. MemoryFetch of the two or three best hits, and MemoryRelated of the best one.\n\
+         4. MemoryFetch of the two or three best hits.\n\
          Then tell me in a few sentences what is known, with the ids of the nodes you rely on, and \
          what is not. Remember the number of the newest snapshot: MemoryDelta needs it later. \
          Change nothing."
@@ -81,7 +85,7 @@ fn resync(args: &Args) -> Result<String, ToolError> {
          1. MemoryDelta with {since}; follow its cursor to the end.\n\
          2. MemoryFetch of each changed node that our work builds on; what you knew of it is \
          outdated.\n\
-         3. MemoryHistory of a node whose change surprises you.\n\
+         3. MemoryDelta with `detail` where the new text alone tells you enough.\n\
          Then tell me what changed that matters to us, and what you do differently because of it. \
          Remember the number of the newest snapshot. Change nothing."
     ))

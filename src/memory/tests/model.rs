@@ -255,6 +255,8 @@ pub(super) struct Model {
     pub(super) state: State,
     /// What each file says, by the ids under which it is known, alive or forgotten.
     pub(super) said: BTreeMap<String, BTreeMap<String, Block>>,
+    /// Every block that a file ever said, by the id of the node.
+    pub(super) ever_said: BTreeMap<String, BTreeSet<Block>>,
     pub(super) heat: BTreeMap<String, Heat>,
     pub(super) attended: i64,
     /// Edges by hand: source and target with their weight.
@@ -270,6 +272,11 @@ impl Model {
     pub(super) fn source_of(&self, id: &str) -> Option<u64> {
         let said = self.said.get(self.state.file_of(id)?)?;
         said.get(id).map(|(_, hash)| *hash)
+    }
+
+    /// Whether a file ever said this of the node.
+    pub(super) fn was_said(&self, id: &str, block: &Block) -> bool {
+        self.ever_said.get(id).is_some_and(|it| it.contains(block))
     }
 
     /// Lets heat and edges follow the nodes that are there.

@@ -173,6 +173,9 @@ impl World {
         compiled::check(&self.model, &seen, &changed);
         self.model.state = seen.state;
         self.model.said = seen.said;
+        for (id, block) in self.model.said.values().flatten() {
+            self.model.ever_said.entry(id.clone()).or_default().insert(block.clone());
+        }
         self.finish(report.snapshot, "compile");
         if self.dice.one_in(4) {
             let again = self.memory().compile(&path, "compile").unwrap();
@@ -273,7 +276,8 @@ impl World {
         let tree = parse(Syntax::Markdown, payload).tree;
         let first = &tree.nodes[0];
         let outcome = self.memory().write(payload, Some(id), WriteMode::Replace);
-        let old = self.model.state.nodes[id].clone();
+        let before = self.model.state.nodes[id].clone();
+        let old = before.clone();
         let is_one = tree.nodes.len() == 1 && first.node_type.as_str() == old.node_type;
         let whole = payload.trim_matches(['\r', '\n']).trim_end().to_owned();
         let new = match is_one {
@@ -291,7 +295,9 @@ impl World {
                 Node { format, label: first.label.clone(), content: whole, ..old }
             }
         };
-        self.model.state.nodes.insert(id.to_owned(), new);
+        if (&new.content, &new.lang) != (&before.content, &before.lang) {
+            self.model.state.nodes.insert(id.to_owned(), new);
+        }
         self.finish(snapshot(&outcome.unwrap()), &format!("write:{id}"));
         told
     }
@@ -473,6 +479,7 @@ impl World {
         let (is, shall) = (seen.state.outline(), self.model.state.outline());
         assert_eq!(is, shall, "the tree");
         assert_eq!(seen.state, self.model.state, "the tree");
+        self.adopt_said(&seen);
         self.check_said(&seen);
         assert_eq!(seen.fingerprint, self.model.state.fingerprint(), "the fingerprint");
         self.check_snapshots(&seen);
@@ -486,7 +493,26 @@ impl World {
         past::check(self);
     }
 
-    /// What files say of which nodes is changed by compiles alone.
+    /// What a file that is gone said of a node that a rollback brought back is known again when
+    /// that goes, in case that the file comes back.
+    fn adopt_said(&mut self, seen: &Seen) {
+        for (file, blocks) in &seen.said {
+            if self.compiled.keys().any(|it| name(it) == *file) {
+                continue;
+            }
+            for (id, block) in blocks {
+                let state = &self.model.state;
+                let is_there =
+                    state.nodes.contains_key(id) && state.file_of(id) == Some(file.as_str());
+                if !is_there && self.model.was_said(id, block) {
+                    let said = self.model.said.entry(file.clone()).or_default();
+                    said.insert(id.clone(), block.clone());
+                }
+            }
+        }
+    }
+
+    /// Else, what files say of which nodes is changed by compiles alone.
     #[track_caller]
     fn check_said(&self, seen: &Seen) {
         let full = |of: &BTreeMap<String, BTreeMap<String, _>>| {

@@ -16,6 +16,7 @@ use expect_test::expect_file;
 use super::*;
 use crate::clock::Millis;
 use crate::mcp::fixture::{self, Ends};
+use crate::mcp::published::Witness;
 use crate::rpc::LINE_BYTES_MAX;
 
 /// Longer than any test should take.
@@ -96,11 +97,14 @@ fn lines_of(output: PipeReader) -> Receiver<String> {
 /// Plays a script, and gives it back with the replies that really came.
 fn play(script: &str) -> String {
     let mut client = Client::new();
+    let mut witness = Witness::default();
     let mut played = String::new();
     for line in script.lines() {
         if line.starts_with('<') {
+            let reply = client.reply();
+            witness.came(&serde_json::from_str(&reply).unwrap());
             played.push_str("< ");
-            played.push_str(&client.reply());
+            played.push_str(&reply);
         } else {
             played.push_str(line);
         }
@@ -113,6 +117,7 @@ fn play(script: &str) -> String {
             bytes.extend_from_slice(text.as_bytes());
             client.send(bytes);
         } else if let Some(sent) = line.strip_prefix('>') {
+            witness.sent(sent.as_bytes());
             client.send(sent.strip_prefix(' ').unwrap_or(sent));
         } else if line == "= end" {
             client.input = None;

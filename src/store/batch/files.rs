@@ -103,6 +103,24 @@ impl Batch<'_> {
         self.tx.execute(MOVE, params![file.id.0, root.0, path]).map(drop).doing("move a file")
     }
 
+    /// Gives all that hangs on a file to another one, which the same words come back to. Its row
+    /// stays until the file is lost.
+    pub(crate) fn merge_file(&mut self, from: FileId, into: FileId) -> Result<(), StoreError> {
+        const MOVE: &str = "UPDATE OR IGNORE tombstone SET file = ?2 WHERE file = ?1";
+        const DROP: &str = "DELETE FROM tombstone WHERE file = ?1";
+        for node in self.children(Family::File(from))? {
+            let place = self.last_place(Some(into), None)?;
+            self.move_to(&node, place)?;
+        }
+        self.tx.execute(MOVE, [from.0, into.0]).doing("move what was forgotten of a file")?;
+        self.tx.execute(DROP, [from.0]).doing("move what was forgotten of a file")?;
+        // What lives there is forgotten no longer.
+        for node in self.file_nodes(into)? {
+            self.exhume(node.key)?;
+        }
+        Ok(())
+    }
+
     /// The file of that path, noted as not there if it was unknown.
     #[allow(dead_code, reason = "a rollback puts nodes back into files that may be gone")]
     pub(crate) fn file_at(&mut self, root: RootId, path: &str) -> Result<FileId, StoreError> {
@@ -117,6 +135,15 @@ impl Batch<'_> {
         let file = file.doing("find a file")?;
         self.stale.renamed(file);
         Ok(file)
+    }
+
+    /// Whether a file was not there at the last look.
+    pub(super) fn is_gone(&self, file: FileId) -> Result<bool, StoreError> {
+        const IS_GONE: &str = "SELECT gone FROM file WHERE id = ?1";
+        self.tx
+            .prepare_cached(IS_GONE)
+            .and_then(|mut it| it.query_row([file.0], |row| row.get(0)))
+            .doing("look whether a file is gone")
     }
 
     /// Notes that a file is not there any more. Its row goes, too, unless something hangs on it.

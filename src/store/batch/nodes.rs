@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
 use super::{Batch, Conflict, Family, Op};
 use crate::heat::Heat;
@@ -72,19 +72,46 @@ impl Batch<'_> {
         Ok(ids)
     }
 
-    /// Whether a node that no file says was ever a file's: a compile made or removed it, or a file
-    /// says it and it was forgotten.
-    pub(crate) fn was_said_by_file(&self, id: NodeId) -> Result<bool, StoreError> {
-        const WAS_SAID: &str = "
-            SELECT EXISTS (SELECT 1 FROM tombstone WHERE node_id = ?1)
-                OR EXISTS (SELECT 1
-                             FROM diff
-                             JOIN snapshot ON snapshot.id = diff.snapshot
-                            WHERE node_id = ?1
-                              AND op IN ('add', 'rem')
-                              AND compile_root <> '')";
-        let mut query = self.tx.prepare_cached(WAS_SAID).doing("look into the history")?;
-        query.query_row([id.to_string()], |row| row.get(0)).doing("look into the history")
+    /// What a file last said of a node that no file says now; `None` if it never was a file's. It
+    /// was one's if a file says it and it was forgotten, or if a compile made or removed it. What a
+    /// compile removed may have been an agent's words by then, so that this is asked last.
+    pub(crate) fn last_said(&self, id: NodeId) -> Result<Option<ContentHash>, StoreError> {
+        const FORGOTTEN: &str = "
+            SELECT source_hash FROM tombstone WHERE node_id = ?1 ORDER BY file DESC LIMIT 1";
+        const COMPILED: &str = "
+            SELECT op, ifnull(new_hash, old_hash)
+              FROM diff
+              JOIN snapshot ON snapshot.id = diff.snapshot
+             WHERE node_id = ?1
+               AND (op IN ('add', 'rem') OR op = 'mod' AND old_hash <> new_hash)
+               AND compile_root <> ''
+             ORDER BY op = 'rem', snapshot DESC, seq DESC";
+        let id = id.to_string();
+        let ask = || -> rusqlite::Result<Option<String>> {
+            let mut forgotten = self.tx.prepare_cached(FORGOTTEN)?;
+            if let Some(hash) = forgotten.query_row([&id], |row| row.get(0)).optional()? {
+                return Ok(Some(hash));
+            }
+            let mut compiled = self.tx.prepare_cached(COMPILED)?;
+            let rows = compiled.query_map([&id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let rows: Vec<(String, String)> = rows.collect::<Result<_, _>>()?;
+            // An agent's node is moved by compiles, and neither made nor removed.
+            let is_files = rows.iter().any(|(op, _)| op != "mod");
+            Ok(rows.into_iter().next().filter(|_| is_files).map(|(_, hash)| hash))
+        };
+        let hash = ask().doing("look into the history")?;
+        Ok(hash.as_deref().and_then(ContentHash::parse))
+    }
+
+    /// Makes a node its file's again, which says `said` of it, whatever an agent made of that.
+    pub(crate) fn give_back(&self, node: &mut Stored, said: ContentHash) -> Result<(), StoreError> {
+        const GIVE: &str = "UPDATE node SET source_hash = ?2 WHERE key = ?1";
+        self.tx
+            .prepare_cached(GIVE)
+            .and_then(|mut it| it.execute(params![node.key.0, said.to_string()]))
+            .doing("give a node back to its file")?;
+        node.source_hash = Some(said);
+        Ok(())
     }
 
     pub(super) fn children(&self, family: Family) -> Result<Vec<Stored>, StoreError> {

@@ -166,9 +166,17 @@ impl Batch<'_> {
         self.set_place(old, Place { position, ..old.place })
     }
 
-    /// Takes a node out of the memory; of one that a file says, a tombstone remembers that. Its
-    /// children must have gone elsewhere or been forgotten before.
+    /// Takes a node out of the memory; of one that a file says, a tombstone remembers that, and of
+    /// one that a rollback brought back from a file that is gone, since that may come back, too.
+    /// Its children must have gone elsewhere or been forgotten before.
     pub(crate) fn forget(&mut self, old: &Stored) -> Result<(), StoreError> {
+        if old.source_hash.is_none()
+            && let Some(file) = old.place.file
+            && self.is_gone(file)?
+            && let Some(said) = self.last_said(old.id)?
+        {
+            self.give_back(&mut old.clone(), said)?;
+        }
         self.bury(old.key)?;
         self.take_out(old, Conflict::No)?;
         match old.place.file {

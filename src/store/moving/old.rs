@@ -82,6 +82,7 @@ pub(crate) fn import_old(
     store::links::read_again(&tx)?;
     let n_links = links::take(&from, &tx, &nodes, &mut cleaner, &mut notes)?;
     files.note(&mut notes);
+    note_times(&from, &mut notes)?;
     let name = old.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let mut message = format!("import:{name} of remindb 0.3");
     cleaner.scrub(&mut message);
@@ -103,6 +104,27 @@ pub(crate) fn import_old(
         fingerprint,
         notes: notes.0.iter().map(|(what, n)| format!("{n} {what}")).collect(),
     })
+}
+
+/// Counts the times that have no place here.
+fn note_times(from: &Connection, notes: &mut Notes) -> Result<(), StoreError> {
+    const TABLES: [(&str, &str); 3] = [
+        ("nodes", "nodes no longer say when they were made; the history says when they changed"),
+        ("relations", "links no longer say when they were made"),
+        ("pending_relations", "links no longer say when they were made"),
+    ];
+    for (table, what) in TABLES {
+        if !rows::has_table(from, table)? {
+            continue;
+        }
+        let made = rows::columns(from, table, &[("created_at", "0")])?;
+        let sql = format!("SELECT count(*) FROM {table} WHERE ifnull({made}, 0) <> 0");
+        let n: u32 = from.query_row(&sql, [], |row| row.get(0)).doing("count old times")?;
+        if 0 < n {
+            *notes.0.entry(what).or_default() += u64::from(n);
+        }
+    }
+    Ok(())
 }
 
 /// Copies a database and its log as they lie there, at a moment when nobody writes to them.

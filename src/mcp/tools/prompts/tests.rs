@@ -2,7 +2,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::mcp::input;
-use crate::mcp::tools::TOOLS;
+use crate::mcp::tools::Offer;
 
 fn said(name: &str, args: Value) -> Result<String, ToolError> {
     let row = PROMPTS.iter().find(|it| it.name == name).unwrap();
@@ -11,12 +11,15 @@ fn said(name: &str, args: Value) -> Result<String, ToolError> {
 }
 
 #[test]
-fn a_prompt_names_only_tools_that_exist() {
-    for prompt in PROMPTS {
-        let text = said(prompt.name, json!({})).unwrap();
-        let words = text.split(|it: char| !it.is_alphanumeric());
-        for word in words.filter(|it| it.starts_with("Memory")) {
-            assert!(TOOLS.iter().any(|it| it.name == word), "{}: {word}", prompt.name);
+fn a_prompt_names_only_tools_that_are_offered_with_it() {
+    for offer in [Offer::All, Offer::Core] {
+        let tools = offer.tools();
+        for prompt in offer.prompts() {
+            let text = said(prompt.name, json!({})).unwrap();
+            let words = text.split(|it: char| !it.is_alphanumeric());
+            for word in words.filter(|it| it.starts_with("Memory")) {
+                assert!(tools.iter().any(|it| it.name == word), "{}: {word}", prompt.name);
+            }
         }
     }
 }
