@@ -300,6 +300,7 @@ fn temperature(mut fields: Fields) -> Result<Temperature, ConfigError> {
     let temperature = Temperature {
         access_boost: share("access_boost", default.access_boost)?,
         cold_threshold: share("cold_threshold", default.cold_threshold)?,
+        hot_threshold: share("hot_threshold", default.hot_threshold)?,
         notify_threshold: share("notify_threshold", default.notify_threshold)?,
         summarize_rebound: share("summarize_rebound", default.summarize_rebound)?,
         enabled,

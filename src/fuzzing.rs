@@ -15,4 +15,5 @@ pub mod query;
 pub mod redact;
 pub mod toml;
 pub mod toon;
+pub mod uri;
 pub mod yaml;

@@ -13,12 +13,14 @@
 //! Every function is total: whatever is stored or asked, a temperature lies within [0, 1] and a
 //! score is finite.
 
+mod live;
 mod pace;
 #[cfg(test)]
 mod tests;
 
 use std::time::Duration;
 
+pub(crate) use live::{LiveRates, WatchedRates};
 pub(crate) use pace::{Elapsed, Pace};
 
 use crate::config::Temperature;
@@ -62,6 +64,8 @@ pub(crate) struct Rates {
     pub(crate) rebound: f64,
     /// Below this a node is cold.
     pub(crate) cold: f64,
+    /// From here on a node is hot.
+    pub(crate) hot: f64,
     /// Below this a cold node is announced.
     pub(crate) notify: f64,
     /// How often the memory clock is written.
@@ -70,6 +74,21 @@ pub(crate) struct Rates {
     pub(crate) notify_ttl_ms: i64,
     /// Nodes of one announcement.
     pub(crate) notify_max: u32,
+}
+
+/// What is called cold and hot; a node may be neither.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Lines {
+    /// Below this a node is cold.
+    pub(crate) cold: f64,
+    /// From here on a node is hot.
+    pub(crate) hot: f64,
+}
+
+impl Default for Lines {
+    fn default() -> Lines {
+        Lines { cold: COLD_MAX, hot: HOT_MIN }
+    }
 }
 
 impl Default for Rates {
@@ -88,6 +107,7 @@ impl Rates {
             access_boost: settings.access_boost,
             rebound: settings.summarize_rebound,
             cold: settings.cold_threshold,
+            hot: settings.hot_threshold,
             notify: settings.notify_threshold,
             tick_ms: ms(settings.tick_interval),
             notify_ttl_ms: ms(settings.cold_notify_ttl),
@@ -104,6 +124,11 @@ impl Rates {
         let cooling_ms = elapsed_ms.max(0) as f64 * speed;
         // No time at an endless speed is no time.
         if cooling_ms.is_nan() { 0.0 } else { cooling_ms.min(COOLING_MS_MAX) }
+    }
+
+    /// What is called cold and hot.
+    pub(crate) fn lines(&self) -> Lines {
+        Lines { cold: self.cold, hot: self.hot }
     }
 
     /// Below this a node is announced.

@@ -69,13 +69,15 @@
 //! - `due`: when something is next to be done, or somebody to be told of it, as values that are
 //!   told the time.
 //! - `rollback`: an earlier state becomes the present, proved by its fingerprint.
-//! - `memory`: what an embedder calls; `memory::voice` has what an agent does: write, summarize,
-//!   forget, pin.
+//! - `memory`: what an embedder calls; [`Observer`] is the part of it that can only look, and
+//!   `memory::voice` has what an agent does: write, summarize, forget, pin.
 //! - `query`: search, tree, fetch, statistics and what changed, as answers of text, JSON and what
-//!   they warm; `render` has the layouts.
+//!   they warm; `render` has the layouts. `query::observe`: the same memory as documents of fixed
+//!   keys, which warm nothing.
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
-//!   transport, and `mcp::tools`, its one registration: tools, prompts, questions to the user.
-//!   `mcp::subscription` stands between what notices changes and the connections that want to know.
+//!   transport; `mcp::tools` and `mcp::resources`, its one registration: tools, resources, prompts,
+//!   questions to the user. `mcp::subscription` stands between what notices changes and the
+//!   connections that want to know.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
 //!   stdout; `serve::rescan` keeps the source folder compiled, `serve::notify` tells clients
 //!   what changed.
@@ -135,7 +137,7 @@ pub mod fuzzing;
 
 pub use clock::{Clock, Millis};
 pub use compile::{CompileError, FileWarning, Purged, Report};
-pub use memory::{Answer, Error, ForgetMode, Memory, WriteMode};
+pub use memory::{Answer, Error, ForgetMode, Memory, Observer, WriteMode};
 pub use parse::{Parsed, Syntax, Warning, decode, parse};
 pub use store::StoreError;
 pub use tree::{Format, Node, NodeType, Tree};

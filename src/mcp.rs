@@ -24,6 +24,7 @@ mod job;
 mod method;
 pub(crate) mod notice;
 mod page;
+pub(crate) mod resources;
 mod rows;
 mod schema;
 mod seal;

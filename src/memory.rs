@@ -2,22 +2,25 @@
 //! line and the server alike. It starts no thread and keeps no global state.
 
 mod attention;
+mod observer;
 mod relate;
 mod voice;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use observer::Observer;
+pub(crate) use observer::{Fact, Named, Nothing, Process};
 pub(crate) use relate::Relate;
 
 use crate::clock::Clock;
 use crate::compile::{self, CompileError, Report, Request, Seeding, Watch};
-use crate::heat::Rates;
+use crate::heat::{LiveRates, Rates};
 use crate::query::{self, QueryError};
 use crate::rollback::{self, After, Rolled};
 use crate::store::reader::Reader;
-use crate::store::{IfMissing, Leases, Root, StoreError, Warmer, Writer};
+use crate::store::{IfMissing, Leases, Readers, Root, StoreError, Warmer, Writer};
 use crate::workspace::{Live, Reload, Workspace, WorkspaceError};
 
 pub use voice::{ForgetMode, WriteMode};
@@ -27,18 +30,16 @@ pub use voice::{ForgetMode, WriteMode};
 /// All methods take `&self` and may be called from any thread: one writes at a time, any number
 /// read.
 pub struct Memory {
-    path: PathBuf,
     clock: Clock,
     /// The folder that the memory is kept for.
     live: Mutex<Live>,
     /// What that folder says, as of its last look: apart, so that nobody waits for the look.
     workspace: Mutex<Arc<Workspace>>,
     /// How nodes warm and cool, as of now.
-    rates: Mutex<Rates>,
+    rates: LiveRates,
     // Closed in this order: the last connection to go writes the log back into the file and removes
     // it, which one that only reads cannot do.
-    /// Connections that nobody reads from right now.
-    readers: Mutex<Vec<Reader>>,
+    readers: Arc<Readers>,
     warmer: Arc<Warmer>,
     writer: Writer,
 }
@@ -152,10 +153,9 @@ impl Memory {
     ) -> Result<Memory, Error> {
         let writer = Writer::open(path, if_missing)?;
         let warmer = Arc::new(Warmer::open(path)?);
-        let readers = Mutex::new(vec![Reader::open(path)?]);
-        let (live, workspace, rates) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let path = path.to_owned();
-        Ok(Memory { path, clock, live, workspace, rates, readers, warmer, writer })
+        let readers = Arc::new(Readers::open(path)?);
+        let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
+        Ok(Memory { clock, live, workspace, rates, readers, warmer, writer })
     }
 
     /// Makes the memory what the folder or file at `path` (absolute) says now, in one snapshot.
@@ -261,7 +261,18 @@ impl Memory {
     ///
     /// The database failed.
     pub fn stats(&self) -> Result<Answer, Error> {
-        self.ask(|reader| query::stats(reader, self.clock.now()))
+        self.ask(|reader| query::stats(reader, self.rates().lines(), self.clock.now()))
+    }
+
+    /// The part of this memory that can only look. Drop it before the memory, whose last connection
+    /// puts the file in order.
+    pub fn observer(&self) -> Observer {
+        self.observer_beside(Arc::new(Nothing))
+    }
+
+    /// The same, beside what a process knows.
+    pub(crate) fn observer_beside(&self, process: Arc<dyn Process>) -> Observer {
+        Observer::new(Arc::clone(&self.readers), self.clock.clone(), self.rates.watched(), process)
     }
 
     pub(crate) fn compile_as(&self, request: &Request<'_>) -> Result<Report, Error> {
@@ -275,7 +286,7 @@ impl Memory {
 
     /// A connection that takes leases for a process that is called `holder`.
     pub(crate) fn leases(&self, holder: &str) -> Result<Leases, Error> {
-        Ok(Leases::open(&self.path, holder)?)
+        Ok(Leases::open(self.readers.path(), holder)?)
     }
 
     /// What the folder says that the memory is kept for: budgets, temperatures, what must not be
@@ -342,16 +353,7 @@ impl Memory {
         &self,
         question: impl FnOnce(&Reader) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.writer.check_whereabouts()?;
-        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let reader = match idle {
-            Some(reader) => reader,
-            None => Reader::open(&self.path)?,
-        };
-        let answer = question(&reader);
-        // A panic above drops the connection instead of giving it back.
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
-        answer
+        self.readers.read(question)
     }
 }
 

@@ -12,6 +12,7 @@ mod diff;
 mod excerpt;
 mod fetch;
 mod history;
+pub(crate) mod observe;
 mod page;
 mod rank;
 mod related;

@@ -4,6 +4,7 @@
 //! The one exception is work that outlasts the end, such as a reader that waits for a client when a
 //! signal comes: nothing can wake it, and it goes with the process.
 
+pub(crate) mod aside;
 pub(crate) mod heat;
 pub(crate) mod notify;
 pub(crate) mod rescan;

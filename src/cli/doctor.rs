@@ -1,14 +1,13 @@
 //! `remindb doctor`: looks at a database from every side, and repairs it if it is told to.
 
+use std::io::{self, IsTerminal};
 use std::path::Path;
-
-use serde_json::{Value, json};
 
 use super::args::Doctor;
 use super::paint::Role;
 use super::{Failure, Outcome, World, known_database};
 use crate::store::StoreError;
-use crate::store::doctor::{self, Check, Report, Status};
+use crate::store::doctor::{self, Status};
 use crate::store::moving::MoveError;
 
 pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failure> {
@@ -27,7 +26,9 @@ pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failur
         doctor::examine(&db).map_err(|error| advised(error, &db))?
     };
     if args.is_json {
-        world.say(format_args!("{}\n", pretty(&report)))?;
+        // Programs get what a client of the server gets, to the byte.
+        let end = if io::stdout().is_terminal() { "\n" } else { "" };
+        world.say(format_args!("{}{end}", report.to_json()))?;
     } else {
         let (glyph, role) = look(report.status());
         let headline = match report.status() {
@@ -68,19 +69,4 @@ fn look(status: Status) -> (&'static str, Role) {
         Status::Warn => ("⚠", Role::Odd),
         Status::Fail => ("✗", Role::Bad),
     }
-}
-
-fn pretty(report: &Report) -> String {
-    let as_json = |it: &Check| {
-        let mut json = json!({"name": it.name, "status": it.status.as_str(), "detail": it.detail});
-        match &it.fix {
-            None => (),
-            Some(Ok(())) => json["fix_applied"] = true.into(),
-            Some(Err(why)) => json["fix_error"] = why.as_str().into(),
-        }
-        json
-    };
-    let checks: Vec<Value> = report.checks.iter().map(as_json).collect();
-    let value = json!({"status": report.status().as_str(), "checks": checks});
-    format!("{value:#}")
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::args::Inspect;
 use super::paint::Role;
 use super::{Failure, Outcome, World, known_database};
+use crate::heat::Lines;
 use crate::query::{self, QueryError};
 use crate::render;
 use crate::store::reader::{FileSummary, Reader};
@@ -21,7 +22,7 @@ pub(super) fn run(args: Inspect, world: &mut World<'_>) -> Result<Outcome, Failu
         world.say(format_args!("{json:#}\n"))?;
         return Ok(Outcome::Done);
     }
-    let stats = reader.at_one_state(Reader::stats)?;
+    let stats = reader.at_one_state(|reader| reader.stats(Lines::default()))?;
     let text = render::stats::block(&stats, render::stats::Reader::Person, now);
     world.say(painted(world.paint, &text))?;
     if args.is_files {
@@ -48,7 +49,7 @@ fn as_json(
     depth: u32,
     now: crate::clock::Millis,
 ) -> Result<Value, QueryError> {
-    let mut json = query::stats(reader, now)?.structured;
+    let mut json = query::stats(reader, Lines::default(), now)?.structured;
     if args.is_files {
         json["files"] = reader.files()?.iter().map(file_json).collect();
     }

@@ -13,11 +13,13 @@ use super::{Failure, Outcome, World, absolute, known_database, logging, n_thread
 use crate::compile::FileWarning;
 use crate::config::{self, Config, Transport};
 use crate::journal::{History, SessionLogs};
+use crate::mcp::resources::RESOURCES;
 use crate::mcp::tools::sessions::Sessions;
 use crate::mcp::tools::watch::{self, Watch};
-use crate::mcp::tools::{ABOUT, Offer, RESOURCES, Tools};
-use crate::mcp::{Bell, PAGE_ROWS_MAX, Seal, Server};
+use crate::mcp::tools::{ABOUT, Offer, Tools};
+use crate::mcp::{Bell, Hub, PAGE_ROWS_MAX, Seal, Server};
 use crate::memory::Memory;
+use crate::serve::aside::Aside;
 use crate::serve::rescan::{Rescan, Settings};
 use crate::serve::{Background, Interrupts, Stop, heat, notify, sessions, stdio};
 use crate::sessions::{Door, Keeping, Registry};
@@ -47,7 +49,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     check_transport(&workspace.config)?;
     let log_settings = &workspace.config.server.logging;
     let logs = SessionLogs::new(source.as_deref(), &log_settings.session_files);
-    let _ring = logging::start(log_settings, source.as_deref(), args.is_verbose, logs.clone())?;
+    let ring = logging::start(log_settings, source.as_deref(), args.is_verbose, logs.clone())?;
     quiet_panics();
     for it in &workspace.untrusted {
         // Not into the log: the same folder says where that goes and how quiet it is.
@@ -65,6 +67,25 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     let holder = holder();
     let keeping = if source.is_some() { Keeping::News } else { Keeping::Nothing };
     let registry = Registry::new(Door::stdio(), &holder, keeping);
+    let hub: Arc<Hub> = Arc::default();
+    let rescan = source.as_deref().map(|it| rescanning(it, &memory, interval, &holder));
+    let rescan = rescan.transpose()?.map(|it| {
+        let hub = Arc::clone(&hub);
+        it.telling(move || hub.touch(watch::RESCAN))
+    });
+    ring.observe({
+        let hub = Arc::clone(&hub);
+        move || hub.touch(watch::LOGS)
+    });
+    let history = source.as_deref().map(History::new);
+    let aside = Aside {
+        clock: world.clock.clone(),
+        rescan: rescan.as_ref().map(Rescan::latest).unwrap_or_default(),
+        ring,
+        registry: registry.clone(),
+        history: history.clone().unwrap_or_else(History::nowhere),
+        logs: logs.clone(),
+    };
     let server = Arc::new(Server {
         about: ABOUT,
         tools: offer.tools(),
@@ -73,30 +94,22 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         page_rows_max: PAGE_ROWS_MAX,
         seal: Seal::default(),
         surface: Tools {
+            observer: memory.observer_beside(Arc::new(aside)),
             memory,
-            source: source.clone(),
+            source,
             n_threads: n_threads(),
             bell: Bell::default(),
             watch: Watch::default(),
             sessions: Sessions { registry, bell: Bell::default(), logs },
         },
-        hub: Arc::default(),
+        hub,
     });
     let mut background = vec![cooling(&server), notifying(&server)];
-    if let Some(source) = source {
+    if let Some(history) = history {
         let flush_interval = workspace.config.server.sessions.flush_interval;
-        background.push(remembering(&server, History::new(&source), flush_interval));
-        let settings = move |memory: &Memory| {
-            memory.reload();
-            let config = &memory.workspace().config;
-            let mut rescan = config.rescan.clone();
-            rescan.interval = interval.unwrap_or(rescan.interval);
-            Settings { rescan, files: config.server.rescan_files.clone() }
-        };
-        let leases = Arc::new(server.surface.memory.leases(&holder)?);
-        let rescan = Rescan::new(&source, n_threads(), leases, settings);
-        let hub = Arc::clone(&server.hub);
-        let rescan = rescan.telling(move || hub.touch(watch::RESCAN));
+        background.push(remembering(&server, history, flush_interval));
+    }
+    if let Some(rescan) = rescan {
         let server = Arc::clone(&server);
         let work = Box::new(move |stop: &Stop| rescan.run(&server.surface.memory, stop));
         background.push(Background { name: "rescan", work });
@@ -115,6 +128,24 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         log::warn!("what was read last warmed nothing: {error}");
     }
     Ok(Outcome::Done)
+}
+
+/// What keeps the source folder compiled.
+fn rescanning(
+    source: &Path,
+    memory: &Memory,
+    interval: Option<Duration>,
+    holder: &str,
+) -> Result<Rescan, Failure> {
+    let settings = move |memory: &Memory| {
+        memory.reload();
+        let config = &memory.workspace().config;
+        let mut rescan = config.rescan.clone();
+        rescan.interval = interval.unwrap_or(rescan.interval);
+        Settings { rescan, files: config.server.rescan_files.clone() }
+    };
+    let leases = Arc::new(memory.leases(holder)?);
+    Ok(Rescan::new(source, n_threads(), leases, settings))
 }
 
 /// Lets nodes cool while the server is up.

@@ -169,6 +169,8 @@ pub(crate) struct Temperature {
     pub(crate) access_boost: f64,
     /// Below this a node is cold.
     pub(crate) cold_threshold: f64,
+    /// From here on a node is hot.
+    pub(crate) hot_threshold: f64,
     /// Below this a cold node is announced.
     pub(crate) notify_threshold: f64,
     /// What a summarized node gets.
@@ -246,6 +248,7 @@ impl Default for Temperature {
             decay_rate: heat::DECAY_PER_HOUR,
             access_boost: 0.15,
             cold_threshold: heat::COLD_MAX,
+            hot_threshold: heat::HOT_MIN,
             notify_threshold: heat::COLD_MAX,
             summarize_rebound: 0.5,
             tick_interval: Duration::from_secs(5 * 60),

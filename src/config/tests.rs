@@ -33,7 +33,7 @@ fn every_key_is_read() {
         "resources": {"debounce": "0s", "overrides": {"logs": "3s", "tree": "1.5s"}},
         "sessions": {"flush_interval": "1h"},
         "rescan_files": {"enabled": true, "max_file_size": "1.5 kib"}},
-      "temperature": {"enabled": true, "decay_rate": 2, "access_boost": 1, "cold_threshold": 0,
+      "temperature": {"enabled": true, "decay_rate": 2, "access_boost": 1, "cold_threshold": 0, "hot_threshold": 0.9,
         "notify_threshold": 0.2, "summarize_rebound": 0.3, "tick_interval": "1s",
         "cold_notify_ttl": "0", "cold_notify_limit": 7}
     }"#;
@@ -124,6 +124,7 @@ fn every_key_is_read() {
                 decay_rate: 2.0,
                 access_boost: 1.0,
                 cold_threshold: 0.0,
+                hot_threshold: 0.9,
                 notify_threshold: 0.2,
                 summarize_rebound: 0.3,
                 tick_interval: 1s,
@@ -344,7 +345,7 @@ fn the_manual_names_keys_that_exist() {
     let manual = include_str!("../../docs/config.md");
     let rows = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     let keys: Vec<&str> = rows.map(|(key, _)| key).filter(|key| !key.starts_with('.')).collect();
-    assert_eq!(keys.len(), 35);
+    assert_eq!(keys.len(), 36);
     for key in keys {
         let names: Vec<&str> = key.split('.').collect();
         let wrong = names

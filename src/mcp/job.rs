@@ -240,7 +240,10 @@ impl<S: Surface> Server<S> {
                 let total = values.len();
                 values.truncate(COMPLETIONS_MAX);
                 let has_more = values.len() < total;
-                let found = json!({"values": values, "total": total, "hasMore": has_more});
+                let mut found = json!({"values": values, "hasMore": has_more});
+                if !has_more {
+                    found["total"] = total.into();
+                }
                 let body = Map::from_iter([("completion".to_owned(), found)]);
                 Ok(self.line(id, version, body))
             }

@@ -21,12 +21,13 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Call, Called, Caller, Effect, Message, Notice, Prompt, ReadError,
-    Reply, Seen, Surface, Tool, ToolError,
+    About, Arg, Args, Bell, Call, Called, Caller, Completing, Effect, Message, Notice, Prompt,
+    ReadError, Reply, Seen, Surface, Tool, ToolError, resources,
 };
 use crate::clock::{Clock, Millis};
 use crate::config::Budgets;
-use crate::memory::{Answer, Error, Memory};
+use crate::heat::Lines;
+use crate::memory::{Answer, Error, Memory, Observer};
 use crate::parse::link::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::query::{self, QueryError};
 use crate::store::reader::Reader;
@@ -49,6 +50,8 @@ pub(crate) const ABOUT: About = About {
 
 /// A memory as MCP offers it.
 pub(crate) struct Tools {
+    /// Can only look. It goes before the memory does, whose last connection puts the file in order.
+    pub(crate) observer: Observer,
     pub(crate) memory: Memory,
     /// The folder that the server keeps compiled; relative paths are below it.
     pub(crate) source: Option<PathBuf>,
@@ -75,6 +78,8 @@ pub(crate) enum Run {
     Read(Question),
     /// The same, with a budget from the settings where the call names none.
     Budgeted(fn(&Budgets) -> Option<u32>, Question),
+    /// The same, without arguments, told what is called cold and hot.
+    Survey(fn(&Reader, Lines, Millis) -> Result<query::Answer, QueryError>),
     /// Calls one method of the memory, which makes at most one snapshot.
     Write(Change),
     /// The same, once the user has agreed to what it removes.
@@ -85,13 +90,17 @@ pub(crate) enum Run {
 
 impl Surface for Tools {
     type Run = Run;
-    type Read = ();
+    type Read = resources::Read;
     type Prompt = prompts::Get;
 
     fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
         match run {
             Run::Read(question) => self.ask(*question, args),
             Run::Budgeted(_, question) => self.ask(*question, &self.completed(run, args)),
+            Run::Survey(survey) => {
+                let lines = self.memory.rates().lines();
+                self.ask(|reader, _, now| survey(reader, lines, now), args)
+            }
             Run::Write(change) => self.change(*change, args),
             Run::Asked(question, change) => {
                 if let Some(question) = question(&self.memory, args)? {
@@ -103,12 +112,21 @@ impl Surface for Tools {
         }
     }
 
-    fn read(&self, (): &(), _: &Vars, _: &mut dyn fmt::Write) -> Result<(), ReadError> {
-        Err(ReadError::NotFound("it is to come".to_owned()))
+    fn read(
+        &self,
+        read: &resources::Read,
+        vars: &Vars,
+        out: &mut dyn fmt::Write,
+    ) -> Result<(), ReadError> {
+        read(&self.observer, vars, out)
     }
 
     fn prompt(&self, get: &prompts::Get, args: &Args, _: &Call) -> Result<Vec<Message>, ToolError> {
         prompts::messages(*get, args)
+    }
+
+    fn complete(&self, asked: &Completing<'_>) -> Vec<String> {
+        resources::complete(&self.observer, asked)
     }
 
     fn notice(&self, beside: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
@@ -153,7 +171,9 @@ impl Tools {
     fn completed<'a>(&self, run: &Run, args: &'a Args) -> Cow<'a, Args> {
         let budget = match run {
             Run::Budgeted(of, _) => of(&self.memory.workspace().config.budgets),
-            Run::Read(_) | Run::Write(_) | Run::Asked(..) | Run::Compile(_) => None,
+            Run::Read(_) | Run::Survey(_) | Run::Write(_) | Run::Asked(..) | Run::Compile(_) => {
+                None
+            }
         };
         match budget {
             None => Cow::Borrowed(args),
@@ -166,7 +186,11 @@ impl Tools {
         Ok(Reply { text, structured: Some(structured), ..Reply::default() })
     }
 
-    fn ask(&self, question: Question, args: &Args) -> Result<Reply, ToolError> {
+    fn ask(
+        &self,
+        question: impl FnOnce(&Reader, &Args, Millis) -> Result<query::Answer, QueryError>,
+        args: &Args,
+    ) -> Result<Reply, ToolError> {
         let now = self.memory.clock().now();
         let answer = self.memory.ask(|reader| question(reader, args, now))?;
         let structured = Some(answer.structured);
@@ -185,30 +209,6 @@ impl From<Error> for ToolError {
         }
     }
 }
-
-const fn live(uri: &'static str) -> super::Resource<()> {
-    let description = "To come.";
-    super::Resource {
-        form: super::Form::Json,
-        uri,
-        name: uri,
-        title: uri,
-        description,
-        is_subscribable: true,
-        read: (),
-    }
-}
-
-/// What can be subscribed to, until it can be read.
-pub(crate) const RESOURCES: &[super::Resource<()>] = &[
-    live("remindb://graph"),
-    live("remindb://snapshots"),
-    live("remindb://tree"),
-    live("remindb://files"),
-    live("remindb://rescan"),
-    live("remindb://temperature"),
-    live("remindb://logs"),
-];
 
 const SOURCE_ID: Arg = Arg::text("source_id", "Id of the node that refers").required();
 const TARGET_ID: Arg = Arg::text("target_id", "Id of the target");
@@ -443,7 +443,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[],
         output: Some(read::stats_output),
         effect: Effect::Reads,
-        run: Run::Read(read::stats),
+        run: Run::Survey(query::stats),
     },
     Tool {
         name: "MemorySummarize",

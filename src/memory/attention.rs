@@ -1,8 +1,6 @@
 //! What attention does to a memory: reads warm nodes, attended time cools them, and what went cold
 //! is offered to whoever can tell a client.
 
-use std::sync::{MutexGuard, PoisonError};
-
 use super::{Error, Memory};
 use crate::heat::{Elapsed, GLANCE_SHARE, Rates};
 use crate::query::Attention;
@@ -23,12 +21,12 @@ impl Memory {
 
     /// How nodes warm and cool.
     pub(crate) fn rates(&self) -> Rates {
-        *self.lock_rates()
+        self.rates.get()
     }
 
     /// Changes how nodes warm and cool from now on.
     pub(crate) fn set_rates(&self, rates: Rates) {
-        *self.lock_rates() = rates;
+        self.rates.set(rates);
     }
 
     /// Lets nodes cool by the time that passed; whether it was written, which another process that
@@ -67,11 +65,6 @@ impl Memory {
             // The answer is right all the same.
             log::warn!("nodes were not warmed: {error}");
         }
-    }
-
-    fn lock_rates(&self) -> MutexGuard<'_, Rates> {
-        // A value that is copied in and out is whole at any time.
-        self.rates.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

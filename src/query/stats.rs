@@ -4,12 +4,13 @@ use serde_json::{Map, Value, json};
 
 use super::{Answer, QueryError, hundredths};
 use crate::clock::Millis;
+use crate::heat::Lines;
 use crate::render::stats::{Reader as Audience, block};
 use crate::store::reader::Reader;
 
 /// Returns the facts about the whole memory.
-pub(crate) fn stats(reader: &Reader, now: Millis) -> Result<Answer, QueryError> {
-    let stats = reader.at_one_state(Reader::stats)?;
+pub(crate) fn stats(reader: &Reader, lines: Lines, now: Millis) -> Result<Answer, QueryError> {
+    let stats = reader.at_one_state(|reader| reader.stats(lines))?;
     let by_type: Map<String, Value> =
         stats.by_type.iter().map(|(name, n)| (name.clone(), json!(n))).collect();
     let head = stats.head.as_ref().map(|it| {
@@ -22,7 +23,7 @@ pub(crate) fn stats(reader: &Reader, now: Millis) -> Result<Answer, QueryError> 
     });
     let warm = stats.temperatures;
     let structured = json!({
-        "database": stats.database,
+        "database": stats.database(),
         "size_bytes": stats.size_bytes,
         "nodes": stats.n_nodes(),
         "tokens": stats.tokens,

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::clock::Millis;
+use crate::heat::Lines;
 use crate::store::reader::testing::Sketch;
 use crate::tokens;
 use crate::tree::NodeType;
@@ -626,7 +627,7 @@ fn statistics_are_those_of_the_whole_memory() {
          INSERT INTO cursor (name, snapshot, updated_at) VALUES ('HEAD', 1, 3000);
          UPDATE heat SET pinned = 1 WHERE node = 1;",
     );
-    let answer = stats(&sketch.done(), Millis(200_000)).unwrap();
+    let answer = stats(&sketch.done(), Lines::default(), Millis(200_000)).unwrap();
     expect![[r#"
         Database: :memory:
         Nodes:                2 (4 tokens)

@@ -30,7 +30,7 @@ pub(crate) fn block(stats: &Stats, reader: Reader, now: Millis) -> String {
         Reader::Person => short(n),
     };
     let mut out = String::new();
-    let name = if stats.database.is_empty() { ":memory:" } else { &stats.database };
+    let name = if stats.database().is_empty() { ":memory:" } else { stats.database() };
     let size = match stats.size_bytes {
         0 => String::new(),
         bytes => format!(" ({})", size(bytes)),
@@ -59,15 +59,16 @@ pub(crate) fn block(stats: &Stats, reader: Reader, now: Millis) -> String {
     }
     let warm = stats.temperatures;
     let hot = match reader {
-        Reader::Agent => "hot (>=0.5):",
-        Reader::Person => "hot (≥0.5):",
+        Reader::Agent => format!("hot (>={}):", warm.lines.hot),
+        Reader::Person => format!("hot (≥{}):", warm.lines.hot),
     };
     top(&mut out, "Temperature:", "");
+    let cold = format!("cold (<{}):", warm.lines.cold);
     let facts = [
         ("avg:", format!("{:.2}", warm.average)),
         ("median:", format!("{:.2}", warm.median)),
-        (hot, warm.n_hot.to_string()),
-        ("cold (<0.1):", warm.n_cold.to_string()),
+        (&*hot, warm.n_hot.to_string()),
+        (&*cold, warm.n_cold.to_string()),
         ("pinned:", warm.n_pinned.to_string()),
     ];
     branches(&mut out, facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect());

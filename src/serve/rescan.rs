@@ -97,7 +97,6 @@ impl Rescan {
     }
 
     /// What the latest scan did, for whoever asks while this runs.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a resource that shows it is to come"))]
     pub(crate) fn latest(&self) -> Latest {
         self.latest.clone()
     }

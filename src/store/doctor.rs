@@ -1,9 +1,9 @@
 //! What a healthy memory looks like, as a table of checks. Looking changes nothing; [`heal()`]
 //! repairs what fails.
 //!
-//! Most checks run on a connection that SQLite opened read-only. The full-text index can only be
-//! compared with the text by a command in the form of an `INSERT`; it gets a connection of its own
-//! and is rolled back.
+//! All checks see one state, on a connection that SQLite opened read-only. The full-text index can
+//! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
+//! it in a temporary table gets that command.
 
 mod heal;
 
@@ -12,6 +12,7 @@ use std::path::Path;
 pub(crate) use heal::heal;
 pub(super) use heal::{mend, reseal};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
+use serde_json::{Value, json};
 
 use super::record::{Root, Stored, stored_columns};
 use super::{Doing, StoreError, files, links, pragma, schema};
@@ -58,6 +59,22 @@ impl Report {
     pub(crate) fn status(&self) -> Status {
         self.checks.iter().map(|it| it.status).max().unwrap_or(Status::Pass)
     }
+
+    /// The report for programs, whoever shows it.
+    pub(crate) fn to_json(&self) -> String {
+        let as_json = |it: &Check| {
+            let (status, detail) = (it.status.as_str(), &it.detail);
+            let mut json = json!({"name": it.name, "status": status, "detail": detail});
+            match &it.fix {
+                None => (),
+                Some(Ok(())) => json["fix_applied"] = true.into(),
+                Some(Err(why)) => json["fix_error"] = why.as_str().into(),
+            }
+            json
+        };
+        let checks: Vec<Value> = self.checks.iter().map(as_json).collect();
+        format!("{:#}", json!({"status": self.status().as_str(), "checks": checks}))
+    }
 }
 
 type Examine = fn(&Connection, &Path) -> Result<(Status, String), StoreError>;
@@ -83,7 +100,10 @@ const CHECKS: &[(&str, Examine)] = &[
 /// Looks at the database from every side. A check that cannot even run is one that fails.
 pub(crate) fn examine(path: &Path) -> Result<Report, StoreError> {
     let conn = pragma::open_to_examine(path)?;
+    let state = conn.unchecked_transaction().doing("begin to read")?;
     let checks = CHECKS.iter().map(|&(name, examine)| run(name, examine, &conn, path)).collect();
+    // There is nothing to commit: the end of the transaction lets go of the state.
+    drop(state);
     Ok(Report { checks })
 }
 
@@ -101,21 +121,39 @@ fn count(conn: &Connection, sql: &'static str) -> Result<i64, StoreError> {
     conn.query_row(sql, [], |row| row.get(0)).doing("count rows")
 }
 
-fn fts5_sync(conn: &Connection, path: &Path) -> Result<(Status, String), StoreError> {
-    const COMPARE: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('integrity-check', 1)";
+fn fts5_sync(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+    const COPY: &str = "
+        SAVEPOINT comparison;
+        CREATE VIRTUAL TABLE temp.copied_fts USING fts5 (
+            label, content, trail, grams,
+            content = 'copied', content_rowid = 'key',
+            tokenize = 'porter unicode61 remove_diacritics 2'
+        );
+        CREATE TEMP VIEW copied AS SELECT key, label, content, trail, grams FROM main.node;
+        DELETE FROM temp.copied_fts_data;
+        INSERT INTO temp.copied_fts_data SELECT * FROM main.node_fts_data;
+        DELETE FROM temp.copied_fts_idx;
+        INSERT INTO temp.copied_fts_idx SELECT * FROM main.node_fts_idx;
+        DELETE FROM temp.copied_fts_docsize;
+        INSERT INTO temp.copied_fts_docsize SELECT * FROM main.node_fts_docsize;
+        DELETE FROM temp.copied_fts_config;
+        INSERT INTO temp.copied_fts_config SELECT * FROM main.node_fts_config";
+    const COMPARE: &str = "
+        INSERT INTO temp.copied_fts (copied_fts, rank) VALUES ('integrity-check', 1)";
+    const END: &str = "ROLLBACK TO comparison; RELEASE comparison";
     let n_nodes = count(conn, "SELECT count(*) FROM node")?;
-    let writing = pragma::open_existing(path, "open the database")?;
-    let tx = writing.unchecked_transaction().doing("begin to compare the index")?;
-    let compared = tx.execute(COMPARE, []);
-    tx.rollback().doing("end comparing the index")?;
-    match compared {
-        Ok(_) => Ok((Status::Pass, format!("FTS5 index in sync with {n_nodes} nodes"))),
-        Err(rusqlite::Error::SqliteFailure(error, _)) if error.code == ErrorCode::ReadOnly => {
-            let what = "the file is read-only, so the FTS5 index was not compared with the text";
-            Ok((Status::Warn, what.to_owned()))
+    let compared = conn.execute_batch(COPY).and_then(|()| conn.execute_batch(COMPARE));
+    conn.execute_batch(END).doing("end comparing the index")?;
+    // Where a copy can be put nowhere, that says nothing about the index.
+    let has_no_room =
+        |it| matches!(it, ErrorCode::DiskFull | ErrorCode::CannotOpen | ErrorCode::SystemIoFailure);
+    Ok(match compared {
+        Ok(()) => (Status::Pass, format!("FTS5 index in sync with {n_nodes} nodes")),
+        Err(error) if error.sqlite_error_code().is_some_and(has_no_room) => {
+            (Status::Warn, format!("the FTS5 index was not compared with the text: {error}"))
         }
-        Err(error) => Ok((Status::Fail, format!("FTS5 integrity check failed: {error}"))),
-    }
+        Err(error) => (Status::Fail, format!("FTS5 integrity check failed: {error}")),
+    })
 }
 
 fn orphans(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {

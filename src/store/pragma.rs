@@ -63,26 +63,27 @@ pub(super) fn open_beside(path: &Path, wait: Duration) -> Result<Connection, Sto
 /// Opens a connection that cannot write to a memory of this build's schema version.
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let conn = open_read_only(path)?;
+    conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
     conn.set_prepared_statement_cache_capacity(64);
     schema::check(&conn, path)?;
     Ok(conn)
 }
 
-/// Opens a memory of whatever schema version to look at it, read-only; refuses what is no memory.
+/// Opens a memory of whatever schema version to look at it; refuses what is no memory. SQLite opens
+/// the file read-only; temporary tables are possible.
 pub(super) fn open_to_examine(path: &Path) -> Result<Connection, StoreError> {
     let conn = open_read_only(path)?;
     schema::check_is_memory(&conn, path)?;
     Ok(conn)
 }
 
-/// SQLite opens the file read-only, and statements that would write are refused before they run.
+/// SQLite opens the file read-only.
 fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
     check_path(path, IfMissing::Refuse)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
     patience::wait_up_to(&mut conn, patience::LONG)?;
-    conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
     Ok(conn)
 }
 

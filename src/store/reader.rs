@@ -11,6 +11,7 @@ mod pulse;
 mod summary;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod testing;
+mod watching;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -22,6 +23,7 @@ pub(crate) use edges::Way;
 pub(crate) use history::Range;
 pub(crate) use pulse::Pulse;
 pub(crate) use summary::{FileSummary, Stats};
+pub(crate) use watching::Placed;
 
 use super::record::{FileId, NodeKey};
 use super::{Doing, StoreError, pragma};
@@ -448,6 +450,11 @@ fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
 fn list(keys: &[NodeKey]) -> Value {
     let keys: Vec<String> = keys.iter().map(|it| it.0.to_string()).collect();
     Value::Text(format!("[{}]", keys.join(",")))
+}
+
+fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(column)?;
+    Ok(number.max(0) as u64)
 }
 
 fn limit(n_max: usize) -> i64 {

@@ -31,7 +31,7 @@ impl Writer {
     }
 
     /// Refuses when the file was deleted or replaced since it was opened.
-    pub(crate) fn check_whereabouts(&self) -> Result<(), StoreError> {
+    fn check_whereabouts(&self) -> Result<(), StoreError> {
         self.whereabouts.check()
     }
 

@@ -54,10 +54,6 @@ pub(super) fn related(reader: &Reader, args: &Args, _: Millis) -> Result<Answer,
     query::related(reader, &ask)
 }
 
-pub(super) fn stats(reader: &Reader, _: &Args, now: Millis) -> Result<Answer, QueryError> {
-    query::stats(reader, now)
-}
-
 pub(super) fn nodes_output() -> Value {
     list_output("nodes")
 }

@@ -86,7 +86,7 @@ fn cool(desk: &Desk, memory: &Memory, hours: i64) {
 }
 
 fn average(memory: &Memory) -> f64 {
-    memory.read(|reader| reader.stats()).unwrap().temperatures.average
+    memory.read(|reader| reader.stats(crate::heat::Lines::default())).unwrap().temperatures.average
 }
 
 #[track_caller]

@@ -14,7 +14,6 @@ pub(crate) struct Latest(Arc<Mutex<Status>>);
 
 impl Latest {
     /// As it is now; the default before the first scan.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a resource that shows it is to come"))]
     pub(crate) fn get(&self) -> Status {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -35,7 +34,6 @@ pub(crate) struct Status {
 
 impl Status {
     /// The envelope that clients know.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a resource that shows it is to come"))]
     pub(crate) fn to_json(&self) -> Value {
         let interval_s = match self.interval.subsec_nanos() {
             0 => json!(self.interval.as_secs()),

@@ -2,16 +2,16 @@
 
 use rusqlite::{OptionalExtension, Row};
 
-use super::Reader;
+use super::{Reader, unsigned};
 use crate::clock::Millis;
-use crate::heat::{COLD_MAX, HOT_MIN, Heat};
+use crate::heat::{Heat, Lines};
 use crate::store::{Doing, StoreError};
 
 /// What is in a memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Stats {
-    /// Name of the database file; empty for one in memory.
-    pub(crate) database: String,
+    /// Path of the database file; empty for one in memory.
+    pub(crate) path: String,
     /// Bytes of the database.
     pub(crate) size_bytes: u64,
     /// Nodes of each type, by name.
@@ -37,6 +37,11 @@ impl Stats {
     pub(crate) fn n_nodes(&self) -> u64 {
         self.by_type.iter().map(|(_, n)| n).sum()
     }
+
+    /// Name of the database file; empty for one in memory.
+    pub(crate) fn database(&self) -> &str {
+        self.path.rsplit(['/', '\\']).next().unwrap_or_default()
+    }
 }
 
 /// A snapshot as the statistics show it.
@@ -51,6 +56,8 @@ pub(crate) struct HeadSnapshot {
 /// How warm a memory is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Temperatures {
+    /// What counts as cold and hot here.
+    pub(crate) lines: Lines,
     pub(crate) average: f64,
     pub(crate) median: f64,
     pub(crate) n_hot: u64,
@@ -73,7 +80,7 @@ pub(crate) struct FileSummary {
 
 impl Reader {
     /// What is in the memory.
-    pub(crate) fn stats(&self) -> Result<Stats, StoreError> {
+    pub(crate) fn stats(&self, lines: Lines) -> Result<Stats, StoreError> {
         const BY_TYPE: &str = "
             SELECT node_type, count(*), sum(token_count)
               FROM node
@@ -89,15 +96,14 @@ impl Reader {
         const INDEX_ROWS: &str = "SELECT count(*) FROM node_fts_docsize";
         let read = |row: &Row<'_>| Ok((row.get(0)?, unsigned(row, 1)?, unsigned(row, 2)?));
         let types: Vec<(String, u64, u64)> = self.all(BY_TYPE, [], read).doing("count nodes")?;
-        let path = self.conn.path().unwrap_or_default();
         Ok(Stats {
-            database: path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
+            path: self.conn.path().unwrap_or_default().to_owned(),
             size_bytes: self.size_bytes()?,
             tokens: types.iter().map(|(_, _, tokens)| tokens).sum(),
             by_type: types.into_iter().map(|(name, n, _)| (name, n)).collect(),
             n_snapshots: self.number(SNAPSHOTS)?,
             head: self.head_snapshot()?,
-            temperatures: self.temperatures()?,
+            temperatures: self.temperatures(lines)?,
             n_parsed: self.number(PARSED)?,
             n_manual: self.number(MANUAL)?,
             n_pending: self.number(PENDING)?,
@@ -107,6 +113,19 @@ impl Reader {
 
     /// Every source file, by root and path.
     pub(crate) fn files(&self) -> Result<Vec<FileSummary>, StoreError> {
+        let mut files = Vec::new();
+        self.each_file(|file| {
+            files.push(file);
+            Ok::<(), StoreError>(())
+        })?;
+        Ok(files)
+    }
+
+    /// The same, one by one.
+    pub(crate) fn each_file<E: From<StoreError>>(
+        &self,
+        each: impl FnMut(FileSummary) -> Result<(), E>,
+    ) -> Result<(), E> {
         const FILES: &str = "
             SELECT root.path, file.path, ifnull(n.n_nodes, 0), ifnull(n.tokens, 0), file.error
               FROM file
@@ -118,7 +137,7 @@ impl Reader {
               ) AS n ON n.file = file.id
              WHERE n.n_nodes IS NOT NULL OR NOT file.gone
              ORDER BY root.path, file.path";
-        self.all(FILES, [], read_file).doing("list the files")
+        self.stream(FILES, [], "list the files", read_file, each)
     }
 
     fn size_bytes(&self) -> Result<u64, StoreError> {
@@ -149,7 +168,8 @@ impl Reader {
         self.conn.query_row(HEAD, [], read).optional().doing("read HEAD")
     }
 
-    fn temperatures(&self) -> Result<Temperatures, StoreError> {
+    /// How warm it is.
+    pub(crate) fn temperatures(&self, lines: Lines) -> Result<Temperatures, StoreError> {
         const HEATS: &str = "SELECT temperature, at, pinned FROM heat";
         let attended = self.attended()?;
         let mut n_pinned = 0;
@@ -160,15 +180,16 @@ impl Reader {
         };
         let mut all: Vec<f64> = self.all(HEATS, [], read).doing("read the temperatures")?;
         if all.is_empty() {
-            return Ok(Temperatures::default());
+            return Ok(Temperatures { lines, ..Temperatures::default() });
         }
         let middle = all.len() / 2;
         let (_, &mut median, _) = all.select_nth_unstable_by(middle, f64::total_cmp);
         Ok(Temperatures {
+            lines,
             average: all.iter().sum::<f64>() / all.len() as f64,
             median,
-            n_hot: all.iter().filter(|&&it| HOT_MIN <= it).count() as u64,
-            n_cold: all.iter().filter(|&&it| it < COLD_MAX).count() as u64,
+            n_hot: all.iter().filter(|&&it| lines.hot <= it).count() as u64,
+            n_cold: all.iter().filter(|&&it| it < lines.cold).count() as u64,
             n_pinned,
         })
     }
@@ -186,9 +207,4 @@ fn read_file(row: &Row<'_>) -> rusqlite::Result<FileSummary> {
         tokens: unsigned(row, 3)?,
         error: row.get(4)?,
     })
-}
-
-fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    let number: i64 = row.get(column)?;
-    Ok(number.max(0) as u64)
 }

@@ -1,6 +1,11 @@
 //! A memory made of an outline, for tests of what reads it.
 
+#[cfg(test)]
+use std::cell::Cell;
+
 use rusqlite::{Connection, params};
+#[cfg(test)]
+use rusqlite::{Statement, StatementStatus};
 
 use super::{Doing, Reader, StoreError};
 use crate::grams;
@@ -133,4 +138,24 @@ impl Reader {
              ORDER BY 1";
         self.all(ALL, [], |row| row.get(0)).doing("list references")
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    static WORK: Cell<i64> = const { Cell::new(0) };
+}
+
+/// Adds up what SQLite did for a question of this thread.
+#[cfg(test)]
+pub(super) fn note_work(query: &mut Statement<'_>) {
+    let steps = query.reset_status(StatementStatus::VmStep);
+    WORK.set(WORK.get() + i64::from(steps));
+}
+
+/// Steps of SQLite's machine that `ask` took, in the questions that are answered row by row.
+#[cfg(test)]
+pub(crate) fn work_of(ask: impl FnOnce()) -> i64 {
+    WORK.set(0);
+    ask();
+    WORK.get()
 }

@@ -1,0 +1,81 @@
+//! URIs of any text, and of the pieces that they are made of, against the templates of a server.
+
+use crate::uri::testing::expand;
+use crate::uri::{UriError, find};
+
+/// Rows as a registration has them, and some that none should have.
+const TEMPLATES: [&str; 9] = [
+    "remindb://overview",
+    "remindb://tree",
+    "remindb://tree/{rootId}{?depth}",
+    "remindb://snapshots{?limit}",
+    "remindb://snapshots",
+    "remindb://snapshots/{id}/diffs",
+    "remindb://sessions/history",
+    "remindb://sessions/history/{hash}",
+    "remindb://any/{of}/{these}{?words,limit}",
+];
+
+const PIECES: [&str; 32] = [
+    "remindb://",
+    "REMINDB://",
+    "http://",
+    "tree",
+    "snapshots",
+    "sessions",
+    "history",
+    "diffs",
+    "any",
+    "overview",
+    "/",
+    "//",
+    "?",
+    "&",
+    "=",
+    "#",
+    "%",
+    "%2F",
+    "%2e",
+    "%00",
+    "%41",
+    "%C3%A9",
+    "%FF",
+    "..",
+    "depth",
+    "limit",
+    "words",
+    "{",
+    "}",
+    "é",
+    " ",
+    "a",
+];
+
+/// A first byte of 0 takes the rest as it is; another makes a URI of pieces.
+pub fn uri(data: &[u8]) {
+    let Some((first, rest)) = data.split_first() else { return };
+    let text = match first {
+        0 => String::from_utf8_lossy(rest).into_owned(),
+        _ => rest.iter().map(|it| PIECES[usize::from(*it) % PIECES.len()]).collect(),
+    };
+    check(&text);
+}
+
+/// Every URI has one answer, and the one that the answer stands for has the same.
+pub(crate) fn check(uri: &str) {
+    match find(TEMPLATES, uri) {
+        Ok((idx, vars)) => {
+            for name in ["rootId", "depth", "limit", "id", "hash", "of", "these", "words"] {
+                let Some(value) = vars.get(name) else { continue };
+                let is_name = !["", ".", ".."].contains(&value);
+                assert!(is_name && !value.contains(|it: char| it == '/' || it.is_control()));
+            }
+            let canonical = expand(TEMPLATES[idx], &vars);
+            assert_eq!(find(TEMPLATES, &canonical), Ok((idx, vars)), "{uri} is {canonical}");
+            let shouted = canonical.replacen("remindb://", "ReMindB://", 1);
+            assert_eq!(find(TEMPLATES, &shouted), find(TEMPLATES, &canonical));
+        }
+        Err(UriError::Bad(why)) => assert!(!why.is_empty() && why.len() < 400),
+        Err(UriError::Unknown) => (),
+    }
+}

@@ -1,0 +1,159 @@
+//! What whoever watches a memory holds: ways to read, and nothing else.
+//!
+//! An [`Observer`] can ask the database on connections that SQLite opened read-only, read the clock
+//! and the settings, and ask the process what it knows. It holds no way to write, to warm a node,
+//! to take a lease or to make a snapshot, so nothing that is built over it can. No file that it is
+//! made of names anything that could; a test reads them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::clock::{Clock, Millis};
+use crate::heat::{Lines, WatchedRates};
+use crate::store::reader::Reader;
+use crate::store::{Readers, StoreError, doctor};
+
+/// A look at a memory that leaves no trace: what it shows gets no warmer, and nothing waits for it.
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("remindb-look-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// let memory = remindb::Memory::create(&folder.join("memory.db"))?;
+/// let observer = memory.observer();
+/// assert_eq!(observer.resource("remindb://tree")?, r#"{"roots":[]}"#);
+/// # drop((observer, memory));
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// It cannot write, nor ask as an agent does, which warms what is found:
+///
+/// ```compile_fail,E0599
+/// fn write(observer: &remindb::Observer) {
+///     observer.write(None, "text", remindb::WriteMode::Append);
+/// }
+/// ```
+/// ```compile_fail,E0599
+/// fn warm(observer: &remindb::Observer) {
+///     observer.search("text", None);
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Observer {
+    readers: Arc<Readers>,
+    clock: Clock,
+    rates: WatchedRates,
+    process: Arc<dyn Process>,
+}
+
+/// What a process knows and no database does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fact<'a> {
+    /// The latest scan of the source folder.
+    Rescan,
+    /// The latest log records.
+    Logs,
+    /// The clients that are attached, as a list.
+    Sessions,
+    /// All clients that ever were, as a list.
+    Clients,
+    /// One of them, by its hash.
+    Client(&'a str),
+    /// The log files of sessions, as a list.
+    SessionLogs,
+    /// What one of them says, by the session.
+    SessionLog(&'a str),
+}
+
+/// What the process knows by a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// Clients, by their hashes.
+    Clients,
+    /// Sessions that have a log file.
+    SessionLogs,
+}
+
+/// The read halves of what a process keeps beside its memory.
+pub(crate) trait Process: Send + Sync {
+    /// A fact as the clients know it; `None`: there is nothing of that name.
+    ///
+    /// # Errors
+    ///
+    /// The files that it is kept in cannot be read; the text says why.
+    fn fact(&self, fact: Fact<'_>) -> Result<Option<Value>, String>;
+
+    /// All names of a kind, in their order.
+    fn names(&self, of: Named) -> Vec<String>;
+}
+
+/// A process that keeps nothing beside its memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Nothing;
+
+impl Process for Nothing {
+    fn fact(&self, fact: Fact<'_>) -> Result<Option<Value>, String> {
+        Ok(match fact {
+            Fact::Rescan => Some(serde_json::json!({
+                "interval_s": 0,
+                "last_meta": {
+                    "run_at": 0, "error": "", "added": 0, "modified": 0, "removed": 0,
+                    "purged_files": [],
+                },
+            })),
+            Fact::Logs => Some(serde_json::json!({"records": [], "dropped": 0})),
+            Fact::Sessions | Fact::Clients | Fact::SessionLogs => Some(Value::Array(Vec::new())),
+            Fact::Client(_) | Fact::SessionLog(_) => None,
+        })
+    }
+
+    fn names(&self, _: Named) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl Observer {
+    pub(super) fn new(
+        readers: Arc<Readers>,
+        clock: Clock,
+        rates: WatchedRates,
+        process: Arc<dyn Process>,
+    ) -> Observer {
+        Observer { readers, clock, rates, process }
+    }
+
+    /// Asks all of a question of one state of the memory.
+    pub(crate) fn read<T, E: From<StoreError>>(
+        &self,
+        question: impl FnOnce(&Reader) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.readers.read(|reader| reader.at_one_state(question))
+    }
+
+    /// What the doctor finds.
+    pub(crate) fn examine(&self) -> Result<doctor::Report, StoreError> {
+        self.readers.examine()
+    }
+
+    /// The file of the database, in full.
+    pub(crate) fn path(&self) -> &Path {
+        self.readers.path()
+    }
+
+    /// The time.
+    pub(crate) fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
+    /// What is called cold and hot now.
+    pub(crate) fn lines(&self) -> Lines {
+        self.rates.get().lines()
+    }
+
+    /// What the process knows.
+    pub(crate) fn process(&self) -> &dyn Process {
+        &*self.process
+    }
+}

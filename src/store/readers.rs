@@ -1,0 +1,59 @@
+//! The reading connections of a process: opened when they are needed, kept for the next question.
+//!
+//! Whoever holds this can read, and has no way from here to anything that writes. It refuses a file
+//! that was deleted or replaced since it was opened.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::doctor::{self, Report};
+use super::reader::Reader;
+use super::whereabouts::Whereabouts;
+use super::{Doing, StoreError};
+
+/// Reading connections to one memory, for any number of threads.
+pub(crate) struct Readers {
+    path: PathBuf,
+    whereabouts: Whereabouts,
+    /// Those that nobody reads from right now.
+    idle: Mutex<Vec<Reader>>,
+}
+
+impl Readers {
+    /// Opens the first connection to the memory at `path`, which exists.
+    pub(crate) fn open(path: &Path) -> Result<Readers, StoreError> {
+        let whereabouts = Whereabouts::of(path);
+        let idle = Mutex::new(vec![Reader::open(path)?]);
+        let path = std::path::absolute(path);
+        let path = path.map_err(|_| rusqlite::Error::InvalidPath(PathBuf::new()));
+        Ok(Readers { path: path.doing("find the folder of the database")?, whereabouts, idle })
+    }
+
+    /// The file, in full.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Asks on a connection that nobody else asks on.
+    pub(crate) fn read<T, E: From<StoreError>>(
+        &self,
+        question: impl FnOnce(&Reader) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.whereabouts.check()?;
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let reader = match idle {
+            Some(reader) => reader,
+            None => Reader::open(&self.path)?,
+        };
+        let answer = question(&reader);
+        // A panic above drops the connection instead of giving it back.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
+        answer
+    }
+
+    /// Looks at the file from every side; see [`doctor::examine`].
+    pub(crate) fn examine(&self) -> Result<Report, StoreError> {
+        self.whereabouts.check()?;
+        doctor::examine(&self.path)
+    }
+}
