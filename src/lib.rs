@@ -62,7 +62,8 @@
 //!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
 //!   may not say.
 //! - `sessions`: the registry of who is connected, and what the lines of a client's ledger come to.
-//!   `journal` keeps these lines and other logs in files below `.remindb/`. `ring`: the latest records of the log.
+//!   `journal` keeps these lines and other logs in files below `.remindb/`. `ring`: the latest
+//!   records of the log.
 //! - `scan`: walks a folder by its ignore rules. `compile`: plans what to read, aligns it group by
 //!   group, and writes what differs; its `Watch` is what one remembers who does so again and again,
 //!   and `compile::voices` is where a file's words meet an agent's.

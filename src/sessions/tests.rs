@@ -273,3 +273,25 @@ fn what_holds_for_every_ledger_holds() {
         crate::fuzzing::ledger::ledger(data);
     }
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(200))]
+
+    #[test]
+    fn what_holds_for_every_ledger_holds_for_torn_and_mixed_ones(
+        parts in proptest::collection::vec((0..6_usize, 0..200_usize, 0..4_u64), 0..12),
+    ) {
+        let mut data = Vec::new();
+        for (kind, cut, n) in parts {
+            let at = n.cast_signed();
+            let line = line(&format!("s{}", cut % 3), [at, at + 5], (n == 3).then_some(9), n);
+            match kind {
+                0 => data.extend(b"\n"),
+                1 => data.extend(&line.as_bytes()[..cut.min(line.len())]),
+                2 => data.extend([0xff, b'{', b'\r', 0]),
+                _ => data.extend((line + "\n").bytes()),
+            }
+        }
+        crate::fuzzing::ledger::ledger(&data);
+    }
+}
