@@ -126,10 +126,19 @@ struct Mailbox {
 #[derive(Debug)]
 struct Subscription {
     /// The request that stays open; `None` for all that the connection subscribed to one by one.
-    open: Option<(Id, Ticket)>,
+    open: Option<Open>,
     uris: BTreeSet<&'static str>,
     /// Those that changed.
     news: BTreeSet<&'static str>,
+}
+
+#[derive(Debug)]
+struct Open {
+    id: Id,
+    /// What the server says about itself at the end.
+    server: Value,
+    /// The id is taken as long.
+    _ticket: Ticket,
 }
 
 impl Mailbox {
@@ -255,15 +264,12 @@ impl Subscriptions {
             None => json!({}),
             Some(uris) => json!({"resourceSubscriptions": uris}),
         };
-        let agreed = Agreed { meta: Meta { id: &id, refused }, notifications };
+        let agreed = Agreed { meta: Meta { refused, ..Meta::of(&id) }, notifications };
         let line = notification_line("notifications/subscriptions/acknowledged", &agreed);
         let uris = uris.unwrap_or_default();
-        let news = BTreeSet::new();
-        self.mailbox.lock().push(Subscription {
-            open: Some((id, ticket)),
-            uris: uris.clone(),
-            news,
-        });
+        let open = Some(Open { id, server: server.info(), _ticket: ticket });
+        let subscription = Subscription { open, uris: uris.clone(), news: BTreeSet::new() };
+        self.mailbox.lock().push(subscription);
         self.begin(server, uris);
         Ok(line.into())
     }
@@ -271,7 +277,7 @@ impl Subscriptions {
     /// Ends the request of that id, if one is open; its id is free again.
     pub(super) fn cancel(&self, id: &Id) {
         let key = id.key();
-        self.mailbox.lock().retain(|it| it.open.as_ref().is_none_or(|(id, _)| id.key() != key));
+        self.mailbox.lock().retain(|it| it.open.as_ref().is_none_or(|it| it.id.key() != key));
     }
 
     /// What changed since the last time, a line for each subscription and resource.
@@ -285,7 +291,7 @@ impl Subscriptions {
         let mut lines = Vec::new();
         for subscription in self.mailbox.lock().iter_mut() {
             for uri in std::mem::take(&mut subscription.news) {
-                let meta = subscription.open.as_ref().map(|(id, _)| Meta::of(id));
+                let meta = subscription.open.as_ref().map(|it| Meta::of(&it.id));
                 let line =
                     notification_line("notifications/resources/updated", &Updated { meta, uri });
                 lines.push(line.into());
@@ -304,8 +310,9 @@ impl Subscriptions {
             meta: Meta<'a>,
         }
         let open = std::mem::take(&mut *self.mailbox.lock());
-        let ended = open.iter().filter_map(|it| it.open.as_ref()).map(|(id, _)| {
-            result_line(id, &Ended { result_type: "complete", meta: Meta::of(id) }).into()
+        let ended = open.iter().filter_map(|it| it.open.as_ref()).map(|it| {
+            let meta = Meta { server: Some(&it.server), ..Meta::of(&it.id) };
+            result_line(&it.id, &Ended { result_type: "complete", meta }).into()
         });
         ended.collect()
     }
@@ -330,6 +337,12 @@ impl Subscriptions {
 struct Meta<'a> {
     #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
     id: &'a Id,
+    /// What every result carries.
+    #[serde(
+        rename = "io.modelcontextprotocol/serverInfo",
+        skip_serializing_if = "Option::is_none"
+    )]
+    server: Option<&'a Value>,
     /// Why the server does not agree to some of it.
     #[serde(rename = "remindb/refused", skip_serializing_if = "Map::is_empty")]
     refused: Map<String, Value>,
@@ -337,7 +350,7 @@ struct Meta<'a> {
 
 impl Meta<'_> {
     fn of(id: &Id) -> Meta<'_> {
-        Meta { id, refused: Map::new() }
+        Meta { id, server: None, refused: Map::new() }
     }
 }
 

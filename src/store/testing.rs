@@ -8,7 +8,15 @@ use rusqlite::Connection;
 pub(crate) fn forget_references(path: &Path) {
     let conn = Connection::open(path).expect("it is there");
     conn.execute_batch(
-        "DROP TABLE lease;
+        "DROP TRIGGER pulse_edge_made;
+         DROP TRIGGER pulse_edge_weighed;
+         DROP TRIGGER pulse_edge_taken;
+         DROP TRIGGER pulse_file_noted;
+         DROP TRIGGER pulse_file_moved;
+         DROP TRIGGER pulse_file_dropped;
+         DROP TRIGGER pulse_heat;
+         DROP TABLE pulse;
+         DROP TABLE lease;
          DROP TABLE tombstone;
          ALTER TABLE file DROP COLUMN gone;
          DROP TRIGGER heat_rearm;

@@ -153,7 +153,10 @@ fn a_modern_client_listens_until_it_cancels_or_the_server_ends() {
     client.close();
     let ended = client.line();
     assert_eq!(ended["id"], json!(one));
-    assert_eq!(ended["result"], json!({"resultType": "complete", "_meta": meta}));
+    assert_eq!(ended["result"]["resultType"], "complete");
+    let meta = &ended["result"]["_meta"];
+    assert_eq!(meta["io.modelcontextprotocol/subscriptionId"], json!(one));
+    assert_eq!(meta["io.modelcontextprotocol/serverInfo"]["name"], "remindb");
     client.end();
 }
 

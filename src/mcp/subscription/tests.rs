@@ -169,9 +169,9 @@ fn several_requests_stay_open_and_each_is_told_under_its_id() {
         say {"id":1,"error":{"code":-32600,"message":"the id is that of a request that has not been answered"}}
         news {"method":"…/updated","params":{"_meta":{"subscriptionId":"two"},"uri":"fixture://sea"}}
         listen {"method":"…/acknowledged","params":{"_meta":{"subscriptionId":1},"notifications":{}}}
-        farewell {"id":"two","result":{"resultType":"complete","_meta":{"subscriptionId":"two"}}}
-        farewell {"id":12345678901234567890123,"result":{"resultType":"complete","_meta":{"subscriptionId":12345678901234567890123}}}
-        farewell {"id":1,"result":{"resultType":"complete","_meta":{"subscriptionId":1}}}
+        farewell {"id":"two","result":{"resultType":"complete","_meta":{"subscriptionId":"two","serverInfo":{"name":"fixture","title":"Fixture","version":"1.2.3"}}}}
+        farewell {"id":12345678901234567890123,"result":{"resultType":"complete","_meta":{"subscriptionId":12345678901234567890123,"serverInfo":{"name":"fixture","title":"Fixture","version":"1.2.3"}}}}
+        farewell {"id":1,"result":{"resultType":"complete","_meta":{"subscriptionId":1,"serverInfo":{"name":"fixture","title":"Fixture","version":"1.2.3"}}}}
     "#]]);
 }
 
