@@ -170,7 +170,7 @@ pub(super) enum Asking {
     /// By requests of its own.
     Aloud(Questions),
     /// By ending, and running anew.
-    Anew(Answers),
+    Anew(Box<Answers>),
 }
 
 impl Asking {

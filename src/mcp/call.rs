@@ -196,7 +196,7 @@ impl Call {
     /// The answers that the request brought along, after the handler.
     pub(super) fn answers(&mut self) -> Answers {
         match &mut self.asking {
-            Asking::Anew(answers) => std::mem::take(answers),
+            Asking::Anew(answers) => std::mem::take(&mut **answers),
             Asking::Aloud(_) => Answers::default(),
         }
     }

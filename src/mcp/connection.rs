@@ -299,7 +299,7 @@ impl Connection {
         let Meta { version, level, progress_token, capabilities, .. } = meta;
         if version.is_some() {
             let answers = answers(server, task, &mut params)?;
-            let asking = Asking::Anew(Answers::new(answers));
+            let asking = Asking::Anew(Box::new(Answers::new(answers)));
             return Ok(Told { level, progress_token, capabilities, asking });
         }
         let (level, capabilities) = match self.session {

@@ -259,10 +259,13 @@ impl Offer {
         }
     }
 
-    /// Its rows of the table.
+    /// Its rows of the table. The core leaves out what results look like, which they show.
     pub(crate) fn tools(self) -> Vec<Tool<Run>> {
-        let is_offered = |it: &&Tool<Run>| self == Offer::All || CORE.contains(&it.name);
-        TOOLS.iter().filter(is_offered).copied().collect()
+        let in_core = TOOLS.iter().filter(|it| CORE.contains(&it.name));
+        match self {
+            Offer::All => TOOLS.to_vec(),
+            Offer::Core => in_core.map(|it| Tool { output: None, ..*it }).collect(),
+        }
     }
 }
 

@@ -100,7 +100,7 @@ fn state_that_was_changed_or_belongs_elsewhere_is_refused() {
     let flipped = if sealed.starts_with('0') { "1" } else { "0" };
     assert!(bad(json!(format!("{flipped}{}", &sealed[1..]))));
     // Another request, another process.
-    let mut other = call(&capabilities, json!({"requestState": sealed.clone()}));
+    let mut other = call(&capabilities, json!({"requestState": sealed}));
     other["params"]["name"] = "steps".into();
     assert_eq!(ask(&server, &mut connection, other)["error"]["code"], Fault::PARAMS);
     let (server, _ends) = fixture::server();
