@@ -289,7 +289,8 @@ impl<S: Surface> Server<S> {
         json!({"name": name, "title": title, "version": version})
     }
 
-    fn tools_json(&self, version: Version) -> Vec<Value> {
+    /// The tools as they are listed.
+    pub(crate) fn tools_json(&self, version: Version) -> Vec<Value> {
         self.tools.iter().map(|tool| tool.json(version)).collect()
     }
 }

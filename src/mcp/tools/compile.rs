@@ -46,8 +46,8 @@ pub(super) fn output() -> Value {
     json!({"type": "object", "properties": properties, "required": counts})
 }
 
-/// The path in full, if it lies where this server may read: in its source folder or in a folder
-/// that the user has compiled before.
+/// The path in full, if it lies where this server may read: in its source folder, in a folder that
+/// the user has compiled before, or where the operator allows it.
 fn admitted(tools: &Tools, asked: &str) -> Result<PathBuf, ToolError> {
     if asked.is_empty() {
         return Err(ToolError::BadArgument("`path` is empty; name a file or folder".to_owned()));
@@ -55,6 +55,7 @@ fn admitted(tools: &Tools, asked: &str) -> Result<PathBuf, ToolError> {
     let roots = tools.memory.roots()?;
     let mut homes: Vec<PathBuf> = tools.source.iter().cloned().collect();
     homes.extend(roots.iter().map(|it| PathBuf::from(&it.path)));
+    homes.extend(tools.allowed.iter().cloned());
     homes.dedup();
     let path = match (Path::new(asked), homes.first()) {
         (path, _) if path.is_absolute() => path.to_owned(),
@@ -71,6 +72,7 @@ fn admitted(tools: &Tools, asked: &str) -> Result<PathBuf, ToolError> {
     match homes.iter().any(|home| full.starts_with(home)) {
         true => Ok(path),
         false => {
+            log::warn!("refused to compile what lies outside of the folders that may be read");
             let homes: Vec<String> = homes.iter().map(|it| format!("`{}`", it.display())).collect();
             let why = match homes.len() {
                 0 => "start it with --source FOLDER to let it".to_owned(),
