@@ -10,7 +10,7 @@ STEPS    ?= 300
 FUZZ_BIN := .tools/bin/cargo-fuzz
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test model fuzz crash bench release install
+.PHONY: demo build check test model fuzz crash storm bench release install
 
 demo: build             ## compile docs/ and talk to it over MCP
 	cargo run --locked --quiet --example demo -- target/debug/remindb docs
@@ -42,6 +42,9 @@ $(FUZZ_BIN):
 
 crash:                  ## minutes of kills, rivals, full disks and torn logs
 	cargo test --locked --test it crash::long:: -- --ignored --nocapture
+
+storm:                  ## a client among 500 idle, 50 slow and 10,000 hasty ones, over HTTP
+	cargo test --locked --release --test it mcp_http::a_long_storm -- --ignored --nocapture
 
 bench:                  ## what it takes, as ratios to the least work there is
 	cargo bench --locked --bench ratios

@@ -54,7 +54,7 @@ use session::{Session, Sessions};
 
 pub(crate) use guard::{Guard, Token};
 #[cfg(any(test, fuzzing))]
-pub(crate) use {body::Body, head::Framing, head::Head, inbox::Inbox, reply::Refused};
+pub(crate) use {body::Body, head::Head, inbox::Inbox, reply::Refused};
 
 /// How often it is looked whether a client that waits has gone.
 const GLANCE_MS: u64 = 250;
@@ -282,3 +282,6 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     };
     SocketAddr::new(ip, address.port())
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,6 +16,8 @@ mod heal;
 mod heat;
 /// Folders that nobody would keep, and processes that die.
 mod hostile;
+/// The server over HTTP: its clients, and those who should not be.
+mod mcp_http;
 /// The server, as its client sees it.
 mod mcp_stdio;
 /// Whole memories on the move: backup, restore, export, import.
