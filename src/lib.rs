@@ -71,7 +71,8 @@
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
 //!   transport, and `mcp::tools`, the one registration of it.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
-//!   stdout; `serve::rescan` keeps the source folder compiled.
+//!   stdout; `serve::http`: sockets of our own, since a server library sets no bound where the bounds
+//!   are the point; `serve::rescan` keeps the source folder compiled.
 //!
 //! # What always holds
 //!

@@ -69,9 +69,10 @@ fn admitted(tools: &Tools, asked: &str) -> Result<PathBuf, ToolError> {
         }
     };
     let full = in_full(&path);
-    match homes.iter().any(|home| full.starts_with(home)) {
-        true => Ok(path),
-        false => {
+    match full.filter(|full| homes.iter().any(|home| full.starts_with(home))) {
+        // What was looked at is what is read, even where a link changes meanwhile.
+        Some(full) => Ok(full),
+        None => {
             log::warn!("refused to compile what lies outside of the folders that may be read");
             let homes: Vec<String> = homes.iter().map(|it| format!("`{}`", it.display())).collect();
             let why = match homes.len() {
@@ -86,12 +87,10 @@ fn admitted(tools: &Tools, asked: &str) -> Result<PathBuf, ToolError> {
 }
 
 /// The path without links and detours; of what does not exist, its nearest folder that does counts.
-fn in_full(path: &Path) -> PathBuf {
+/// Nobody can say where a detour through what does not exist leads.
+fn in_full(path: &Path) -> Option<PathBuf> {
     if let Ok(full) = path.canonicalize() {
-        return full;
+        return Some(full);
     }
-    match (path.parent(), path.file_name()) {
-        (Some(folder), Some(name)) => in_full(folder).join(name),
-        _ => path.to_owned(),
-    }
+    Some(in_full(path.parent()?)?.join(path.file_name()?))
 }

@@ -38,7 +38,7 @@ pub(super) fn marked(tools: &[Value]) -> Vec<Marked> {
                 found.push(Marked { tool: name.to_owned(), path: path.clone(), field });
             }
             for (property, schema) in schema["properties"].as_object().into_iter().flatten() {
-                open.push((schema, [path.as_slice(), &[property.clone()]].concat()));
+                open.push((schema, [path.as_slice(), std::slice::from_ref(property)].concat()));
             }
         }
     }

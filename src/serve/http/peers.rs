@@ -4,7 +4,7 @@
 //! there for the client's comfort only. When there is no room left, the one that waits longest goes,
 //! so that whoever opens hundreds of them keeps nobody else out.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,7 +40,7 @@ pub(super) struct Peers {
 
 #[derive(Debug, Default)]
 struct Open {
-    peers: HashMap<u64, Arc<Peer>>,
+    peers: BTreeMap<u64, Arc<Peer>>,
     next: u64,
 }
 
