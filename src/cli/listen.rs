@@ -6,16 +6,12 @@
 use std::env;
 use std::fs::File;
 use std::io::Read;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use super::Failure;
 use super::args::Serve;
 use crate::config::{Config, Transport};
-use crate::serve::http::{Guard, Limits, Options, Token};
-
-/// Where it listens unless something else is said.
-const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7474);
+use crate::serve::http::{ADDRESS, Guard, Limits, Options, Token, address};
 
 /// Bytes of a file with a token.
 const TOKEN_BYTES_MAX: u64 = 4096;
@@ -49,7 +45,11 @@ pub(super) fn options(args: &Serve, config: &Config) -> Result<Option<Options>, 
     }
     let listen = args.listen.clone().or_else(|| config.server.listen.clone());
     let address = match listen.or_else(|| set("REMINDB_LISTEN")) {
-        Some(text) => address(&text)?,
+        Some(text) => address(&text).ok_or_else(|| {
+            because(format!(
+                "cannot listen on `{text}`; it must be ADDRESS:PORT, as in {ADDRESS} or [::1]:0"
+            ))
+        })?,
         None => ADDRESS,
     };
     let token = token(args.token_file.as_deref())?;
@@ -85,16 +85,6 @@ pub(super) fn allowed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             .map_err(|error| because(format!("cannot allow `{}`: {error}", path.display())))
     };
     paths.iter().map(full).collect()
-}
-
-/// `ADDRESS:PORT`, of which a name can only be `localhost`.
-fn address(text: &str) -> Result<SocketAddr, Failure> {
-    let local = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
-    local.as_deref().unwrap_or(text).parse().map_err(|_| {
-        because(format!(
-            "cannot listen on `{text}`; it must be ADDRESS:PORT, as in {ADDRESS} or [::1]:0"
-        ))
-    })
 }
 
 fn token(file: Option<&Path>) -> Result<Option<Token>, Failure> {

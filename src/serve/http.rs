@@ -56,6 +56,9 @@ pub(crate) use guard::{Guard, Token};
 #[cfg(any(test, fuzzing))]
 pub(crate) use {body::Body, head::Head, inbox::Inbox, reply::Refused};
 
+/// Where it listens unless something else is said.
+pub(crate) const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7474);
+
 /// How often it is looked whether a client that waits has gone.
 const GLANCE_MS: u64 = 250;
 /// How soon a client should come back when a stream broke.
@@ -117,6 +120,12 @@ pub(crate) struct Options {
     pub(crate) address: SocketAddr,
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
+}
+
+/// Reads `ADDRESS:PORT`, of which a name can only be `localhost`.
+pub(crate) fn address(text: &str) -> Option<SocketAddr> {
+    let local = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    local.as_deref().unwrap_or(text).parse().ok()
 }
 
 /// What every connection shares.

@@ -1,7 +1,7 @@
 //! The body of a request: so many bytes, or chunks.
 //!
-//! A size is one to eight hexadecimal digits; what an extension or a trailer says is skipped, within
-//! bounds. Every line ends with CR LF, and nothing else does. Pure.
+//! A size is one to eight hexadecimal digits; what an extension or a trailer says is skipped,
+//! within bounds. Every line ends with CR LF, and nothing else does. Pure.
 
 use super::head::{BODY_BYTES_MAX, Framing};
 use super::reply::Refused;

@@ -139,6 +139,9 @@ fn legacy<S: Surface>(
     }
     let visit = visit(door, exchange)?;
     let session = Arc::clone(&visit.session);
+    if matches!(message, Message::Request(_)) {
+        session.is_asked();
+    }
     let (lines, told) = bounded(LINES_MAX);
     let step = {
         let mut connection = session.connection();

@@ -61,6 +61,11 @@ impl Session {
         lock(&self.connection)
     }
 
+    /// Notes that something is asked of it.
+    pub(super) fn is_asked(&self) {
+        self.is_unused.store(false, Ordering::Relaxed);
+    }
+
     /// Makes the stream of news look for some.
     pub(super) fn stir(&self) {
         // One that waits there already says the same.
@@ -151,7 +156,6 @@ impl Sessions {
     pub(super) fn visit(&self, id: &str, now_ms: i64) -> Option<Visit> {
         let open = lock(&self.open);
         let session = open.get(id)?;
-        session.is_unused.store(false, Ordering::Relaxed);
         Some(Visit::new(session, now_ms))
     }
 
