@@ -30,7 +30,7 @@
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
 //! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` | values to values |
-//! | pure | `heat` `due` `nearest` `uri` | what cools; when a thing is due; what a typo or a URI means |
+//! | pure | `heat` `due` `nearest` `uri` | what cools; when a thing is due; what a typo or URI means |
 //! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
 //! | store | `store` | the only module that knows SQL |
 //! | use cases | `scan` `workspace` `compile` `query` `render` | folders in, answers out |
@@ -71,8 +71,8 @@
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
 //!   transport, and `mcp::tools`, the one registration of it.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
-//!   stdout; `serve::http`: sockets of our own, since server libraries set no bounds where bounds are
-//!   the point; `serve::rescan` keeps the source folder compiled.
+//!   stdout; `serve::http`: sockets of our own, since server libraries set no bounds where bounds
+//!   are the point; `serve::rescan` keeps the source folder compiled.
 //!
 //! # What always holds
 //!

@@ -1,8 +1,8 @@
 //! The open connections: how many there are, and which of them may go when there are too many.
 //!
 //! A connection that waits for its client, be it between two requests or in the middle of one, is
-//! there for the client's comfort only. When there is no room left, the one that waits longest goes,
-//! so that whoever opens hundreds of them keeps nobody else out.
+//! there for the client's comfort only. When there is no room left, the one that waits longest
+//! goes, so that whoever opens hundreds of them keeps nobody else out.
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
