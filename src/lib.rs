@@ -30,7 +30,7 @@
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
 //! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` | values to values |
-//! | pure | `heat` `due` `nearest` `uri` | what cools; when a thing is due; what a typo or URI means |
+//! | pure | `heat` `due` `nearest` `uri` | what cools; what is due; what a typo or URI means |
 //! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
 //! | store | `store` | the only module that knows SQL |
 //! | use cases | `scan` `workspace` `compile` `query` `render` | folders in, answers out |

@@ -1,9 +1,9 @@
 //! The shell around the engine: threads, signals and the order in which things end.
 //!
-//! Every thread of the program is made by [`spawn`] or [`spawn_small`], has a name, and is joined by
-//! whoever made it. The exceptions are work that outlasts the end, such as a reader that waits for a
-//! client when a signal comes: nothing can wake it, and it goes with the process; and the threads of
-//! HTTP connections, whose end is waited for without a handle of each.
+//! Every thread of the program is made by [`spawn`] or [`spawn_small`], has a name, and is joined
+//! by whoever made it. The exceptions are work that outlasts the end, such as a reader that waits
+//! for a client when a signal comes: nothing can wake it, and it goes with the process; and the
+//! threads of HTTP connections, whose end is waited for without a handle of each.
 
 mod crew;
 pub(crate) mod heat;
@@ -96,8 +96,8 @@ impl Stop {
     }
 }
 
-/// Work that runs beside the requests on a thread of its own, until it is done or told to stop: over
-/// stdio from the moment a client has been answered, over HTTP from the start.
+/// Work that runs beside the requests on a thread of its own, until it is done or told to stop:
+/// over stdio from the moment a client has been answered, over HTTP from the start.
 pub(crate) struct Background {
     /// The thread's name.
     pub(crate) name: &'static str,

@@ -1,5 +1,5 @@
-//! MCP over HTTP: any number of clients of both eras at `/mcp`, as the Streamable HTTP transport has
-//! them.
+//! MCP over HTTP: any number of clients of both eras at `/mcp`, as the Streamable HTTP transport
+//! has them.
 //!
 //! ```text
 //! listener ─▶ connection × n ─ head ─ guard ─ body ─▶ engine ─▶ response
@@ -147,8 +147,8 @@ struct Door<S: Surface> {
     marked: Vec<Marked>,
 }
 
-/// Serves until a message comes on `interrupts`. Tells `announce` where, once it listens; background
-/// work starts then.
+/// Serves until a message comes on `interrupts`. Tells `announce` where, once it listens;
+/// background work starts then.
 pub(crate) fn run<S: Surface>(
     server: &Arc<Server<S>>,
     clock: &Clock,
