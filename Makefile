@@ -10,7 +10,7 @@ STEPS    ?= 300
 FUZZ_BIN := .tools/bin/cargo-fuzz
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test model fuzz crash watch bench release install
+.PHONY: demo build check test model fuzz crash watch storm bench release install
 
 demo: build             ## compile docs/ and talk to it over MCP
 	cargo run --locked --quiet --example demo -- target/debug/remindb docs
@@ -45,6 +45,9 @@ crash:                  ## minutes of kills, rivals, full disks and torn logs
 
 watch:                  ## 10,000 reads beside a busy writer, and 1,000 of everything beside none
 	cargo test --locked --lib mcp::resources -- --ignored --nocapture
+
+storm:                  ## a client among 500 idle, 50 slow and 10,000 hasty ones, over HTTP
+	cargo test --locked --release --test it mcp_http::a_long_storm -- --ignored --nocapture
 
 bench:                  ## what it takes, as ratios to the least work there is
 	cargo bench --locked --bench ratios

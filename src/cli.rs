@@ -13,6 +13,7 @@ mod export;
 mod gc;
 mod import;
 mod inspect;
+mod listen;
 mod logging;
 mod paint;
 mod progress;

@@ -4,6 +4,7 @@ pub mod align;
 pub mod config;
 pub mod frame;
 pub mod html;
+pub mod http;
 pub mod ignore;
 pub mod json;
 pub mod ledger;

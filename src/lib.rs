@@ -80,8 +80,9 @@
 //!   questions to the user. `mcp::subscription` stands between what notices changes and the
 //!   connections that want to know.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
-//!   stdout; `serve::rescan` keeps the source folder compiled, `serve::notify` tells clients
-//!   what changed.
+//!   stdout; `serve::http`: sockets of our own, since server libraries set no bounds where bounds
+//!   are the point; `serve::rescan` keeps the source folder compiled, `serve::notify` tells
+//!   clients what changed.
 //!
 //! # What always holds
 //!

@@ -263,6 +263,11 @@ impl<S: Surface> Server<S> {
         json!({"name": name, "title": title, "version": version})
     }
 
+    /// The tools as they are listed.
+    pub(crate) fn tools_json(&self, version: Version) -> Vec<Value> {
+        self.tools.iter().map(|tool| tool.json(version)).collect()
+    }
+
     fn has_tools(&self) -> bool {
         !self.tools.is_empty()
     }

@@ -1,11 +1,14 @@
 //! The shell around the engine: threads, signals and the order in which things end.
 //!
-//! Every thread of the program is made by [`spawn`], has a name, and is joined by whoever made it.
-//! The one exception is work that outlasts the end, such as a reader that waits for a client when a
-//! signal comes: nothing can wake it, and it goes with the process.
+//! Every thread of the program is made by [`spawn`] or [`spawn_small`], has a name, and is joined
+//! by whoever made it. The exceptions are work that outlasts the end, such as a reader that waits
+//! for a client when a signal comes: nothing can wake it, and it goes with the process; and the
+//! threads of HTTP connections, whose end is waited for without a handle of each.
 
 pub(crate) mod aside;
+mod crew;
 pub(crate) mod heat;
+pub(crate) mod http;
 pub(crate) mod notify;
 pub(crate) mod rescan;
 pub(crate) mod sessions;
@@ -20,12 +23,43 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounde
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
-/// Starts a thread. The only place that does.
+use crate::clock::Clock;
+use crate::mcp::{Job, Line, Server, Surface};
+use crew::Crew;
+
+/// Starts a thread. No other place does but [`spawn_small`].
 pub(crate) fn spawn<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
     std::thread::Builder::new().name(name.to_owned()).spawn(work)
+}
+
+/// Starts a thread with a small stack, as one of many.
+fn spawn_small(
+    name: &str,
+    stack_bytes: usize,
+    work: impl FnOnce() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name.to_owned()).stack_size(stack_bytes).spawn(work)
+}
+
+fn join(thread: JoinHandle<()>) {
+    let name = thread.thread().name().unwrap_or_default().to_owned();
+    if thread.join().is_err() {
+        log::error!("thread panicked name={name}");
+    }
+}
+
+/// Runs a call; gives the line of its reply, or nothing when it was cancelled.
+fn work<S: Surface>(server: &Server<S>, clock: &Clock, job: Box<Job>) -> Option<Line> {
+    let (name, id) = (server.name_of(&job), job.id().to_string());
+    let began = clock.now();
+    let line = server.run(*job);
+    let n_bytes = line.as_ref().map_or(0, |it| it.text.len());
+    let took_ms = clock.now().since(began);
+    log::debug!("called name={name} id={id} took_ms={took_ms} bytes={n_bytes}");
+    line
 }
 
 /// Tells background work to end; long work looks now and then.
@@ -63,13 +97,18 @@ impl Stop {
         }
     }
 
+    /// Disconnects when it is time to end.
+    pub(crate) fn over(&self) -> &Receiver<()> {
+        &self.receiver
+    }
+
     fn set(&self) {
         *self.sender.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// Work that runs beside the requests on a thread of its own, from the moment a client has been
-/// answered until it is done or told to stop.
+/// Work that runs beside the requests on a thread of its own, until it is done or told to stop:
+/// over stdio from the moment a client has been answered, over HTTP from the start.
 pub(crate) struct Background {
     /// The thread's name.
     pub(crate) name: &'static str,

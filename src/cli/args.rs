@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use lexopt::prelude::*;
 
-use crate::config::positive_duration;
+use crate::config::{Transport, positive_duration};
 
 pub(crate) use command::{
     Backup, Command, Compile, Doctor, Export, Gc, Import, ImportSource, Inspect, Redact, Restore,
@@ -46,6 +46,12 @@ pub(crate) const COMMANDS: &[Row] = &[
             "tools",
             "gitignore",
             "trust-workspace",
+            "transport",
+            "listen",
+            "token-file",
+            "allow-host",
+            "allow-origin",
+            "allow",
             "verbose",
             "help",
         ],
@@ -164,6 +170,12 @@ struct Raw {
     is_fix: bool,
     from: Option<PathBuf>,
     out: Option<PathBuf>,
+    transport: Option<Transport>,
+    listen: Option<String>,
+    token_file: Option<PathBuf>,
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    allowed: Vec<PathBuf>,
 }
 
 impl Raw {
@@ -196,6 +208,12 @@ impl Raw {
             "fix" => self.is_fix = true,
             "from" => self.from = Some(parser.value()?.into()),
             "out" => self.out = Some(parser.value()?.into()),
+            "transport" => self.transport = Some(transport_named(&parser.value()?)?),
+            "listen" => self.listen = Some(parser.value()?.string()?),
+            "token-file" => self.token_file = Some(parser.value()?.into()),
+            "allow-host" => self.hosts.push(parser.value()?.string()?),
+            "allow-origin" => self.origins.push(parser.value()?.string()?),
+            "allow" => self.allowed.push(parser.value()?.into()),
             _ => return Err(Misuse(format!("no flag `--{flag}`"))),
         }
         Ok(())
@@ -234,11 +252,18 @@ impl Raw {
                 self.no_values(name)?;
                 let Raw { db, source, rescan_interval, tools, .. } = self;
                 let Raw { is_gitignore, is_trusted, is_verbose, .. } = self;
+                let Raw { transport, listen, token_file, hosts, origins, allowed, .. } = self;
                 Command::Serve(Serve {
                     db,
                     source,
                     rescan_interval,
                     tools,
+                    transport,
+                    listen,
+                    token_file,
+                    hosts,
+                    origins,
+                    allowed,
                     is_gitignore,
                     is_trusted,
                     is_verbose,
@@ -376,6 +401,17 @@ fn span_ms(value: &OsString) -> Result<i64, Misuse> {
     span.ok_or_else(|| {
         Misuse(format!("`--older-than` needs a span such as 12h, 30d or 8w, not `{typed}`"))
     })
+}
+
+fn transport_named(name: &OsString) -> Result<Transport, Misuse> {
+    match name.to_str() {
+        Some("stdio") => Ok(Transport::Stdio),
+        Some("http") => Ok(Transport::Http),
+        _ => {
+            let name = name.to_string_lossy();
+            Err(Misuse(format!("`--transport` must be `stdio` or `http`, not `{name}`")))
+        }
+    }
 }
 
 fn shell_named(name: &OsString) -> Result<Shell, Misuse> {

@@ -1,4 +1,4 @@
-//! `remindb serve`: the memory over MCP, on the standard streams.
+//! `remindb serve`: the memory over MCP, on the standard streams or over HTTP.
 
 use std::collections::hash_map::RandomState;
 use std::env;
@@ -9,9 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::Serve;
-use super::{Failure, Outcome, World, absolute, known_database, logging, n_threads, options};
+use super::{
+    Failure, Outcome, World, absolute, known_database, listen, logging, n_threads, options,
+};
 use crate::compile::FileWarning;
-use crate::config::{self, Config, Transport};
+use crate::config;
 use crate::journal::{History, SessionLogs};
 use crate::mcp::resources::RESOURCES;
 use crate::mcp::tools::sessions::Sessions;
@@ -21,7 +23,7 @@ use crate::mcp::{Bell, Hub, PAGE_ROWS_MAX, Seal, Server};
 use crate::memory::Memory;
 use crate::serve::aside::Aside;
 use crate::serve::rescan::{Rescan, Settings};
-use crate::serve::{Background, Interrupts, Stop, heat, notify, sessions, stdio};
+use crate::serve::{Background, Interrupts, Stop, heat, http, notify, sessions, stdio};
 use crate::sessions::{Door, Keeping, Registry};
 use crate::store::IfMissing;
 use crate::workspace::{Live, Workspace};
@@ -29,7 +31,7 @@ use crate::workspace::{Live, Workspace};
 pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let from_environment =
         || env::var_os("REMINDB_SOURCE").filter(|it| !it.is_empty()).map(PathBuf::from);
-    let source = match args.source.or_else(from_environment) {
+    let source = match args.source.clone().or_else(from_environment) {
         Some(source) => Some(folder(&source)?),
         None => None,
     };
@@ -46,7 +48,8 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         None => Live::nowhere(options),
     };
     let workspace = Arc::clone(live.current());
-    check_transport(&workspace.config)?;
+    let door = listen::options(&args, &workspace.config)?;
+    let allowed = listen::allowed(&args.allowed)?;
     let log_settings = &workspace.config.server.logging;
     let logs = SessionLogs::new(source.as_deref(), &log_settings.session_files);
     let ring = logging::start(log_settings, source.as_deref(), args.is_verbose, logs.clone())?;
@@ -66,7 +69,8 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     }
     let holder = holder();
     let keeping = if source.is_some() { Keeping::News } else { Keeping::Nothing };
-    let registry = Registry::new(Door::stdio(), &holder, keeping);
+    let seat = door.as_ref().map_or_else(Door::stdio, |it| Door::http(&it.address.to_string()));
+    let registry = Registry::new(seat, &holder, keeping);
     let hub: Arc<Hub> = Arc::default();
     let rescan = source.as_deref().map(|it| rescanning(it, &memory, interval, &holder));
     let rescan = rescan.transpose()?.map(|it| {
@@ -97,6 +101,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
             observer: memory.observer_beside(Arc::new(aside)),
             memory,
             source,
+            allowed,
             n_threads: n_threads(),
             bell: Bell::default(),
             watch: Watch::default(),
@@ -115,14 +120,20 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         background.push(Background { name: "rescan", work });
     }
     let interrupts = Interrupts::watch()?;
-    stdio::run(
-        &server,
-        &world.clock,
-        background,
-        io::stdin(),
-        io::stdout(),
-        interrupts.received(),
-    )?;
+    let (clock, interrupts) = (&world.clock, interrupts.received());
+    match door {
+        None => stdio::run(&server, clock, background, io::stdin(), io::stdout(), interrupts)?,
+        Some(options) => {
+            let wanted = options.address;
+            let announce = |address| {
+                // Whoever started this with port 0 reads here which one it became.
+                let _ = writeln!(world.err, "listening on http://{address}/mcp");
+            };
+            http::run(&server, clock, background, options, announce, interrupts).map_err(
+                |error| Failure::Because(format!("cannot listen on `{wanted}`: {error}")),
+            )?
+        }
+    };
     // What the last lines told a client is noted, too.
     if let Err(error) = server.surface.memory.attend(0) {
         log::warn!("what was read last warmed nothing: {error}");
@@ -208,19 +219,6 @@ fn folder(source: &Path) -> Result<PathBuf, Failure> {
             Err(Failure::Because(format!("cannot serve `{}`: {error}", source.display())))
         }
     }
-}
-
-/// Refuses what the settings ask for and this build does not offer.
-fn check_transport(config: &Config) -> Result<(), Failure> {
-    if config.server.transport == Some(Transport::Http) {
-        let why = format!(
-            "`server.transport` in {} is `http`, which is not offered yet; remove it, or set it to \
-             `stdio`",
-            crate::config::FILE
-        );
-        return Err(Failure::Because(why));
-    }
-    Ok(config.check_listen(Transport::Stdio)?)
 }
 
 /// A panic says where, and not with which text: that could be somebody's notes.

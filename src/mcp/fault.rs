@@ -24,7 +24,7 @@ pub(crate) mod code {
 const URI_CHARS_MAX: usize = 2_000;
 
 /// The refusal of a version.
-pub(super) fn unsupported_version(requested: &str) -> Fault {
+pub(crate) fn unsupported_version(requested: &str) -> Fault {
     let message = match Version::parse(requested) {
         Some(_) => "a version before 2026-07-28 is opened with `initialize`, not with `_meta`",
         None => "unsupported protocol version",

@@ -276,6 +276,7 @@ fn echo(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
 }
 
 fn gate(fixture: &Fixture, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+    call.progress(1, None, "at the gate");
     // A test that has gone does not care that the call has begun.
     let _ = fixture.started.send(());
     select! {

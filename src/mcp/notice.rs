@@ -116,16 +116,28 @@ impl Bell {
 
     /// Puts a message into a channel of one place whenever the bell rings.
     pub(crate) fn wake(&self, sender: Sender<()>) {
-        self.lock().push(sender);
+        /// So many may have gone without being missed.
+        const GONE_MAX: usize = 64;
+        let mut ears = self.lock();
+        if GONE_MAX <= ears.len() && ears.len().is_power_of_two() {
+            // Who has gone is found by ringing; for the others once too often is no harm.
+            ears.retain(rings);
+        }
+        ears.push(sender);
     }
 
     /// Rings.
     pub(crate) fn ring(&self) {
-        self.lock().retain(|it| !matches!(it.try_send(()), Err(TrySendError::Disconnected(()))));
+        self.lock().retain(rings);
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Sender<()>>> {
         // Nothing panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Rings at one ear; whether somebody is there.
+fn rings(ear: &Sender<()>) -> bool {
+    !matches!(ear.try_send(()), Err(TrySendError::Disconnected(())))
 }

@@ -55,6 +55,8 @@ pub(crate) struct Tools {
     pub(crate) memory: Memory,
     /// The folder that the server keeps compiled; relative paths are below it.
     pub(crate) source: Option<PathBuf>,
+    /// What may be compiled besides it: paths without links.
+    pub(crate) allowed: Vec<PathBuf>,
     /// Threads for parsing.
     pub(crate) n_threads: usize,
     /// Rung when nodes may have gone cold.

@@ -82,6 +82,24 @@ impl Meta {
     const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
     const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
+    /// Whether `_meta` has what only a modern request's has.
+    pub(crate) fn is_in(params: &Params) -> bool {
+        let meta = params.get("_meta");
+        [Meta::VERSION, Meta::CAPABILITIES]
+            .iter()
+            .any(|it| meta.is_some_and(|m| m.get(it).is_some()))
+    }
+
+    /// The version that `_meta` names, whether or not there is one of that name.
+    pub(crate) fn version_in(params: &Params) -> Option<&str> {
+        params.get("_meta")?.get(Meta::VERSION)?.as_str()
+    }
+
+    /// Who sends a modern request, as it says itself.
+    pub(crate) fn client_in(params: &Params) -> Option<&Value> {
+        params.get("_meta")?.get(Meta::CLIENT)
+    }
+
     /// Reads `_meta`. What belongs to the modern era is checked as soon as one of it is there.
     pub(crate) fn read(params: &Params) -> Result<Meta, Fault> {
         let meta = match params.get("_meta") {

@@ -14,12 +14,11 @@
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, select};
+use crossbeam_channel::{Receiver, Sender, bounded, select};
 
-use super::{Background, Ended, Stop, spawn};
+use super::{Background, Crew, Ended, Stop, join, spawn, work};
 use crate::clock::Clock;
 use crate::mcp::{Connection, Job, Line, Outbox, Server, Step, Surface};
 use crate::rpc::{Frame, Frames};
@@ -60,7 +59,11 @@ pub(crate) fn run<S: Surface>(
         let (jobs, outbox) = (job_receiver.clone(), outbox.clone());
         workers.add(&format!("worker-{worker_idx}"), move || {
             for job in jobs {
-                work(&server, &clock, job, &outbox);
+                if let Some(line) = work(&server, &clock, job) {
+                    outbox.say(line);
+                }
+                // The reply goes first, and then the news of what the call did.
+                server.hub.wake();
             }
         })?;
     }
@@ -189,12 +192,12 @@ impl<S: Surface> Router<'_, S> {
         }
         self.stop.set();
         // Quick calls are still answered, if there is somebody to answer; long ones hear the end.
-        if ended == Ended::Output || !self.workers.is_over_in_time() {
+        if ended == Ended::Output || !self.workers.is_over_within(GRACE) {
             self.connection.cancel_all();
         }
         self.connection.close(self.server);
-        self.workers.settle();
-        self.background.settle();
+        self.workers.settle_within(GRACE);
+        self.background.settle_within(GRACE);
         if ended != Ended::Output {
             for line in self.connection.farewell() {
                 // Whoever does not read by now is not waited for.
@@ -211,58 +214,8 @@ impl<S: Surface> Router<'_, S> {
                 recv(interrupts) -> _ => ended = Ended::Signal,
             }
         }
-        self.writer.settle();
+        self.writer.settle_within(GRACE);
         ended
-    }
-}
-
-/// Threads that end together, and a channel that disconnects when the last one has.
-struct Crew {
-    threads: Vec<JoinHandle<()>>,
-    alive: Option<Sender<()>>,
-    over: Receiver<()>,
-}
-
-impl Default for Crew {
-    fn default() -> Crew {
-        let (alive, over) = bounded(0);
-        Crew { threads: Vec::new(), alive: Some(alive), over }
-    }
-}
-
-impl Crew {
-    fn add(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-        let alive = self.alive.clone();
-        self.threads.push(spawn(name, move || {
-            let _alive = alive;
-            work();
-        })?);
-        Ok(())
-    }
-
-    /// From here on, no thread is added: the channel tells when the last one has ended.
-    fn seal(&mut self) {
-        self.alive = None;
-    }
-
-    fn is_over_in_time(&self) -> bool {
-        self.over.recv_timeout(GRACE) == Err(RecvTimeoutError::Disconnected)
-    }
-
-    /// Joins the threads if they end in time, and leaves them to the end of the process if not.
-    fn settle(mut self) {
-        self.seal();
-        match self.is_over_in_time() {
-            true => self.threads.into_iter().for_each(join),
-            false => log::warn!("unfinished work is left behind"),
-        }
-    }
-}
-
-fn join(thread: JoinHandle<()>) {
-    let name = thread.thread().name().unwrap_or_default().to_owned();
-    if thread.join().is_err() {
-        log::error!("thread panicked name={name}");
     }
 }
 
@@ -277,20 +230,6 @@ fn read_frames(input: impl Read, frames: &Sender<Frame>) {
             Err(error) => return log::warn!("cannot read the input: {error}"),
         }
     }
-}
-
-fn work<S: Surface>(server: &Server<S>, clock: &Clock, job: Box<Job>, outbox: &Outbox) {
-    let (name, id) = (server.name_of(&job), job.id().to_string());
-    let began = clock.now();
-    let line = server.run(*job);
-    let n_bytes = line.as_ref().map_or(0, |it| it.text.len());
-    let took_ms = clock.now().since(began);
-    log::debug!("called name={name} id={id} took_ms={took_ms} bytes={n_bytes}");
-    if let Some(line) = line {
-        outbox.say(line);
-    }
-    // The reply goes first, and then the news of what the call did.
-    server.hub.wake();
 }
 
 /// Writes each line as it comes. A failed write ends the thread, which ends the server: there is

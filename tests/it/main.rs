@@ -18,6 +18,8 @@ mod heat;
 mod hostile;
 /// Resources that change, and who is told.
 mod live;
+/// The server over HTTP: its clients, and those who should not be.
+mod mcp_http;
 /// The server, as its client sees it.
 mod mcp_stdio;
 /// Whole memories on the move: backup, restore, export, import.

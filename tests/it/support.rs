@@ -70,6 +70,9 @@ impl Folder {
             "REMINDB_SOURCE",
             "REMINDB_RESCAN_INTERVAL",
             "REMINDB_TRUST_WORKSPACE",
+            "REMINDB_TRANSPORT",
+            "REMINDB_LISTEN",
+            "REMINDB_TOKEN",
             "NO_COLOR",
             "RUST_BACKTRACE",
         ];

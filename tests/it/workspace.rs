@@ -398,7 +398,7 @@ fn no_port_is_opened_by_a_folder() {
     folder.check(
         "serve --source notes --db memory.db --trust-workspace",
         expect![[r#"
-            ! remindb: `server.transport` in .remindb/config.json is `http`, which is not offered yet; remove it, or set it to `stdio`
+            ! remindb: `0.0.0.0:80` can be reached from other machines; give a token with --token-file FILE or REMINDB_TOKEN, or listen on 127.0.0.1
             = 2
         "#]],
     );

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::config::Transport;
+
 /// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
@@ -42,6 +44,15 @@ pub(crate) struct Serve {
     pub(crate) is_trusted: bool,
     pub(crate) rescan_interval: Option<Duration>,
     pub(crate) tools: Option<String>,
+    pub(crate) transport: Option<Transport>,
+    pub(crate) listen: Option<String>,
+    pub(crate) token_file: Option<PathBuf>,
+    /// Names that the server answers to, besides its own.
+    pub(crate) hosts: Vec<String>,
+    /// Pages that may use it.
+    pub(crate) origins: Vec<String>,
+    /// What may be compiled, besides the source folder.
+    pub(crate) allowed: Vec<PathBuf>,
     pub(crate) is_verbose: bool,
 }
 

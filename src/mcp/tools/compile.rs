@@ -51,8 +51,8 @@ pub(super) fn output() -> Value {
     json!({"type": "object", "properties": properties, "required": counts})
 }
 
-/// The path in full, if it lies where this server may read: in its source folder or in a folder
-/// that the user has compiled before.
+/// The path in full, if it lies where this server may read: in its source folder, in a folder that
+/// the user has compiled before, or where the operator allows it.
 fn admitted(tools: &Tools, asked: &str) -> Result<PathBuf, ToolError> {
     if asked.is_empty() {
         return Err(ToolError::BadArgument("`path` is empty; name a file or folder".to_owned()));
@@ -60,6 +60,7 @@ fn admitted(tools: &Tools, asked: &str) -> Result<PathBuf, ToolError> {
     let roots = tools.memory.roots()?;
     let mut homes: Vec<PathBuf> = tools.source.iter().cloned().collect();
     homes.extend(roots.iter().map(|it| PathBuf::from(&it.path)));
+    homes.extend(tools.allowed.iter().cloned());
     homes.dedup();
     let path = match (Path::new(asked), homes.first()) {
         (path, _) if path.is_absolute() => path.to_owned(),
@@ -73,9 +74,11 @@ fn admitted(tools: &Tools, asked: &str) -> Result<PathBuf, ToolError> {
         }
     };
     let full = in_full(&path);
-    match homes.iter().any(|home| full.starts_with(home)) {
-        true => Ok(path),
-        false => {
+    match full.filter(|full| homes.iter().any(|home| full.starts_with(home))) {
+        // What was looked at is what is read, even where a link changes meanwhile.
+        Some(full) => Ok(full),
+        None => {
+            log::warn!("refused to compile what lies outside of the folders that may be read");
             let homes: Vec<String> = homes.iter().map(|it| format!("`{}`", it.display())).collect();
             let why = match homes.len() {
                 0 => "start it with --source FOLDER to let it".to_owned(),
@@ -89,12 +92,10 @@ fn admitted(tools: &Tools, asked: &str) -> Result<PathBuf, ToolError> {
 }
 
 /// The path without links and detours; of what does not exist, its nearest folder that does counts.
-fn in_full(path: &Path) -> PathBuf {
+/// Nobody can say where a detour through what does not exist leads.
+fn in_full(path: &Path) -> Option<PathBuf> {
     if let Ok(full) = path.canonicalize() {
-        return full;
+        return Some(full);
     }
-    match (path.parent(), path.file_name()) {
-        (Some(folder), Some(name)) => in_full(folder).join(name),
-        _ => path.to_owned(),
-    }
+    Some(in_full(path.parent()?)?.join(path.file_name()?))
 }

@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crossbeam_channel::{never, unbounded};
+use crossbeam_channel::{RecvTimeoutError, never, unbounded};
 use expect_test::expect_file;
 
 use super::*;
@@ -297,7 +297,8 @@ fn a_closed_output_is_an_end_and_cancels() {
 fn a_closed_output_ends_the_wait_at_the_end_of_input() {
     let (input, fixture, ended) = unheard();
     drop(input);
-    fixture.gate.send(()).unwrap();
+    // The server may have ended already: its first answer may find nobody, too.
+    let _ = fixture.gate.send(());
     assert_eq!(ended.recv_timeout(PATIENCE).unwrap(), Ended::Output);
 }
 

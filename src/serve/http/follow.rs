@@ -1,0 +1,146 @@
+//! Streams on which news come: `GET` for a session, and a modern request that stays open; and the
+//! streams of a session that broke.
+
+use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+use crossbeam_channel::{never, select};
+
+use super::exchange::{Events, Exchange};
+use super::journal::{EventId, NEWS};
+use super::reply::{Refused, Response};
+use super::session::{Session, Visit};
+use super::{Door, post};
+use crate::mcp::{Connection, Line, Surface};
+
+/// How often a silent stream is looked at: whether its client has gone, or waits for a sign.
+const LOOK: Duration = Duration::from_millis(1000);
+
+/// Follows a session.
+pub(super) fn get<S: Surface>(door: &Door<S>, exchange: &mut Exchange<'_>) -> io::Result<()> {
+    let (visit, last) = match begin(door, exchange) {
+        Ok(begun) => begun,
+        Err(response) => return exchange.reply(&response),
+    };
+    let Some(_place) = door.stream_place() else {
+        return exchange.reply(&Refused::new(503, "too many streams are open; try again").into());
+    };
+    let mut events = exchange.stream(None)?;
+    match last {
+        Some(last) if last.stream != NEWS => resume(door, &mut events, &visit.session, last)?,
+        last => news(door, &mut events, &visit.session, last)?,
+    }
+    let now_ms = events.exchange.wire.now_ms();
+    events.end()?;
+    visit.end(now_ms);
+    Ok(())
+}
+
+fn begin<S: Surface>(
+    door: &Door<S>,
+    exchange: &Exchange<'_>,
+) -> Result<(Visit, Option<EventId>), Response> {
+    let visit = post::visit(door, exchange)?;
+    let last = exchange.head.one("last-event-id")?;
+    Ok((visit, last.and_then(EventId::parse)))
+}
+
+/// Sends what came on a stream since it broke, to its end.
+fn resume<S: Surface>(
+    door: &Door<S>,
+    events: &mut Events<'_, '_>,
+    session: &Session,
+    mut last: EventId,
+) -> io::Result<()> {
+    let heard = session.journal.hear();
+    loop {
+        let (missed, is_open) = session.journal.after(last);
+        for (id, message) in missed {
+            events.send(Some(&id.to_string()), &message)?;
+            last = id;
+        }
+        if !is_open {
+            return Ok(());
+        }
+        select! {
+            recv(heard) -> _ => (),
+            recv(session.over.over()) -> _ => return Ok(()),
+            recv(door.stop.over()) -> _ => return Ok(()),
+            default(LOOK) => look(door, events)?,
+        }
+    }
+}
+
+/// Sends news as they come, until the session ends or another stream takes over.
+fn news<S: Surface>(
+    door: &Door<S>,
+    events: &mut Events<'_, '_>,
+    session: &Session,
+    last: Option<EventId>,
+) -> io::Result<()> {
+    let replaced = session.listen();
+    let mut wake = session.wake.clone();
+    if let Some(last) = last {
+        for (id, message) in session.journal.after(last).0 {
+            events.send(Some(&id.to_string()), &message)?;
+        }
+    }
+    loop {
+        let news = session.connection().news(&door.server);
+        for line in news {
+            let id = session.journal.add(NEWS, &line.text);
+            events.send(Some(&id.to_string()), &line.text)?;
+            line.was_written();
+        }
+        select! {
+            recv(wake) -> rung => if rung.is_err() {
+                // Nobody rings any more.
+                wake = never();
+            },
+            recv(session.stirred) -> _ => (),
+            recv(session.over.over()) -> _ => return Ok(()),
+            recv(door.stop.over()) -> _ => return Ok(()),
+            recv(replaced) -> _ => return Ok(()),
+            default(LOOK) => look(door, events)?,
+        }
+    }
+}
+
+/// Sends what a modern request subscribed to, from its acknowledgement on, until the client goes.
+pub(super) fn listen<S: Surface>(
+    door: &Door<S>,
+    exchange: &mut Exchange<'_>,
+    connection: &Connection,
+    acknowledgement: Line,
+) -> io::Result<()> {
+    let Some(_place) = door.stream_place() else {
+        return exchange.reply(&Refused::new(503, "too many streams are open; try again").into());
+    };
+    let mut events = exchange.stream(None)?;
+    let wake = connection.wakes(&door.server);
+    events.send(None, &acknowledgement.text)?;
+    acknowledgement.was_written();
+    loop {
+        for line in connection.news(&door.server) {
+            events.send(None, &line.text)?;
+            line.was_written();
+        }
+        select! {
+            recv(wake) -> _ => (),
+            recv(door.stop.over()) -> _ => break,
+            default(LOOK) => look(door, &mut events)?,
+        }
+    }
+    for line in connection.farewell() {
+        events.send(None, &line.text)?;
+    }
+    events.end()
+}
+
+fn look<S: Surface>(door: &Door<S>, events: &mut Events<'_, '_>) -> io::Result<()> {
+    events.keep_alive(door.limits.keep_alive_ms)?;
+    match events.exchange.is_gone() {
+        true => Err(ErrorKind::ConnectionAborted.into()),
+        false => Ok(()),
+    }
+}
