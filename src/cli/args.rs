@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use lexopt::prelude::*;
 
+use super::setup::{CLIENTS, Client, Scope};
 use crate::config::positive_duration;
 
 pub(crate) use command::{
     Backup, Command, Compile, Doctor, Export, Gc, Import, ImportSource, Inspect, Redact, Restore,
-    Salvage, Search, Serve, Shell,
+    Salvage, Search, Serve, Setup, Shell,
 };
 
 /// A command and the flags that it takes: the table that parsing, suggestions and completion share.
@@ -59,6 +60,7 @@ pub(crate) const COMMANDS: &[Row] = &[
     Row { name: "export", flags: &["db", "force", "help"] },
     Row { name: "import", flags: &["db", "from", "help"] },
     Row { name: "salvage", flags: &["out", "help"] },
+    Row { name: "setup", flags: &["scope", "db", "source", "dry-run", "remove", "json", "help"] },
     Row { name: "completion", flags: &["help"] },
     Row { name: "help", flags: &["help"] },
 ];
@@ -162,6 +164,8 @@ struct Raw {
     is_fix: bool,
     from: Option<PathBuf>,
     out: Option<PathBuf>,
+    scope: Option<Scope>,
+    is_remove: bool,
 }
 
 impl Raw {
@@ -192,6 +196,8 @@ impl Raw {
             "force" => self.is_force = true,
             "fix" => self.is_fix = true,
             "from" => self.from = Some(parser.value()?.into()),
+            "scope" => self.scope = Some(scope_named(&parser.value()?)?),
+            "remove" => self.is_remove = true,
             "out" => self.out = Some(parser.value()?.into()),
             _ => return Err(Misuse(format!("no flag `--{flag}`"))),
         }
@@ -263,6 +269,16 @@ impl Raw {
                 }
                 let Raw { db, keep, older_than_ms, is_dry_run, is_json, .. } = self;
                 Command::Gc(Gc { db, keep, older_than_ms, is_dry_run, is_json })
+            }
+            "setup" => {
+                let client = self.one_value(name, &format!("a client: {}", client_names()))?;
+                let client = client_named(&client)?;
+                let Raw { db, source, is_dry_run, is_remove, is_json, scope, .. } = self;
+                if is_remove && (db.is_some() || source.is_some()) {
+                    return Err(Misuse("`--remove` needs no `--db` and no `--source`".to_owned()));
+                }
+                let scope = scope.unwrap_or(Scope::Project);
+                Command::Setup(Setup { client, scope, db, source, is_dry_run, is_remove, is_json })
             }
             "doctor" => {
                 self.no_values(name)?;
@@ -374,6 +390,26 @@ fn span_ms(value: &OsString) -> Result<i64, Misuse> {
     })
 }
 
+fn client_names() -> String {
+    CLIENTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+fn client_named(name: &OsString) -> Result<Client, Misuse> {
+    name.to_str().and_then(Client::named).ok_or_else(|| {
+        let names: Vec<&str> = CLIENTS.iter().map(|(name, _)| *name).collect();
+        let name = name.to_string_lossy();
+        let what = format!("no client `{name}`; there are {}", client_names());
+        Misuse(what + &suggestion(&name, &names))
+    })
+}
+
+fn scope_named(name: &OsString) -> Result<Scope, Misuse> {
+    name.to_str().and_then(Scope::named).ok_or_else(|| {
+        let names = Scope::NAMES.join("` or `");
+        Misuse(format!("`--scope` needs `{names}`, not `{}`", name.to_string_lossy()))
+    })
+}
+
 fn shell_named(name: &OsString) -> Result<Shell, Misuse> {
     match name.to_str() {
         Some("bash") => Ok(Shell::Bash),
@@ -436,7 +472,7 @@ mod tests {
             &["inspekt"],
             "no command `inspekt`; there are compile, serve, inspect, search, \
                               doctor, gc, redact, backup, restore, export, import, salvage, \
-                              completion, help; did you mean `inspect`?",
+                              setup, completion, help; did you mean `inspect`?",
         );
         misuse(
             &["search", "--budgit", "3", "x"],
