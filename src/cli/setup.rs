@@ -124,6 +124,7 @@ impl Job<'_> {
         self.setup.files = done.iter().filter_map(|it| it.step.record.clone()).collect();
         self.setup.files.extend(files.into_iter().filter(is_elsewhere));
         self.setup.folders = [folders, made.folders.clone()].concat();
+        self.shelf.ledger.keep(made.shared.iter().cloned());
     }
 
     fn remove(mut self, world: &mut World<'_>) -> Result<Outcome, Failure> {
@@ -158,6 +159,8 @@ impl Job<'_> {
                 let _ = fs::remove_file(spent);
             }
             remove_folders(&known.folders);
+            // Another client may have come to use one.
+            self.shelf.ledger.keep(known.folders);
             // Without files, it is not there any more.
             self.shelf.ledger.set(self.setup);
             self.shelf.save()?;
@@ -203,6 +206,8 @@ impl Job<'_> {
 #[derive(Default)]
 struct Made {
     folders: Vec<PathBuf>,
+    /// Of the memory, which all clients share.
+    shared: Vec<PathBuf>,
     copies: Vec<PathBuf>,
 }
 
@@ -215,9 +220,13 @@ impl Made {
         done: &mut Vec<Done>,
     ) -> Result<(), Failure> {
         let folders = steps.iter().filter(|it| it.is_change()).filter_map(|it| it.path.parent());
-        for folder in folders.chain(memory) {
+        for folder in folders {
             self.folders.extend(file::missing_folders(folder));
             file::make_folders(folder)?;
+        }
+        if let Some(memory) = memory {
+            self.shared = file::missing_folders(memory);
+            file::make_folders(memory)?;
         }
         for mut step in steps {
             let mut copy = None;
@@ -239,7 +248,7 @@ impl Made {
             // What it says is still where it was.
             let _ = fs::remove_file(copy);
         }
-        remove_folders(&self.folders);
+        remove_folders(&[&self.folders[..], &self.shared[..]].concat());
     }
 }
 

@@ -28,6 +28,8 @@ mod readme;
 mod redaction;
 /// A folder that changes while it is served, and while it is not.
 mod rescan;
+/// Clients that learn of the memory, and forget it again.
+mod setup;
 /// A folder, the program, and a client.
 mod support;
 /// The rules of the house.

@@ -39,7 +39,10 @@ pub(super) fn hash(text: &str) -> String {
 
 /// Reads a file that may not exist. One that leads out of `inside` is not followed.
 pub(super) fn read(path: &Path, inside: Option<&Path>) -> Result<Found, Failure> {
-    let real = resolve(path).map_err(|error| failed("find", path, &error))?;
+    let real = resolve(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => refused("follow", path, "it is a link that leads nowhere"),
+        _ => failed("find", path, &error),
+    })?;
     if let Some(inside) = inside {
         let inside = inside.canonicalize().map_err(|error| failed("find", inside, &error))?;
         if !real.starts_with(&inside) {

@@ -57,12 +57,12 @@ fn put_field(
     let container = container.ok_or(Refusal::Unsure)?;
     let entry = member(&container.item, name, place.container)?.ok_or(Refusal::Unsure)?;
     match member(&entry.item, key, name)? {
-        None => insert(text, &entry.item, key, &value.to_string(), (&style, 2)),
+        None => insert(text, &entry.item, key, &inline(value), (&style, 2)),
         Some(field) => {
             let span = field.item.span.clone();
             let is_equal = serde_json::from_str::<Value>(&text[span.clone()])
                 .is_ok_and(|current| current == *value);
-            Ok(if is_equal { text.to_owned() } else { replaced(text, span, &value.to_string()) })
+            Ok(if is_equal { text.to_owned() } else { replaced(text, span, &inline(value)) })
         }
     }
 }
@@ -216,6 +216,17 @@ fn own_line(text: &str, at: usize) -> Option<&str> {
     line.trim().is_empty().then_some(line)
 }
 
+/// A value in one line.
+pub(super) fn inline(value: &Value) -> String {
+    match value {
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(Value::to_string).collect();
+            format!("[{}]", items.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
 /// How a file is laid out.
 struct Style {
     unit: String,
@@ -245,7 +256,7 @@ impl Style {
 
     fn entry(&self, entry: &Entry, depth: usize) -> String {
         let fields: Vec<(&str, String)> =
-            entry.fields.iter().map(|(key, value)| (*key, value.to_string())).collect();
+            entry.fields.iter().map(|(key, value)| (*key, inline(value))).collect();
         self.object(&fields, depth)
     }
 }

@@ -14,7 +14,7 @@ use crate::cli::Failure;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Ledger {
     setups: Vec<Setup>,
-    /// Folders that were made for this file.
+    /// Folders that were made and go with the last setup.
     #[serde(default)]
     folders: Vec<PathBuf>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Setup {
     #[serde(default)]
     project: Option<PathBuf>,
     pub(super) files: Vec<Record>,
-    /// Folders that were made, the outermost first.
+    /// Folders that were made for it.
     #[serde(default)]
     pub(super) folders: Vec<PathBuf>,
 }
@@ -86,6 +86,11 @@ impl Setup {
 }
 
 impl Ledger {
+    /// Folders to be removed once nobody is set up any more.
+    pub(super) fn keep(&mut self, folders: impl IntoIterator<Item = PathBuf>) {
+        self.folders.extend(folders.into_iter().filter(|it| it.exists()));
+    }
+
     /// The setup of the same client in the same place.
     pub(super) fn like(&self, setup: &Setup) -> Option<&Setup> {
         self.setups.iter().find(|it| it.is_like(setup))
@@ -139,7 +144,9 @@ impl Shelf {
 
 /// Removes folders that are empty, the innermost first.
 pub(super) fn remove_folders(folders: &[PathBuf]) {
-    for folder in folders.iter().rev() {
+    let mut folders: Vec<&PathBuf> = folders.iter().collect();
+    folders.sort_by_key(|it| std::cmp::Reverse(it.components().count()));
+    for folder in folders {
         // What somebody put something into stays.
         let _ = fs::remove_dir(folder);
     }

@@ -5,10 +5,9 @@
 
 use std::ops::Range;
 
-use ::toml::{Table, Value as Toml};
-use serde_json::Value;
-
 use super::edit::{Entry, Put, Refusal};
+use super::json::inline;
+use ::toml::{Table, Value as Toml};
 
 /// The table of all servers.
 const CONTAINER: &str = "mcp_servers";
@@ -113,13 +112,7 @@ fn section_text(text: &str, entry: &Entry) -> String {
     let mut out = format!("[{CONTAINER}.{}]{newline}", entry.name);
     for (key, value) in &entry.fields {
         // A JSON string, or a list of them, means the same in TOML.
-        let value = match value {
-            Value::Array(items) => {
-                let items: Vec<String> = items.iter().map(Value::to_string).collect();
-                format!("[{}]", items.join(", "))
-            }
-            other => other.to_string(),
-        };
+        let value = inline(value);
         out += &format!("{key} = {value}{newline}");
     }
     out
