@@ -2,7 +2,7 @@
 
 TARGET   := x86_64-unknown-linux-gnu
 RELEASE  := target/$(TARGET)/release/remindb
-STATIC   := RUSTFLAGS='-C target-feature=+crt-static -C relocation-model=static' cargo build --release --locked --target $(TARGET)
+STATIC   := .ci/static-build
 NIGHTLY  ?= nightly
 FUZZ_S   ?= 30
 SEEDS    ?= 100

@@ -3,11 +3,13 @@
 pub mod align;
 pub mod config;
 pub mod frame;
+#[cfg(feature = "html")]
 pub mod html;
 pub mod ignore;
 pub mod json;
 pub mod link;
 pub mod markdown;
+#[cfg(feature = "html")]
 pub mod mathml;
 pub mod plain;
 pub mod query;

@@ -87,8 +87,8 @@ impl Scanner<'_> {
             let rest = self.rest();
             let len = if rest.starts_with("//") {
                 rest.find('\n').unwrap_or(rest.len())
-            } else if rest.starts_with("/*") {
-                let end = rest[2..].find("*/").map(|it| it + 4);
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                let end = comment.find("*/").map(|it| it + 4);
                 end.ok_or_else(|| self.fault("a comment is not closed"))?
             } else {
                 return Ok(());
