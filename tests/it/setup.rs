@@ -360,7 +360,7 @@ fn links_are_kept_in_a_home_and_may_not_leave_a_project() {
         &folder,
         "opencode",
         expect![[r#"
-        ! remindb: cannot find `DIR/project/opencode.json`: No such file or directory (os error 2)
+        ! remindb: cannot follow `DIR/project/opencode.json`: it is a link that leads nowhere
         = 2
     "#]],
     );

@@ -1,14 +1,16 @@
 //! The clients that can be set up: where each reads its servers and its skills, and in which form.
 //!
-//! | client | documented at |
-//! |---|---|
-//! | Claude Code | <https://code.claude.com/docs/en/mcp>, <https://code.claude.com/docs/en/skills> |
-//! | Codex | <https://developers.openai.com/codex/mcp>, <https://developers.openai.com/codex/skills> |
-//! | Gemini CLI | <https://geminicli.com/docs/tools/mcp-server/>, <https://geminicli.com/docs/cli/skills/> |
-//! | OpenCode | <https://opencode.ai/docs/mcp-servers/>, <https://opencode.ai/docs/skills/> |
-//! | Cursor | <https://cursor.com/docs/mcp>, <https://cursor.com/docs/skills> |
-//! | VS Code | <https://code.visualstudio.com/docs/copilot/reference/mcp-configuration>, |
-//! | | <https://code.visualstudio.com/docs/agent-customization/agent-skills> |
+//! They are documented at
+//!
+//! - Claude Code: <https://code.claude.com/docs/en/mcp>, <https://code.claude.com/docs/en/skills>;
+//! - Codex: <https://developers.openai.com/codex/mcp>,
+//!   <https://developers.openai.com/codex/skills>;
+//! - Gemini CLI: <https://geminicli.com/docs/tools/mcp-server/>,
+//!   <https://geminicli.com/docs/cli/skills/>;
+//! - OpenCode: <https://opencode.ai/docs/mcp-servers/>, <https://opencode.ai/docs/skills/>;
+//! - Cursor: <https://cursor.com/docs/mcp>, <https://cursor.com/docs/skills>;
+//! - VS Code: <https://code.visualstudio.com/docs/copilot/reference/mcp-configuration>,
+//!   <https://code.visualstudio.com/docs/agent-customization/agent-skills>.
 
 use std::path::{Path, PathBuf};
 

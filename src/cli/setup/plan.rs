@@ -1,7 +1,7 @@
 //! What is to be written, decided before anything is: one step a file.
 //!
 //! A step that replaces words of somebody else has a copy made of them first. Undoing restores a
-//! file byte for byte where nobody changed it since; where somebody did, only what setup added goes.
+//! file byte for byte where nobody changed it since; where somebody did, only the server goes.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! JSON as people keep it in settings, with or without comments: where each object's members stand.
 //!
-//! Nothing is turned into values here: an edit wants positions, so that what it does not touch stays
-//! as it was written. The whole text is checked; the first fault ends the scan.
+//! Nothing is turned into values here: an edit wants positions, so that what it does not touch
+//! stays as it was written. The whole text is checked; the first fault ends the scan.
 
 use std::ops::Range;
 
