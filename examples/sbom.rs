@@ -95,7 +95,7 @@ fn component(kind: &str, package: &Value, checksums: &BTreeMap<String, String>) 
         "purl": purl,
         "name": package["name"],
         "version": package["version"],
-        "licenses": [{"expression": package["license"]}],
+        "licenses": [{"expression": text(&package["license"]).replace('/', " OR ")}],
     });
     if let Some(checksum) = checksums.get(&purl) {
         component["hashes"] = json!([{"alg": "SHA-256", "content": checksum}]);

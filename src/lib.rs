@@ -72,6 +72,8 @@
 //!   transport, and `mcp::tools`, the one registration of it.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
 //!   stdout; `serve::rescan` keeps the source folder compiled.
+//! - `cli`: one module a command; `cli::setup` edits the settings of other programs as text, and
+//!   undoes it. Without the feature `html`, files of HTML are known and not read.
 //!
 //! # What always holds
 //!
