@@ -2,7 +2,6 @@
 
 TARGET   := x86_64-unknown-linux-gnu
 RELEASE  := target/$(TARGET)/release/remindb
-STATIC   := RUSTFLAGS='-C target-feature=+crt-static -C relocation-model=static' cargo build --release --locked --target $(TARGET)
 NIGHTLY  ?= nightly
 FUZZ_S   ?= 30
 SEEDS    ?= 100
@@ -10,7 +9,7 @@ STEPS    ?= 300
 FUZZ_BIN := .tools/bin/cargo-fuzz
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test model fuzz crash watch storm bench release install
+.PHONY: demo build check test model fuzz crash watch storm bench audit conformance release install
 
 demo: build             ## compile docs/ and talk to it over MCP
 	cargo run --locked --quiet --example demo -- target/debug/remindb docs
@@ -52,8 +51,17 @@ storm:                  ## a client among 500 idle, 50 slow and 10,000 hasty one
 bench:                  ## what it takes, as ratios to the least work there is
 	cargo bench --locked --bench ratios
 
+audit: .tools/bin/cargo-deny  ## dependencies, bill of materials; static, reproducible, tiny
+	PATH="$(CURDIR)/.tools/bin:$$PATH" .ci/audit
+
+.tools/bin/cargo-deny:
+	cargo install cargo-deny --locked --root .tools
+
+conformance:            ## the official suite against the server at URL
+	.ci/conformance $(URL)
+
 release:                ## one static, stripped file
-	$(STATIC)
+	.ci/static-build release
 	@ldd $(RELEASE) 2>&1 | grep -q 'not a dynamic executable'
 	@ls -l $(RELEASE)
 

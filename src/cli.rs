@@ -22,6 +22,7 @@ mod restore;
 mod salvage;
 mod search;
 mod serve;
+mod setup;
 
 use std::env;
 use std::ffi::OsString;
@@ -139,6 +140,7 @@ fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure>
         Command::Import(args) => import::run(args, world),
         Command::Salvage(args) => salvage::run(args, world),
         Command::Redact(args) => redact::run(args, world),
+        Command::Setup(args) => setup::run(args, world),
         Command::Completion(shell) => completion::run(shell, world),
         Command::Help(topic) => help(topic.as_deref(), world),
         Command::Version => {
@@ -163,6 +165,7 @@ fn help(topic: Option<&str>, world: &mut World<'_>) -> Result<Outcome, Failure> 
         Some("import") => include_str!("cli/help/import.txt"),
         Some("salvage") => include_str!("cli/help/salvage.txt"),
         Some("redact") => include_str!("cli/help/redact.txt"),
+        Some("setup") => include_str!("cli/help/setup.txt"),
         Some("completion") => include_str!("cli/help/completion.txt"),
         Some(other) => {
             let names: Vec<&str> = COMMANDS.iter().map(|it| it.name).collect();

@@ -3,6 +3,7 @@
 pub mod align;
 pub mod config;
 pub mod frame;
+#[cfg(feature = "html")]
 pub mod html;
 pub mod http;
 pub mod ignore;
@@ -10,6 +11,7 @@ pub mod json;
 pub mod ledger;
 pub mod link;
 pub mod markdown;
+#[cfg(feature = "html")]
 pub mod mathml;
 pub mod plain;
 pub mod query;

@@ -83,6 +83,8 @@
 //!   stdout; `serve::http`: sockets of our own, since server libraries set no bounds where bounds
 //!   are the point; `serve::rescan` keeps the source folder compiled, `serve::notify` tells
 //!   clients what changed.
+//! - `cli`: one module a command; `cli::setup` edits the settings of other programs as text, and
+//!   undoes it. Without the feature `html`, files of HTML are known and not read.
 //!
 //! # What always holds
 //!

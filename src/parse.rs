@@ -8,11 +8,13 @@
 mod container;
 mod csv;
 mod decode;
+#[cfg(feature = "html")]
 mod html;
 mod json;
 mod label;
 pub(crate) mod link;
 mod markdown;
+#[cfg(feature = "html")]
 mod mathml;
 mod mdx;
 mod outline;
@@ -93,6 +95,11 @@ impl Syntax {
         SYNTAXES.iter().map(|&(ending, _)| ending)
     }
 
+    /// Whether this build understands it; one without the feature `html` reads no HTML.
+    pub fn is_built_in(self) -> bool {
+        self != Syntax::Html || cfg!(feature = "html")
+    }
+
     /// The syntax of the file at `path`; `None` when it is none that is understood.
     pub fn of(path: &str) -> Option<Syntax> {
         let (_, ending) = path.rsplit_once('.')?;
@@ -123,7 +130,14 @@ pub struct Parsed {
 pub fn parse(syntax: Syntax, text: &str) -> Parsed {
     let mut parsed = match syntax {
         Syntax::Markdown => markdown::parse(text),
+        #[cfg(feature = "html")]
         Syntax::Html => html::parse(text),
+        #[cfg(not(feature = "html"))]
+        Syntax::Html => {
+            let what = "this build reads no HTML; kept as plain text".to_owned();
+            let warnings = vec![Warning { line: 1, what }];
+            Parsed { warnings, ..plain::parse(text) }
+        }
         Syntax::Json => json::parse(text),
         Syntax::JsonLines => json::parse_lines(text),
         Syntax::Yaml => yaml::parse(text),

@@ -19,7 +19,7 @@ mod related;
 mod search;
 mod stats;
 mod tree;
-mod unified;
+pub(crate) mod unified;
 mod words;
 
 use std::fmt;

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use lexopt::prelude::*;
 
+use super::setup::{CLIENTS, Client, Scope};
 use crate::config::{Transport, positive_duration};
 
 pub(crate) use command::{
     Backup, Command, Compile, Doctor, Export, Gc, Import, ImportSource, Inspect, Redact, Restore,
-    Salvage, Search, Serve, Shell,
+    Salvage, Search, Serve, Setup, Shell,
 };
 
 /// A command and the flags that it takes: the table that parsing, suggestions and completion share.
@@ -66,6 +67,7 @@ pub(crate) const COMMANDS: &[Row] = &[
     Row { name: "export", flags: &["db", "force", "help"] },
     Row { name: "import", flags: &["db", "from", "help"] },
     Row { name: "salvage", flags: &["out", "help"] },
+    Row { name: "setup", flags: &["scope", "db", "source", "dry-run", "remove", "json", "help"] },
     Row { name: "completion", flags: &["help"] },
     Row { name: "help", flags: &["help"] },
 ];
@@ -176,6 +178,8 @@ struct Raw {
     hosts: Vec<String>,
     origins: Vec<String>,
     allowed: Vec<PathBuf>,
+    scope: Option<Scope>,
+    is_remove: bool,
 }
 
 impl Raw {
@@ -207,6 +211,8 @@ impl Raw {
             "force" => self.is_force = true,
             "fix" => self.is_fix = true,
             "from" => self.from = Some(parser.value()?.into()),
+            "scope" => self.scope = Some(scope_named(&parser.value()?)?),
+            "remove" => self.is_remove = true,
             "out" => self.out = Some(parser.value()?.into()),
             "transport" => self.transport = Some(transport_named(&parser.value()?)?),
             "listen" => self.listen = Some(parser.value()?.string()?),
@@ -293,6 +299,16 @@ impl Raw {
                 let Raw { db, keep, older_than_ms, is_dry_run, is_json, .. } = self;
                 Command::Gc(Gc { db, keep, older_than_ms, is_dry_run, is_json })
             }
+            "setup" => {
+                let client = self.one_value(name, &format!("a client: {}", client_names()))?;
+                let client = client_named(&client)?;
+                let Raw { db, source, is_dry_run, is_remove, is_json, scope, .. } = self;
+                if is_remove && (db.is_some() || source.is_some()) {
+                    return Err(Misuse("`--remove` needs no `--db` and no `--source`".to_owned()));
+                }
+                let scope = scope.unwrap_or(Scope::Project);
+                Command::Setup(Setup { client, scope, db, source, is_dry_run, is_remove, is_json })
+            }
             "doctor" => {
                 self.no_values(name)?;
                 let Raw { db, is_fix, is_json, .. } = self;
@@ -375,125 +391,5 @@ impl Raw {
     }
 }
 
-fn number<T: std::str::FromStr>(flag: &str, value: &OsString) -> Result<T, Misuse> {
-    value.to_str().and_then(|it| it.parse().ok()).ok_or_else(|| {
-        Misuse(format!("`--{flag}` needs a whole number, not `{}`", value.to_string_lossy()))
-    })
-}
-
-fn interval(flag: &str, value: OsString) -> Result<Duration, Misuse> {
-    positive_duration(&value.string()?).map_err(|why| Misuse(format!("`--{flag}` {why}")))
-}
-
-/// `90m`, `12h`, `30d`, `8w`, in ms.
-fn span_ms(value: &OsString) -> Result<i64, Misuse> {
-    let typed = value.to_string_lossy();
-    let unit_ms = |unit: &str| match unit {
-        "m" => Some(60_000),
-        "h" => Some(3_600_000),
-        "d" => Some(86_400_000),
-        "w" => Some(7 * 86_400_000),
-        _ => None,
-    };
-    let at = typed.find(|it: char| !it.is_ascii_digit()).unwrap_or(typed.len());
-    let (n, unit) = typed.split_at(at);
-    let span = n.parse::<i64>().ok().zip(unit_ms(unit)).and_then(|(n, unit)| n.checked_mul(unit));
-    span.ok_or_else(|| {
-        Misuse(format!("`--older-than` needs a span such as 12h, 30d or 8w, not `{typed}`"))
-    })
-}
-
-fn transport_named(name: &OsString) -> Result<Transport, Misuse> {
-    match name.to_str() {
-        Some("stdio") => Ok(Transport::Stdio),
-        Some("http") => Ok(Transport::Http),
-        _ => {
-            let name = name.to_string_lossy();
-            Err(Misuse(format!("`--transport` must be `stdio` or `http`, not `{name}`")))
-        }
-    }
-}
-
-fn shell_named(name: &OsString) -> Result<Shell, Misuse> {
-    match name.to_str() {
-        Some("bash") => Ok(Shell::Bash),
-        Some("zsh") => Ok(Shell::Zsh),
-        Some("fish") => Ok(Shell::Fish),
-        _ => {
-            let name = name.to_string_lossy();
-            Err(Misuse(format!("no completion for `{name}`; there is one for bash, zsh and fish")))
-        }
-    }
-}
-
-/// `; did you mean …?` when one of the names begins like what was typed (three characters).
-fn suggestion(typed: &str, names: &[&str]) -> String {
-    let shared = |name: &str| name.chars().zip(typed.chars()).take_while(|(a, b)| a == b).count();
-    match names.iter().max_by_key(|it| shared(it)) {
-        Some(name) if 2 < shared(name) => format!("; did you mean `{name}`?"),
-        _ => String::new(),
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn misuse(args: &[&str], what: &str) {
-        let error = parse(args.iter().map(OsString::from)).unwrap_err();
-        assert_eq!(error.to_string(), what);
-    }
-
-    #[test]
-    fn words_of_a_search_need_no_quotes() {
-        let command = parse(["search", "rate", "limit", "--budget", "50"].map(OsString::from));
-        let expected =
-            Search { query: "rate limit".to_owned(), budget: Some(50), ..Search::default() };
-        assert_eq!(command, Ok(Command::Search(expected)));
-    }
-
-    #[test]
-    fn the_database_may_be_named_before_or_after_the_command() {
-        let before = parse(["--db", "x.db", "doctor"].map(OsString::from));
-        let after = parse(["doctor", "--db", "x.db"].map(OsString::from));
-        assert_eq!(before, after);
-    }
-
-    #[test]
-    fn nothing_at_all_shows_help() {
-        assert_eq!(parse([]), Ok(Command::Help(None)));
-        assert_eq!(parse(["help", "--help"].map(OsString::from)), Ok(Command::Help(None)));
-    }
-
-    #[test]
-    fn mistakes_are_explained() {
-        misuse(&["compile"], "`compile` needs the folder or file to compile");
-        misuse(&["compile", "a", "b"], "`compile` does not take `b`");
-        misuse(&["help", "gc", "doctor"], "`help` does not take `doctor`");
-        misuse(&["search", "x", "--limit", "0"], "`--limit` needs 1 or more");
-        misuse(
-            &["inspekt"],
-            "no command `inspekt`; there are compile, serve, inspect, search, \
-                              doctor, gc, redact, backup, restore, export, import, salvage, \
-                              completion, help; did you mean `inspect`?",
-        );
-        misuse(
-            &["search", "--budgit", "3", "x"],
-            "`search` has no flag `--budgit`; \
-                                                  did you mean `--budget`?",
-        );
-        misuse(&["search", "--budget", "many"], "`--budget` needs a whole number, not `many`");
-        misuse(&["inspect", "--depth", "3"], "`--depth` is for `--tree`; add it");
-        misuse(&["gc", "--keep", "0"], "`--keep` needs 1 or more; HEAD always stays");
-        misuse(
-            &["gc", "--older-than", "30"],
-            "`--older-than` needs a span such as 12h, 30d or 8w, not `30`",
-        );
-        misuse(&["doctor", "-m"], "`doctor` has no flag `--message`");
-        misuse(
-            &["completion", "tcsh"],
-            "no completion for `tcsh`; there is one for bash, zsh and fish",
-        );
-    }
-}
+mod tests;

@@ -139,7 +139,7 @@ impl Recheck {
             (Some(_), Recheck::Always) => false,
             (Some(error), Recheck::IfOtherwise { bytes_max }) => {
                 match scan::open(&file.full, bytes_max) {
-                    Ok(_) => error == PARSER_FAILED,
+                    Ok(_) => error == PARSER_FAILED || !file.syntax.is_built_in(),
                     Err(what) => what == *error,
                 }
             }

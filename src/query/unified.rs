@@ -14,7 +14,7 @@ const CONTEXT_LINES: usize = 3;
 
 /// What leads from `old` to `new`, as `diff -u` writes it, without names of files; empty when they
 /// are equal.
-pub(super) fn hunks(old: &str, new: &str) -> String {
+pub(crate) fn hunks(old: &str, new: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
     let mut out = String::new();

@@ -36,6 +36,8 @@ mod redaction;
 mod rescan;
 /// Who used the memory, as it is written down, and what is not.
 mod sessions;
+/// Clients that learn of the memory, and forget it again.
+mod setup;
 /// A folder, the program, and a client.
 mod support;
 /// The rules of the house.

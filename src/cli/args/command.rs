@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::cli::setup::{Client, Scope};
 use crate::config::Transport;
 
 /// What to do.
@@ -20,6 +21,7 @@ pub(crate) enum Command {
     Import(Import),
     Salvage(Salvage),
     Redact(Redact),
+    Setup(Setup),
     Completion(Shell),
     Help(Option<String>),
     Version,
@@ -142,6 +144,17 @@ pub(crate) enum ImportSource {
 pub(crate) struct Salvage {
     pub(crate) damaged: PathBuf,
     pub(crate) out: PathBuf,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Setup {
+    pub(crate) client: Client,
+    pub(crate) scope: Scope,
+    pub(crate) db: Option<PathBuf>,
+    pub(crate) source: Option<PathBuf>,
+    pub(crate) is_dry_run: bool,
+    pub(crate) is_remove: bool,
+    pub(crate) is_json: bool,
 }
 
 /// A shell that can complete.

@@ -1,0 +1,90 @@
+//! What stands behind a flag or a command, read and refused.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use super::Misuse;
+use super::command::Shell;
+use crate::cli::setup::{CLIENTS, Client, Scope};
+use crate::config::{Transport, positive_duration};
+
+pub(super) fn number<T: std::str::FromStr>(flag: &str, value: &OsString) -> Result<T, Misuse> {
+    value.to_str().and_then(|it| it.parse().ok()).ok_or_else(|| {
+        Misuse(format!("`--{flag}` needs a whole number, not `{}`", value.to_string_lossy()))
+    })
+}
+
+pub(super) fn interval(flag: &str, value: OsString) -> Result<Duration, Misuse> {
+    positive_duration(&value.string()?).map_err(|why| Misuse(format!("`--{flag}` {why}")))
+}
+
+/// `90m`, `12h`, `30d`, `8w`, in ms.
+pub(super) fn span_ms(value: &OsString) -> Result<i64, Misuse> {
+    let typed = value.to_string_lossy();
+    let unit_ms = |unit: &str| match unit {
+        "m" => Some(60_000),
+        "h" => Some(3_600_000),
+        "d" => Some(86_400_000),
+        "w" => Some(7 * 86_400_000),
+        _ => None,
+    };
+    let at = typed.find(|it: char| !it.is_ascii_digit()).unwrap_or(typed.len());
+    let (n, unit) = typed.split_at(at);
+    let span = n.parse::<i64>().ok().zip(unit_ms(unit)).and_then(|(n, unit)| n.checked_mul(unit));
+    span.ok_or_else(|| {
+        Misuse(format!("`--older-than` needs a span such as 12h, 30d or 8w, not `{typed}`"))
+    })
+}
+
+pub(super) fn transport_named(name: &OsString) -> Result<Transport, Misuse> {
+    match name.to_str() {
+        Some("stdio") => Ok(Transport::Stdio),
+        Some("http") => Ok(Transport::Http),
+        _ => {
+            let name = name.to_string_lossy();
+            Err(Misuse(format!("`--transport` must be `stdio` or `http`, not `{name}`")))
+        }
+    }
+}
+
+pub(super) fn client_names() -> String {
+    CLIENTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+pub(super) fn client_named(name: &OsString) -> Result<Client, Misuse> {
+    name.to_str().and_then(Client::named).ok_or_else(|| {
+        let names: Vec<&str> = CLIENTS.iter().map(|(name, _)| *name).collect();
+        let name = name.to_string_lossy();
+        let what = format!("no client `{name}`; there are {}", client_names());
+        Misuse(what + &suggestion(&name, &names))
+    })
+}
+
+pub(super) fn scope_named(name: &OsString) -> Result<Scope, Misuse> {
+    name.to_str().and_then(Scope::named).ok_or_else(|| {
+        let names = Scope::NAMES.join("` or `");
+        Misuse(format!("`--scope` needs `{names}`, not `{}`", name.to_string_lossy()))
+    })
+}
+
+pub(super) fn shell_named(name: &OsString) -> Result<Shell, Misuse> {
+    match name.to_str() {
+        Some("bash") => Ok(Shell::Bash),
+        Some("zsh") => Ok(Shell::Zsh),
+        Some("fish") => Ok(Shell::Fish),
+        _ => {
+            let name = name.to_string_lossy();
+            Err(Misuse(format!("no completion for `{name}`; there is one for bash, zsh and fish")))
+        }
+    }
+}
+
+/// `; did you mean …?` when one of the names begins like what was typed (three characters).
+pub(super) fn suggestion(typed: &str, names: &[&str]) -> String {
+    let shared = |name: &str| name.chars().zip(typed.chars()).take_while(|(a, b)| a == b).count();
+    match names.iter().max_by_key(|it| shared(it)) {
+        Some(name) if 2 < shared(name) => format!("; did you mean `{name}`?"),
+        _ => String::new(),
+    }
+}
+

@@ -1,0 +1,301 @@
+//! `remindb setup`: a client learns of the memory, and forgets it again without a trace.
+//!
+//! A client gets one server in its settings and two skills. Everything is planned before anything
+//! is written: what cannot be edited faithfully is an error that changes nothing. What was done is
+//! noted in a ledger, before it is done, and `--remove` undoes that and nothing else.
+
+mod client;
+mod edit;
+mod file;
+mod json;
+mod ledger;
+mod plan;
+mod scan;
+mod show;
+#[cfg(test)]
+mod tests;
+mod toml;
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(super) use client::{CLIENTS, Client, Scope};
+use client::{Folders, Launch};
+use file::Readers;
+use ledger::{Before, Record, Setup, Shelf, remove_folders};
+use plan::Step;
+use show::{Done, Show};
+
+use super::args;
+use super::{Failure, Outcome, World, absolute, database};
+
+/// The skills by the folder that each stands in.
+const SKILLS: &[(&str, &str)] = &[
+    ("remindb-read", include_str!("../../skills/read.md")),
+    ("remindb-write", include_str!("../../skills/write.md")),
+];
+
+/// What the environment says of the folders of a user.
+struct Home {
+    folders: Folders,
+    /// Of data: `~/.local/share`, unless the environment names another.
+    data: PathBuf,
+    /// Of what programs remember: `~/.local/state`, unless the environment names another.
+    state: PathBuf,
+}
+
+/// What to do, with everything that the environment has to say.
+struct Job<'a> {
+    args: &'a args::Setup,
+    home: Home,
+    shelf: Shelf,
+    /// An empty setup of this client in this place.
+    setup: Setup,
+    stamp: String,
+}
+
+pub(super) fn run(args: args::Setup, world: &mut World<'_>) -> Result<Outcome, Failure> {
+    let home = home()?;
+    let shelf = Shelf::open(&home.state)?;
+    let setup = Setup::new(args.client, args.scope, &home.folders.project);
+    let stamp = world.clock.now().stamp();
+    let job = Job { args: &args, home, shelf, setup, stamp };
+    if args.is_remove { job.remove(world) } else { job.set_up(world) }
+}
+
+impl Job<'_> {
+    fn set_up(mut self, world: &mut World<'_>) -> Result<Outcome, Failure> {
+        let (steps, memory) = self.plan()?;
+        let is_real = !self.args.is_dry_run && steps.iter().any(Step::is_change);
+        let done = if is_real {
+            self.write(steps, memory.parent())?
+        } else {
+            steps.into_iter().map(|step| Done { step, copy: None }).collect()
+        };
+        let advice = Some(self.args.client.advice(self.args.scope));
+        Show { args: self.args, done: &done, advice }.print(world)?;
+        Ok(Outcome::Done)
+    }
+
+    /// The settings and the skills, in this order, and the database that the settings name.
+    fn plan(&self) -> Result<(Vec<Step>, PathBuf), Failure> {
+        let (client, scope, folders) = (self.args.client, self.args.scope, &self.home.folders);
+        let known = self.shelf.ledger.like(&self.setup);
+        let record = |path: &Path| known.and_then(|it| it.record(path));
+        let (launch, memory) = self.launch()?;
+        let entry = client.entry(launch);
+        let found = self.read(&settings(client, scope, folders))?;
+        let record_of_it = record(&found.path);
+        let mut steps = vec![plan::add_server(found, client.notation(), &entry, record_of_it)?];
+        for (name, skill) in SKILLS {
+            let found = self.read(&client.skills(scope, folders).join(name).join("SKILL.md"))?;
+            let record = record(&found.path);
+            steps.push(plan::add_skill(found, skill, record)?);
+        }
+        Ok((steps, memory))
+    }
+
+    /// Copies, notes, writes: in this order.
+    fn write(&mut self, steps: Vec<Step>, memory: Option<&Path>) -> Result<Vec<Done>, Failure> {
+        let mut made = Made::default();
+        let mut done: Vec<Done> = Vec::new();
+        let prepared = made.prepare(steps, memory, &self.stamp, &mut done).and_then(|()| {
+            self.note(&made, &done);
+            self.shelf.ledger.set(self.setup.clone());
+            self.shelf.save()
+        });
+        if let Err(failure) = prepared {
+            made.undo();
+            return Err(failure);
+        }
+        // The server comes last: until then the client has nothing that could fail.
+        for it in done.iter().rev().filter(|it| it.step.is_change()) {
+            apply(&it.step)?;
+        }
+        Ok(done)
+    }
+
+    /// What is known of this setup from now on.
+    fn note(&mut self, made: &Made, done: &[Done]) {
+        let known = self.shelf.ledger.like(&self.setup).cloned();
+        let (files, folders) = known.map_or_else(Default::default, |it| (it.files, it.folders));
+        let is_elsewhere = |it: &Record| done.iter().all(|done| done.step.path != it.path);
+        self.setup.files = done.iter().filter_map(|it| it.step.record.clone()).collect();
+        self.setup.files.extend(files.into_iter().filter(is_elsewhere));
+        self.setup.folders = [folders, made.folders.clone()].concat();
+        self.shelf.ledger.keep(made.shared.iter().cloned());
+    }
+
+    fn remove(mut self, world: &mut World<'_>) -> Result<Outcome, Failure> {
+        let client = self.args.client;
+        let Some(known) = self.shelf.ledger.like(&self.setup).cloned() else {
+            let show = Show { args: self.args, done: &[], advice: None };
+            show.print(world)?;
+            return Ok(Outcome::NotFound);
+        };
+        let mut done = Vec::new();
+        for record in &known.files {
+            let found = self.read(&record.path)?;
+            let is_skill = record.path.ends_with("SKILL.md");
+            let step = if is_skill {
+                plan::remove_skill(found, record)?
+            } else {
+                plan::remove_server(found, client.notation(), "remindb", record)?
+            };
+            done.push(Done { step, copy: None });
+        }
+        if !self.args.is_dry_run {
+            for it in &mut done {
+                if let (true, Some(old)) = (it.step.needs_copy, &it.step.old) {
+                    it.copy = Some(file::copy(&it.step.path, old, &self.stamp)?);
+                }
+            }
+            for it in done.iter().filter(|it| it.step.is_change()) {
+                apply(&it.step)?;
+            }
+            for spent in done.iter().filter_map(|it| it.step.spent.as_ref()) {
+                // It says what its file says again.
+                let _ = fs::remove_file(spent);
+            }
+            remove_folders(&known.folders);
+            // Another client may have come to use one.
+            self.shelf.ledger.keep(known.folders);
+            // Without files, it is not there any more.
+            self.shelf.ledger.set(self.setup);
+            self.shelf.save()?;
+        }
+        let show = Show { args: self.args, done: &done, advice: None };
+        show.print(world)?;
+        Ok(Outcome::Done)
+    }
+
+    /// What the client is to start, and the database that this names.
+    fn launch(&self) -> Result<(Launch, PathBuf), Failure> {
+        let Job { args, home, .. } = self;
+        let fallback = || match args.scope {
+            Scope::Project => home.folders.project.join("memory.db"),
+            Scope::User => home.data.join("remindb/memory.db"),
+        };
+        let memory = absolute(&database(args.db.clone(), fallback))?;
+        let mut words = vec!["serve".to_owned(), "--db".to_owned(), utf8(&memory)?];
+        let from_environment = || variable("REMINDB_SOURCE");
+        if let Some(source) = args.source.clone().or_else(from_environment) {
+            let source = absolute(&source)?;
+            if !source.is_dir() {
+                return Err(Failure::Because(format!("no folder `{}`", source.display())));
+            }
+            words.extend(["--source".to_owned(), utf8(&source)?]);
+        }
+        let program = env::current_exe()
+            .map_err(|error| Failure::Because(format!("cannot find this program: {error}")))?;
+        Ok((Launch { program: utf8(&program)?, args: words }, memory))
+    }
+
+    fn read(&self, path: &Path) -> Result<file::Found, Failure> {
+        // Who writes in a project may not make us write elsewhere.
+        let inside = match self.args.scope {
+            Scope::Project => Some(self.home.folders.project.as_path()),
+            Scope::User => None,
+        };
+        file::read(path, inside)
+    }
+}
+
+/// What was made before the first file was changed.
+#[derive(Default)]
+struct Made {
+    folders: Vec<PathBuf>,
+    /// Of the memory, which all clients share.
+    shared: Vec<PathBuf>,
+    copies: Vec<PathBuf>,
+}
+
+impl Made {
+    fn prepare(
+        &mut self,
+        steps: Vec<Step>,
+        memory: Option<&Path>,
+        stamp: &str,
+        done: &mut Vec<Done>,
+    ) -> Result<(), Failure> {
+        let folders = steps.iter().filter(|it| it.is_change()).filter_map(|it| it.path.parent());
+        for folder in folders {
+            self.folders.extend(file::missing_folders(folder));
+            file::make_folders(folder)?;
+        }
+        if let Some(memory) = memory {
+            self.shared = file::missing_folders(memory);
+            file::make_folders(memory)?;
+        }
+        for mut step in steps {
+            let mut copy = None;
+            if let (true, Some(old)) = (step.needs_copy, &step.old) {
+                let path = file::copy(&step.path, old, stamp)?;
+                self.copies.push(path.clone());
+                if let Some(Record { before, is_edited: false, .. }) = &mut step.record {
+                    *before = Some(Before { copy: path.clone(), hash: file::hash(old) });
+                }
+                copy = Some(path);
+            }
+            done.push(Done { step, copy });
+        }
+        Ok(())
+    }
+
+    fn undo(&self) {
+        for copy in &self.copies {
+            // What it says is still where it was.
+            let _ = fs::remove_file(copy);
+        }
+        remove_folders(&[&self.folders[..], &self.shared[..]].concat());
+    }
+}
+
+fn apply(step: &Step) -> Result<(), Failure> {
+    match (&step.new, &step.old) {
+        (Some(new), old) => file::replace(&step.path, old.as_deref(), new, Readers::Usual),
+        (None, Some(old)) => file::remove(&step.path, old),
+        (None, None) => Ok(()),
+    }
+}
+
+/// The file that holds the servers.
+fn settings(client: Client, scope: Scope, folders: &Folders) -> PathBuf {
+    let mut all = client.settings(scope, folders);
+    let there = all.iter().position(|it| fs::symlink_metadata(it).is_ok());
+    all.swap_remove(there.unwrap_or(0))
+}
+
+fn home() -> Result<Home, Failure> {
+    let cannot = |what: &str| Failure::Because(format!("cannot find {what}"));
+    let project = env::current_dir().map_err(|_| cannot("the current folder"))?;
+    let home = variable("HOME").ok_or_else(|| cannot("your home folder: `HOME` is not set"))?;
+    if !home.is_absolute() {
+        return Err(cannot("your home folder: `HOME` is not an absolute path"));
+    }
+    // The XDG specification has paths ignored that are not absolute.
+    let xdg = |name: &str, below: &str| {
+        variable(name).filter(|it| it.is_absolute()).unwrap_or_else(|| home.join(below))
+    };
+    Ok(Home {
+        data: xdg("XDG_DATA_HOME", ".local/share"),
+        state: xdg("XDG_STATE_HOME", ".local/state"),
+        folders: Folders {
+            project,
+            config: xdg("XDG_CONFIG_HOME", ".config"),
+            claude: variable("CLAUDE_CONFIG_DIR"),
+            codex: variable("CODEX_HOME"),
+            home,
+        },
+    })
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from)
+}
+
+fn utf8(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| file::refused("write down", path, "it is not UTF-8"))
+}

@@ -1,0 +1,197 @@
+//! The clients that can be set up: where each reads its servers and its skills, and in which form.
+//!
+//! They are documented at
+//!
+//! - Claude Code: <https://code.claude.com/docs/en/mcp>, <https://code.claude.com/docs/en/skills>;
+//! - Codex: <https://developers.openai.com/codex/mcp>,
+//!   <https://developers.openai.com/codex/skills>;
+//! - Gemini CLI: <https://geminicli.com/docs/tools/mcp-server/>,
+//!   <https://geminicli.com/docs/cli/skills/>;
+//! - OpenCode: <https://opencode.ai/docs/mcp-servers/>, <https://opencode.ai/docs/skills/>;
+//! - Cursor: <https://cursor.com/docs/mcp>, <https://cursor.com/docs/skills>;
+//! - VS Code: <https://code.visualstudio.com/docs/copilot/reference/mcp-configuration>,
+//!   <https://code.visualstudio.com/docs/agent-customization/agent-skills>.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::edit::{Entry, Notation};
+use super::json::Place;
+use super::scan::Dialect;
+
+/// For whom a client is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Whoever works in the current folder.
+    Project,
+    /// One person, in every project.
+    User,
+}
+
+impl Scope {
+    pub(crate) const NAMES: &[&str] = &["project", "user"];
+
+    pub(crate) fn named(name: &str) -> Option<Scope> {
+        match name {
+            "project" => Some(Scope::Project),
+            "user" => Some(Scope::User),
+            _ => None,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Scope::Project => "project",
+            Scope::User => "user",
+        }
+    }
+}
+
+/// A program that runs agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Client {
+    ClaudeCode,
+    Codex,
+    GeminiCli,
+    OpenCode,
+    Cursor,
+    VsCode,
+}
+
+/// Every client by the name that is typed.
+pub(crate) const CLIENTS: &[(&str, Client)] = &[
+    ("claude-code", Client::ClaudeCode),
+    ("codex", Client::Codex),
+    ("gemini-cli", Client::GeminiCli),
+    ("opencode", Client::OpenCode),
+    ("cursor", Client::Cursor),
+    ("vscode", Client::VsCode),
+];
+
+/// The folders of the world around, as the environment names them.
+#[derive(Clone, Debug)]
+pub(super) struct Folders {
+    pub(super) project: PathBuf,
+    pub(super) home: PathBuf,
+    /// Of settings: `~/.config`, unless the environment names another.
+    pub(super) config: PathBuf,
+    /// `CLAUDE_CONFIG_DIR`.
+    pub(super) claude: Option<PathBuf>,
+    /// `CODEX_HOME`.
+    pub(super) codex: Option<PathBuf>,
+}
+
+/// What the server is started with.
+#[derive(Clone, Debug)]
+pub(super) struct Launch {
+    pub(super) program: String,
+    pub(super) args: Vec<String>,
+}
+
+impl Client {
+    pub(crate) fn named(name: &str) -> Option<Client> {
+        CLIENTS.iter().find(|(it, _)| *it == name).map(|(_, client)| *client)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        CLIENTS.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+    }
+
+    /// Files that may hold the servers: the first that exists does, else the first.
+    pub(super) fn settings(self, scope: Scope, at: &Folders) -> Vec<PathBuf> {
+        let Folders { project, home, config, .. } = at;
+        let vscode = if cfg!(target_os = "macos") {
+            home.join("Library/Application Support/Code/User/mcp.json")
+        } else {
+            config.join("Code/User/mcp.json")
+        };
+        let claude = at.claude.as_ref().unwrap_or(home);
+        let codex = at.codex.clone().unwrap_or_else(|| home.join(".codex"));
+        let both =
+            |folder: &Path| vec![folder.join("opencode.json"), folder.join("opencode.jsonc")];
+        match (self, scope) {
+            (Client::ClaudeCode, Scope::Project) => vec![project.join(".mcp.json")],
+            (Client::ClaudeCode, Scope::User) => vec![claude.join(".claude.json")],
+            (Client::Codex, Scope::Project) => vec![project.join(".codex/config.toml")],
+            (Client::Codex, Scope::User) => vec![codex.join("config.toml")],
+            (Client::GeminiCli, Scope::Project) => vec![project.join(".gemini/settings.json")],
+            (Client::GeminiCli, Scope::User) => vec![home.join(".gemini/settings.json")],
+            (Client::OpenCode, Scope::Project) => both(project),
+            (Client::OpenCode, Scope::User) => both(&config.join("opencode")),
+            (Client::Cursor, Scope::Project) => vec![project.join(".cursor/mcp.json")],
+            (Client::Cursor, Scope::User) => vec![home.join(".cursor/mcp.json")],
+            (Client::VsCode, Scope::Project) => vec![project.join(".vscode/mcp.json")],
+            (Client::VsCode, Scope::User) => vec![vscode],
+        }
+    }
+
+    /// The folder that has a folder for each skill.
+    pub(super) fn skills(self, scope: Scope, at: &Folders) -> PathBuf {
+        let Folders { project, home, config, .. } = at;
+        let claude = at.claude.clone().unwrap_or_else(|| home.join(".claude"));
+        match (self, scope) {
+            (Client::ClaudeCode, Scope::Project) => project.join(".claude/skills"),
+            (Client::ClaudeCode, Scope::User) => claude.join("skills"),
+            (Client::Codex, Scope::Project) => project.join(".agents/skills"),
+            (Client::Codex, Scope::User) => home.join(".agents/skills"),
+            (Client::GeminiCli, Scope::Project) => project.join(".gemini/skills"),
+            (Client::GeminiCli, Scope::User) => home.join(".gemini/skills"),
+            (Client::OpenCode, Scope::Project) => project.join(".opencode/skills"),
+            (Client::OpenCode, Scope::User) => config.join("opencode/skills"),
+            (Client::Cursor, Scope::Project) => project.join(".cursor/skills"),
+            (Client::Cursor, Scope::User) => home.join(".cursor/skills"),
+            (Client::VsCode, Scope::Project) => project.join(".github/skills"),
+            (Client::VsCode, Scope::User) => home.join(".copilot/skills"),
+        }
+    }
+
+    /// How the settings are written.
+    pub(super) fn notation(self) -> Notation {
+        let (dialect, container) = match self {
+            Client::Codex => return Notation::Toml,
+            Client::ClaudeCode => (Dialect::Strict, "mcpServers"),
+            Client::GeminiCli => (Dialect::Comments, "mcpServers"),
+            Client::Cursor => (Dialect::Relaxed, "mcpServers"),
+            Client::OpenCode => (Dialect::Relaxed, "mcp"),
+            Client::VsCode => (Dialect::Relaxed, "servers"),
+        };
+        Notation::Json(Place { dialect, container })
+    }
+
+    /// The server as this client names it.
+    pub(super) fn entry(self, launch: Launch) -> Entry {
+        let Launch { program, args } = launch;
+        let fields: Vec<(&'static str, Value)> = match self {
+            Client::OpenCode => {
+                let command: Vec<String> = std::iter::once(program).chain(args).collect();
+                vec![("type", json!("local")), ("command", json!(command))]
+            }
+            Client::ClaudeCode | Client::Cursor | Client::VsCode => {
+                vec![("type", json!("stdio")), ("command", json!(program)), ("args", json!(args))]
+            }
+            Client::Codex | Client::GeminiCli => {
+                vec![("command", json!(program)), ("args", json!(args))]
+            }
+        };
+        Entry { name: "remindb", fields }
+    }
+
+    /// What a person has to do then.
+    pub(super) fn advice(self, scope: Scope) -> &'static str {
+        match (self, scope) {
+            (Client::ClaudeCode, Scope::Project) => {
+                "start Claude Code here and approve the server; `/mcp` shows it"
+            }
+            (Client::ClaudeCode, Scope::User) => "start Claude Code anew; `/mcp` shows the server",
+            (Client::Codex, Scope::Project) => {
+                "start Codex here and trust the project; `/mcp` shows the server"
+            }
+            (Client::Codex, Scope::User) => "start Codex anew; `/mcp` shows the server",
+            (Client::GeminiCli, _) => "start Gemini CLI anew; `/mcp` shows the server",
+            (Client::OpenCode, _) => "start OpenCode anew; `opencode mcp list` shows the server",
+            (Client::Cursor, _) => "turn the server on in Cursor's settings, under MCP",
+            (Client::VsCode, _) => "start the server in VS Code: `MCP: List Servers`",
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What an edit of somebody's settings is, whatever they are written in.
+
+use serde_json::Value;
+
+use super::json::{self, Place};
+use super::toml;
+
+/// The server as a client's settings name it.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) name: &'static str,
+    pub(super) fields: Vec<(&'static str, Value)>,
+}
+
+/// What a settings file is written in.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Notation {
+    Json(Place),
+    Toml,
+}
+
+/// Settings with the server in them.
+#[derive(Debug)]
+pub(super) struct Put {
+    pub(super) text: String,
+    /// The entry of that name that was there before, as written.
+    pub(super) entry: Option<String>,
+    /// Whether the object that holds servers was made for it.
+    pub(super) is_container_new: bool,
+}
+
+/// Why settings are not edited.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// They are not what the client reads.
+    Broken { at: usize, what: String },
+    /// They are fine, but somebody has to look.
+    Other(String),
+    /// The edit would change more than it should.
+    Unsure,
+}
+
+impl Notation {
+    /// `text` with the server in it; the same text when it is there as it should be.
+    pub(super) fn put(self, text: &str, entry: &Entry) -> Result<Put, Refusal> {
+        match self {
+            Notation::Json(place) => json::put(text, place, entry),
+            Notation::Toml => toml::put(text, entry),
+        }
+    }
+
+    /// `text` without the server, or with the one that was there before.
+    pub(super) fn take(
+        self,
+        text: &str,
+        name: &str,
+        before: Option<&str>,
+        is_container_new: bool,
+    ) -> Result<String, Refusal> {
+        match self {
+            Notation::Json(place) => json::take(text, place, name, before, is_container_new),
+            Notation::Toml => toml::take(text, name, before),
+        }
+    }
+
+    /// Whether nothing is left in `text` that anybody wrote.
+    pub(super) fn is_blank(self, text: &str) -> bool {
+        match self {
+            Notation::Json(place) => json::is_blank(text, place.dialect),
+            Notation::Toml => text.trim().is_empty(),
+        }
+    }
+
+    /// The server alone, to be pasted by hand.
+    pub(super) fn snippet(self, entry: &Entry) -> String {
+        self.put("", entry).map(|it| it.text).unwrap_or_default()
+    }
+}

@@ -1,0 +1,192 @@
+//! What is to be written, decided before anything is: one step a file.
+//!
+//! A step that replaces words of somebody else has a copy made of them first. Undoing restores a
+//! file byte for byte where nobody changed it since; where somebody did, only the server goes.
+
+use std::path::{Path, PathBuf};
+
+use super::edit::{Entry, Notation, Refusal};
+use super::file::{self, Found};
+use super::ledger::{Before, Record};
+use crate::cli::Failure;
+use crate::text;
+
+/// What happens to one file.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) path: PathBuf,
+    pub(super) old: Option<String>,
+    /// Nothing, when the file goes.
+    pub(super) new: Option<String>,
+    /// Whether what is there has to be copied before it is replaced.
+    pub(super) needs_copy: bool,
+    /// The copy that is of no use any more.
+    pub(super) spent: Option<PathBuf>,
+    /// What the ledger says of the file then.
+    pub(super) record: Option<Record>,
+    /// Why nothing is done, where one would expect something.
+    pub(super) why: Option<&'static str>,
+}
+
+impl Step {
+    fn leave(found: Found, record: Option<Record>, why: Option<&'static str>) -> Step {
+        let Found { path, text } = found;
+        Step { path, new: text.clone(), old: text, needs_copy: false, spent: None, record, why }
+    }
+
+    /// Whether the file will be another one.
+    pub(super) fn is_change(&self) -> bool {
+        self.old != self.new
+    }
+}
+
+/// What else a settings file had to say of the server.
+#[derive(Default)]
+struct Had {
+    entry: Option<String>,
+    is_container_new: bool,
+}
+
+/// The server comes into a settings file.
+pub(super) fn add_server(
+    found: Found,
+    notation: Notation,
+    entry: &Entry,
+    record: Option<&Record>,
+) -> Result<Step, Failure> {
+    let old = found.text.as_deref().unwrap_or_default();
+    let put = notation.put(old, entry).map_err(|refusal| {
+        let snippet = notation.snippet(entry);
+        explained(&found.path, old, refusal, &format!("add this by hand:\n{snippet}"))
+    })?;
+    let had = Had { entry: put.entry, is_container_new: put.is_container_new };
+    written(found, put.text, record, had)
+}
+
+/// A skill becomes a file.
+pub(super) fn add_skill(
+    found: Found,
+    skill: &str,
+    record: Option<&Record>,
+) -> Result<Step, Failure> {
+    written(found, skill.to_owned(), record, Had::default())
+}
+
+fn written(found: Found, new: String, record: Option<&Record>, had: Had) -> Result<Step, Failure> {
+    if found.text.as_ref() == Some(&new) {
+        return Ok(Step::leave(found, record.cloned(), None));
+    }
+    file::check_writable(&found.path)?;
+    let now = found.text.as_deref().map(file::hash);
+    let after = file::hash(&new);
+    let (record, needs_copy) = match record {
+        // What is there is what setup wrote, or what was there before: both are safe.
+        Some(record)
+            if now.as_ref() == Some(&record.after)
+                || now.as_ref() == record.before.as_ref().map(|it| &it.hash) =>
+        {
+            (Record { after, ..record.clone() }, false)
+        }
+        Some(record) if had.entry.is_some() => {
+            (Record { after, is_edited: true, ..record.clone() }, true)
+        }
+        _ => {
+            let (entry, is_container_new) = (had.entry, had.is_container_new);
+            let path = found.path.clone();
+            let fresh =
+                Record { path, before: None, after, entry, is_container_new, is_edited: false };
+            (fresh, found.text.is_some())
+        }
+    };
+    Ok(Step {
+        path: found.path,
+        old: found.text,
+        new: Some(new),
+        needs_copy,
+        spent: None,
+        record: Some(record),
+        why: None,
+    })
+}
+
+/// The server goes from a settings file.
+pub(super) fn remove_server(
+    found: Found,
+    notation: Notation,
+    name: &str,
+    record: &Record,
+) -> Result<Step, Failure> {
+    let found = match restored(found, record)? {
+        Ok(step) => return Ok(step),
+        Err(found) => found,
+    };
+    let Some(text) = &found.text else {
+        return Ok(Step::leave(found, None, Some("it is gone")));
+    };
+    let new = notation.take(text, name, record.entry.as_deref(), record.is_container_new).map_err(
+        |refusal| explained(&found.path, text, refusal, &format!("remove `{name}` by hand")),
+    )?;
+    if new == *text {
+        return Ok(Step::leave(found, None, Some("the server is not in it any more")));
+    }
+    file::check_writable(&found.path)?;
+    let is_ours = record.before.is_none() && notation.is_blank(&new);
+    Ok(Step {
+        path: found.path,
+        old: found.text,
+        new: (!is_ours).then_some(new),
+        needs_copy: !is_ours,
+        spent: None,
+        record: None,
+        why: None,
+    })
+}
+
+/// A skill goes, unless somebody made it his own.
+pub(super) fn remove_skill(found: Found, record: &Record) -> Result<Step, Failure> {
+    Ok(match restored(found, record)? {
+        Ok(step) => step,
+        Err(found) => {
+            let why = match found.text {
+                None => "it is gone",
+                Some(_) => "somebody changed it since; remove it by hand",
+            };
+            Step::leave(found, None, Some(why))
+        }
+    })
+}
+
+/// The step back to what was there before, where nobody changed the file since.
+fn restored(found: Found, record: &Record) -> Result<Result<Step, Found>, Failure> {
+    let is_as_written = found.text.as_deref().map(file::hash).as_ref() == Some(&record.after);
+    if !is_as_written || record.is_edited {
+        return Ok(Err(found));
+    }
+    let (new, spent) = match &record.before {
+        None => (None, None),
+        Some(Before { copy, hash }) => {
+            let copied = file::read(copy, None)?;
+            match copied.text {
+                Some(text) if file::hash(&text) == *hash => (Some(text), Some(copied.path)),
+                _ => return Ok(Err(found)),
+            }
+        }
+    };
+    file::check_writable(&found.path)?;
+    let Found { path, text: old } = found;
+    Ok(Ok(Step { path, old, new, needs_copy: false, spent, record: None, why: None }))
+}
+
+fn explained(path: &Path, text: &str, refusal: Refusal, instead: &str) -> Failure {
+    match refusal {
+        Refusal::Broken { at, what } => {
+            let what = format!("line {}: {what}; nothing was changed", text::line_at(text, at));
+            file::refused("understand", path, &what)
+        }
+        Refusal::Other(what) => file::refused("edit", path, &what),
+        Refusal::Unsure => {
+            let what = format!("it is written in a way that no edit here keeps; {instead}");
+            file::refused("edit", path, what.trim_end())
+        }
+    }
+}

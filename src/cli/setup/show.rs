@@ -1,0 +1,123 @@
+//! What setup did or would do, as lines or as JSON.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::plan::Step;
+use crate::cli::args;
+use crate::cli::paint::{Paint, Role};
+use crate::cli::{Failure, World};
+use crate::query::unified::hunks;
+use crate::text;
+
+/// Characters shown of a line; settings may stand in a single one.
+const LINE_CHARS_MAX: usize = 200;
+
+/// A step that was taken, or would be.
+pub(super) struct Done {
+    pub(super) step: Step,
+    /// Where what was there before is now.
+    pub(super) copy: Option<PathBuf>,
+}
+
+/// All steps.
+pub(super) struct Show<'a> {
+    pub(super) args: &'a args::Setup,
+    pub(super) done: &'a [Done],
+    /// What a person does next.
+    pub(super) advice: Option<&'static str>,
+}
+
+impl Show<'_> {
+    pub(super) fn print(&self, world: &mut World<'_>) -> Result<(), Failure> {
+        if self.args.is_json {
+            return world.say(format_args!("{:#}\n", self.as_json()));
+        }
+        let text = self.as_text(world.paint);
+        world.say(text)
+    }
+
+    fn as_text(&self, paint: Paint) -> String {
+        let mut out = String::new();
+        let (client, scope) = (self.args.client.name(), self.args.scope.name());
+        if self.args.is_remove && self.done.is_empty() {
+            return format!("nothing to remove: {client} was not set up here (scope {scope})\n");
+        }
+        for Done { step, copy } in self.done {
+            let (verb, planned) = verbs(step);
+            let path = step.path.display();
+            if self.args.is_dry_run && step.is_change() {
+                out += &format!("would {planned} {path}\n{}", diff(step, paint));
+                continue;
+            }
+            out += &format!("{verb} {path}");
+            match (copy, step.why) {
+                (Some(copy), _) => out += &format!(" (what was there: {})", copy.display()),
+                (None, Some(why)) => out += &format!(" ({why})"),
+                (None, None) => (),
+            }
+            out.push('\n');
+        }
+        if let (Some(advice), false) = (self.advice, self.args.is_dry_run) {
+            out += &format!("next: {advice}\n");
+        }
+        out
+    }
+
+    fn as_json(&self) -> Value {
+        let files: Vec<Value> = self.done.iter().map(|it| self.file_as_json(it)).collect();
+        json!({
+            "client": self.args.client.name(),
+            "scope": self.args.scope.name(),
+            "remove": self.args.is_remove,
+            "dry_run": self.args.is_dry_run,
+            "files": files,
+        })
+    }
+
+    fn file_as_json(&self, Done { step, copy }: &Done) -> Value {
+        let mut file = json!({
+            "path": step.path.to_string_lossy(),
+            "action": verbs(step).0,
+        });
+        if let Some(copy) = copy {
+            file["copy"] = copy.to_string_lossy().into();
+        }
+        if let Some(why) = step.why {
+            file["why"] = why.into();
+        }
+        if self.args.is_dry_run && step.is_change() {
+            file["diff"] = diff(step, Paint::Plain).into();
+        }
+        file
+    }
+}
+
+/// What was done, and what would be.
+fn verbs(step: &Step) -> (&'static str, &'static str) {
+    match (&step.old, &step.new) {
+        (old, new) if old == new => ("left", "leave"),
+        (None, _) => ("made", "make"),
+        (Some(_), None) => ("removed", "remove"),
+        (Some(_), Some(_)) if step.spent.is_some() => ("restored", "restore"),
+        (Some(_), Some(_)) => ("changed", "change"),
+    }
+}
+
+fn diff(step: &Step, paint: Paint) -> String {
+    let text = |it: &Option<String>| it.clone().unwrap_or_default();
+    let mut out = String::new();
+    for line in hunks(&text(&step.old), &text(&step.new)).lines() {
+        let line = text::cut(line, LINE_CHARS_MAX);
+        let line = match line.chars().next() {
+            Some('+') => paint.paint(Role::Good, &line),
+            Some('-') => paint.paint(Role::Bad, &line),
+            Some('@') => paint.paint(Role::Dim, &line),
+            _ => line,
+        };
+        out += &line;
+        out.push('\n');
+    }
+    out
+}

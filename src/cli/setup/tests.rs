@@ -1,0 +1,257 @@
+//! Edits of settings: what setup adds, and that everything else stays as it was written.
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::edit::{Entry, Notation, Refusal};
+use super::json::Place;
+use super::scan::Dialect;
+
+const RELAXED: Notation = Notation::Json(Place { dialect: Dialect::Relaxed, container: "servers" });
+
+fn entry(memory: &str) -> Entry {
+    let args = json!(["serve", "--db", memory]);
+    Entry { name: "remindb", fields: vec![("command", json!("/bin/remindb")), ("args", args)] }
+}
+
+/// What comes of settings; that a second time changes nothing, and taking it out does change back.
+#[track_caller]
+fn check(notation: Notation, settings: &str, expected: Expect) {
+    let put = notation.put(settings, &entry("/m.db")).unwrap();
+    expected.assert_eq(&put.text);
+    assert_eq!(notation.put(&put.text, &entry("/m.db")).unwrap().text, put.text);
+    let other = notation.put(&put.text, &entry("/other.db")).unwrap().text;
+    assert_eq!(other, put.text.replace("/m.db", "/other.db"));
+    let back = notation.take(&put.text, "remindb", put.entry.as_deref(), put.is_container_new);
+    assert_eq!(back.unwrap(), settings);
+}
+
+#[track_caller]
+fn check_refused(notation: Notation, settings: &str, expected: Expect) {
+    let refusal = match notation.put(settings, &entry("/m.db")).unwrap_err() {
+        Refusal::Broken { at, what } => format!("{at}: {what}"),
+        Refusal::Other(what) => what,
+        Refusal::Unsure => "unsure".to_owned(),
+    };
+    expected.assert_eq(&refusal);
+}
+
+#[test]
+fn settings_that_say_nothing_get_one_object() {
+    check(
+        RELAXED,
+        "{}\n",
+        expect![[r#"
+            {
+              "servers": {
+                "remindb": {
+                  "command": "/bin/remindb",
+                  "args": ["serve", "--db", "/m.db"]
+                }
+              }
+            }
+        "#]],
+    );
+    assert_eq!(RELAXED.put(" \n", &entry("/m.db")).unwrap().text, RELAXED.snippet(&entry("/m.db")));
+}
+
+#[test]
+fn comments_commas_and_indentation_stay() {
+    check(
+        RELAXED,
+        "{\n\t// mine\n\t\"servers\": { // all\n\t\t\"a\": {\"command\": \"x\"} /* a */\n\t\t// end\n\t},\n\t\"x\": [1, 2,],\n}\n",
+        expect![[r#"
+            {
+            	// mine
+            	"servers": { // all
+            		"a": {"command": "x"}, /* a */
+            		// end
+            		"remindb": {
+            			"command": "/bin/remindb",
+            			"args": ["serve", "--db", "/m.db"]
+            		}
+            	},
+            	"x": [1, 2,],
+            }
+        "#]],
+    );
+    check(
+        RELAXED,
+        "{\n  \"servers\": {\n    // none yet\n  }\n}",
+        expect![[r#"
+            {
+              "servers": {
+                // none yet
+                "remindb": {
+                  "command": "/bin/remindb",
+                  "args": ["serve", "--db", "/m.db"]
+                }
+              }
+            }"#]],
+    );
+}
+
+#[test]
+fn line_ends_stay() {
+    let settings = "\u{feff}{\r\n  \"a\": 1\r\n}\r\n";
+    let put = RELAXED.put(settings, &entry("/m.db")).unwrap();
+    assert_eq!(put.text.matches('\n').count(), put.text.matches("\r\n").count());
+    assert_eq!(RELAXED.take(&put.text, "remindb", None, true).unwrap(), settings);
+}
+
+#[test]
+fn what_somebody_added_to_the_entry_stays() {
+    let settings = r#"{"servers": {"remindb": {
+        "command": "old", // which
+        "env": {"A": "b"}
+    }}}"#;
+    check(
+        RELAXED,
+        settings,
+        expect![[r#"
+            {"servers": {"remindb": {
+                    "command": "/bin/remindb", // which
+                    "env": {"A": "b"},
+                    "args": ["serve", "--db", "/m.db"]
+                }}}"#]],
+    );
+}
+
+#[test]
+fn what_is_broken_is_said_with_its_place() {
+    check_refused(RELAXED, "{\"a\": 1", expect!["7: a comma is missing"]);
+    check_refused(RELAXED, "[]", expect!["0: `the file` is not an object"]);
+    check_refused(RELAXED, "{\"servers\": []}", expect!["12: `servers` is not an object"]);
+    check_refused(
+        RELAXED,
+        "{\"servers\": {}, \"servers\": {}}",
+        expect!["16: `servers` is there twice"],
+    );
+    check_refused(
+        RELAXED,
+        "{\"servers\": {\"remindb\": {\"url\": \"u\"}}}",
+        expect![
+            "its `remindb` has no `command`, so that somebody else made it; rename or remove it"
+        ],
+    );
+    check_refused(RELAXED, "{} {}", expect!["3: something follows the end"]);
+    check_refused(RELAXED, "{\"a\": \"\\", expect!["6: a string is not closed"]);
+    check_refused(RELAXED, &"[".repeat(100_000), expect!["101: nested too deeply"]);
+    let strict = Notation::Json(Place { dialect: Dialect::Strict, container: "servers" });
+    check_refused(strict, "{} // mine", expect!["3: a comment, which this client does not read"]);
+    check_refused(strict, "{\"a\": 1,}", expect!["7: a comma behind the last one"]);
+    check_refused(
+        Notation::Toml,
+        "a = \n",
+        expect!["4: string values must be quoted, expected literal string"],
+    );
+    check_refused(Notation::Toml, "mcp_servers = 1\n", expect!["0: `mcp_servers` is not a table"]);
+    check_refused(Notation::Toml, "mcp_servers = { a = { command = 'x' } }\n", expect!["unsure"]);
+    check_refused(
+        Notation::Toml,
+        "[mcp_servers.remindb]\ncommand = 'x'\nenv = { A = 'b' }\n",
+        expect![
+            "its `mcp_servers.remindb` has settings of its own; change `command` and `args` by hand"
+        ],
+    );
+}
+
+#[test]
+fn a_table_comes_last_and_nothing_else_moves() {
+    check(
+        Notation::Toml,
+        "model = \"m\" # mine\n\n[mcp_servers.a]\ncommand = 'x'\n\n[tui]\n# end\n",
+        expect![[r#"
+            model = "m" # mine
+
+            [mcp_servers.a]
+            command = 'x'
+
+            [tui]
+            # end
+
+            [mcp_servers.remindb]
+            command = "/bin/remindb"
+            args = ["serve", "--db", "/m.db"]
+        "#]],
+    );
+}
+
+#[test]
+fn a_table_that_is_there_is_replaced_where_it_is() {
+    check(
+        Notation::Toml,
+        "[ mcp_servers . \"remindb\" ]\ncommand = 'x'\n# of the next\n[tui]\na = '''\n[mcp_servers.b]\n'''\n",
+        expect![[r#"
+            [mcp_servers.remindb]
+            command = "/bin/remindb"
+            args = ["serve", "--db", "/m.db"]
+            # of the next
+            [tui]
+            a = '''
+            [mcp_servers.b]
+            '''
+        "#]],
+    );
+}
+
+#[test]
+fn a_string_that_looks_like_the_table_is_left_alone() {
+    let settings =
+        "a = '''\n[mcp_servers.remindb]\ncommand = 1\n'''\n[mcp_servers.remindb]\ncommand = 'x'\n";
+    check_refused(Notation::Toml, settings, expect!["unsure"]);
+}
+
+/// Settings that people could have: objects with comments anywhere.
+fn settings() -> impl Strategy<Value = String> {
+    let gap = prop_oneof![
+        3 => Just(""), 2 => Just(" "), 2 => Just("\n  "), 1 => Just("// c, }\n"), 1 => Just("/* { */"),
+    ];
+    let key = prop_oneof![Just("a"), Just("b"), Just("servers"), Just("é"), Just("\\\"")];
+    let leaf =
+        prop_oneof![Just("1".to_owned()), Just("\"x,}\"".to_owned()), Just("[ ]".to_owned())];
+    leaf.prop_recursive(3, 24, 4, move |inner| {
+        let member = (key.clone(), gap.clone(), inner, gap.clone());
+        (prop::collection::vec(member, 0..4), gap.clone(), any::<bool>()).prop_map(
+            |(members, gap, has_comma)| {
+                let n = members.len();
+                let members = members.into_iter().enumerate().map(|(i, (key, a, value, b))| {
+                    let comma = if i + 1 < n || has_comma { "," } else { "" };
+                    format!("{a}\"{key}\":{a}{value}{b}{comma}{a}")
+                });
+                format!("{{{gap}{}}}", members.collect::<String>())
+            },
+        )
+    })
+}
+
+/// The value without comments and last commas, and how many comments there were.
+fn meaning(text: &str) -> (Value, usize) {
+    let n_comments = text.matches("// c, }").count() + text.matches("/* { */").count();
+    let mut plain = text.replace("// c, }", "").replace("/* { */", "");
+    plain.retain(|it| !it.is_whitespace());
+    let plain = plain.replace(",}", "}").replace("\"x}", "\"x,}");
+    (serde_json::from_str(&plain).unwrap(), n_comments)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn an_edit_adds_the_server_and_nothing_else(settings in settings()) {
+        let Ok(put) = RELAXED.put(&settings, &entry("/m.db")) else { return Ok(()) };
+        let (before, n_comments) = meaning(&settings);
+        let (mut after, n_after) = meaning(&put.text);
+        prop_assert_eq!(n_comments, n_after);
+        let fields = &entry("/m.db").fields;
+        prop_assert_eq!(&after["servers"]["remindb"]["args"], &fields[1].1);
+        let removed = RELAXED.take(&put.text, "remindb", None, put.is_container_new).unwrap();
+        prop_assert_eq!(meaning(&removed), (before.clone(), n_comments));
+        after["servers"].as_object_mut().unwrap().shift_remove("remindb");
+        if put.is_container_new {
+            after.as_object_mut().unwrap().shift_remove("servers");
+        }
+        prop_assert_eq!(after, before);
+    }
+}
