@@ -1,6 +1,7 @@
 //! Command lines as values: what was typed is checked here, what it means is resolved elsewhere.
 
 mod command;
+mod values;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -9,12 +10,17 @@ use std::time::Duration;
 
 use lexopt::prelude::*;
 
-use super::setup::{CLIENTS, Client, Scope};
-use crate::config::{Transport, positive_duration};
+use super::setup::{Client, Scope};
+use crate::config::Transport;
 
 pub(crate) use command::{
     Backup, Command, Compile, Doctor, Export, Gc, Import, ImportSource, Inspect, Redact, Restore,
     Salvage, Search, Serve, Setup, Shell,
+};
+
+use values::{
+    client_named, client_names, interval, number, scope_named, shell_named, span_ms, suggestion,
+    transport_named,
 };
 
 /// A command and the flags that it takes: the table that parsing, suggestions and completion share.

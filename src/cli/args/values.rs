@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::Misuse;
 use super::command::Shell;
+use lexopt::prelude::*;
 use crate::cli::setup::{CLIENTS, Client, Scope};
 use crate::config::{Transport, positive_duration};
 
