@@ -12,8 +12,8 @@ use lexopt::prelude::*;
 use crate::config::positive_duration;
 
 pub(crate) use command::{
-    Backup, Command, Compile, Doctor, Export, Gc, Import, ImportSource, Inspect, Redact, Restore,
-    Salvage, Search, Serve, Shell,
+    Backup, Bench, Command, Compile, Doctor, Export, Gc, Import, ImportSource, Inspect, Redact,
+    Restore, Salvage, Search, Serve, Shell,
 };
 
 /// A command and the flags that it takes: the table that parsing, suggestions and completion share.
@@ -51,6 +51,7 @@ pub(crate) const COMMANDS: &[Row] = &[
     },
     Row { name: "inspect", flags: &["db", "tree", "files", "depth", "json", "help"] },
     Row { name: "search", flags: &["db", "budget", "limit", "detail", "type", "json", "help"] },
+    Row { name: "bench", flags: &["dir", "query", "budget", "json", "help"] },
     Row { name: "doctor", flags: &["db", "fix", "json", "help"] },
     Row { name: "gc", flags: &["db", "keep", "older-than", "dry-run", "json", "help"] },
     Row { name: "redact", flags: &["db", "source", "trust-workspace", "dry-run", "json", "help"] },
@@ -143,6 +144,8 @@ struct Raw {
     source: Option<PathBuf>,
     rescan_interval: Option<Duration>,
     message: Option<String>,
+    dir: Option<PathBuf>,
+    queries: Vec<String>,
     detail: Option<String>,
     node_type: Option<String>,
     budget: Option<u32>,
@@ -171,6 +174,8 @@ impl Raw {
             "source" => self.source = Some(parser.value()?.into()),
             "rescan-interval" => self.rescan_interval = Some(interval(flag, parser.value()?)?),
             "message" => self.message = Some(parser.value()?.string()?),
+            "dir" => self.dir = Some(parser.value()?.into()),
+            "query" => self.queries.push(parser.value()?.string()?),
             "detail" => self.detail = Some(parser.value()?.string()?),
             "type" => self.node_type = Some(parser.value()?.string()?),
             "budget" => self.budget = Some(number(flag, &parser.value()?)?),
@@ -218,6 +223,14 @@ impl Raw {
                 node_type: self.node_type,
                 is_json: self.is_json,
             }),
+            "bench" => {
+                self.no_values(name)?;
+                let Raw { dir, queries, budget, is_json, .. } = self;
+                let Some(dir) = dir else {
+                    return Err(Misuse("`bench` needs `--dir DIR`, a folder of notes".to_owned()));
+                };
+                Command::Bench(Bench { dir, queries, budget, is_json })
+            }
             "completion" => {
                 let shell = self.one_value("completion", "a shell: bash, zsh or fish")?;
                 Command::Completion(shell_named(&shell)?)
@@ -435,7 +448,7 @@ mod tests {
         misuse(
             &["inspekt"],
             "no command `inspekt`; there are compile, serve, inspect, search, \
-                              doctor, gc, redact, backup, restore, export, import, salvage, \
+                              bench, doctor, gc, redact, backup, restore, export, import, salvage, \
                               completion, help; did you mean `inspect`?",
         );
         misuse(
