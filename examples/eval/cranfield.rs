@@ -27,8 +27,10 @@ use crate::{Half, Result, compile, ored};
 
 /// Papers of which the texts are sent.
 const PAPERS_SENT: u32 = 10;
-/// More than all candidates take, so that none is left out.
-const BUDGET: u32 = 200_000;
+/// More than the lines of all candidates take, so that none is left out.
+const LINES_BUDGET: u32 = 200_000;
+/// More than ten papers take.
+const PAPERS_BUDGET: u32 = 8_000;
 
 /// What each relevant paper is worth.
 type Gains = HashMap<u32, u32>;
@@ -103,14 +105,15 @@ fn plain_ranking(plain: &Connection, question: &str) -> Result<(Vec<u32>, String
 /// What an agent gets: nDCG, recall and precision of all hits, tokens until ten papers are there as
 /// snippets and as texts, and the recall of the reply that it gets without saying anything more.
 fn asked(agent: &mut Agent, gains: &Gains, question: &str) -> Result<([f64; 4], String, String)> {
-    let all = agent.search(json!({"query": question, "budget": BUDGET}))?;
+    let all = agent.search(json!({"query": question, "budget": LINES_BUDGET}))?;
     let ranking = papers_of(&all.hits);
     let [ndcg, recall, precision] = figures(&ranking, gains);
     let default = agent.search(json!({"query": question}))?;
     let [_, at_once, _] = figures(&papers_of(&default.hits), gains);
     let snippets =
-        agent.search(json!({"query": question, "detail": "snippet", "budget": BUDGET}))?;
-    let texts = agent.search(json!({"query": question, "detail": "full", "budget": BUDGET}))?;
+        agent.search(json!({"query": question, "detail": "snippet", "budget": PAPERS_BUDGET}))?;
+    let texts =
+        agent.search(json!({"query": question, "detail": "full", "budget": PAPERS_BUDGET}))?;
     let snippets = last_papers(&snippets.text, "\n[");
     let texts = last_papers(&texts.text, "\n---\n");
     Ok(([ndcg, recall, precision, at_once], snippets, texts))

@@ -166,7 +166,7 @@ mod tests {
     fn neighbours_of_a_good_hit_rank_before_strangers() {
         check(
             &[(1, 9, 8.0, 0.5), (2, 9, 2.0, 0.5), (3, 7, 3.0, 0.5)],
-            expect!["1 0.65, 2 0.31, 3 0.23"],
+            expect!["1 0.65, 2 0.41, 3 0.23"],
         );
     }
 
@@ -174,7 +174,7 @@ mod tests {
     fn a_heading_lends_to_what_it_heads() {
         check(
             &[(9, 0, 8.0, 0.5), (2, 9, 2.0, 0.5), (3, 7, 3.0, 0.5)],
-            expect!["9 0.65, 2 0.31, 3 0.23"],
+            expect!["9 0.65, 2 0.41, 3 0.23"],
         );
     }
 
