@@ -8,9 +8,10 @@ FUZZ_S   ?= 30
 SEEDS    ?= 100
 STEPS    ?= 300
 FUZZ_BIN := .tools/bin/cargo-fuzz
+CRANFIELD ?= ../shared/eval/cranfield
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test model fuzz crash bench release install
+.PHONY: demo build check test model fuzz crash bench eval release install
 
 demo: build             ## compile docs/ and talk to it over MCP
 	cargo run --locked --quiet --example demo -- target/debug/remindb docs
@@ -45,6 +46,10 @@ crash:                  ## minutes of kills, rivals, full disks and torn logs
 
 bench:                  ## what it takes, as ratios to the least work there is
 	cargo bench --locked --bench ratios
+
+eval:                   ## how well it finds, beside plain full-text search
+	cargo build --locked --release --quiet --bin remindb
+	CRANFIELD='$(CRANFIELD)' cargo run --locked --quiet --example eval -- target/release/remindb
 
 release:                ## one static, stripped file
 	$(STATIC)

@@ -68,6 +68,7 @@
 //!   forget, pin.
 //! - `query`: search, tree, fetch, statistics and what changed, as answers of text, JSON and what
 //!   they warm; `render` has the layouts.
+//!   `query::rank` and `query::feedback` decide what is the best hit; `make eval` says how well.
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
 //!   transport, and `mcp::tools`, the one registration of it.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of

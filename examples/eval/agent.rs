@@ -23,11 +23,13 @@ pub(crate) struct Reply {
 }
 
 impl Agent {
-    /// Starts `serve` and shakes hands.
-    pub(crate) fn start(program: &Path, db: &Path) -> Result<Agent> {
+    /// Starts `serve` on a folder and its memory, and shakes hands.
+    pub(crate) fn start(program: &Path, notes: &Path, db: &Path) -> Result<Agent> {
         let mut process = Command::new(program)
             .args(["serve", "--db"])
             .arg(db)
+            .arg("--source")
+            .arg(notes)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -23,7 +23,7 @@ use tiktoken_rs::CoreBPE;
 
 use crate::agent::Agent;
 use crate::measure::{Row, Table, figures, first_places};
-use crate::{Half, Result, compile, ored};
+use crate::{Half, Result, compile, ored, still_folder};
 
 /// Papers of which the texts are sent.
 const PAPERS_SENT: u32 = 10;
@@ -42,7 +42,7 @@ pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half) -> Result<Tabl
     let gains = gains(&read(folder, "cranqrel")?);
     let place = tempfile::tempdir()?;
     let (notes, db) = (place.path().join("notes"), place.path().join("memory.db"));
-    fs::create_dir(&notes)?;
+    still_folder(&notes)?;
     let plain = Connection::open_in_memory()?;
     plain.execute_batch("CREATE VIRTUAL TABLE note USING fts5 (text, tokenize = 'porter')")?;
     for (id, text) in &papers {
@@ -51,7 +51,7 @@ pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half) -> Result<Tabl
     }
     compile(program, &notes, &db)?;
     let vocabulary = tiktoken_rs::cl100k_base()?;
-    let mut agent = Agent::start(program, &db)?;
+    let mut agent = Agent::start(program, &notes, &db)?;
     let names = [
         "nDCG@10",
         "recall@10",

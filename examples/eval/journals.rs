@@ -14,22 +14,27 @@ use serde_json::{Value, json};
 
 use crate::agent::Agent;
 use crate::measure::{Row, Table};
-use crate::{Result, compile, ored};
+use crate::{Result, compile, ored, still_folder};
 
 /// Asks every question, with and without what the ranking does after the words were found.
 pub(crate) fn evaluate(program: &Path) -> Result<Table> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/eval");
     let questions = fs::read_to_string(folder.join("questions.txt"))?;
     let place = tempfile::tempdir()?;
-    let db = place.path().join("memory.db");
-    compile(program, &folder.join("notes"), &db)?;
+    let (notes, db) = (place.path().join("notes"), place.path().join("memory.db"));
+    still_folder(&notes)?;
+    for entry in fs::read_dir(folder.join("notes"))? {
+        let entry = entry?;
+        fs::copy(entry.path(), notes.join(entry.file_name()))?;
+    }
+    compile(program, &notes, &db)?;
     let conn = Connection::open_with_flags(&db, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let contents: HashMap<String, String> = conn
         .prepare("SELECT id, content FROM node")?
         .query_map([], read)?
         .collect::<rusqlite::Result<_>>()?;
-    let mut agent = Agent::start(program, &db)?;
+    let mut agent = Agent::start(program, &notes, &db)?;
     let names = ["answer is the best hit", "answer in the best 3", "answer in the best 5", "MRR"];
     let mut rows = names.map(|name| Row { name, baseline: Vec::new(), ours: Vec::new() });
     for line in questions.lines().filter(|it| !it.is_empty()) {

@@ -16,6 +16,7 @@ mod journals;
 mod measure;
 
 use std::error::Error;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -82,6 +83,13 @@ impl Half {
 fn say(text: &str) -> Result<()> {
     use std::io::Write;
     Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
+}
+
+/// Makes a folder for notes that reading does not warm: no question shall change the next answer.
+fn still_folder(notes: &Path) -> Result<()> {
+    fs::create_dir_all(notes.join(".remindb"))?;
+    let settings = json!({"temperature": {"access_boost": 0}});
+    Ok(fs::write(notes.join(".remindb/config.json"), settings.to_string())?)
 }
 
 /// Compiles a folder of notes with the program, as a user does.
