@@ -182,7 +182,8 @@ fn records(text: &str) -> Vec<HashMap<char, Vec<&str>>> {
 fn papers(text: &str) -> BTreeMap<u32, String> {
     let note = |record: HashMap<char, Vec<&str>>| {
         let id = record.get(&'I')?.first()?.parse().ok()?;
-        let title: Vec<&str> = record.get(&'T')?.iter().map(|it| it.trim()).collect();
+        let title = record.get(&'T').into_iter().flatten();
+        let title: Vec<&str> = title.map(|it| it.trim()).collect();
         let mut note = format!("# {}\n", title.join(" "));
         for line in record.get(&'W').into_iter().flatten() {
             if line.starts_with("  ") || note.lines().count() == 1 {
