@@ -7,9 +7,11 @@ FUZZ_S   ?= 30
 SEEDS    ?= 100
 STEPS    ?= 300
 FUZZ_BIN := .tools/bin/cargo-fuzz
+CRANFIELD ?= ../shared/eval/cranfield
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test model fuzz crash watch storm bench audit conformance release install
+.PHONY: demo build check test model fuzz crash watch storm bench eval audit conformance release \
+        install
 
 demo: build             ## compile docs/ and talk to it over MCP
 	cargo run --locked --quiet --example demo -- target/debug/remindb docs
@@ -50,6 +52,10 @@ storm:                  ## a client among 500 idle, 50 slow and 10,000 hasty one
 
 bench:                  ## what it takes, as ratios to the least work there is
 	cargo bench --locked --bench ratios
+
+eval:                   ## how well it finds, beside plain full-text search
+	cargo build --locked --release --quiet --bin remindb
+	CRANFIELD='$(CRANFIELD)' cargo run --locked --quiet --example eval -- target/release/remindb
 
 audit: .tools/bin/cargo-deny  ## dependencies, bill of materials; static, reproducible, tiny
 	PATH="$(CURDIR)/.tools/bin:$$PATH" .ci/audit

@@ -6,6 +6,7 @@
 
 mod args;
 mod backup;
+mod bench;
 mod compile;
 mod completion;
 mod doctor;
@@ -132,6 +133,7 @@ fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure>
         Command::Serve(args) => serve::run(args, world),
         Command::Inspect(args) => inspect::run(args, world),
         Command::Search(args) => search::run(args, world),
+        Command::Bench(args) => bench::run(args, world),
         Command::Doctor(args) => doctor::run(args, world),
         Command::Gc(args) => gc::run(args, world),
         Command::Backup(args) => backup::run(args, world),
@@ -157,6 +159,7 @@ fn help(topic: Option<&str>, world: &mut World<'_>) -> Result<Outcome, Failure> 
         Some("serve") => include_str!("cli/help/serve.txt"),
         Some("inspect") => include_str!("cli/help/inspect.txt"),
         Some("search") => include_str!("cli/help/search.txt"),
+        Some("bench") => include_str!("cli/help/bench.txt"),
         Some("doctor") => include_str!("cli/help/doctor.txt"),
         Some("gc") => include_str!("cli/help/gc.txt"),
         Some("backup") => include_str!("cli/help/backup.txt"),

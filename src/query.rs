@@ -10,6 +10,7 @@ mod changes;
 mod delta;
 mod diff;
 mod excerpt;
+mod feedback;
 mod fetch;
 mod history;
 pub(crate) mod observe;
@@ -138,6 +139,11 @@ fn nearest(reader: &Reader, id: &str) -> Result<Vec<String>, QueryError> {
     }
     heads.truncate(NEAREST_MAX);
     Ok(heads.iter().map(|it| format!("`{}` {}", it.id, one_line(&it.label))).collect())
+}
+
+/// The words that a query looks for, lower case, function words left out.
+pub(crate) fn marks(query: &str) -> Vec<String> {
+    words::rewrite(query).marks
 }
 
 /// Levels of a tree, when none are asked for.

@@ -14,10 +14,9 @@ use super::setup::{Client, Scope};
 use crate::config::Transport;
 
 pub(crate) use command::{
-    Backup, Command, Compile, Doctor, Export, Gc, Import, ImportSource, Inspect, Redact, Restore,
-    Salvage, Search, Serve, Setup, Shell,
+    Backup, Bench, Command, Compile, Doctor, Export, Gc, Import, ImportSource, Inspect, Redact,
+    Restore, Salvage, Search, Serve, Setup, Shell,
 };
-
 use values::{
     client_named, client_names, interval, number, scope_named, shell_named, span_ms, suggestion,
     transport_named,
@@ -65,6 +64,7 @@ pub(crate) const COMMANDS: &[Row] = &[
     },
     Row { name: "inspect", flags: &["db", "tree", "files", "depth", "json", "help"] },
     Row { name: "search", flags: &["db", "budget", "limit", "detail", "type", "json", "help"] },
+    Row { name: "bench", flags: &["dir", "query", "budget", "json", "help"] },
     Row { name: "doctor", flags: &["db", "fix", "json", "help"] },
     Row { name: "gc", flags: &["db", "keep", "older-than", "dry-run", "json", "help"] },
     Row { name: "redact", flags: &["db", "source", "trust-workspace", "dry-run", "json", "help"] },
@@ -159,6 +159,8 @@ struct Raw {
     rescan_interval: Option<Duration>,
     tools: Option<String>,
     message: Option<String>,
+    dir: Option<PathBuf>,
+    queries: Vec<String>,
     detail: Option<String>,
     node_type: Option<String>,
     budget: Option<u32>,
@@ -196,6 +198,8 @@ impl Raw {
             "rescan-interval" => self.rescan_interval = Some(interval(flag, parser.value()?)?),
             "tools" => self.tools = Some(parser.value()?.string()?),
             "message" => self.message = Some(parser.value()?.string()?),
+            "dir" => self.dir = Some(parser.value()?.into()),
+            "query" => self.queries.push(parser.value()?.string()?),
             "detail" => self.detail = Some(parser.value()?.string()?),
             "type" => self.node_type = Some(parser.value()?.string()?),
             "budget" => self.budget = Some(number(flag, &parser.value()?)?),
@@ -251,6 +255,14 @@ impl Raw {
                 node_type: self.node_type,
                 is_json: self.is_json,
             }),
+            "bench" => {
+                self.no_values(name)?;
+                let Raw { dir, queries, budget, is_json, .. } = self;
+                let Some(dir) = dir else {
+                    return Err(Misuse("`bench` needs `--dir DIR`, a folder of notes".to_owned()));
+                };
+                Command::Bench(Bench { dir, queries, budget, is_json })
+            }
             "completion" => {
                 let shell = self.one_value("completion", "a shell: bash, zsh or fish")?;
                 Command::Completion(shell_named(&shell)?)

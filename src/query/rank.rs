@@ -1,26 +1,53 @@
-//! What a hit is worth: how well it matches, what stands beside it, and how warm it is.
+//! What a hit is worth: how well its section matches, what part of that is its own, and how warm
+//! it is.
 //!
 //! `score = relevance × (0.3 + 0.7 × temperature)`, so that warmth never hides what matches well.
-//! Relevance is relative to the best hit of the same question. Among the hits under one heading,
-//! the heading included, each lends a part of its relevance to the others: people ask for the
-//! paragraph beside the one that names the thing. Only hits borrow; what matches nothing stays out.
-//! This module does no IO.
+//! Relevance is relative to the best hit of the same question and made of three things:
+//!
+//! 1. A *section* is a heading with what stands right under it. It is worth its best hit, and a
+//!    part of each further one: what matches in several paragraphs is about the question.
+//! 2. The best sections say what else the question is about ([`feedback`]). Where there are enough
+//!    of them, a section that uses the same words gains.
+//! 3. A section's best hit has all of its worth, the others half of it and as much of the other
+//!    half as they match: people ask for the paragraph beside the one that names the thing.
+//!
+//! Only hits borrow; what matches nothing stays out. This module does no IO.
 
 use std::collections::HashMap;
 
+use super::feedback;
 use crate::heat;
 use crate::store::NodeKey;
 
-/// The part of its relevance that a hit lends to its neighbours.
-const LENT: f64 = 0.25;
+/// What each further hit of a section counts, by the one before it.
+const FURTHER: f64 = 0.25;
+/// The part of its section's worth that every hit has.
+const LENT: f64 = 0.5;
+/// The part of a section's worth that is its likeness to the best ones.
+const FEEDBACK: f64 = 0.5;
 
 /// A hit, for ranking.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Candidate {
+pub(crate) struct Candidate<'a> {
     pub(crate) key: NodeKey,
     pub(crate) parent: Option<NodeKey>,
+    pub(crate) is_heading: bool,
     pub(crate) relevance: f64,
     pub(crate) temperature: f64,
+    /// The beginning of its text, where that was read.
+    pub(crate) text: &'a str,
+}
+
+impl Candidate<'_> {
+    /// The heading that names its section: itself, if it is one.
+    fn section(&self) -> NodeKey {
+        if self.is_heading { self.key } else { self.parent.unwrap_or(self.key) }
+    }
+
+    /// A match that is no number says nothing.
+    fn own(&self) -> f64 {
+        if self.relevance.is_finite() { self.relevance.max(0.0) } else { 0.0 }
+    }
 }
 
 /// What a relative of the node asked for is worth, by its distance in the tree.
@@ -29,11 +56,20 @@ pub(crate) fn nearness(distance: usize) -> f64 {
 }
 
 /// The candidates' indices with their scores, best first; equals in the order they came in.
-pub(crate) fn ranked(candidates: &[Candidate]) -> Vec<(usize, f64)> {
-    let relevance = normalized(&smoothed(candidates));
+pub(crate) fn ranked(candidates: &[Candidate<'_>]) -> Vec<(usize, f64)> {
+    let sections = sections(candidates);
+    let worth = worth(candidates, &sections);
+    let mut relevance = vec![0.0; candidates.len()];
+    for (section, worth) in sections.iter().zip(worth) {
+        let best = section.first().map_or(0.0, |&at| candidates[at].own());
+        for &at in section {
+            let part = if 0.0 < best { candidates[at].own() / best } else { 1.0 };
+            relevance[at] = worth * (LENT + (1.0 - LENT) * part);
+        }
+    }
     let mut ranked: Vec<(usize, f64)> = candidates
         .iter()
-        .zip(relevance)
+        .zip(normalized(relevance))
         .map(|(it, relevance)| heat::score(relevance, it.temperature))
         .enumerate()
         .collect();
@@ -41,45 +77,49 @@ pub(crate) fn ranked(candidates: &[Candidate]) -> Vec<(usize, f64)> {
     ranked
 }
 
-fn smoothed(candidates: &[Candidate]) -> Vec<f64> {
-    // The best two of each family: whoever is not the best borrows from the best.
-    let mut best: HashMap<NodeKey, [(NodeKey, f64); 2]> = HashMap::new();
-    let nobody = (NodeKey(0), 0.0);
-    let mut enter = |family: NodeKey, key: NodeKey, relevance: f64| {
-        let [first, second] = best.entry(family).or_insert([nobody; 2]);
-        if first.1 < relevance {
-            *second = *first;
-            *first = (key, relevance);
-        } else if second.1 < relevance {
-            *second = (key, relevance);
-        }
-    };
-    for it in candidates {
-        enter(it.key, it.key, it.relevance);
-        if let Some(parent) = it.parent {
-            enter(parent, it.key, it.relevance);
+/// The candidates' indices by section, the best of each first.
+fn sections(candidates: &[Candidate<'_>]) -> Vec<Vec<usize>> {
+    let mut places: HashMap<NodeKey, usize> = HashMap::new();
+    let mut sections: Vec<Vec<usize>> = Vec::new();
+    for (at, it) in candidates.iter().enumerate() {
+        let place = *places.entry(it.section()).or_insert(sections.len());
+        match sections.get_mut(place) {
+            Some(section) => section.push(at),
+            None => sections.push(vec![at]),
         }
     }
-    let best_other = |family: NodeKey, key: NodeKey| match best.get(&family) {
-        Some([first, second]) if first.0 == key => second.1,
-        Some([first, _]) => first.1,
-        None => 0.0,
-    };
-    candidates
+    for section in &mut sections {
+        section.sort_by(|&a, &b| candidates[b].own().total_cmp(&candidates[a].own()));
+    }
+    sections
+}
+
+/// What each section is worth, relative to the best.
+fn worth(candidates: &[Candidate<'_>], sections: &[Vec<usize>]) -> Vec<f64> {
+    let matched = sections.iter().map(|section| {
+        let own = section.iter().map(|&at| candidates[at].own());
+        own.zip(0..).map(|(own, nth)| own * FURTHER.powi(nth)).sum()
+    });
+    let mut worth = normalized(matched.collect());
+    let texts: Vec<Vec<&str>> = sections
         .iter()
-        .map(|it| {
-            let above = it.parent.map_or(0.0, |parent| best_other(parent, it.key));
-            it.relevance + LENT * f64::max(above, best_other(it.key, it.key))
-        })
-        .collect()
+        .map(|section| section.iter().map(|&at| candidates[at].text).collect())
+        .collect();
+    if let Some(likeness) = feedback::likeness(&texts, &worth) {
+        for (worth, likeness) in worth.iter_mut().zip(likeness) {
+            *worth = (1.0 - FEEDBACK) * *worth + FEEDBACK * likeness;
+        }
+    }
+    worth
 }
 
 /// Relative to the best; all 1 where nothing tells them apart.
-fn normalized(relevance: &[f64]) -> Vec<f64> {
-    let best = relevance.iter().copied().filter(|it| it.is_finite()).fold(0.0, f64::max);
-    let part =
-        |it: f64| if 0.0 < best && it.is_finite() { (it / best).clamp(0.0, 1.0) } else { 1.0 };
-    relevance.iter().map(|&it| part(it)).collect()
+pub(super) fn normalized(mut values: Vec<f64>) -> Vec<f64> {
+    let best = values.iter().copied().fold(0.0, f64::max);
+    for it in &mut values {
+        *it = if 0.0 < best && best.is_finite() { (*it / best).clamp(0.0, 1.0) } else { 1.0 };
+    }
+    values
 }
 
 #[cfg(test)]
@@ -91,13 +131,15 @@ mod tests {
     /// Candidates as `(key, parent, relevance, temperature)`; parent 0 is none.
     #[track_caller]
     fn check(candidates: &[(i64, i64, f64, f64)], ranks: Expect) {
-        let candidates: Vec<Candidate> = candidates
+        let candidates: Vec<Candidate<'_>> = candidates
             .iter()
             .map(|&(key, parent, relevance, temperature)| Candidate {
                 key: NodeKey(key),
                 parent: (parent != 0).then_some(NodeKey(parent)),
+                is_heading: key == 9,
                 relevance,
                 temperature,
+                text: "",
             })
             .collect();
         let ranks_text: Vec<String> = ranked(&candidates)
@@ -124,7 +166,7 @@ mod tests {
     fn neighbours_of_a_good_hit_rank_before_strangers() {
         check(
             &[(1, 9, 8.0, 0.5), (2, 9, 2.0, 0.5), (3, 7, 3.0, 0.5)],
-            expect!["1 0.65, 2 0.31, 3 0.23"],
+            expect!["1 0.65, 2 0.41, 3 0.23"],
         );
     }
 
@@ -132,16 +174,23 @@ mod tests {
     fn a_heading_lends_to_what_it_heads() {
         check(
             &[(9, 0, 8.0, 0.5), (2, 9, 2.0, 0.5), (3, 7, 3.0, 0.5)],
-            expect!["9 0.65, 2 0.31, 3 0.23"],
+            expect!["9 0.65, 2 0.41, 3 0.23"],
         );
     }
 
     #[test]
     fn odd_numbers_make_no_odd_scores() {
         let odd = [f64::NAN, f64::INFINITY, -1.0, f64::MAX];
-        let candidates: Vec<Candidate> = odd
+        let candidates: Vec<Candidate<'_>> = odd
             .iter()
-            .map(|&it| Candidate { key: NodeKey(1), parent: None, relevance: it, temperature: it })
+            .map(|&it| Candidate {
+                key: NodeKey(1),
+                parent: None,
+                is_heading: false,
+                relevance: it,
+                temperature: it,
+                text: "",
+            })
             .collect();
         assert!(ranked(&candidates).iter().all(|(_, score)| !(1.0 < *score || *score < 0.0)));
     }

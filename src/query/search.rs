@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::rank::{self, Candidate};
 use super::words::{self, Asked};
-use super::{Answer, Attention, QueryError, budget, excerpt, facts};
+use super::{Answer, Attention, QueryError, budget, excerpt, facts, feedback};
 use crate::render::{self, Facts, Named};
 use crate::store::NodeKey;
 use crate::store::reader::{Head, Match, Reader};
@@ -14,6 +14,10 @@ use crate::tree::NodeType;
 
 /// Nodes that are ranked; what matches worse is never looked at.
 const CANDIDATES_MAX: usize = 300;
+/// Nodes of which the text is read to rank them.
+const READ_MAX: usize = 150;
+/// Characters of each.
+const READ_CHARS: u32 = 1_000;
 /// Hits without a budget.
 const LIMIT_DEFAULT: usize = 20;
 /// Tokens of a reply with whole texts when no budget is given.
@@ -158,14 +162,21 @@ fn hits(
     let mut heads: HashMap<NodeKey, Head> =
         reader.heads(&keys)?.into_iter().map(|it| (it.key, it)).collect();
     let mut found: Vec<Option<Head>> = Vec::with_capacity(matches.len());
-    let mut candidates: Vec<Candidate> = Vec::with_capacity(matches.len());
+    let read: Vec<NodeKey> = keys.iter().copied().take(READ_MAX).collect();
+    let texts = match feedback::SECTIONS_MIN <= keys.len() {
+        true => reader.beginnings(&read, READ_CHARS)?,
+        false => HashMap::new(),
+    };
+    let mut candidates: Vec<Candidate<'_>> = Vec::with_capacity(matches.len());
     for it in &matches {
         let Some(head) = heads.remove(&it.key) else { continue };
         candidates.push(Candidate {
             key: it.key,
             parent: head.parent,
+            is_heading: head.node_type == NodeType::Heading.as_str(),
             relevance: it.relevance,
             temperature: head.heat.now(attended),
+            text: texts.get(&it.key).map_or("", String::as_str),
         });
         found.push(Some(head));
     }

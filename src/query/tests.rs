@@ -159,10 +159,10 @@ fn the_best_hit_is_the_last_line() {
         &reader,
         &label("rate limit"),
         expect![[r#"
-        [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.35 temp=0.50 tok=7)
-        [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.40 temp=0.50 tok=6)
-        [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK file=docs/limits.md score=0.61 temp=0.50 tok=13)
-        [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md score=0.65 temp=0.50 tok=2)"#]],
+            [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.55 temp=0.50 tok=7)
+            [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.59 temp=0.50 tok=6)
+            [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK file=docs/limits.md score=0.61 temp=0.50 tok=13)
+            [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md score=0.65 temp=0.50 tok=2)"#]],
     );
     check(&reader, &label("zebra"), expect!["no results"]);
 }
@@ -252,24 +252,24 @@ fn details_follow_their_hit() {
         &reader,
         &ask,
         expect![[r#"
-        [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.64 temp=0.50 tok=9)
-        [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
-          The timeout is thirty seconds. It never changes."#]],
+            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.62 temp=0.50 tok=9)
+            [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
+              The timeout is thirty seconds. It never changes."#]],
     );
     let ask = Search { detail: Detail::Full, limit: Some(2), ..label("timeouts lease") };
     check(
         &reader,
         &ask,
         expect![[r#"
-        [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.64 temp=0.50 tok=9)
-        One paragraph about the lease of a lock.
+            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.62 temp=0.50 tok=9)
+            One paragraph about the lease of a lock.
 
-        ---
+            ---
 
-        [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
-        The timeout is thirty seconds.
-        It never changes.
-    "#]],
+            [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
+            The timeout is thirty seconds.
+            It never changes.
+        "#]],
     );
 }
 
@@ -281,7 +281,7 @@ fn what_does_not_fit_is_counted() {
         &Search { budget: Some(90), ..label("rate lease timeout") },
         expect![[r#"
             … 4 more hits, 166 tokens
-            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.64 temp=0.50 tok=9)
+            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.62 temp=0.50 tok=9)
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)"#]],
     );
     check(

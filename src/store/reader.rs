@@ -136,7 +136,7 @@ impl Reader {
             SELECT rowid, rank
               FROM node_fts
              WHERE node_fts MATCH ?1
-               AND rank MATCH 'bm25(4.0, 1.0, 0.5, 1.0)'
+               AND rank MATCH 'bm25(1.0, 1.0, 1.0, 1.0)'
              ORDER BY rank
              LIMIT ?2";
         const OF_TYPE: &str = "
@@ -144,7 +144,7 @@ impl Reader {
               FROM node_fts
               JOIN node ON node.key = node_fts.rowid
              WHERE node_fts MATCH ?1
-               AND rank MATCH 'bm25(4.0, 1.0, 0.5, 1.0)'
+               AND rank MATCH 'bm25(1.0, 1.0, 1.0, 1.0)'
                AND node.node_type = ?3
              ORDER BY node_fts.rank
              LIMIT ?2";
@@ -210,6 +210,22 @@ impl Reader {
         let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
         let rows: Vec<(NodeKey, String)> =
             self.all(CONTENTS, [list(keys)], read).doing("read texts")?;
+        Ok(rows.into_iter().collect())
+    }
+
+    /// The first characters of those nodes' texts.
+    pub(crate) fn beginnings(
+        &self,
+        keys: &[NodeKey],
+        n_chars: u32,
+    ) -> Result<HashMap<NodeKey, String>, StoreError> {
+        const BEGINNINGS: &str = "
+            SELECT n.key, substr(n.content, 1, ?2)
+              FROM json_each(?1) AS wanted
+              JOIN node AS n ON n.key = wanted.value";
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
+        let rows: Vec<(NodeKey, String)> =
+            self.all(BEGINNINGS, params![list(keys), n_chars], read).doing("read texts")?;
         Ok(rows.into_iter().collect())
     }
 

@@ -514,7 +514,7 @@ fn misuse_is_explained() {
     "#]],
     );
     folder.check("compil a", expect![[r#"
-        ! remindb: no command `compil`; there are compile, serve, inspect, search, doctor, gc, redact, backup, restore, export, import, salvage, completion, help; did you mean `compile`?; see `remindb help`
+        ! remindb: no command `compil`; there are compile, serve, inspect, search, bench, doctor, gc, redact, backup, restore, export, import, salvage, completion, help; did you mean `compile`?; see `remindb help`
         = 2
     "#]]);
     folder.check(
@@ -599,7 +599,7 @@ fn misuse_is_explained() {
     "#]],
     );
     folder.check("help me", expect![[r#"
-        ! remindb: no help for `me`; there is for compile, serve, inspect, search, doctor, gc, redact, backup, restore, export, import, salvage, completion, help
+        ! remindb: no help for `me`; there is for compile, serve, inspect, search, bench, doctor, gc, redact, backup, restore, export, import, salvage, completion, help
         = 2
     "#]]);
     folder.check(

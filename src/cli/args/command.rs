@@ -13,6 +13,7 @@ pub(crate) enum Command {
     Serve(Serve),
     Inspect(Inspect),
     Search(Search),
+    Bench(Bench),
     Doctor(Doctor),
     Gc(Gc),
     Backup(Backup),
@@ -75,6 +76,14 @@ pub(crate) struct Search {
     pub(crate) limit: Option<usize>,
     pub(crate) detail: Option<String>,
     pub(crate) node_type: Option<String>,
+    pub(crate) is_json: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bench {
+    pub(crate) dir: PathBuf,
+    pub(crate) queries: Vec<String>,
+    pub(crate) budget: Option<u32>,
     pub(crate) is_json: bool,
 }
 

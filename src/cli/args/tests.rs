@@ -9,8 +9,7 @@ fn misuse(args: &[&str], what: &str) {
 #[test]
 fn words_of_a_search_need_no_quotes() {
     let command = parse(["search", "rate", "limit", "--budget", "50"].map(OsString::from));
-    let expected =
-        Search { query: "rate limit".to_owned(), budget: Some(50), ..Search::default() };
+    let expected = Search { query: "rate limit".to_owned(), budget: Some(50), ..Search::default() };
     assert_eq!(command, Ok(Command::Search(expected)));
 }
 
@@ -36,7 +35,7 @@ fn mistakes_are_explained() {
     misuse(
         &["inspekt"],
         "no command `inspekt`; there are compile, serve, inspect, search, \
-                          doctor, gc, redact, backup, restore, export, import, salvage, \
+                          bench, doctor, gc, redact, backup, restore, export, import, salvage, \
                           setup, completion, help; did you mean `inspect`?",
     );
     misuse(

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::Misuse;
 use super::command::Shell;
-use lexopt::prelude::*;
 use crate::cli::setup::{CLIENTS, Client, Scope};
 use crate::config::{Transport, positive_duration};
+use lexopt::prelude::*;
 
 pub(super) fn number<T: std::str::FromStr>(flag: &str, value: &OsString) -> Result<T, Misuse> {
     value.to_str().and_then(|it| it.parse().ok()).ok_or_else(|| {
@@ -88,4 +88,3 @@ pub(super) fn suggestion(typed: &str, names: &[&str]) -> String {
         _ => String::new(),
     }
 }
-

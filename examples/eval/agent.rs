@@ -1,0 +1,93 @@
+//! A client that asks a real server over its streams.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::Result;
+
+/// A server and the pipes to it.
+pub(crate) struct Agent {
+    process: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    next_id: u64,
+}
+
+/// A reply: what was sent to the agent, and the hits in it, best first.
+pub(crate) struct Reply {
+    pub(crate) text: String,
+    pub(crate) hits: Vec<Value>,
+}
+
+impl Agent {
+    /// Starts `serve` on a folder and its memory, and shakes hands.
+    pub(crate) fn start(program: &Path, notes: &Path, db: &Path) -> Result<Agent> {
+        let mut process = Command::new(program)
+            .args(["serve", "--db"])
+            .arg(db)
+            .arg("--source")
+            .arg(notes)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let to = process.stdin.take().ok_or("the server has no stdin")?;
+        let from = BufReader::new(process.stdout.take().ok_or("the server has no stdout")?);
+        let mut agent = Agent { process, to, from, next_id: 1 };
+        agent.ask(
+            "initialize",
+            json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "eval", "version": "1"},
+            }),
+        )?;
+        Ok(agent)
+    }
+
+    /// Searches.
+    pub(crate) fn search(&mut self, arguments: Value) -> Result<Reply> {
+        let params = json!({"name": "MemorySearch", "arguments": arguments});
+        let mut result = self.ask("tools/call", params)?;
+        let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+        if result["isError"] == json!(true) {
+            return Err(text.into());
+        }
+        let hits = match result["structuredContent"]["hits"].take() {
+            Value::Array(hits) => hits,
+            _ => Vec::new(),
+        };
+        Ok(Reply { text, hits })
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        writeln!(self.to, "{request}")?;
+        loop {
+            let mut line = String::new();
+            if self.from.read_line(&mut line)? == 0 {
+                return Err("the server ended early".into());
+            }
+            let mut reply: Value = serde_json::from_str(&line)?;
+            if reply["id"] == json!(id) {
+                return match reply.get("error") {
+                    Some(error) => Err(error.to_string().into()),
+                    None => Ok(reply["result"].take()),
+                };
+            }
+        }
+    }
+
+    /// Ends the server in order.
+    pub(crate) fn stop(self) -> Result<()> {
+        let Agent { mut process, to, .. } = self;
+        drop(to);
+        process.wait()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! `make eval`: how well the memory finds, measured with questions whose answers are known.
+//!
+//! Two collections: Cranfield (1,400 abstracts, 225 questions; the folder `CRANFIELD` has it), and
+//! the journals and conversations under `tests/data/eval`, where an answer often stands beside the
+//! paragraph that names the thing. Both are compiled by the program and asked over MCP on the
+//! standard streams of a real process; the rankings that they are compared with are made in the
+//! same run. Intervals are those of a paired bootstrap with a fixed seed, so that two runs of one
+//! program print the same.
+//!
+//! Usage: `eval PATH-OF-REMINDB [--json] [--odd | --even]`. What is tuned is chosen on one half of the
+//! questions and confirmed on the other.
+
+mod agent;
+mod cranfield;
+mod journals;
+mod measure;
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use serde_json::json;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("eval: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let usage = "usage: eval PATH-OF-REMINDB [--json] [--odd | --even]";
+    let (mut program, mut is_json, mut half) = (None, false, Half::Both);
+    for arg in std::env::args().skip(1) {
+        match arg.as_str() {
+            "--json" => is_json = true,
+            "--odd" => half = Half::Odd,
+            "--even" => half = Half::Even,
+            _ => program = Some(arg),
+        }
+    }
+    let program = program.ok_or(usage)?;
+    let program = Path::new(&program).canonicalize()?;
+    let folder = std::env::var_os("CRANFIELD").map(PathBuf::from).unwrap_or_default();
+    if !folder.join("cranqrel").is_file() {
+        let what = "there is no Cranfield collection in";
+        let hint = "set CRANFIELD to the folder with cran.all.1400, cran.qry and cranqrel";
+        return Err(format!("{what} `{}`; {hint}", folder.display()).into());
+    }
+    let cranfield = cranfield::evaluate(&program, &folder, half)?;
+    let journals = journals::evaluate(&program)?;
+    if !is_json {
+        return say(&format!("{cranfield}\n{journals}"));
+    }
+    let all = json!({"cranfield": cranfield.to_json(), "journals": journals.to_json()});
+    say(&format!("{all:#}\n"))
+}
+
+/// Which questions are asked, by their ordinal.
+#[derive(Clone, Copy)]
+enum Half {
+    Both,
+    Odd,
+    Even,
+}
+
+impl Half {
+    fn has(self, ordinal: u32) -> bool {
+        match self {
+            Half::Both => true,
+            Half::Odd => ordinal % 2 == 1,
+            Half::Even => ordinal.is_multiple_of(2),
+        }
+    }
+}
+
+fn say(text: &str) -> Result<()> {
+    use std::io::Write;
+    Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
+}
+
+/// Makes a folder for notes that reading does not warm: no question shall change the next answer.
+fn still_folder(notes: &Path) -> Result<()> {
+    fs::create_dir_all(notes.join(".remindb"))?;
+    let settings = json!({"temperature": {"access_boost": 0}});
+    Ok(fs::write(notes.join(".remindb/config.json"), settings.to_string())?)
+}
+
+/// Compiles a folder of notes with the program, as a user does.
+fn compile(program: &Path, notes: &Path, db: &Path) -> Result<()> {
+    let ran = Command::new(program).arg("compile").arg(notes).arg("--db").arg(db).output()?;
+    match ran.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&ran.stderr).into()),
+    }
+}
+
+/// Every word of a question, quoted and ORed: all that plain full-text search needs.
+fn ored(question: &str) -> String {
+    let words = question.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+    words.map(|it| format!("\"{it}\"")).collect::<Vec<_>>().join(" OR ")
+}

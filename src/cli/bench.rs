@@ -1,0 +1,291 @@
+//! `remindb bench`: what an agent saves against listing, reading and grepping files.
+//!
+//! Both sides are counted in cl100k tokens and at equal information: what was asked for has to be
+//! in what was sent. Both get their best guess first. Without a memory that is `grep` and then the
+//! files with most of the question's words, whole; with one it is a search and then its hits. The
+//! notes are copied into a folder of their own, so that nothing of the user's is written to.
+
+mod naive;
+
+use std::fs::{self, DirBuilder};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::args::Bench;
+use super::{Failure, Outcome, World, absolute, options};
+use crate::clock::Millis;
+use crate::memory::Memory;
+use crate::query::{self, Answer, Delta, Fetch, Search, Show, Tree};
+use crate::scan::{self, Rules};
+use crate::store::reader::{Head, Reader};
+use crate::{text, tokens};
+use naive::Note;
+
+/// Tokens of each reply, when no budget is given.
+const BUDGET_DEFAULT: u32 = 1_000;
+/// Hits that are fetched before a search counts as failed.
+const FETCHES_MAX: usize = 10;
+/// Nodes among which the one to fetch is chosen.
+const NODES_MAX: usize = 10_000;
+/// Characters of a question in the table.
+const NAME_CHARS: usize = 40;
+/// What is added to a note, to see what it costs to learn of it.
+const ADDED: &str =
+    "\n\n## Added by the benchmark\n\nOne more paragraph, so that something is new.\n";
+
+/// What one thing takes, in tokens; `None` where it was not to be had.
+struct Row {
+    scenario: String,
+    naive: Option<u32>,
+    remindb: Option<u32>,
+    /// An outline is less than the texts, so it is no part of the total.
+    is_in_total: bool,
+}
+
+pub(super) fn run(args: Bench, world: &mut World<'_>) -> Result<Outcome, Failure> {
+    let dir = absolute(&args.dir)?;
+    let budget = args.budget.unwrap_or(BUDGET_DEFAULT);
+    let place = Place::new(world.clock.now())?;
+    let notes = copied(&dir, &place.notes())?;
+    if notes.is_empty() {
+        let what = format!("no notes in `{}`; there is nothing to compare", dir.display());
+        return Err(Failure::Because(what));
+    }
+    let memory = Memory::create(&place.db())?;
+    memory.compile(&place.notes(), "bench")?;
+    let reader = Reader::open(&place.db())?;
+    let mut rows = vec![tree(&reader, &notes)?];
+    for query in &args.queries {
+        rows.push(search(&reader, &notes, query, budget)?);
+    }
+    rows.extend(fetch(&reader, &notes, budget)?);
+    rows.extend(delta(&memory, &reader, &notes, &place)?);
+    world.say(if args.is_json { json_of(&rows) } else { table(&rows) })?;
+    Ok(Outcome::Done)
+}
+
+/// A folder that only we read, and that is gone at the end.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(now: Millis) -> Result<Place, Failure> {
+        let name = format!("remindb-bench-{}-{}", std::process::id(), now.0);
+        let folder = std::env::temp_dir().join(name);
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&folder)?;
+        let place = Place(folder.canonicalize()?);
+        fs::create_dir(place.notes())?;
+        Ok(place)
+    }
+
+    fn notes(&self) -> PathBuf {
+        self.0.join("notes")
+    }
+
+    fn db(&self) -> PathBuf {
+        self.0.join("memory.db")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // What stays behind is in the folder for temporary files.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The notes of a folder that a compile would read, copied to another.
+fn copied(dir: &Path, to: &Path) -> Result<Vec<Note>, Failure> {
+    if !dir.is_dir() {
+        return Err(Failure::Because(format!("`{}` is no folder", dir.display())));
+    }
+    let gitignore = options(false, false)?.gitignore;
+    let (rules, _) = Rules::load(dir, gitignore).map_err(Failure::Because)?;
+    let mut notes = Vec::new();
+    for found in scan::walk(&rules, dir).found {
+        let Ok(bytes) = fs::read(&found.full) else { continue };
+        let copy = to.join(&found.path);
+        if let Some(folder) = copy.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(&copy, &bytes)?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        notes.push(Note { path: found.path, text });
+    }
+    Ok(notes)
+}
+
+/// An outline of everything, against listing and reading everything.
+fn tree(reader: &Reader, notes: &[Note]) -> Result<Row, Failure> {
+    let ask = Tree { root: None, levels: query::TREE_LEVELS, budget: Some(u32::MAX) };
+    let outline = query::tree(reader, &ask)?;
+    let naive = notes.iter().map(Note::tokens).fold(naive::listing(notes), u32::saturating_add);
+    let remindb = Some(tokens::count(&outline.text));
+    Ok(Row { scenario: "tree".to_owned(), naive: Some(naive), remindb, is_in_total: false })
+}
+
+/// What a question is answered by.
+struct Wanted {
+    /// A part of the text that has to be sent, white space folded.
+    text: String,
+    /// The file that has it, where that is known.
+    path: Option<String>,
+}
+
+impl Wanted {
+    fn is_in(&self, sent: &str) -> bool {
+        !self.text.is_empty() && text::fold(sent).contains(&self.text)
+    }
+}
+
+/// `QUESTION`, or `QUESTION => PART OF THE ANSWER`.
+fn search(reader: &Reader, notes: &[Note], typed: &str, budget: u32) -> Result<Row, Failure> {
+    let (question, answer) = match typed.split_once(" => ") {
+        Some((question, answer)) => (question, Some(answer)),
+        None => (typed, None),
+    };
+    let ask = Search { query: question, budget: Some(budget), ..Search::default() };
+    let found = query::search(reader, &ask)?;
+    let ids = ids(&found);
+    let wanted = match answer {
+        Some(answer) => Some(Wanted { text: text::fold(answer), path: None }),
+        None => best(reader, &ids)?,
+    };
+    let scenario = format!("search: {}", text::cut(question, NAME_CHARS));
+    let Some(wanted) = wanted else {
+        return Ok(Row { scenario, naive: None, remindb: None, is_in_total: true });
+    };
+    let naive = naive::search(notes, &query::marks(question), |note| match &wanted.path {
+        Some(path) => *path == note.path,
+        None => wanted.is_in(&note.text),
+    });
+    let mut sent = tokens::count(&found.text);
+    let mut is_there = wanted.is_in(&found.text);
+    for id in ids.iter().take(FETCHES_MAX) {
+        if is_there {
+            break;
+        }
+        let text = fetched(reader, id, budget)?.text;
+        sent = sent.saturating_add(tokens::count(&text));
+        is_there = wanted.is_in(&text);
+    }
+    Ok(Row { scenario, naive, remindb: is_there.then_some(sent), is_in_total: true })
+}
+
+/// The ids of a search's hits, best first.
+fn ids(answer: &Answer) -> Vec<String> {
+    let hits = answer.structured["hits"].as_array();
+    let id = |hit: &Value| hit["id"].as_str().map(str::to_owned);
+    hits.into_iter().flatten().filter_map(id).collect()
+}
+
+/// The best hit that says more than a heading, where nobody named the answer.
+fn best(reader: &Reader, ids: &[String]) -> Result<Option<Wanted>, Failure> {
+    let mut fallback = None;
+    for id in ids {
+        let Some(head) = reader.head(id)? else { continue };
+        let is_heading = head.node_type == "heading";
+        let wanted = wanted(reader, head)?;
+        if !is_heading {
+            return Ok(Some(wanted));
+        }
+        fallback.get_or_insert(wanted);
+    }
+    Ok(fallback)
+}
+
+fn wanted(reader: &Reader, head: Head) -> Result<Wanted, Failure> {
+    let content = reader.contents(&[head.key])?.remove(&head.key).unwrap_or_default();
+    Ok(Wanted { text: text::fold(&content), path: head.path })
+}
+
+fn fetched(reader: &Reader, id: &str, budget: u32) -> Result<Answer, Failure> {
+    let ask = Fetch { anchor: id, budget: Some(budget), levels: query::FETCH_LEVELS };
+    Ok(query::fetch(reader, &ask)?)
+}
+
+/// A node with what stands around it, against the whole file: one of the middling nodes of the
+/// largest file.
+fn fetch(reader: &Reader, notes: &[Note], budget: u32) -> Result<Option<Row>, Failure> {
+    let Some(note) = notes.iter().max_by_key(|it| it.text.len()) else { return Ok(None) };
+    let roots = reader.roots(NODES_MAX)?;
+    let mut nodes: Vec<Head> = Vec::new();
+    for root in roots.iter().filter(|it| it.path.as_ref() == Some(&note.path)) {
+        nodes.extend(reader.descendants(root.key, query::FETCH_LEVELS, NODES_MAX)?);
+    }
+    nodes.sort_by_key(|it| it.tokens);
+    // Between the first and the second quarter by size.
+    let Some(node) = nodes.get(nodes.len() * 3 / 8).cloned() else { return Ok(None) };
+    let text = fetched(reader, &node.id, budget)?.text;
+    let is_there = wanted(reader, node)?.is_in(&text);
+    let remindb = is_there.then(|| tokens::count(&text));
+    let naive = Some(note.tokens());
+    Ok(Some(Row { scenario: "fetch".to_owned(), naive, remindb, is_in_total: true }))
+}
+
+/// What changed since the last look, against reading the changed file again.
+fn delta(
+    memory: &Memory,
+    reader: &Reader,
+    notes: &[Note],
+    place: &Place,
+) -> Result<Option<Row>, Failure> {
+    let Some(note) = notes.iter().find(|it| it.path.ends_with(".md")) else { return Ok(None) };
+    let since = reader.snapshots()?.last;
+    let changed = format!("{}{ADDED}", note.text.trim_end());
+    fs::write(place.notes().join(&note.path), &changed)?;
+    let report = memory.compile(&place.notes(), "bench: one section more")?;
+    let ask = Delta { since, show: Show::Texts, ..Delta::default() };
+    let text = format!("{report}\n{}", query::delta(reader, &ask)?.text);
+    let is_there = ADDED.lines().all(|line| text.contains(line.trim_start_matches("## ")));
+    let remindb = is_there.then(|| tokens::count(&text));
+    let naive = Some(tokens::count(&changed));
+    Ok(Some(Row { scenario: "delta".to_owned(), naive, remindb, is_in_total: true }))
+}
+
+/// In percent; `None` where one side has no figure.
+fn saved(naive: Option<u32>, remindb: Option<u32>) -> Option<f64> {
+    let (naive, remindb) = naive.filter(|it| 0 < *it).zip(remindb)?;
+    Some(100.0 * (1.0 - f64::from(remindb) / f64::from(naive)))
+}
+
+/// Both sides of what both sides got.
+fn total(rows: &[Row]) -> (u32, u32) {
+    let both = rows.iter().filter(|it| it.is_in_total).filter_map(|it| it.naive.zip(it.remindb));
+    both.fold((0, 0), |(a, b), (c, d)| (u32::saturating_add(a, c), u32::saturating_add(b, d)))
+}
+
+fn table(rows: &[Row]) -> String {
+    let cell = |it: Option<u32>| it.map_or("not found".to_owned(), |it| it.to_string());
+    let percent = |it: Option<f64>| it.map_or("n/a".to_owned(), |it| format!("{it:+.1}%"));
+    let (naive, remindb) = total(rows);
+    let mut lines = vec![["scenario", "naive (tok)", "remindb (tok)", "saved"].map(str::to_owned)];
+    lines.push(lines[0].each_ref().map(|it| "-".repeat(it.len())));
+    lines.extend(rows.iter().map(|row| {
+        let Row { scenario, naive, remindb, .. } = row;
+        [scenario.clone(), cell(*naive), cell(*remindb), percent(saved(*naive, *remindb))]
+    }));
+    let all = saved(Some(naive), Some(remindb));
+    lines.push(["total".to_owned(), naive.to_string(), remindb.to_string(), percent(all)]);
+    let width = lines.iter().map(|it| it[0].chars().count()).max().unwrap_or(0);
+    let line = |it: &[String; 4]| {
+        let [name, naive, remindb, saved] = it;
+        format!("{name:<width$}  {naive:>11}  {remindb:>13}  {saved:>6}\n")
+    };
+    lines.iter().map(line).collect()
+}
+
+fn json_of(rows: &[Row]) -> String {
+    let row = |it: &Row| {
+        let saved = saved(it.naive, it.remindb);
+        json!({"scenario": it.scenario, "naive": it.naive, "remindb": it.remindb, "saved": saved})
+    };
+    let (naive, remindb) = total(rows);
+    let saved = saved(Some(naive), Some(remindb));
+    let total = json!({"naive": naive, "remindb": remindb, "saved": saved});
+    let rows: Vec<Value> = rows.iter().map(row).collect();
+    format!("{:#}\n", json!({"rows": rows, "total": total}))
+}

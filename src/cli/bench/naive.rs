@@ -1,0 +1,89 @@
+//! What an agent without a memory sends for: lists of files, lines with words, whole files.
+
+use std::cmp::Reverse;
+
+use crate::tokens;
+
+/// A file of notes.
+pub(super) struct Note {
+    /// Relative to the folder.
+    pub(super) path: String,
+    pub(super) text: String,
+}
+
+impl Note {
+    /// Tokens of reading it.
+    pub(super) fn tokens(&self) -> u32 {
+        tokens::count(&self.text)
+    }
+}
+
+/// Tokens of the list of all files.
+pub(super) fn listing(notes: &[Note]) -> u32 {
+    tokens::count(&notes.iter().map(|it| format!("./{}\n", it.path)).collect::<String>())
+}
+
+/// Tokens until the answer was sent: every line with a word of the question, as `grep` shows it,
+/// and the files with most of the words, whole, up to the one that `has` the answer. `None` when no
+/// such file has it.
+pub(super) fn search(notes: &[Note], words: &[String], has: impl Fn(&Note) -> bool) -> Option<u32> {
+    let mut lines = String::new();
+    let mut matched: Vec<(usize, usize, &Note)> = Vec::new();
+    for note in notes {
+        let mut seen = vec![false; words.len()];
+        let mut n_lines = 0;
+        for (line, nth) in note.text.lines().zip(1..) {
+            let lower = line.to_lowercase();
+            let mut is_match = false;
+            for (word, seen) in words.iter().zip(&mut seen) {
+                let is_here = lower.contains(word.as_str());
+                *seen |= is_here;
+                is_match |= is_here;
+            }
+            if is_match {
+                n_lines += 1;
+                lines += &format!("{}:{nth}:{line}\n", note.path);
+            }
+        }
+        if 0 < n_lines {
+            matched.push((seen.iter().filter(|it| **it).count(), n_lines, note));
+        }
+    }
+    matched
+        .sort_by_key(|&(n_words, n_lines, note)| Reverse((n_words, n_lines, Reverse(&note.path))));
+    let mut sent = tokens::count(&lines);
+    for (_, _, note) in matched {
+        sent = sent.saturating_add(note.tokens());
+        if has(note) {
+            return Some(sent);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(path: &str, text: &str) -> Note {
+        Note { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    #[test]
+    fn the_best_files_are_read_until_the_answer_is_there() {
+        let notes = [
+            note("a.md", "The lease\nand the lock."),
+            note("b.md", "A lease."),
+            note("c.md", "Nothing."),
+        ];
+        let words = ["lease".to_owned(), "lock".to_owned()];
+        let lines = "a.md:1:The lease\na.md:2:and the lock.\nb.md:1:A lease.\n";
+        let grepped = tokens::count(lines);
+        let first = grepped + notes[0].tokens();
+        assert_eq!(search(&notes, &words, |it| it.path == "a.md"), Some(first));
+        let both = first + notes[1].tokens();
+        assert_eq!(search(&notes, &words, |it| it.path == "b.md"), Some(both));
+        assert_eq!(search(&notes, &words, |it| it.path == "c.md"), None);
+        assert_eq!(search(&notes, &[], |_| true), None);
+    }
+}

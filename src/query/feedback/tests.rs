@@ -1,0 +1,67 @@
+//! What feedback promises.
+
+use super::*;
+
+/// Ten sections about nothing in particular, worth little.
+fn strangers() -> Vec<(String, f64)> {
+    (0..10)
+        .map(|nth| (format!("Filler number{nth} about things{nth} and more{nth}."), 0.2))
+        .collect()
+}
+
+/// How alike each of `told` is to the best, two digits each.
+#[track_caller]
+fn check(told: &[(&str, f64)], alike: expect_test::Expect) {
+    let strangers = strangers();
+    let all: Vec<(&str, f64)> = told
+        .iter()
+        .copied()
+        .chain(strangers.iter().map(|(text, worth)| (&**text, *worth)))
+        .collect();
+    let texts: Vec<Vec<&str>> = all.iter().map(|(text, _)| vec![*text]).collect();
+    let worth: Vec<f64> = all.iter().map(|(_, worth)| *worth).collect();
+    let found = likeness(&texts, &worth).expect("there are enough sections");
+    let shown: Vec<String> = found.iter().take(told.len()).map(|it| format!("{it:.2}")).collect();
+    alike.assert_eq(&shown.join(" "));
+}
+
+#[test]
+fn what_shares_words_with_the_best_gains() {
+    check(
+        &[
+            ("The lease of a lock expires after thirty seconds.", 1.0),
+            ("A lock whose lease expired is taken over.", 0.9),
+            ("Expired leases are taken over by another holder.", 0.3),
+            ("The garden needs water.", 0.3),
+        ],
+        expect_test::expect!["1.00 0.97 0.72 0.19"],
+    );
+}
+
+#[test]
+fn scripts_without_spaces_have_words_too() {
+    check(
+        &[("日本語の検索について。", 1.0), ("検索の方法。", 0.3), ("天気がいい。", 0.3)],
+        expect_test::expect!["1.00 0.36 0.25"],
+    );
+}
+
+#[test]
+fn few_sections_teach_nothing() {
+    let texts = vec![vec!["The lease of a lock."]; SECTIONS_MIN - 1];
+    assert_eq!(likeness(&texts, &[1.0; SECTIONS_MIN - 1]), None);
+    assert_eq!(likeness(&vec![vec![""]; 50], &[1.0; 50]), None);
+    assert_eq!(likeness(&[], &[]), None);
+}
+
+#[test]
+fn endings_are_cut() {
+    let mut buffer = String::new();
+    let mut stem = |word: &str| {
+        stem_into(&mut buffer, word);
+        buffer.clone()
+    };
+    assert_eq!(stem("Compiling"), stem("compiled"));
+    assert_eq!(stem("leases"), stem("lease"));
+    assert_eq!((stem("bus"), stem("Ärger"), stem("")), ("bus".into(), "ärger".into(), "".into()));
+}
