@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use lexopt::prelude::*;
 
-use super::setup::{Client, Scope};
+use super::setup::Scope;
 use crate::config::Transport;
 
 pub(crate) use command::{
