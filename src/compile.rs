@@ -31,6 +31,7 @@ use crate::scan::{self, Found};
 use crate::seeds;
 use crate::store::{Batch, StoreError, Writer};
 use crate::workspace::{Workspace, WorkspaceError};
+use ingest::Groups;
 use plan::Plan;
 pub(crate) use watch::Watch;
 
@@ -328,9 +329,10 @@ fn carry_out(
                 stopped.set(stop);
                 goes_on
             });
-            let first = ingest::first_group(&mut files);
+            let mut groups = Groups::new(&mut files, plan);
+            let first = groups.next();
             writer.write(&message, &plan.root, now, |batch| {
-                let ingested = ingest::ingest(batch, plan, first, &mut files, now)?;
+                let ingested = ingest::ingest(batch, plan, first, groups, now)?;
                 stopped.replace(Ok(()))?;
                 let reseeded = reseed(batch, plan, request.seeding)?;
                 in_time().map(|()| (ingested, reseeded))

@@ -2,11 +2,13 @@
 //! that changed a text, or anything that a reference was or could have been resolved by.
 //!
 //! [`Stale`] collects what a write made doubtful. [`Stale::settle`] puts it right, in the same
-//! transaction, and looks at nothing else: what a write costs follows what it changed.
+//! transaction, and looks at nothing else: what a write costs follows what it changed. What a write
+//! adds has ascending keys, so that it is told by where they begin and takes no memory.
 
 pub(super) mod check;
 mod index;
 mod names;
+mod new;
 mod renew;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use index::Rows;
 pub(super) use index::ids;
 use names::{file_names, name_file, path_of};
+use new::Newest;
 pub(super) use renew::{read_again, read_all};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -34,8 +37,10 @@ macro_rules! reference_columns {
 use reference_columns;
 
 /// What a write made doubtful so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Stale {
+    /// What has a greater key is new.
+    newest: Newest,
     /// Names of what came, went, changed or moved.
     names: BTreeSet<Name>,
     /// The same, by file.
@@ -73,6 +78,22 @@ pub(super) fn name(label: &str) -> Option<i64> {
 }
 
 impl Stale {
+    /// Nothing is doubtful of what there is now.
+    pub(super) fn begin(conn: &Connection) -> Result<Stale, StoreError> {
+        Ok(Stale::since(Newest::of(conn)?))
+    }
+
+    fn since(newest: Newest) -> Stale {
+        Stale {
+            newest,
+            names: BTreeSet::new(),
+            inside: BTreeSet::new(),
+            files: BTreeSet::new(),
+            moved: BTreeSet::new(),
+            references: BTreeSet::new(),
+        }
+    }
+
     /// A node is new.
     pub(super) fn came(
         &mut self,
@@ -80,8 +101,12 @@ impl Stale {
         said: &Said<'_>,
         id: &str,
     ) -> Result<(), StoreError> {
-        self.names.insert(Name::of_id(id));
-        self.stands(said);
+        if said.key.0 <= self.newest.node {
+            self.names.insert(Name::of_id(id));
+            self.stands(said);
+        } else if said.tells_of_file() {
+            self.tells_of(said.file);
+        }
         self.add_references(conn, said.key, &parsed(said.node_type, said.content))
     }
 
@@ -97,7 +122,7 @@ impl Stale {
             self.stands(&Said { label: old_label, ..*said });
             self.stands(said);
         } else if said.tells_of_file() {
-            self.files.extend(said.file);
+            self.tells_of(said.file);
         }
         conn.prepare_cached(FORGET)
             .and_then(|mut it| it.execute([said.key.0]))
@@ -135,7 +160,12 @@ impl Stale {
         self.stands(said);
     }
 
-    /// A file is new, or its path is another.
+    /// A file is new.
+    pub(super) fn began(&mut self, file: FileId) {
+        self.tells_of(Some(file));
+    }
+
+    /// A file's path is another, or it may be new.
     pub(super) fn renamed(&mut self, file: FileId) {
         self.moved.insert(file);
     }
@@ -159,8 +189,12 @@ impl Stale {
         self.names.insert(name);
         self.inside.extend(said.file.map(|file| (file, name)));
         if said.tells_of_file() {
-            self.files.extend(said.file);
+            self.tells_of(said.file);
         }
+    }
+
+    fn tells_of(&mut self, file: Option<FileId>) {
+        self.files.extend(file.filter(|it| it.0 <= self.newest.file));
     }
 
     fn add_references(
@@ -171,7 +205,9 @@ impl Stale {
     ) -> Result<(), StoreError> {
         for reference in references {
             let id = insert(conn, source, Origin::Parsed, reference)?;
-            self.references.insert(id);
+            if id <= self.newest.reference {
+                self.references.insert(id);
+            }
         }
         Ok(())
     }
@@ -186,13 +222,18 @@ impl Stale {
         Ok(())
     }
 
-    /// How much is doubtful.
+    /// How much is held.
     pub(super) fn len(&self) -> usize {
         self.names.len() + self.inside.len() + self.references.len()
     }
 
     /// Resolves what is doubtful.
-    pub(super) fn settle(mut self, conn: &Connection) -> Result<(), StoreError> {
+    pub(super) fn settle(&mut self, conn: &Connection) -> Result<(), StoreError> {
+        let settled = Stale::begin(conn)?;
+        std::mem::replace(self, settled).resolve(conn)
+    }
+
+    fn resolve(mut self, conn: &Connection) -> Result<(), StoreError> {
         const INSIDE: &str = "
             WITH RECURSIVE inside (key) AS (
                 SELECT key FROM node WHERE parent IS NULL AND file = ?1
@@ -222,38 +263,69 @@ impl Stale {
         for file in files {
             self.scope(conn, file)?;
         }
-        self.references.extend(wanting(conn, &self.names)?);
-        resolve_rows(conn, self.references)
+        let Stale { newest, names, mut references, .. } = self;
+        let mut wanting = Wanting { conn, newest: newest.reference, found: &mut references };
+        for name in names {
+            wanting.add(name)?;
+        }
+        new::names(&mut wanting, newest)?;
+        references.retain(|it| *it <= newest.reference);
+        resolve_all(conn, references, newest.reference)
     }
 }
 
-/// The rows that want one of the names.
-fn wanting(conn: &Connection, names: &BTreeSet<Name>) -> Result<Vec<i64>, StoreError> {
-    const WANTING: &str = "SELECT reference FROM wanted WHERE name = ?1";
-    let mut found = Vec::new();
-    let mut query = conn.prepare_cached(WANTING).doing("look who wants a name")?;
-    for name in names {
-        let rows = query.query_map([name.0], |row| row.get(0)).doing("look who wants a name")?;
-        for row in rows {
-            found.push(row.doing("look who wants a name")?);
+/// Collects the rows that want a name and are older than the write: it resolves its own anyway.
+struct Wanting<'a> {
+    conn: &'a Connection,
+    newest: i64,
+    found: &'a mut BTreeSet<i64>,
+}
+
+impl Wanting<'_> {
+    fn add(&mut self, name: Name) -> Result<(), StoreError> {
+        const WANTING: &str = "SELECT reference FROM wanted WHERE name = ?1 AND reference <= ?2";
+        if self.newest == 0 {
+            return Ok(());
         }
+        let mut query = self.conn.prepare_cached(WANTING).doing("look who wants a name")?;
+        let rows = query.query_map([name.0, self.newest], |row| row.get(0));
+        for row in rows.doing("look who wants a name")? {
+            self.found.insert(row.doing("look who wants a name")?);
+        }
+        Ok(())
     }
-    Ok(found)
 }
 
 /// Resolves those references; what no longer exists is passed over.
 pub(super) fn resolve_rows(conn: &Connection, ids: BTreeSet<i64>) -> Result<(), StoreError> {
+    resolve_all(conn, ids, i64::MAX)
+}
+
+/// Resolves those references, and all that are newer than `newest`.
+fn resolve_all(conn: &Connection, ids: BTreeSet<i64>, newest: i64) -> Result<(), StoreError> {
+    const NEXT: &str = "SELECT id FROM reference WHERE ?1 < id ORDER BY id LIMIT 1000";
     const POINT: &str = "UPDATE reference SET target = ?2, candidates = ?3 WHERE id = ?1";
     let mut resolver = Resolver::new(Rows { conn });
     let mut point = conn.prepare_cached(POINT).doing("resolve a reference")?;
-    for id in ids {
+    let mut next = conn.prepare_cached(NEXT).doing("resolve a reference")?;
+    let mut resolve = |id: i64| -> Result<(), StoreError> {
         if let Some((was, is)) = look(conn, &mut resolver, id)?
             && is != was
         {
             point.execute(params![id, is.0, is.1]).doing("resolve a reference")?;
         }
+        Ok(())
+    };
+    ids.into_iter().try_for_each(&mut resolve)?;
+    let mut last = newest;
+    loop {
+        let ids: rusqlite::Result<Vec<i64>> =
+            next.query_map([last], |row| row.get(0)).and_then(Iterator::collect);
+        let ids = ids.doing("resolve a reference")?;
+        let Some(&newest) = ids.last() else { return Ok(()) };
+        ids.into_iter().try_for_each(&mut resolve)?;
+        last = newest;
     }
-    Ok(())
 }
 
 /// Key of the target, and ids of the candidates.

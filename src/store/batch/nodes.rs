@@ -165,6 +165,7 @@ impl Batch<'_> {
                 ])
             })
             .doing("add a node")?;
+        self.index_later(NodeKey(key))?;
         self.stale.came(self.tx, &said(NodeKey(key), node, place), &id)?;
         let heat = Heat::birth(self.attended);
         self.tx
@@ -233,6 +234,7 @@ impl Batch<'_> {
 
     pub(super) fn take_out(&mut self, old: &Stored, conflict: Conflict) -> Result<(), StoreError> {
         const REMOVE: &str = "DELETE FROM node WHERE key = ?1";
+        self.index_before(old.key)?;
         self.touch(old.place.into())?;
         self.record(Op::Rem, old, None, conflict)?;
         self.stale.goes(&said_before(old), &old.id.to_string());
@@ -259,6 +261,7 @@ impl Batch<'_> {
                    name = ?7
              WHERE key = ?1";
         let hash = hash.to_string();
+        self.index_before(old.key)?;
         self.tx
             .prepare_cached(SET)
             .and_then(|mut it| {
@@ -277,7 +280,7 @@ impl Batch<'_> {
     }
 
     fn set_structure(
-        &self,
+        &mut self,
         key: NodeKey,
         new: &NewNode<'_>,
         format: Format,
@@ -306,6 +309,7 @@ impl Batch<'_> {
                 ])
             })
             .doing("change a node's place")?;
+        self.index_before(key)?;
         // Apart from the rest, since changing an indexed column rewrites the node's index entries.
         self.tx
             .prepare_cached(SET_TRAIL)
