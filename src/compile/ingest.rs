@@ -39,16 +39,14 @@ const FORMER_MAX: u32 = 16;
 
 /// The files in groups that are aligned together, known ones first.
 pub(super) struct Groups<'a> {
-    files: &'a mut dyn Iterator<Item = Source>,
+    pub(super) files: &'a mut dyn Iterator<Item = Source>,
     /// Those to come that have a row.
-    n_known: usize,
+    pub(super) n_known: usize,
+    /// Of all of them together, as they looked.
+    pub(super) bytes: i64,
 }
 
-impl<'a> Groups<'a> {
-    pub(super) fn new(files: &'a mut dyn Iterator<Item = Source>, plan: &Plan) -> Groups<'a> {
-        Groups { files, n_known: plan.changed.len().saturating_sub(plan.n_new) }
-    }
-
+impl Groups<'_> {
     /// As many files as fit into one group; none at the end.
     pub(super) fn next(&mut self) -> Vec<Source> {
         let mut group = Vec::new();
@@ -77,8 +75,7 @@ pub(super) fn ingest(
     now: Millis,
 ) -> Result<(Vec<FileWarning>, Vec<Purged>), CompileError> {
     let root = batch.root(&plan.root)?;
-    let bytes: i64 = plan.changed.iter().map(|it| it.look.size).sum();
-    if MANY_BYTES <= bytes {
+    if MANY_BYTES <= rest.bytes {
         batch.expect_many()?;
     }
     // What another process did since the plan was made stands; the next compile looks at it.

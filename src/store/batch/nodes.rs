@@ -13,6 +13,9 @@ use crate::store::record::stored_columns;
 use crate::store::{Doing, FileId, NodeKey, Place, StoreError, Stored};
 use crate::tree::{Format, Node, NodeType};
 
+/// Texts of which it is remembered what ids they had and have.
+const KNOWN_IDS_MAX: usize = 16 * 1024;
+
 /// A node as it shall be.
 pub(crate) struct NewNode<'a> {
     pub(crate) node: &'a Node,
@@ -339,6 +342,10 @@ impl Batch<'_> {
     /// A text that is there a thousand times must not look a thousand times for the same ids, so
     /// that what was found out is kept.
     fn fresh_id(&mut self, new: &NewNode<'_>) -> Result<NodeId, StoreError> {
+        if KNOWN_IDS_MAX <= self.taken.len() + self.former.len() {
+            self.taken.clear();
+            self.former.clear();
+        }
         let text = (new.node.node_type, new.hash);
         if !self.former.contains_key(&text) {
             let mut former = self.former_ids(text.0, text.1, u32::MAX)?;
