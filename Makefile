@@ -43,7 +43,7 @@ $(FUZZ_BIN):
 crash:                  ## minutes of kills, rivals, full disks and torn logs
 	cargo test --locked --test it crash::long:: -- --ignored --nocapture
 
-bench:                  ## what it takes, as ratios to the least work there is
+bench:                  ## what it takes, beside the least work there is (N=, MILLION=1, JSON=)
 	cargo bench --locked --bench ratios
 
 release:                ## one static, stripped file

@@ -20,8 +20,7 @@ impl Rows {
         let conn = Connection::open(db)?;
         let mut query = conn.prepare(
             "SELECT sql FROM sqlite_schema
-              WHERE sql IS NOT NULL AND name NOT LIKE 'node_fts_%' AND name NOT LIKE 'sqlite_%'
-                AND name <> 'node_fts_insert'",
+              WHERE sql IS NOT NULL AND name NOT LIKE 'node_fts_%' AND name NOT LIKE 'sqlite_%'",
         )?;
         let schema = query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
         let mut tables = Vec::new();

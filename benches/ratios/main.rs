@@ -191,7 +191,7 @@ fn answers(
 ) -> Outcome<()> {
     const SEARCH: &str = "
         SELECT rowid FROM node_fts
-         WHERE node_fts MATCH '\"tahadi\" OR \"lokimu\"'
+         WHERE node_fts MATCH '\"vedi\" OR \"lomu\"'
          ORDER BY bm25(node_fts, 4.0, 1.0, 0.5, 1.0)
          LIMIT 300";
     const WRITE: &str = "SELECT count(*) FROM cursor";
@@ -199,8 +199,8 @@ fn answers(
     let tree =
         format!("SELECT label FROM node WHERE parent = (SELECT key FROM node WHERE id = '{id}')");
     let anchor = format!(r#"{{"anchor":"{id}"}}"#);
-    let calls: [(&str, &str, &dyn Fn(usize) -> String, &str); 4] = [
-        ("search", "MemorySearch", &|_| r#"{"query":"tahadi lokimu"}"#.to_owned(), SEARCH),
+    let calls: [(&str, &str, Arguments<'_>, &str); 4] = [
+        ("search", "MemorySearch", &|_| r#"{"query":"vedi lomu"}"#.to_owned(), SEARCH),
         ("fetch", "MemoryFetch", &|_| anchor.clone(), &fetch),
         ("tree", "MemoryTree", &|_| format!(r#"{{"root":"{id}"}}"#), &tree),
         (
@@ -234,6 +234,9 @@ fn answers(
     }
     Ok(())
 }
+
+/// The arguments of a call, by its number.
+type Arguments<'a> = &'a dyn Fn(usize) -> String;
 
 /// The same at a sixteenth, a quarter and all of the notes.
 fn growth(table: &mut Table, dir: &Path, n_files: usize) -> Outcome<()> {
