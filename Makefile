@@ -50,7 +50,7 @@ watch:                  ## 10,000 reads beside a busy writer, and 1,000 of every
 storm:                  ## a client among 500 idle, 50 slow and 10,000 hasty ones, over HTTP
 	cargo test --locked --release --test it mcp_http::a_long_storm -- --ignored --nocapture
 
-bench:                  ## what it takes, as ratios to the least work there is
+bench:                  ## what it takes, beside the least work there is (N=, MILLION=1, JSON=)
 	cargo bench --locked --bench ratios
 
 eval:                   ## how well it finds, beside plain full-text search

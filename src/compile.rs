@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -31,11 +31,15 @@ use crate::scan::{self, Found};
 use crate::seeds;
 use crate::store::{Batch, StoreError, Writer};
 use crate::workspace::{Workspace, WorkspaceError};
+use ingest::Groups;
 use plan::Plan;
 pub(crate) use watch::Watch;
 
 /// Why a file is not compiled though its bytes can be read.
 const PARSER_FAILED: &str = "the parser failed on it; please report the file";
+
+/// A larger file is parsed while no other such is: on the way, it takes many times its size.
+const ALONE_BYTES: i64 = 1024 * 1024;
 
 /// What to compile, and how.
 pub(crate) struct Request<'a> {
@@ -268,7 +272,7 @@ pub(crate) fn compile(
     now: Millis,
 ) -> Result<Report, CompileError> {
     let plan = plan::make(writer, request, None)?;
-    carry_out(writer, request, &plan, now)
+    carry_out(writer, request, plan, now)
 }
 
 /// The same for one who does it again and again: leaves alone what is being written, and never
@@ -281,7 +285,7 @@ pub(crate) fn rescan(
 ) -> Result<Report, CompileError> {
     let mut plan = plan::make(writer, request, Some(watch))?;
     watch.defer(&mut plan, now);
-    let report = carry_out(writer, request, &plan, now)?;
+    let report = carry_out(writer, request, plan, now)?;
     watch.start();
     Ok(report)
 }
@@ -289,9 +293,11 @@ pub(crate) fn rescan(
 fn carry_out(
     writer: &Writer,
     request: &Request<'_>,
-    plan: &Plan,
+    mut plan: Plan,
     now: Millis,
 ) -> Result<Report, CompileError> {
+    // Of many files, the list is let go as they are read.
+    let changed = std::mem::take(&mut plan.changed);
     let Workspace { config, redactor, .. } = &*plan.workspace;
     let in_time = || match config.compile.wall_clock_timeout {
         // The clock counts milliseconds: what is shorter is over at once.
@@ -306,15 +312,24 @@ fn carry_out(
     let message = redactor.scrub(request.message).text;
     let oddities = plan.workspace.oddities().chain(plan.oddities.iter().cloned());
     let mut report = Report { warnings: oddities.map(Into::into).collect(), ..Report::default() };
-    if plan.is_done() && request.seeding == Seeding::AtBirth {
+    if changed.is_empty() && plan.is_done() && request.seeding == Seeding::AtBirth {
         return Ok(report);
     }
-    let n_files = plan.changed.len();
+    let n_files = changed.len();
+    let n_known = n_files.saturating_sub(plan.n_new);
+    let bytes = changed.iter().map(|it| it.look.size).sum();
     let n_threads = config.compile.max_parallelism.map_or(usize::MAX, |it| it as usize);
+    let alone = Mutex::new(());
     let outcome = scan::in_order(
-        plan.changed.clone(),
+        changed,
         request.n_threads.min(n_threads),
-        |it| read(it, &plan.workspace),
+        |it| {
+            let is_large = ALONE_BYTES < it.look.size;
+            let turn = is_large.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
+            let source = read(it, &plan.workspace);
+            drop(turn);
+            source
+        },
         |files| {
             let stopped = Cell::new(Ok(()));
             let mut n_done = 0;
@@ -328,11 +343,12 @@ fn carry_out(
                 stopped.set(stop);
                 goes_on
             });
-            let first = ingest::first_group(&mut files);
+            let mut groups = Groups { files: &mut files, n_known, bytes };
+            let first = groups.next();
             writer.write(&message, &plan.root, now, |batch| {
-                let ingested = ingest::ingest(batch, plan, first, &mut files, now)?;
+                let ingested = ingest::ingest(batch, &plan, first, groups, now)?;
                 stopped.replace(Ok(()))?;
-                let reseeded = reseed(batch, plan, request.seeding)?;
+                let reseeded = reseed(batch, &plan, request.seeding)?;
                 in_time().map(|()| (ingested, reseeded))
             })
         },

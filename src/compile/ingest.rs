@@ -20,6 +20,12 @@ use crate::tree::NodeType;
 /// Source bytes that are aligned together. More than this is not held in memory at once.
 const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// The same where all files to come are new and can lose nothing to each other.
+const NEW_BYTES_MAX: usize = 1024 * 1024;
+
+/// Source bytes to read from which on the nodes to come are many.
+const MANY_BYTES: i64 = 128 * 1024;
+
 /// A file that was written to so shortly before it was looked at may be written to again without
 /// looking different; its time is not trusted.
 const MTIME_TRUST_MS: i64 = 10;
@@ -31,16 +37,33 @@ const MTIME_AHEAD_MS: i64 = 60_000;
 /// Nodes that said the same before, of which one may be what says it again.
 const FORMER_MAX: u32 = 16;
 
-/// As many files as fit into one group, read before the database is locked.
-pub(super) fn first_group(files: &mut dyn Iterator<Item = Source>) -> Vec<Source> {
-    let mut group = Vec::new();
-    let mut bytes = 0;
-    while bytes < GROUP_BYTES_MAX {
-        let Some(file) = files.next() else { break };
-        bytes += file.size;
-        group.push(file);
+/// The files in groups that are aligned together, known ones first.
+pub(super) struct Groups<'a> {
+    pub(super) files: &'a mut dyn Iterator<Item = Source>,
+    /// Those to come that have a row.
+    pub(super) n_known: usize,
+    /// Of all of them together, as they looked.
+    pub(super) bytes: i64,
+}
+
+impl Groups<'_> {
+    /// As many files as fit into one group; none at the end.
+    pub(super) fn next(&mut self) -> Vec<Source> {
+        let mut group = Vec::new();
+        let mut bytes = 0;
+        loop {
+            // What left a known file may be in any other; what it took from, all come before.
+            let bytes_max = if 0 < self.n_known { GROUP_BYTES_MAX } else { NEW_BYTES_MAX };
+            if bytes_max <= bytes {
+                break;
+            }
+            let Some(file) = self.files.next() else { break };
+            self.n_known = self.n_known.saturating_sub(1);
+            bytes += file.size;
+            group.push(file);
+        }
+        group
     }
-    group
 }
 
 /// Writes what differs, and returns what was odd and which files are gone.
@@ -48,10 +71,13 @@ pub(super) fn ingest(
     batch: &mut Batch<'_>,
     plan: &Plan,
     first: Vec<Source>,
-    rest: &mut dyn Iterator<Item = Source>,
+    mut rest: Groups<'_>,
     now: Millis,
 ) -> Result<(Vec<FileWarning>, Vec<Purged>), CompileError> {
     let root = batch.root(&plan.root)?;
+    if MANY_BYTES <= rest.bytes {
+        batch.expect_many()?;
+    }
     // What another process did since the plan was made stands; the next compile looks at it.
     let vanished = batch.unchanged_files(&plan.vanished)?;
     for (row, path) in &plan.adopted {
@@ -66,13 +92,13 @@ pub(super) fn ingest(
     let mut group = first;
     if !vanished.is_empty() {
         // A renamed file is told by its words, so all new files are needed to tell which one it is.
-        group.extend(&mut *rest);
+        group.extend(&mut *rest.files);
         run.settle_vanished(batch, &vanished, &group)?;
     }
     while !group.is_empty() {
         run.ingest_group(batch, group)?;
         batch.settle_if_much()?;
-        group = first_group(rest);
+        group = rest.next();
     }
     run.remove_the_rest(batch)?;
     for row in &vanished {

@@ -514,7 +514,7 @@ fn a_plan_that_another_process_was_quicker_with_does_no_harm() {
     let late = plan::make(&notes.writer, &request, None).unwrap();
     notes.gives("0 added, 1 modified, 1 removed (2 ops)");
     let nodes = notes.nodes();
-    let report = carry_out(&notes.writer, &request, &late, Millis(4_000_000_000_000)).unwrap();
+    let report = carry_out(&notes.writer, &request, late, Millis(4_000_000_000_000)).unwrap();
     assert_eq!(report.snapshot, None, "{report}");
     notes.check_health();
     assert_eq!(notes.nodes(), nodes);

@@ -113,9 +113,15 @@ pub(crate) fn wanted(reference: &Reference) -> Vec<Name> {
     names
 }
 
-/// Resolves references one after the other, while the index stays as it is.
+/// Places and lookups that are remembered. What one name has is remembered as a whole.
+const KNOWN_MAX: usize = 32 * 1024;
+
+/// Resolves references one after the other, while the index stays as it is. It remembers what it
+/// looked up last.
 pub(crate) struct Resolver<I: Index> {
     index: I,
+    /// Places and lookups that are remembered now.
+    n_known: usize,
     /// By key of the label.
     labels: HashMap<String, Rc<Shelf<I::Id>>>,
     /// By path and name.
@@ -136,7 +142,19 @@ impl<I: Index> Resolver<I> {
     pub(crate) fn new(index: I) -> Resolver<I> {
         let (labels, inside) = (HashMap::new(), HashMap::new());
         let (files, tails) = (HashMap::new(), HashMap::new());
-        Resolver { index, labels, inside, files, tails }
+        Resolver { index, n_known: 0, labels, inside, files, tails }
+    }
+
+    /// Notes how much more is about to be remembered, and forgets what was if it is too much.
+    fn know(&mut self, n_places: usize) {
+        if KNOWN_MAX < self.n_known + n_places {
+            self.n_known = 0;
+            self.labels.clear();
+            self.inside.clear();
+            self.files.clear();
+            self.tails.clear();
+        }
+        self.n_known += 1 + n_places;
     }
 
     /// What the `reference` of the node `own` in the file at `from` points at.
@@ -267,6 +285,7 @@ impl<I: Index> Resolver<I> {
             return Ok(Rc::clone(places));
         }
         let places = self.index.labelled_in(path, wanted.1)?;
+        self.know(places.len());
         Ok(Rc::clone(self.inside.entry(wanted).or_insert(places.into())))
     }
 
@@ -277,6 +296,7 @@ impl<I: Index> Resolver<I> {
         }
         let mut places = self.index.labelled(Name::of(&wanted))?;
         places.retain(|it| key(&it.label) == wanted);
+        self.know(places.len());
         Ok(Rc::clone(self.labels.entry(wanted).or_insert(Rc::new(Shelf::new(places)))))
     }
 
@@ -286,6 +306,7 @@ impl<I: Index> Resolver<I> {
             return Ok(Rc::clone(shelf));
         }
         let places = self.index.files(&wanted)?;
+        self.know(places.len());
         Ok(Rc::clone(self.files.entry(wanted).or_insert(Rc::new(Shelf::new(places)))))
     }
 
@@ -295,7 +316,9 @@ impl<I: Index> Resolver<I> {
         if let Some(shelf) = self.tails.get(&wanted) {
             return Rc::clone(shelf);
         }
-        let places = files.places.iter().filter(|it| ends_in(&it.path, &wanted)).cloned().collect();
+        let ends = files.places.iter().filter(|it| ends_in(&it.path, &wanted));
+        let places: Vec<Place<I::Id>> = ends.cloned().collect();
+        self.know(places.len());
         Rc::clone(self.tails.entry(wanted).or_insert(Rc::new(Shelf::new(places))))
     }
 }

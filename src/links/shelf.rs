@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use xxhash_rust::xxh64::xxh64;
+
 use super::resolve::{Place, Target, key};
 
 /// Candidates of an ambiguous reference that are named.
@@ -12,10 +14,10 @@ const CANDIDATES_MAX: usize = 8;
 #[derive(Debug)]
 pub(super) struct Shelf<Id> {
     pub(super) places: Vec<Place<Id>>,
-    /// By path: the first heading, or else the first place.
-    by_path: HashMap<String, usize>,
-    /// By [`key`] of the path, with its ending and without.
-    by_path_key: HashMap<String, usize>,
+    /// By hash of the path: the first heading, or else the first place.
+    by_path: HashMap<u64, usize>,
+    /// By hash of the path's [`key`], with its ending and without.
+    by_path_key: HashMap<u64, usize>,
     headings: Near,
     all: Near,
 }
@@ -45,15 +47,15 @@ impl<Id: Copy + PartialEq> Shelf<Id> {
             places,
         };
         for (idx, place) in shelf.places.iter().enumerate() {
-            let first = shelf.by_path.entry(place.path.clone()).or_insert(idx);
+            let first = shelf.by_path.entry(hash(&place.path)).or_insert(idx);
             if place.is_heading && !shelf.places[*first].is_heading {
                 *first = idx;
             }
             let path = key(&place.path);
             if let Some((stem, _)) = path.rsplit_once('.') {
-                shelf.by_path_key.entry(stem.to_owned()).or_insert(idx);
+                shelf.by_path_key.entry(hash(stem)).or_insert(idx);
             }
-            shelf.by_path_key.entry(path).or_insert(idx);
+            shelf.by_path_key.entry(hash(&path)).or_insert(idx);
             shelf.all.add(&shelf.places, idx);
             if place.is_heading {
                 shelf.headings.add(&shelf.places, idx);
@@ -64,12 +66,13 @@ impl<Id: Copy + PartialEq> Shelf<Id> {
 
     /// The place in the file at `path`, headings before others.
     pub(super) fn in_file(&self, path: &str) -> Option<&Place<Id>> {
-        self.by_path.get(path).map(|&idx| &self.places[idx])
+        self.by_path.get(&hash(path)).map(|&idx| &self.places[idx])
     }
 
     /// The place whose file is at `path`, case aside, with or without its ending.
     pub(super) fn at_path(&self, path: &str) -> Option<&Place<Id>> {
-        let idx = self.by_path.get(path).or_else(|| self.by_path_key.get(&key(path)))?;
+        let idx =
+            self.by_path.get(&hash(path)).or_else(|| self.by_path_key.get(&hash(&key(path))))?;
         Some(&self.places[*idx])
     }
 
@@ -136,6 +139,11 @@ impl Near {
         near.truncate(CANDIDATES_MAX);
         near
     }
+}
+
+/// Paths are long, and many share a name.
+fn hash(path: &str) -> u64 {
+    xxh64(path.as_bytes(), 0)
 }
 
 /// The folder of a file, the one around it, and so on to the empty one.

@@ -7,7 +7,6 @@
 
 mod status;
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -25,7 +24,6 @@ use crate::identity::ContentHash;
 use crate::journal::Sink;
 use crate::memory::{Error, Memory};
 use crate::store::{Claim, Leases};
-use crate::tokens;
 
 /// The log of scans, in the own folder of the source folder.
 const LOG_FILE: &str = "rescan.jsonl";
@@ -59,8 +57,6 @@ pub(crate) struct Rescan {
     latest: Latest,
     /// What was said of the last scan, and is not said again while it lasts.
     said: BTreeSet<String>,
-    /// Files that the latest scan read.
-    n_read: usize,
     /// Called when a scan changed the memory.
     tell: Box<dyn Fn() + Send>,
 }
@@ -86,7 +82,6 @@ impl Rescan {
             log: Sink::new(source, LOG_FILE),
             latest: Latest::default(),
             said: BTreeSet::new(),
-            n_read: 0,
             tell: Box::new(|| ()),
         }
     }
@@ -104,10 +99,7 @@ impl Rescan {
     /// Scans when it is time, until it is told to stop.
     pub(crate) fn run(mut self, memory: &Memory, stop: &Stop) {
         loop {
-            if self.turn(memory, stop) && 0 < self.n_read {
-                // A server may idle for days: the next count loads the vocabulary again.
-                tokens::release();
-            }
+            self.turn(memory, stop);
             let sleep_ms = self.schedule.sleep_ms(memory.clock().now());
             if stop.is_set_within(Duration::from_millis(sleep_ms.unsigned_abs())) {
                 break;
@@ -149,7 +141,6 @@ impl Rescan {
     /// One scan; whether it came to an end, good or bad.
     fn scan(&mut self, memory: &Memory, settings: &Settings, stop: &Stop, began: Millis) -> bool {
         let is_started = self.watch.is_started();
-        let n_read = Cell::new(0);
         let message = if is_started || self.is_known(memory) { "rescan" } else { "initial" };
         let request = Request {
             path: &self.source,
@@ -158,14 +149,10 @@ impl Rescan {
             workspace: &|root| memory.workspace_of(root),
             seeding: Seeding::AtBirth,
             clock: memory.clock(),
-            progress: &|n_done, _| {
-                n_read.set(n_done);
-                !stop.is_set()
-            },
+            progress: &|_, _| !stop.is_set(),
         };
         let watch = &mut self.watch;
         let outcome = catch_unwind(AssertUnwindSafe(|| memory.rescan(&request, watch)));
-        self.n_read = n_read.get();
         let run_at = began.0.div_euclid(1_000);
         let tick = match outcome {
             Ok(Ok(report)) => {

@@ -7,6 +7,7 @@
 mod files;
 mod follow;
 mod heat;
+mod index;
 mod links;
 mod nodes;
 mod past;
@@ -15,6 +16,7 @@ mod voice;
 
 use std::collections::{BTreeSet, HashMap};
 
+use index::Indexing;
 pub(crate) use links::{Edge, Unrelated};
 pub(crate) use nodes::NewNode;
 use rusqlite::{OptionalExtension, Transaction, params};
@@ -30,9 +32,9 @@ use crate::tree::NodeType;
 /// Families that a write holds before it sums them up.
 const TOUCHED_MAX: usize = 100_000;
 
-/// Names and references that a write holds before it resolves them. A name that many refer to is
-/// looked at again each time, so this is seldom reached.
-const STALE_MAX: usize = 2_000_000;
+/// Names and references of what was there before that a write holds until it resolves them. A name
+/// that many refer to is looked at again each time, so this is seldom reached.
+const STALE_MAX: usize = 500_000;
 
 /// What a batch changed, in nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +66,8 @@ pub(crate) struct Batch<'a> {
     former: HashMap<(NodeType, ContentHash), Vec<NodeId>>,
     /// References and names that are doubtful.
     stale: Stale,
+    /// Whether new nodes wait until they are indexed, and which do.
+    indexing: Indexing,
 }
 
 /// All children of one parent.
@@ -108,7 +112,8 @@ impl<'a> Batch<'a> {
             attended: one(ATTENDED)?,
             taken: HashMap::new(),
             former: HashMap::new(),
-            stale: Stale::default(),
+            stale: Stale::begin(tx)?,
+            indexing: Indexing::AtOnce,
         })
     }
 
@@ -152,10 +157,10 @@ impl<'a> Batch<'a> {
         if TOUCHED_MAX <= self.touched.len() {
             self.sum_up()?;
         }
-        match self.stale.len() < STALE_MAX {
-            true => Ok(()),
-            false => std::mem::take(&mut self.stale).settle(self.tx),
+        if STALE_MAX <= self.stale.len() {
+            self.stale.settle(self.tx)?;
         }
+        Ok(())
     }
 
     fn family_sum(&self, family: Family) -> Result<u64, StoreError> {
@@ -320,7 +325,8 @@ impl<'a> Batch<'a> {
             INSERT INTO cursor (name, snapshot, updated_at)
             VALUES ('HEAD', ?1, ?2)
             ON CONFLICT (name) DO UPDATE SET snapshot = ?1, updated_at = ?2";
-        std::mem::take(&mut self.stale).settle(self.tx)?;
+        self.stale.settle(self.tx)?;
+        self.index_at_once()?;
         let Some(snapshot) = self.snapshot else {
             return Ok(None);
         };

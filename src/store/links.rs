@@ -2,20 +2,26 @@
 //! that changed a text, or anything that a reference was or could have been resolved by.
 //!
 //! [`Stale`] collects what a write made doubtful. [`Stale::settle`] puts it right, in the same
-//! transaction, and looks at nothing else: what a write costs follows what it changed.
+//! transaction, and looks at nothing else: what a write costs follows what it changed. What a write
+//! adds has ascending keys, so that it is told by where they begin and takes no memory.
 
 pub(super) mod check;
 mod index;
 mod names;
+mod new;
 mod renew;
+mod settle;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use index::Rows;
 pub(super) use index::ids;
 use names::{file_names, name_file, path_of};
+use new::Newest;
 pub(super) use renew::{read_again, read_all};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
+pub(super) use settle::resolve_rows;
+use settle::{Wanting, look, resolve_all};
 
 use super::{Doing, FileId, NodeKey, StoreError};
 use crate::links::resolve::{self, Index, Name, Resolver, Target, last_name, stem};
@@ -34,8 +40,10 @@ macro_rules! reference_columns {
 use reference_columns;
 
 /// What a write made doubtful so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Stale {
+    /// What has a greater key is new.
+    newest: Newest,
     /// Names of what came, went, changed or moved.
     names: BTreeSet<Name>,
     /// The same, by file.
@@ -73,6 +81,22 @@ pub(super) fn name(label: &str) -> Option<i64> {
 }
 
 impl Stale {
+    /// Nothing is doubtful of what there is now.
+    pub(super) fn begin(conn: &Connection) -> Result<Stale, StoreError> {
+        Ok(Stale::since(Newest::of(conn)?))
+    }
+
+    fn since(newest: Newest) -> Stale {
+        Stale {
+            newest,
+            names: BTreeSet::new(),
+            inside: BTreeSet::new(),
+            files: BTreeSet::new(),
+            moved: BTreeSet::new(),
+            references: BTreeSet::new(),
+        }
+    }
+
     /// A node is new.
     pub(super) fn came(
         &mut self,
@@ -80,8 +104,12 @@ impl Stale {
         said: &Said<'_>,
         id: &str,
     ) -> Result<(), StoreError> {
-        self.names.insert(Name::of_id(id));
-        self.stands(said);
+        if said.key.0 <= self.newest.node {
+            self.names.insert(Name::of_id(id));
+            self.stands(said);
+        } else if said.tells_of_file() {
+            self.tells_of(said.file);
+        }
         self.add_references(conn, said.key, &parsed(said.node_type, said.content))
     }
 
@@ -97,7 +125,7 @@ impl Stale {
             self.stands(&Said { label: old_label, ..*said });
             self.stands(said);
         } else if said.tells_of_file() {
-            self.files.extend(said.file);
+            self.tells_of(said.file);
         }
         conn.prepare_cached(FORGET)
             .and_then(|mut it| it.execute([said.key.0]))
@@ -135,7 +163,12 @@ impl Stale {
         self.stands(said);
     }
 
-    /// A file is new, or its path is another.
+    /// A file is new.
+    pub(super) fn began(&mut self, file: FileId) {
+        self.tells_of(Some(file));
+    }
+
+    /// A file's path is another, or it may be new.
     pub(super) fn renamed(&mut self, file: FileId) {
         self.moved.insert(file);
     }
@@ -159,8 +192,12 @@ impl Stale {
         self.names.insert(name);
         self.inside.extend(said.file.map(|file| (file, name)));
         if said.tells_of_file() {
-            self.files.extend(said.file);
+            self.tells_of(said.file);
         }
+    }
+
+    fn tells_of(&mut self, file: Option<FileId>) {
+        self.files.extend(file.filter(|it| it.0 <= self.newest.file));
     }
 
     fn add_references(
@@ -171,7 +208,9 @@ impl Stale {
     ) -> Result<(), StoreError> {
         for reference in references {
             let id = insert(conn, source, Origin::Parsed, reference)?;
-            self.references.insert(id);
+            if id <= self.newest.reference {
+                self.references.insert(id);
+            }
         }
         Ok(())
     }
@@ -186,13 +225,18 @@ impl Stale {
         Ok(())
     }
 
-    /// How much is doubtful.
+    /// How much is held.
     pub(super) fn len(&self) -> usize {
         self.names.len() + self.inside.len() + self.references.len()
     }
 
     /// Resolves what is doubtful.
-    pub(super) fn settle(mut self, conn: &Connection) -> Result<(), StoreError> {
+    pub(super) fn settle(&mut self, conn: &Connection) -> Result<(), StoreError> {
+        let settled = Stale::begin(conn)?;
+        std::mem::replace(self, settled).resolve(conn)
+    }
+
+    fn resolve(mut self, conn: &Connection) -> Result<(), StoreError> {
         const INSIDE: &str = "
             WITH RECURSIVE inside (key) AS (
                 SELECT key FROM node WHERE parent IS NULL AND file = ?1
@@ -222,74 +266,15 @@ impl Stale {
         for file in files {
             self.scope(conn, file)?;
         }
-        self.references.extend(wanting(conn, &self.names)?);
-        resolve_rows(conn, self.references)
-    }
-}
-
-/// The rows that want one of the names.
-fn wanting(conn: &Connection, names: &BTreeSet<Name>) -> Result<Vec<i64>, StoreError> {
-    const WANTING: &str = "SELECT reference FROM wanted WHERE name = ?1";
-    let mut found = Vec::new();
-    let mut query = conn.prepare_cached(WANTING).doing("look who wants a name")?;
-    for name in names {
-        let rows = query.query_map([name.0], |row| row.get(0)).doing("look who wants a name")?;
-        for row in rows {
-            found.push(row.doing("look who wants a name")?);
+        let Stale { newest, names, mut references, .. } = self;
+        let mut wanting = Wanting { conn, newest: newest.reference, found: &mut references };
+        for name in names {
+            wanting.add(name)?;
         }
+        new::names(&mut wanting, newest)?;
+        references.retain(|it| *it <= newest.reference);
+        resolve_all(conn, references, newest.reference)
     }
-    Ok(found)
-}
-
-/// Resolves those references; what no longer exists is passed over.
-pub(super) fn resolve_rows(conn: &Connection, ids: BTreeSet<i64>) -> Result<(), StoreError> {
-    const POINT: &str = "UPDATE reference SET target = ?2, candidates = ?3 WHERE id = ?1";
-    let mut resolver = Resolver::new(Rows { conn });
-    let mut point = conn.prepare_cached(POINT).doing("resolve a reference")?;
-    for id in ids {
-        if let Some((was, is)) = look(conn, &mut resolver, id)?
-            && is != was
-        {
-            point.execute(params![id, is.0, is.1]).doing("resolve a reference")?;
-        }
-    }
-    Ok(())
-}
-
-/// Key of the target, and ids of the candidates.
-type Found = (Option<i64>, Option<String>);
-
-/// What a row's reference pointed at, and what it points at now.
-fn look(
-    conn: &Connection,
-    resolver: &mut Resolver<Rows<'_>>,
-    id: i64,
-) -> Result<Option<(Found, Found)>, StoreError> {
-    const READ: &str = concat!(
-        "SELECT ",
-        reference_columns!(),
-        ", ifnull(file.root || '/' || file.path, ''), reference.target, reference.candidates,
-                reference.source
-           FROM reference
-           JOIN node ON node.key = reference.source
-           LEFT JOIN file ON file.id = node.file
-          WHERE reference.id = ?1"
-    );
-    let read = |row: &Row<'_>| {
-        let was: Found = (row.get(8)?, row.get(9)?);
-        let source = NodeKey(row.get(10)?);
-        Ok((read_reference(row)?, source, row.get::<_, String>(7)?, was))
-    };
-    let found = conn.prepare_cached(READ).and_then(|mut it| it.query_row([id], read).optional());
-    let Some((reference, own, from, was)) = found.doing("read a reference")? else {
-        return Ok(None);
-    };
-    let is = match resolver.resolve(own, &from, &reference)? {
-        Target::Node(key) => (Some(key.0), None),
-        Target::Missing => (None, None),
-        Target::Ambiguous(keys) => (None, Some(ids(conn, &keys)?)),
-    };
-    Ok(Some((was, is)))
 }
 
 /// What a reference in the text of a node would point at.

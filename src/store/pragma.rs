@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{Doing, IfMissing, StoreError, check_path, patience, schema};
@@ -12,6 +13,9 @@ const WRITER_CACHE_KIB: i64 = 8 * 1024;
 
 /// What is left of the log when it begins anew: a large write leaves a large one.
 const LOG_BYTES_MAX: i64 = 8 * 1024 * 1024;
+
+/// Prepared statements that a connection keeps.
+const STATEMENTS_MAX: usize = 128;
 
 /// Tries to switch to WAL while other processes open the same new file.
 const WAL_TRIES_MAX: usize = 100;
@@ -26,7 +30,7 @@ pub(super) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
     }
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database")?;
     patience::wait_up_to(&mut conn, patience::LONG)?;
-    conn.set_prepared_statement_cache_capacity(64);
+    prepare_once(&conn)?;
     schema::check_is_ours(&conn, path)?;
     switch_to_wal(&conn)?;
     // An acknowledged write survives a loss of power, not only of the process.
@@ -64,7 +68,7 @@ pub(super) fn open_beside(path: &Path, wait: Duration) -> Result<Connection, Sto
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let conn = open_read_only(path)?;
     conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
-    conn.set_prepared_statement_cache_capacity(64);
+    prepare_once(&conn)?;
     schema::check(&conn, path)?;
     Ok(conn)
 }
@@ -85,6 +89,15 @@ fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
     patience::wait_up_to(&mut conn, patience::LONG)?;
     Ok(conn)
+}
+
+/// Statements are prepared once, whatever values they get: SQLite would plan many of them anew for
+/// each value, which takes longer than to run them.
+fn prepare_once(conn: &Connection) -> Result<(), StoreError> {
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map(drop)
+        .doing("keep the plans of statements")
 }
 
 /// WAL is a property of the file: set once, by whoever comes first. SQLite does not wait when

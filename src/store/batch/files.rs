@@ -59,7 +59,7 @@ impl Batch<'_> {
             .and_then(|mut it| it.insert(params![root.0, path, look.size, look.mtime]))
             .map(FileId)
             .doing("note a file")?;
-        self.stale.renamed(file);
+        self.stale.began(file);
         Ok(file)
     }
 

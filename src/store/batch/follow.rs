@@ -149,8 +149,9 @@ impl Batch<'_> {
         Ok(start.and_then(|it| usize::try_from(it).ok()).unwrap_or(0))
     }
 
-    fn set_trail(&self, key: NodeKey, trail: &str) -> Result<(), StoreError> {
+    fn set_trail(&mut self, key: NodeKey, trail: &str) -> Result<(), StoreError> {
         const SET: &str = "UPDATE node SET trail = ?2 WHERE key = ?1";
+        self.index_before(key)?;
         self.tx
             .prepare_cached(SET)
             .and_then(|mut it| it.execute(params![key.0, trail]))

@@ -13,6 +13,9 @@ use crate::store::record::stored_columns;
 use crate::store::{Doing, FileId, NodeKey, Place, StoreError, Stored};
 use crate::tree::{Format, Node, NodeType};
 
+/// Texts of which it is remembered what ids they had and have.
+const KNOWN_IDS_MAX: usize = 16 * 1024;
+
 /// A node as it shall be.
 pub(crate) struct NewNode<'a> {
     pub(crate) node: &'a Node,
@@ -192,6 +195,7 @@ impl Batch<'_> {
                 ])
             })
             .doing("add a node")?;
+        self.index_later(NodeKey(key))?;
         self.stale.came(self.tx, &said(NodeKey(key), node, place), &id)?;
         let heat = Heat::birth(self.attended);
         self.tx
@@ -260,6 +264,7 @@ impl Batch<'_> {
 
     pub(super) fn take_out(&mut self, old: &Stored, conflict: Conflict) -> Result<(), StoreError> {
         const REMOVE: &str = "DELETE FROM node WHERE key = ?1";
+        self.index_before(old.key)?;
         self.touch(old.place.into())?;
         self.record(Op::Rem, old, None, conflict)?;
         self.stale.goes(&said_before(old), &old.id.to_string());
@@ -286,6 +291,7 @@ impl Batch<'_> {
                    name = ?7
              WHERE key = ?1";
         let hash = hash.to_string();
+        self.index_before(old.key)?;
         self.tx
             .prepare_cached(SET)
             .and_then(|mut it| {
@@ -304,7 +310,7 @@ impl Batch<'_> {
     }
 
     fn set_structure(
-        &self,
+        &mut self,
         key: NodeKey,
         new: &NewNode<'_>,
         format: Format,
@@ -333,6 +339,7 @@ impl Batch<'_> {
                 ])
             })
             .doing("change a node's place")?;
+        self.index_before(key)?;
         // Apart from the rest, since changing an indexed column rewrites the node's index entries.
         self.tx
             .prepare_cached(SET_TRAIL)
@@ -362,6 +369,10 @@ impl Batch<'_> {
     /// A text that is there a thousand times must not look a thousand times for the same ids, so
     /// that what was found out is kept.
     fn fresh_id(&mut self, new: &NewNode<'_>) -> Result<NodeId, StoreError> {
+        if KNOWN_IDS_MAX <= self.taken.len() + self.former.len() {
+            self.taken.clear();
+            self.former.clear();
+        }
         let text = (new.node.node_type, new.hash);
         if !self.former.contains_key(&text) {
             let mut former = self.former_ids(text.0, text.1, u32::MAX)?;

@@ -2,16 +2,16 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Stale, name, read_reference, read_text, reference_columns, resolve_rows, want};
+use super::{Newest, Stale, name, read_reference, read_text, reference_columns, want};
 use crate::parse::link::Reference;
-use crate::store::{Doing, FileId, StoreError};
+use crate::store::{Doing, StoreError};
 
 /// Reads all texts of a memory that was made before references were noted.
 pub(in crate::store) fn read_all(conn: &Connection) -> Result<(), StoreError> {
     const NODES: &str = "SELECT key, node_type, label, content FROM node ORDER BY key";
     const NAME: &str = "UPDATE node SET name = ?2 WHERE key = ?1";
-    const FILES: &str = "SELECT id FROM file";
-    let mut stale = Stale::default();
+    // Everything is new.
+    let mut stale = Stale::since(Newest::default());
     let mut query = conn.prepare(NODES).doing("read all texts")?;
     let mut rows = query.query([]).doing("read all texts")?;
     while let Some(row) = rows.next().doing("read all texts")? {
@@ -21,9 +21,6 @@ pub(in crate::store) fn read_all(conn: &Connection) -> Result<(), StoreError> {
             .and_then(|mut it| it.execute(params![key.0, name(&label)]))
             .doing("name a node")?;
     }
-    let mut query = conn.prepare(FILES).doing("list the files")?;
-    let files = query.query_map([], |row| row.get(0).map(FileId)).doing("list the files")?;
-    stale.files = files.collect::<Result<_, _>>().doing("list the files")?;
     stale.settle(conn)
 }
 
@@ -43,6 +40,5 @@ pub(in crate::store) fn read_again(conn: &Connection) -> Result<(), StoreError> 
     for (reference, id) in &by_hand {
         want(conn, *id, reference)?;
     }
-    read_all(conn)?;
-    resolve_rows(conn, by_hand.into_iter().map(|(_, id)| id).collect())
+    read_all(conn)
 }

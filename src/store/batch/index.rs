@@ -1,0 +1,86 @@
+//! The full-text index of many new nodes, written in one go at the end of a write.
+//!
+//! A trigger indexes every new node at once, which is what few nodes need. Of many, each would
+//! become a segment of the index of its own, to be merged with the others again and again. So a
+//! large write sets the trigger aside, within its own transaction, and puts it back when it has
+//! indexed what came meanwhile.
+
+use rusqlite::params;
+
+use super::Batch;
+use crate::store::{Doing, NodeKey, StoreError};
+
+/// When new nodes are indexed.
+#[derive(Debug)]
+pub(super) enum Indexing {
+    /// As they come, by the trigger.
+    AtOnce,
+    /// Those after `indexed` at the end; then the trigger is made again.
+    Later { indexed: i64, trigger: String },
+}
+
+impl Batch<'_> {
+    /// Says that many nodes are to come.
+    pub(crate) fn expect_many(&mut self) -> Result<(), StoreError> {
+        const TRIGGER: &str = "SELECT sql FROM sqlite_schema WHERE name = 'node_fts_insert'";
+        const DROP: &str = "DROP TRIGGER node_fts_insert";
+        const NEWEST: &str = "SELECT ifnull(max(key), 0) FROM node";
+        let doing = "set the index aside";
+        if matches!(self.indexing, Indexing::AtOnce) {
+            let trigger = self.tx.query_row(TRIGGER, [], |row| row.get(0)).doing(doing)?;
+            let indexed = self.tx.query_row(NEWEST, [], |row| row.get(0)).doing(doing)?;
+            self.tx.execute(DROP, []).doing(doing)?;
+            self.indexing = Indexing::Later { indexed, trigger };
+        }
+        Ok(())
+    }
+
+    /// Indexes what waits, and from here on whatever comes as it comes.
+    pub(super) fn index_at_once(&mut self) -> Result<(), StoreError> {
+        self.index_waiting()?;
+        if let Indexing::Later { trigger, .. } = &self.indexing {
+            self.tx.execute_batch(trigger).doing("take up the index again")?;
+            self.indexing = Indexing::AtOnce;
+        }
+        Ok(())
+    }
+
+    /// A node was added.
+    pub(super) fn index_later(&mut self, key: NodeKey) -> Result<(), StoreError> {
+        match &self.indexing {
+            // A key that was free again is not told by where new keys begin.
+            Indexing::Later { indexed, .. } if key.0 <= *indexed => self.index(key.0 - 1, key.0),
+            _ => Ok(()),
+        }
+    }
+
+    /// A node is about to change in the index, so it must be there.
+    pub(super) fn index_before(&mut self, key: NodeKey) -> Result<(), StoreError> {
+        match &self.indexing {
+            Indexing::Later { indexed, .. } if *indexed < key.0 => self.index_waiting(),
+            _ => Ok(()),
+        }
+    }
+
+    fn index_waiting(&mut self) -> Result<(), StoreError> {
+        const NEWEST: &str = "SELECT ifnull(max(key), 0) FROM node";
+        let Indexing::Later { indexed, .. } = &mut self.indexing else { return Ok(()) };
+        let newest = self.tx.query_row(NEWEST, [], |row| row.get(0)).doing("index nodes")?;
+        let since = std::mem::replace(indexed, newest);
+        self.index(since, newest)
+    }
+
+    fn index(&self, since: i64, newest: i64) -> Result<(), StoreError> {
+        const INDEX: &str = "
+            INSERT INTO node_fts (rowid, label, content, trail, grams)
+            SELECT key, label, content, trail, grams
+              FROM node
+             WHERE ?1 < key AND key <= ?2
+             ORDER BY key";
+        self.tx
+            .prepare_cached(INDEX)
+            .and_then(|mut it| it.execute(params![since, newest]))
+            .map(drop)
+            .doing("index nodes")
+    }
+}

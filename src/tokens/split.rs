@@ -1,0 +1,102 @@
+//! The words that cl100k counts apart, by hand what its pattern says:
+//!
+//! ```text
+//! '(?i:[sdmt]|ll|ve|re) | [^\r\n\p{L}\p{N}]?+\p{L}++ | \p{N}{1,3}+
+//!   | ?[^\s\p{L}\p{N}]++[\r\n]*+ | \s++$ | \s*[\r\n] | \s+(?!\S) | \s
+//! ```
+
+use super::vocabulary::{is_letter, is_number};
+
+/// What the pattern tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Letter,
+    Number,
+    Space,
+    Other,
+}
+
+/// Digits that stand together at the most.
+const DIGITS_MAX: usize = 3;
+
+/// Where the first word of `text`, which is not empty, ends.
+pub(super) fn word_end(text: &str) -> usize {
+    let mut chars = text.chars();
+    let Some(first) = chars.next() else { return 0 };
+    let after = first.len_utf8();
+    if first == '\''
+        && let Some(end) = contraction_end(chars.as_str())
+    {
+        return after + end;
+    }
+    let second = chars.next().map(kind);
+    match kind(first) {
+        Kind::Letter => run_end(text, after, Kind::Letter),
+        Kind::Number => {
+            let digits = text.chars().take(DIGITS_MAX).take_while(|&it| kind(it) == Kind::Number);
+            digits.map(char::len_utf8).sum()
+        }
+        _ if second == Some(Kind::Letter) && !matches!(first, '\r' | '\n') => {
+            run_end(text, after, Kind::Letter)
+        }
+        Kind::Other => breaks_end(text, run_end(text, after, Kind::Other)),
+        Kind::Space if first == ' ' && second == Some(Kind::Other) => {
+            breaks_end(text, run_end(text, after, Kind::Other))
+        }
+        Kind::Space => space_end(text),
+    }
+}
+
+/// Where the letters after an apostrophe end that it stands for.
+fn contraction_end(text: &str) -> Option<usize> {
+    let mut chars = text.chars();
+    match (chars.next()?, chars.next()) {
+        ('s' | 'S' | 'd' | 'D' | 'm' | 'M' | 't' | 'T', _) => Some(1),
+        // The long s, which is an s in another case.
+        ('ſ', _) => Some('ſ'.len_utf8()),
+        ('l' | 'L', Some('l' | 'L')) => Some(2),
+        ('v' | 'V' | 'r' | 'R', Some('e' | 'E')) => Some(2),
+        _ => None,
+    }
+}
+
+/// Where the characters of that kind from `start` on end.
+fn run_end(text: &str, start: usize, of: Kind) -> usize {
+    let rest = &text[start..];
+    let found = rest.char_indices().find(|&(_, it)| kind(it) != of);
+    found.map_or(text.len(), |(at, _)| start + at)
+}
+
+fn breaks_end(text: &str, start: usize) -> usize {
+    let rest = &text[start..];
+    start + (rest.len() - rest.trim_start_matches(['\r', '\n']).len())
+}
+
+/// White space to the end of the text, or up to its last line break, or all but its last character,
+/// which belongs to what follows.
+fn space_end(text: &str) -> usize {
+    let end = run_end(text, 0, Kind::Space);
+    let space = &text[..end];
+    if end == text.len() {
+        return end;
+    }
+    if let Some(at) = space.rfind(['\r', '\n']) {
+        return at + 1;
+    }
+    match space.char_indices().next_back() {
+        Some((at, _)) if 0 < at => at,
+        _ => end,
+    }
+}
+
+fn kind(it: char) -> Kind {
+    match it {
+        'a'..='z' | 'A'..='Z' => Kind::Letter,
+        '0'..='9' => Kind::Number,
+        _ if it.is_whitespace() => Kind::Space,
+        _ if it.is_ascii() => Kind::Other,
+        _ if is_letter(it) => Kind::Letter,
+        _ if is_number(it) => Kind::Number,
+        _ => Kind::Other,
+    }
+}
