@@ -131,7 +131,7 @@ fn what_cannot_be_subscribed_to_is_refused_with_a_reason() {
     client.ask("4", "subscriptions/listen", json!({"notifications": {}}));
     client.says(expect![[r#"
         say {"id":1,"error":{"code":-32602,"message":"`fixture://stone` cannot be subscribed to; these can: fixture://sea, fixture://sky"}}
-        say {"id":1,"error":{"code":-32602,"message":"`fixture://sea/{depth}` cannot be subscribed to; these can: fixture://sea, fixture://sky"}}
+        say {"id":1,"error":{"code":-32602,"message":"`fixture://sea/{depth}` is no URI of a resource: `{` in a URI; put a value in the place of the variable"}}
         say {"id":1,"error":{"code":-32602,"message":"there is no resource `fixture://fish`; these can be subscribed to: fixture://sea, fixture://sky"}}
         say {"id":1,"error":{"code":-32602,"message":"there is no resource ``; these can be subscribed to: fixture://sea, fixture://sky"}}
         say {"id":1,"error":{"code":-32602,"message":"there is no resource `../etc/passwd`; these can be subscribed to: fixture://sea, fixture://sky"}}

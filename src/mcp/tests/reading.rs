@@ -159,7 +159,7 @@ fn completions_are_a_hundred_at_most() {
         }
     };
     let template = json!({"type": "ref/resource", "uri": "test://items/{id}"});
-    assert_eq!(complete(template), "100 101 true");
+    assert_eq!(complete(template), "100 null true");
     assert_eq!(complete(json!({"type": "ref/prompt", "name": "greet"})), "3 3 false");
     let unknown = json!({"type": "ref/prompt", "name": "nope"});
     assert_eq!(complete(unknown), "\"`ref` names nothing that is listed\"");
@@ -195,8 +195,9 @@ fn lists_come_in_pages() {
         tools/list 2
         resources/list 2
         resources/list 2
-        resources/list 1
-        resources/templates/list 1
+        resources/list 2
+        resources/list 2
+        resources/templates/list 2
         prompts/list 2
     "#]]
     .assert_eq(&shape);
