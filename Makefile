@@ -63,7 +63,7 @@ audit: .tools/bin/cargo-deny  ## dependencies, bill of materials; static, reprod
 .tools/bin/cargo-deny:
 	cargo install cargo-deny --locked --root .tools
 
-conformance:            ## the official suite against the server at URL
+conformance:            ## the official suite against its fixtures here, or the server at URL
 	.ci/conformance $(URL)
 
 release:                ## one static, stripped file

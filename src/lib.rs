@@ -87,6 +87,9 @@
 //! - `cli`: one module a command; `cli::setup` edits the settings of other programs as text, and
 //!   undoes it. Without the feature `html`, files of HTML are known and not read.
 //!
+//! Only in tests and behind a feature: `conformance` registers what the official suite of MCP asks of
+//! a server, and plays it over stdio; `fuzzing` has what holds for every input.
+//!
 //! # What always holds
 //!
 //! - Nothing above `store` knows SQL, and nothing below the shell reads a clock or starts a thread
@@ -136,6 +139,9 @@ mod tree;
 mod uri;
 mod workspace;
 
+#[cfg(any(test, feature = "conformance"))]
+#[doc(hidden)]
+pub mod conformance;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -30,7 +30,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("store", &["store", "journal"]),
     ("use cases", &["scan", "workspace", "compile", "query", "render", "rollback", "memory"]),
     ("protocol", &["rpc", "mcp"]),
-    ("shell", &["serve", "cli", "lib", "main", "fuzzing"]),
+    ("shell", &["serve", "cli", "lib", "main", "fuzzing", "conformance"]),
 ];
 
 /// What only some modules may name.
