@@ -97,11 +97,7 @@ fn comments_commas_and_indentation_stay() {
 
 #[test]
 fn servers_one_level_deeper_are_joined_there() {
-    check(
-        NESTED,
-        "{\n  \"mcp\": {\n    \"servers\": {}\n  }\n}\n",
-        expect![[r#""#]],
-    );
+    check(NESTED, "{\n  \"mcp\": {\n    \"servers\": {}\n  }\n}\n", expect![[r#""#]]);
     check(NESTED, r#"{"mcp": {"servers": {"type": "local"}}}"#, expect![[r#""#]]);
     check(NESTED, r#"{"mcp": {"servers": {}, "remindb": {"command": 1}}}"#, expect![[r#""#]]);
 }
