@@ -10,8 +10,8 @@ FUZZ_BIN := .tools/bin/cargo-fuzz
 CRANFIELD ?= ../shared/eval/cranfield
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test model fuzz crash watch storm bench eval audit conformance release \
-        install
+.PHONY: demo build check test model fuzz crash watch storm bench eval audit conformance clients \
+        release install
 
 demo: build             ## compile docs/ and talk to it over MCP
 	cargo run --locked --quiet --example demo -- target/debug/remindb docs
@@ -65,6 +65,9 @@ audit: .tools/bin/cargo-deny  ## dependencies, bill of materials; static, reprod
 
 conformance:            ## the official suite against its fixtures here, or the server at URL
 	.ci/conformance $(URL)
+
+clients: build          ## a day of each official client, over stdio and HTTP (DAY='sdk_2 http')
+	.ci/clients $(DAY)
 
 release:                ## one static, stripped file
 	.ci/static-build release

@@ -156,7 +156,9 @@ impl Client {
             Client::OpenCode => (Dialect::Relaxed, "mcp"),
             Client::VsCode => (Dialect::Relaxed, "servers"),
         };
-        Notation::Json(Place { dialect, container })
+        // OpenCode reads both, but from 2 on nothing beside `servers` where that is there.
+        let inner = (self == Client::OpenCode).then_some("servers");
+        Notation::Json(Place { dialect, container, inner })
     }
 
     /// The server as this client names it.

@@ -13,6 +13,8 @@ pub(super) struct Place {
     pub(super) dialect: Dialect,
     /// The key of the object that holds servers by name.
     pub(super) container: &'static str,
+    /// The key of an object in that one which, where there is one, holds them instead.
+    pub(super) inner: Option<&'static str>,
 }
 
 /// `text` with the entry in it; fields that the entry has beside ours stay.
@@ -20,14 +22,14 @@ pub(super) fn put(text: &str, place: Place, entry: &Entry) -> Result<Put, Refusa
     let text = if text.trim().is_empty() { "{}\n" } else { text };
     let root = read(text, place.dialect)?;
     let style = Style::of(text, &root);
-    let Some(container) = member(&root, place.container, "the file")? else {
+    let Some((container, depth)) = servers(&root, place, entry.name)? else {
         let servers = style.object(&[(entry.name, style.entry(entry, 2))], 1);
         let text = insert(text, &root, place.container, &servers, (&style, 0))?;
         return Ok(Put { text, entry: None, is_container_new: true });
     };
     let Some(old) = member(&container.item, entry.name, place.container)? else {
-        let fields = style.entry(entry, 2);
-        let text = insert(text, &container.item, entry.name, &fields, (&style, 1))?;
+        let fields = style.entry(entry, depth + 1);
+        let text = insert(text, &container.item, entry.name, &fields, (&style, depth))?;
         return Ok(Put { text, entry: None, is_container_new: false });
     };
     if member(&old.item, "command", entry.name)?.is_none() {
@@ -53,11 +55,10 @@ fn put_field(
 ) -> Result<String, Refusal> {
     let root = read(text, place.dialect)?;
     let style = Style::of(text, &root);
-    let container = member(&root, place.container, "the file")?;
-    let container = container.ok_or(Refusal::Unsure)?;
+    let (container, depth) = servers(&root, place, name)?.ok_or(Refusal::Unsure)?;
     let entry = member(&container.item, name, place.container)?.ok_or(Refusal::Unsure)?;
     match member(&entry.item, key, name)? {
-        None => insert(text, &entry.item, key, &inline(value), (&style, 2)),
+        None => insert(text, &entry.item, key, &inline(value), (&style, depth + 1)),
         Some(field) => {
             let span = field.item.span.clone();
             let is_equal = serde_json::from_str::<Value>(&text[span.clone()])
@@ -76,7 +77,7 @@ pub(super) fn take(
     is_container_new: bool,
 ) -> Result<String, Refusal> {
     let root = read(text, place.dialect)?;
-    let Some(container) = member(&root, place.container, "the file")? else {
+    let Some((container, _)) = servers(&root, place, name)? else {
         return Ok(text.to_owned());
     };
     let Some(entry) = member(&container.item, name, place.container)? else {
@@ -113,6 +114,30 @@ fn is_bare(text: &str, item: &Item) -> bool {
 fn read(text: &str, dialect: Dialect) -> Result<Item, Refusal> {
     scan::scan(text, dialect)
         .map_err(|fault| Refusal::Broken { at: fault.at, what: fault.what.to_owned() })
+}
+
+/// The object that holds the servers, and how deep in the file it is. A server that is there stays
+/// where it is.
+fn servers<'a>(
+    root: &'a Item,
+    place: Place,
+    name: &str,
+) -> Result<Option<(&'a Member, usize)>, Refusal> {
+    let Some(outer) = member(root, place.container, "the file")? else {
+        return Ok(None);
+    };
+    let inner = match place.inner {
+        Some(key) if member(&outer.item, name, place.container)?.is_none() => {
+            member(&outer.item, key, place.container)?
+        }
+        _ => None,
+    };
+    // A server may be called like the object.
+    let is_holder = |it: &&Member| {
+        let members = it.item.members.as_ref();
+        members.is_some_and(|fields| fields.iter().all(|field| field.key != "type"))
+    };
+    Ok(Some(inner.filter(is_holder).map_or((outer, 1), |inner| (inner, 2))))
 }
 
 /// The member of that name, which must not be there twice.

@@ -8,7 +8,10 @@ use super::edit::{Entry, Notation, Refusal};
 use super::json::Place;
 use super::scan::Dialect;
 
-const RELAXED: Notation = Notation::Json(Place { dialect: Dialect::Relaxed, container: "servers" });
+const RELAXED: Notation =
+    Notation::Json(Place { dialect: Dialect::Relaxed, container: "servers", inner: None });
+const NESTED: Notation =
+    Notation::Json(Place { dialect: Dialect::Relaxed, container: "mcp", inner: Some("servers") });
 
 fn entry(memory: &str) -> Entry {
     let args = json!(["serve", "--db", memory]);
@@ -93,6 +96,13 @@ fn comments_commas_and_indentation_stay() {
 }
 
 #[test]
+fn servers_one_level_deeper_are_joined_there() {
+    check(NESTED, "{\n  \"mcp\": {\n    \"servers\": {}\n  }\n}\n", expect![[r#""#]]);
+    check(NESTED, r#"{"mcp": {"servers": {"type": "local"}}}"#, expect![[r#""#]]);
+    check(NESTED, r#"{"mcp": {"servers": {}, "remindb": {"command": 1}}}"#, expect![[r#""#]]);
+}
+
+#[test]
 fn line_ends_stay() {
     let settings = "\u{feff}{\r\n  \"a\": 1\r\n}\r\n";
     let put = RELAXED.put(settings, &entry("/m.db")).unwrap();
@@ -138,7 +148,8 @@ fn what_is_broken_is_said_with_its_place() {
     check_refused(RELAXED, "{} {}", expect!["3: something follows the end"]);
     check_refused(RELAXED, "{\"a\": \"\\", expect!["6: a string is not closed"]);
     check_refused(RELAXED, &"[".repeat(100_000), expect!["101: nested too deeply"]);
-    let strict = Notation::Json(Place { dialect: Dialect::Strict, container: "servers" });
+    let strict =
+        Notation::Json(Place { dialect: Dialect::Strict, container: "servers", inner: None });
     check_refused(strict, "{} // mine", expect!["3: a comment, which this client does not read"]);
     check_refused(strict, "{\"a\": 1,}", expect!["7: a comma behind the last one"]);
     check_refused(
