@@ -64,7 +64,7 @@ const GLANCE_MS: u64 = 250;
 /// How soon a client should come back when a stream broke.
 const RETRY_MS: u32 = 1_000;
 /// How long each stage of the end may take.
-const GRACE: Duration = Duration::from_millis(300);
+const GRACE: Duration = Duration::from_millis(200);
 /// How long to wait after a connection could not be taken in.
 const PAUSE: Duration = Duration::from_millis(50);
 /// How often sessions are looked at that nobody has used for long.
