@@ -5,6 +5,7 @@ pub mod config;
 pub mod frame;
 #[cfg(feature = "html")]
 pub mod html;
+#[cfg(feature = "http")]
 pub mod http;
 pub mod ignore;
 pub mod json;

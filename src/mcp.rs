@@ -264,6 +264,7 @@ impl<S: Surface> Server<S> {
     }
 
     /// The tools as they are listed.
+    #[cfg(feature = "http")]
     pub(crate) fn tools_json(&self, version: Version) -> Vec<Value> {
         self.tools.iter().map(|tool| tool.json(version)).collect()
     }

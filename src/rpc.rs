@@ -7,7 +7,8 @@
 //!    `result` and `error` occur at most once;
 //! 3. `jsonrpc` is `"2.0"`, and `id`, where there is one, is a string or a number;
 //! 4. `method` is a string and `params` an object, null or absent; or there is no `method`, and a
-//!    `result` or an `error` instead, which makes it a response.
+//!    `result` or an `error` instead, which makes it a response;
+//! 5. `params`, `result` and `error` have at most [`VALUES_MAX`] values each.
 //!
 //! Every other line is refused with exactly one error, and the next line is read as if nothing had
 //! happened. Blank lines are skipped; a byte order mark is refused. Ids go
@@ -29,6 +30,10 @@ pub(crate) use lines::Frames;
 
 /// Bytes of one line; a longer one is skipped to its end and refused.
 pub(crate) const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Values in the arguments of a message: each takes many times the memory of its text, and who
+/// sends more than this many sends a bomb.
+pub(crate) const VALUES_MAX: usize = 20_000;
 
 /// What a line turned out to be.
 pub(crate) type Frame = Result<Message, Refusal>;
@@ -320,6 +325,9 @@ impl<'a> Members<'a> {
             return None;
         }
         let id = self.id.and_then(Id::read)?;
+        if self.result.or(self.error).is_some_and(|it| has_too_many_values(it.get())) {
+            return None;
+        }
         let outcome = match (self.result, self.error) {
             (Some(result), None) => Ok(serde_json::from_str(result.get()).ok()?),
             (None, Some(error)) => {
@@ -339,10 +347,30 @@ impl<'a> Members<'a> {
         if !text.starts_with('{') {
             return Err(Fault::new(Fault::PARAMS, "`params` must be an object"));
         }
+        if has_too_many_values(text) {
+            let message = format!("`params` has more than {VALUES_MAX} values; send less at once");
+            return Err(Fault::new(Fault::PARAMS, message));
+        }
         // What is left to go wrong: nesting beyond 127, a number beyond f64, half a surrogate pair.
         serde_json::from_str(text)
             .map_err(|error| Fault::new(Fault::PARSE, format!("cannot read `params`: {error}")))
     }
+}
+
+/// Whether JSON has more values than anybody needs, found without building any of them.
+fn has_too_many_values(json: &str) -> bool {
+    let (mut n_values, mut is_string, mut bytes) = (0, false, json.bytes());
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => is_string = !is_string,
+            // What is escaped ends no string; the JSON is known to be valid.
+            b'\\' => drop(bytes.next()),
+            // Before a value comes a comma or the bracket that it is the first in.
+            b',' | b'[' | b'{' if !is_string => n_values += 1,
+            _ => (),
+        }
+    }
+    VALUES_MAX < n_values
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {

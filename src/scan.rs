@@ -1,8 +1,8 @@
 //! The folder: which files belong to a root, how they look from outside, and their bytes.
 //!
 //! A walk goes down in byte order of names, so that its result depends on nothing but the folder.
-//! It never follows a link to a folder, never opens what is no regular file, and never fails for
-//! one entry: what cannot be read is said and left as it was.
+//! It never follows a link to a folder or out of the root, never opens what is no regular file, and
+//! never fails for one entry: what cannot be read is said and left as it was.
 
 mod rules;
 
@@ -108,11 +108,15 @@ impl Walk {
             self.oddities.push(Oddity { path, line: None, what });
             return;
         };
-        match look(full) {
-            Ok(Some(look)) => self.found.push(Found { path, full: full.to_owned(), syntax, look }),
-            Ok(None) => {
-                let what = "neither a file nor a link to one; passed over".to_owned();
-                self.oddities.push(Oddity { path, line: None, what });
+        match look(full).and_then(|look| Ok((look, target(&rules.root, full)?))) {
+            Ok((Some(look), Some(full))) => self.found.push(Found { path, full, syntax, look }),
+            Ok((look, _)) => {
+                let what = match look {
+                    // Whoever can put a link into a folder shall not read with it what is elsewhere.
+                    Some(_) => "a link that leaves the folder; not followed",
+                    None => "neither a file nor a link to one; passed over",
+                };
+                self.oddities.push(Oddity { path, line: None, what: what.to_owned() });
             }
             Err(error) => {
                 let what = format!("cannot look at it: {error}");
@@ -127,6 +131,16 @@ impl Walk {
 pub(crate) fn look(path: &Path) -> io::Result<Option<Look>> {
     let metadata = fs::metadata(path)?;
     Ok(metadata.is_file().then(|| look_of(&metadata)))
+}
+
+/// What to open for the file at `path`: where it leads if it is a link; `None` if that is not below
+/// `root`.
+fn target(root: &Path, path: &Path) -> io::Result<Option<PathBuf>> {
+    if !path.is_symlink() {
+        return Ok(Some(path.to_owned()));
+    }
+    let full = path.canonicalize()?;
+    Ok(full.starts_with(root.canonicalize()?).then_some(full))
 }
 
 fn look_of(metadata: &Metadata) -> Look {
@@ -144,10 +158,11 @@ pub(crate) fn relative(root: &Path, path: &Path) -> Option<String> {
     Some(segments?.join("/"))
 }
 
-/// Opens a file; refuses what is none and what is too large to be a note, or larger than
-/// `bytes_max`.
+/// Opens a file; refuses what is none, and be it that it became a link since the walk, and what is
+/// too large to be a note, or larger than `bytes_max`.
 pub(crate) fn open(path: &Path, bytes_max: Option<u64>) -> Result<File, String> {
-    let metadata = fs::metadata(path).map_err(|error| format!("cannot read it: {error}"))?;
+    let metadata =
+        fs::symlink_metadata(path).map_err(|error| format!("cannot read it: {error}"))?;
     if !metadata.is_file() {
         return Err("it is no regular file any more".to_owned());
     }

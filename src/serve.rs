@@ -8,6 +8,7 @@
 pub(crate) mod aside;
 mod crew;
 pub(crate) mod heat;
+#[cfg(feature = "http")]
 pub(crate) mod http;
 pub(crate) mod notify;
 pub(crate) mod rescan;
@@ -36,6 +37,7 @@ pub(crate) fn spawn<T: Send + 'static>(
 }
 
 /// Starts a thread with a small stack, as one of many.
+#[cfg(feature = "http")]
 fn spawn_small(
     name: &str,
     stack_bytes: usize,

@@ -1,20 +1,19 @@
 //! Where `serve` listens and whom it lets in: flags, settings and the environment as one answer.
-//!
-//! A port that other machines reach is opened only with a token. The token comes from a file or the
-//! environment and never from the command line, which every process can read.
+
+#[cfg(feature = "http")]
+mod http;
+#[cfg(not(feature = "http"))]
+#[path = "listen/none.rs"]
+mod http;
 
 use std::env;
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::Failure;
 use super::args::Serve;
 use crate::config::{Config, Transport};
-use crate::serve::http::{ADDRESS, Guard, Limits, Options, Token, address};
 
-/// Bytes of a file with a token.
-const TOKEN_BYTES_MAX: u64 = 4096;
+pub(super) use http::{Options, address, run};
 
 /// How to listen; `None` for the standard streams.
 pub(super) fn options(args: &Serve, config: &Config) -> Result<Option<Options>, Failure> {
@@ -43,39 +42,7 @@ pub(super) fn options(args: &Serve, config: &Config) -> Result<Option<Options>, 
         }
         return Ok(None);
     }
-    let listen = args.listen.clone().or_else(|| config.server.listen.clone());
-    let address = match listen.or_else(|| set("REMINDB_LISTEN")) {
-        Some(text) => address(&text).ok_or_else(|| {
-            because(format!(
-                "cannot listen on `{text}`; it must be ADDRESS:PORT, as in {ADDRESS} or [::1]:0"
-            ))
-        })?,
-        None => ADDRESS,
-    };
-    let token = token(args.token_file.as_deref())?;
-    if !address.ip().is_loopback() && token.is_none() {
-        return Err(because(format!(
-            "`{address}` can be reached from other machines; give a token with --token-file FILE \
-             or REMINDB_TOKEN, or listen on 127.0.0.1"
-        )));
-    }
-    for host in &args.hosts {
-        let is_name = host.bytes().all(|it| it.is_ascii_alphanumeric() || b".-_[]:".contains(&it));
-        let has_port = !host.starts_with('[') && host.contains(':');
-        if host.is_empty() || !is_name || has_port {
-            let why = format!("`--allow-host` needs a name without a port, not `{host}`");
-            return Err(because(why));
-        }
-    }
-    for origin in &args.origins {
-        let host = origin.split_once("://").map_or("", |it| it.1);
-        if host.is_empty() || host.contains(['/', '*', ' ']) {
-            let why = format!("`--allow-origin` needs SCHEME://HOST[:PORT], not `{origin}`");
-            return Err(because(why));
-        }
-    }
-    let guard = Guard::new(address.ip(), &args.hosts, &args.origins, token);
-    Ok(Some(Options { address, guard, limits: Limits::default() }))
+    http::options(args, config).map(Some)
 }
 
 /// Folders and files that `MemoryCompile` may read besides the source folder, without links.
@@ -85,27 +52,6 @@ pub(super) fn allowed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             .map_err(|error| because(format!("cannot allow `{}`: {error}", path.display())))
     };
     paths.iter().map(full).collect()
-}
-
-fn token(file: Option<&Path>) -> Result<Option<Token>, Failure> {
-    let (name, text) = match (file, set("REMINDB_TOKEN")) {
-        (Some(path), _) => (format!("`{}`", path.display()), Some(read(path)?)),
-        (None, text) => ("`REMINDB_TOKEN`".to_owned(), text),
-    };
-    let Some(text) = text else { return Ok(None) };
-    let token = Token::new(text.trim());
-    token.map(Some).map_err(|why| because(format!("the token in {name} {why}")))
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    let mut text = String::new();
-    let read = File::open(path).and_then(|it| it.take(TOKEN_BYTES_MAX).read_to_string(&mut text));
-    match read {
-        Ok(_) => Ok(text),
-        Err(error) => {
-            Err(because(format!("cannot read the token in `{}`: {error}", path.display())))
-        }
-    }
 }
 
 /// A variable of the environment; an empty one is none.

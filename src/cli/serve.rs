@@ -23,7 +23,7 @@ use crate::mcp::{Bell, Hub, PAGE_ROWS_MAX, Seal, Server};
 use crate::memory::Memory;
 use crate::serve::aside::Aside;
 use crate::serve::rescan::{Rescan, Settings};
-use crate::serve::{Background, Interrupts, Stop, heat, http, notify, sessions, stdio};
+use crate::serve::{Background, Interrupts, Stop, heat, notify, sessions, stdio};
 use crate::sessions::{Door, Keeping, Registry};
 use crate::store::IfMissing;
 use crate::workspace::{Live, Workspace};
@@ -69,7 +69,8 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     }
     let holder = holder();
     let keeping = if source.is_some() { Keeping::News } else { Keeping::Nothing };
-    let seat = door.as_ref().map_or_else(Door::stdio, |it| Door::http(&it.address.to_string()));
+    let seat =
+        door.as_ref().map_or_else(Door::stdio, |it| Door::http(&listen::address(it).to_string()));
     let registry = Registry::new(seat, &holder, keeping);
     let hub: Arc<Hub> = Arc::default();
     let rescan = source.as_deref().map(|it| rescanning(it, &memory, interval, &holder));
@@ -124,12 +125,12 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     match door {
         None => stdio::run(&server, clock, background, io::stdin(), io::stdout(), interrupts)?,
         Some(options) => {
-            let wanted = options.address;
+            let wanted = listen::address(&options);
             let announce = |address| {
                 // Whoever started this with port 0 reads here which one it became.
                 let _ = writeln!(world.err, "listening on http://{address}/mcp");
             };
-            http::run(&server, clock, background, options, announce, interrupts).map_err(
+            listen::run(&server, clock, background, options, announce, interrupts).map_err(
                 |error| Failure::Because(format!("cannot listen on `{wanted}`: {error}")),
             )?
         }

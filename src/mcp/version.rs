@@ -91,11 +91,13 @@ impl Meta {
     }
 
     /// The version that `_meta` names, whether or not there is one of that name.
+    #[cfg(feature = "http")]
     pub(crate) fn version_in(params: &Params) -> Option<&str> {
         params.get("_meta")?.get(Meta::VERSION)?.as_str()
     }
 
     /// Who sends a modern request, as it says itself.
+    #[cfg(feature = "http")]
     pub(crate) fn client_in(params: &Params) -> Option<&Value> {
         params.get("_meta")?.get(Meta::CLIENT)
     }

@@ -116,6 +116,28 @@ null
 }
 
 #[test]
+fn a_bomb_of_values_is_refused_before_it_is_built() {
+    let call = |zeros: usize, text: &str| {
+        let zeros = vec!["0"; zeros].join(",");
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":[{zeros}],"b":{text}}}}}"#
+        )
+    };
+    let outcome = |line: String| parse(line.as_bytes()).unwrap().map(|_| ()).map_err(|it| it.fault);
+    // The object and the list are counted with what is in them.
+    assert_eq!(outcome(call(VALUES_MAX - 2, "1")), Ok(()));
+    let refused = outcome(call(VALUES_MAX - 1, "1")).unwrap_err();
+    assert_eq!(refused.code, Fault::PARAMS);
+    assert_eq!(refused.message, "`params` has more than 20000 values; send less at once");
+    // What stands in a string is no value.
+    let text = serde_json::to_string(&"\\\",[{".repeat(VALUES_MAX)).unwrap();
+    assert_eq!(outcome(call(9, &text)), Ok(()));
+    let told =
+        format!(r#"{{"jsonrpc":"2.0","id":1,"result":[{}]}}"#, "0,".repeat(VALUES_MAX) + "0");
+    assert!(matches!(parse(told.as_bytes()), Some(Ok(Message::Idle))));
+}
+
+#[test]
 fn two_messages_on_a_line_are_one_error() {
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"ping"}

@@ -64,7 +64,7 @@ const GLANCE_MS: u64 = 250;
 /// How soon a client should come back when a stream broke.
 const RETRY_MS: u32 = 1_000;
 /// How long each stage of the end may take.
-const GRACE: Duration = Duration::from_millis(300);
+const GRACE: Duration = Duration::from_millis(200);
 /// How long to wait after a connection could not be taken in.
 const PAUSE: Duration = Duration::from_millis(50);
 /// How often sessions are looked at that nobody has used for long.
@@ -80,7 +80,7 @@ pub(crate) struct Limits {
     pub(crate) sessions: usize,
     /// Calls that run at once.
     pub(crate) calls: usize,
-    /// Bytes of all bodies that are being read.
+    /// Bytes of all bodies that are being read, or whose calls run.
     pub(crate) body_bytes: usize,
     /// A connection on which nothing is asked.
     pub(crate) idle_ms: i64,
@@ -103,7 +103,7 @@ impl Default for Limits {
             streams: 128,
             sessions: 256,
             calls: 64,
-            body_bytes: 32 * 1024 * 1024,
+            body_bytes: 16 * 1024 * 1024,
             idle_ms: 60_000,
             head_ms: 10_000,
             body_ms: 30_000,

@@ -120,24 +120,26 @@ fn what_is_no_file_is_named_and_passed_over() {
     symlink("nowhere", notes.join("dangling.md")).unwrap();
     symlink("loop.md", notes.join("loop.md")).unwrap();
     symlink(".", notes.join("here")).unwrap();
-    symlink("../else/linked.md", notes.join("linked.md")).unwrap();
+    symlink("../notes/good.md", notes.join("linked.md")).unwrap();
+    symlink("../else/linked.md", notes.join("outside.md")).unwrap();
     symlink("/dev/zero", notes.join("zero.md")).unwrap();
     symlink("../else", notes.join("elsewhere.md")).unwrap();
     File::create(notes.join("sparse.md")).unwrap().set_len(5 << 30).unwrap();
     fs::write(notes.join("empty.md"), "").unwrap();
     expect![[r#"
-        compiled: 3 added, 0 modified, 0 removed (3 ops), 6 warnings
+        compiled: 3 added, 0 modified, 0 removed (3 ops), 7 warnings
         ! remindb: warning: dangling.md: cannot look at it: No such file or directory (os error 2)
         ! remindb: warning: elsewhere.md: neither a file nor a link to one; passed over
         ! remindb: warning: fifo.md: neither a file nor a link to one; passed over
         ! remindb: warning: loop.md: cannot look at it: Too many levels of symbolic links (os error 40)
+        ! remindb: warning: outside.md: a link that leaves the folder; not followed
         ! remindb: warning: zero.md: neither a file nor a link to one; passed over
         ! remindb: warning: sparse.md: 5120 MiB are too large; split it into files of up to 256 MiB
         = 0
     "#]].assert_eq(&compile(&folder).transcript());
     let mut found = texts(&folder);
     found.sort();
-    assert_eq!(found, ["Good.", "Inside.", "Linked."]);
+    assert_eq!(found, ["Good.", "Good.", "Inside."]);
     folder.assert_healthy("m.db");
     // What it could not look at before, it can now.
     fs::remove_file(notes.join("sparse.md")).unwrap();

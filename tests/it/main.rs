@@ -19,6 +19,7 @@ mod hostile;
 /// Resources that change, and who is told.
 mod live;
 /// The server over HTTP: its clients, and those who should not be.
+#[cfg(feature = "http")]
 mod mcp_http;
 /// The server, as its client sees it.
 mod mcp_stdio;

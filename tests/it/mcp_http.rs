@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 use super::support::{Client, Folder, PATIENCE, modern, signal, spawn};
 
+mod streams;
+
 const NOTES: &str = "# Store\n\nOne connection writes.\n\n## Limits\n\nFive kilobytes.\n";
 const TOKEN: &str = "a-token-that-nobody-guesses";
 
@@ -214,8 +216,13 @@ fn a_token_opens_and_is_never_shown() {
         assert_eq!(refused.status, 401);
         assert_eq!(refused.field("www-authenticate"), Some("Bearer realm=\"remindb\""));
         assert_eq!(up.send("DELETE", "/mcp", fields, "").status, 401);
+        // What stands in a target is in everybody's logs.
+        let target = format!("/mcp?token={TOKEN}&access_token={TOKEN}");
+        assert_eq!(up.send("DELETE", &target, fields, "").status, 401);
     }
     assert_eq!(up.send("GET", "/health", "", "").status, 200);
+    let looked = up.send("HEAD", "/health", "", "");
+    assert_eq!((looked.status, looked.body.as_str()), (200, ""));
     up.fields = format!("Authorization: Bearer {TOKEN}\r\n");
     let up = up.shake_hands();
     up.tool("MemoryStats", json!({}));
@@ -279,12 +286,14 @@ fn only_what_is_allowed_is_compiled() {
         .file("outside/secret.md", "# Outside\n\nA planted marker.\n")
         .file("more/also.md", "# More\n");
     symlink(folder.path("outside"), folder.path("notes/link")).unwrap();
+    symlink("../outside/secret.md", folder.path("notes/file.md")).unwrap();
     let up = Up::new(&folder, &["--source", "notes", "--allow", "more"]).shake_hands();
     let outside = folder.path("outside").display().to_string();
     for path in [
         "../outside",
         "link",
         "link/secret.md",
+        "file.md",
         "./x/../../outside",
         &outside,
         "/etc",
@@ -296,6 +305,9 @@ fn only_what_is_allowed_is_compiled() {
     }
     let more = folder.path("more").display().to_string();
     assert!(up.tool("MemoryCompile", json!({"path": more})).starts_with("compiled: 1 added"));
+    // The link is inside of the folder, and where it leads is not.
+    let whole = up.tool("MemoryCompile", json!({"path": "."}));
+    assert!(whole.ends_with("file.md: a link that leaves the folder; not followed"), "{whole}");
     let found = up.tool("MemorySearch", json!({"query": "planted marker"}));
     assert_eq!(found.trim(), "no results");
     let log = up.end();
@@ -358,13 +370,18 @@ fn storm(up: &Up, n_idle: usize, n_slow: usize, n_hello: usize, n_calls: usize) 
             break;
         }
     }
-    let status =
-        fs::read_to_string(format!("/proc/{}/status", up.process.pid())).unwrap_or_default();
-    let peak = status.lines().find_map(|it| it.strip_prefix("VmHWM:")).unwrap_or("0 kB");
-    storm.peak_kib = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    storm.peak_kib = peak_kib(up);
     drop((stop, idle));
     storm.took.sort();
     storm
+}
+
+/// The most memory that the server has held.
+fn peak_kib(up: &Up) -> u64 {
+    let status =
+        fs::read_to_string(format!("/proc/{}/status", up.process.pid())).unwrap_or_default();
+    let peak = status.lines().find_map(|it| it.strip_prefix("VmHWM:")).unwrap_or("0 kB");
+    peak.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 /// Writes a byte a second on each of some connections.

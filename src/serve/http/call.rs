@@ -151,10 +151,11 @@ pub(super) fn run<S: Surface>(
             }
             Heard::Over(None) => return exchange.reply(&Response::empty(202)),
             Heard::Nothing => {
-                if exchange.is_gone() {
-                    if let Of::One(connection) = of {
-                        connection.cancel_all();
-                    }
+                // Of a session, who says nothing more may still wait for the answer.
+                if let Of::One(connection) = of
+                    && exchange.is_gone()
+                {
+                    connection.cancel_all();
                     return Err(ErrorKind::ConnectionAborted.into());
                 }
                 if door.stop.is_set() {

@@ -26,7 +26,12 @@ impl<'a> Exchange<'a> {
     /// Sends a response.
     pub(super) fn reply(&mut self, response: &Response) -> io::Result<()> {
         self.status = response.status;
-        self.write(&response.bytes(&self.common()))
+        let mut bytes = response.bytes(&self.common());
+        if self.head.method == "HEAD" {
+            // The fields that any other method would get, and no body behind them.
+            bytes.truncate(bytes.len() - response.body_len());
+        }
+        self.write(&bytes)
     }
 
     /// Begins a stream of events.

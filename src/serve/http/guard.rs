@@ -79,20 +79,18 @@ impl Guard {
 
     /// Checks where a request says it goes to and comes from; gives the page, if one asks.
     pub(super) fn origin(&self, head: &Head) -> Result<Option<String>, Refused> {
-        let mut host = head.one("host")?.map(str::to_ascii_lowercase);
+        let host = head.one("host")?.map(str::to_ascii_lowercase);
         if host.is_none() && head.is_current {
             return Err(Refused::new(400, "`Host` is missing"));
         }
-        if let Some((authority, _)) = absolute(&head.target) {
-            host = Some(authority.to_ascii_lowercase());
+        // A target may name the host, too; then both have to be this server's.
+        let target = absolute(&head.target).map(|(authority, _)| authority.to_ascii_lowercase());
+        for host in [&host, &target].into_iter().flatten() {
+            self.host(host)?;
         }
-        let host = host.unwrap_or_default();
-        let Some(name) = name_of(&host) else {
-            return Err(Refused::new(400, "`Host` is no host"));
+        let Some(host) = target.or(host) else {
+            return Err(Refused::new(400, "`Host` is missing"));
         };
-        if !self.hosts.iter().any(|it| it == name) {
-            return Err(Refused::new(403, "the `Host` is none of this server's; see --allow-host"));
-        }
         let Some(origin) = head.one("origin")? else {
             // Browsers say this much even where they do not name the page.
             let site = head.one("sec-fetch-site")?.unwrap_or("none");
@@ -106,6 +104,18 @@ impl Guard {
         match is_own || self.origins.contains(&lower) {
             true => Ok(Some(origin.to_owned())),
             false => Err(Refused::new(403, "the `Origin` is not allowed; see --allow-origin")),
+        }
+    }
+
+    fn host(&self, host: &str) -> Result<(), Refused> {
+        let Some(name) = name_of(host) else {
+            return Err(Refused::new(400, "`Host` is no host"));
+        };
+        match self.hosts.iter().any(|it| it == name) {
+            true => Ok(()),
+            false => {
+                Err(Refused::new(403, "the `Host` is none of this server's; see --allow-host"))
+            }
         }
     }
 

@@ -14,6 +14,9 @@ use super::wire::{Found, Wire};
 use super::{Door, follow, post};
 use crate::mcp::Surface;
 
+/// Bytes of a body for which there is always room: one large body keeps no small one out.
+const SMALL_BYTES: usize = 16 * 1024;
+
 /// Serves a connection to its end.
 pub(super) fn serve<S: Surface>(door: &Door<S>, peer: &Peer) {
     let wire = Wire { stream: &peer.stream, watch: &door.watch };
@@ -148,7 +151,8 @@ fn read_body<S: Surface>(
         if exchange.inbox.fill(&mut body)? {
             return Ok(Some((body.bytes, share)));
         }
-        if door.limits.body_bytes < share.grow(body.bytes.len()) {
+        let n_bytes = share.grow(body.bytes.len());
+        if SMALL_BYTES < body.bytes.len() && door.limits.body_bytes < n_bytes {
             return Err(Refused::new(503, "too much is being sent at once; try again"));
         }
         match exchange.wire.read(exchange.inbox, deadline_ms) {

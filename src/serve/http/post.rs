@@ -37,7 +37,7 @@ pub(super) fn post<S: Surface>(
     share: Share,
 ) -> io::Result<()> {
     let frame = rpc::parse(&body);
-    drop((body, share));
+    drop(body);
     let message = match frame {
         None => return exchange.reply(&Response::fault(400, "the body is empty")),
         Some(Ok(message)) => message,
@@ -48,8 +48,9 @@ pub(super) fn post<S: Surface>(
     };
     match &message {
         Message::Request(request) if is_modern(exchange.head, &request.params) => {
-            modern(door, exchange, wants, message)
+            modern(door, exchange, wants, message, share)
         }
+        // The share stays until the call is over: what was sent is held as long.
         _ => legacy(door, exchange, wants, message).unwrap_or_else(|it| exchange.reply(&it)),
     }
 }
@@ -89,6 +90,7 @@ fn modern<S: Surface>(
     exchange: &mut Exchange<'_>,
     wants: Wants,
     message: Message,
+    share: Share,
 ) -> io::Result<()> {
     let Message::Request(request) = &message else { return Ok(()) };
     let checked = check(exchange.head, request, &door.marked).and_then(|()| known(request));
@@ -108,7 +110,10 @@ fn modern<S: Surface>(
             let sent = call::say(exchange, wants, status(&line.text), &line.text);
             sent.map(|()| line.was_written())
         }
-        Step::Listen(line) => follow::listen(door, exchange, &connection, line),
+        Step::Listen(line) => {
+            drop(share);
+            follow::listen(door, exchange, &connection, line)
+        }
         Step::Run(job) => call::run(door, exchange, wants, job, told, call::Of::One(&connection)),
     }
 }

@@ -58,6 +58,11 @@ impl Response {
         self
     }
 
+    /// Bytes of the body.
+    pub(super) fn body_len(&self) -> usize {
+        self.body.len()
+    }
+
     /// All of it as bytes.
     pub(super) fn bytes(&self, common: &str) -> Vec<u8> {
         let mut head = start(self.status, common);

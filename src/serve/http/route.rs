@@ -36,7 +36,8 @@ pub(super) fn route(head: &Head, guard: &Guard) -> Result<Route, Response> {
     let path = path.split('?').next().unwrap_or_default();
     let (allowed, route) = match (path, head.method.as_str()) {
         (ENDPOINT | HEALTH | "*", "OPTIONS") => return Ok(Route::Options),
-        (HEALTH, method) => ("GET, OPTIONS", (method == "GET").then_some(Route::Health)),
+        (HEALTH, "GET" | "HEAD") => (LOOK, Some(Route::Health)),
+        (HEALTH, _) => (LOOK, None),
         (ENDPOINT, "POST") => (ALL, Some(Route::Post(wants(head)))),
         (ENDPOINT, "GET") => (ALL, Some(Route::Get)),
         (ENDPOINT, "DELETE") => (ALL, Some(Route::Delete)),
@@ -66,6 +67,7 @@ pub(super) fn route(head: &Head, guard: &Guard) -> Result<Route, Response> {
     Ok(route)
 }
 
+const LOOK: &str = "GET, HEAD, OPTIONS";
 const ALL: &str = "GET, POST, DELETE, OPTIONS";
 
 /// What a browser is told before it lets a page ask.

@@ -268,11 +268,14 @@ fn a_guard_knows_its_hosts_and_pages() {
     assert_eq!(get("Host: localhost\nSec-Fetch-Site: cross-site"), 403);
     assert_eq!(get("Host: localhost\nSec-Fetch-Site: same-site"), 403);
     assert_eq!(get("Host: localhost\nSec-Fetch-Site: none"), 0);
-    // A target that names a host is about that one.
+    // A target that names a host is about that one, and the field has to be as good.
     let absolute = "GET http://evil.example/mcp HTTP/1.1\nHost: localhost\nAccept: */*";
     assert_eq!(admitted(&guard, absolute), 403);
     let own = "GET http://localhost/mcp HTTP/1.1\nHost: evil.example\nAccept: */*";
-    assert_eq!(admitted(&guard, own), 0);
+    assert_eq!(admitted(&guard, own), 403);
+    assert_eq!(admitted(&guard, &own.replace("evil.example", "localhost")), 0);
+    let nameless = own.replace("Host: evil.example", "A: b");
+    assert_eq!(admitted(&guard, &nameless), 400);
 }
 
 #[test]

@@ -1,0 +1,101 @@
+//! A port: its address, its token, and the names by which it is known.
+//!
+//! A port that other machines reach is opened only with a token. The token comes from a file or the
+//! environment and never from the command line, which every process can read.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use crossbeam_channel::Receiver;
+
+use super::{because, set};
+use crate::cli::Failure;
+use crate::cli::args::Serve;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::mcp::{Server, Surface};
+use crate::serve::http::{self, ADDRESS, Guard, Limits, Token};
+use crate::serve::{Background, Ended};
+
+pub(in crate::cli) use crate::serve::http::Options;
+
+/// Bytes of a file with a token.
+const TOKEN_BYTES_MAX: u64 = 4096;
+
+/// Where it will listen.
+pub(in crate::cli) fn address(options: &Options) -> SocketAddr {
+    options.address
+}
+
+/// Serves until a message comes on `interrupts`; tells `announce` where.
+pub(in crate::cli) fn run<S: Surface>(
+    server: &Arc<Server<S>>,
+    clock: &Clock,
+    background: Vec<Background>,
+    options: Options,
+    announce: impl FnOnce(SocketAddr),
+    interrupts: &Receiver<()>,
+) -> io::Result<Ended> {
+    http::run(server, clock, background, options, announce, interrupts)
+}
+
+/// How to listen.
+pub(super) fn options(args: &Serve, config: &Config) -> Result<Options, Failure> {
+    let listen = args.listen.clone().or_else(|| config.server.listen.clone());
+    let address = match listen.or_else(|| set("REMINDB_LISTEN")) {
+        Some(text) => http::address(&text).ok_or_else(|| {
+            because(format!(
+                "cannot listen on `{text}`; it must be ADDRESS:PORT, as in {ADDRESS} or [::1]:0"
+            ))
+        })?,
+        None => ADDRESS,
+    };
+    let token = token(args.token_file.as_deref())?;
+    if !address.ip().is_loopback() && token.is_none() {
+        return Err(because(format!(
+            "`{address}` can be reached from other machines; give a token with --token-file FILE \
+             or REMINDB_TOKEN, or listen on 127.0.0.1"
+        )));
+    }
+    for host in &args.hosts {
+        let is_name = host.bytes().all(|it| it.is_ascii_alphanumeric() || b".-_[]:".contains(&it));
+        let has_port = !host.starts_with('[') && host.contains(':');
+        if host.is_empty() || !is_name || has_port {
+            let why = format!("`--allow-host` needs a name without a port, not `{host}`");
+            return Err(because(why));
+        }
+    }
+    for origin in &args.origins {
+        let host = origin.split_once("://").map_or("", |it| it.1);
+        if host.is_empty() || host.contains(['/', '*', ' ']) {
+            let why = format!("`--allow-origin` needs SCHEME://HOST[:PORT], not `{origin}`");
+            return Err(because(why));
+        }
+    }
+    let guard = Guard::new(address.ip(), &args.hosts, &args.origins, token);
+    Ok(Options { address, guard, limits: Limits::default() })
+}
+
+fn token(file: Option<&Path>) -> Result<Option<Token>, Failure> {
+    let (name, text) = match (file, set("REMINDB_TOKEN")) {
+        (Some(path), _) => (format!("`{}`", path.display()), Some(read(path)?)),
+        (None, text) => ("`REMINDB_TOKEN`".to_owned(), text),
+    };
+    let Some(text) = text else { return Ok(None) };
+    let token = Token::new(text.trim());
+    token.map(Some).map_err(|why| because(format!("the token in {name} {why}")))
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|it| it.take(TOKEN_BYTES_MAX).read_to_string(&mut text));
+    match read {
+        Ok(_) => Ok(text),
+        Err(error) => {
+            Err(because(format!("cannot read the token in `{}`: {error}", path.display())))
+        }
+    }
+}
