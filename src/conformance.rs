@@ -83,7 +83,7 @@ fn server(step: Duration) -> Arc<Server<Suite>> {
     })
 }
 
-/// Serves the fixtures over HTTP, on a port that is free, until a signal comes; tells `announce`
+/// Serves the fixtures over HTTP, on a port of this machine, until a signal comes; tells `announce`
 /// the URL.
 ///
 /// # Errors
@@ -91,11 +91,12 @@ fn server(step: Duration) -> Arc<Server<Suite>> {
 /// There is no port, no thread or no way to hear signals.
 #[cfg(feature = "http")]
 pub fn http(announce: impl FnOnce(&str)) -> io::Result<()> {
-    use crate::serve::http::{Guard, Limits, Options, run};
-    use std::net::{Ipv4Addr, SocketAddr};
+    use crate::serve::http::{ADDRESS, Guard, Limits, Options, run};
 
     let interrupts = Interrupts::watch()?;
-    let address = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
+    let mut address = ADDRESS;
+    // One that is free.
+    address.set_port(0);
     let guard = Guard::new(address.ip(), &[], &[], None);
     let options = Options { address, guard, limits: Limits::default() };
     let announce = |address| announce(&format!("http://{address}/mcp"));

@@ -87,8 +87,8 @@
 //! - `cli`: one module a command; `cli::setup` edits the settings of other programs as text, and
 //!   undoes it. Without the feature `html`, files of HTML are known and not read.
 //!
-//! Only in tests and behind a feature: `conformance` registers what the official suite of MCP asks of
-//! a server, and plays it over stdio; `fuzzing` has what holds for every input.
+//! Only in tests and behind a feature: `conformance` registers what the official suite of MCP asks
+//! of a server, and plays it over stdio; `fuzzing` has what holds for every input.
 //!
 //! # What always holds
 //!
