@@ -110,7 +110,7 @@ def main(client):
     era, address, *command = sys.argv[1:]
     day = Day()
     try:
-        asyncio.run(asyncio.wait_for(client(day, era, address, command), 60))
+        asyncio.run(asyncio.wait_for(client(day, era, address, command), 240))
     except BaseException as error:
         traceback.print_exc()
         while isinstance(error, BaseExceptionGroup):

@@ -97,9 +97,54 @@ fn comments_commas_and_indentation_stay() {
 
 #[test]
 fn servers_one_level_deeper_are_joined_there() {
-    check(NESTED, "{\n  \"mcp\": {\n    \"servers\": {}\n  }\n}\n", expect![[r#""#]]);
-    check(NESTED, r#"{"mcp": {"servers": {"type": "local"}}}"#, expect![[r#""#]]);
-    check(NESTED, r#"{"mcp": {"servers": {}, "remindb": {"command": 1}}}"#, expect![[r#""#]]);
+    check(
+        NESTED,
+        "{\n  \"mcp\": {\n    \"servers\": {}\n  }\n}\n",
+        expect![[r#"
+            {
+              "mcp": {
+                "servers": {
+                  "remindb": {
+                    "command": "/bin/remindb",
+                    "args": ["serve", "--db", "/m.db"]
+                  }
+                }
+              }
+            }
+        "#]],
+    );
+    // A server of that name is no object of servers.
+    check(
+        NESTED,
+        "{\n  \"mcp\": {\n    \"servers\": {\"type\": \"local\"}\n  }\n}\n",
+        expect![[r#"
+            {
+              "mcp": {
+                "servers": {"type": "local"},
+                "remindb": {
+                  "command": "/bin/remindb",
+                  "args": ["serve", "--db", "/m.db"]
+                }
+              }
+            }
+        "#]],
+    );
+    // One that is there stays where it is.
+    check(
+        NESTED,
+        "{\n  \"mcp\": {\n    \"servers\": {},\n    \"remindb\": {\n      \"command\": \"x\"\n    }\n  }\n}\n",
+        expect![[r#"
+            {
+              "mcp": {
+                "servers": {},
+                "remindb": {
+                  "command": "/bin/remindb",
+                  "args": ["serve", "--db", "/m.db"]
+                }
+              }
+            }
+        "#]],
+    );
 }
 
 #[test]
