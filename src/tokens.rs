@@ -4,8 +4,11 @@
 //! merged from its bytes by the ranks of the [`vocabulary`]. Tests compare both with the encoding's
 //! reference, over random texts and over characters of all scripts.
 
+mod counted;
 mod split;
 mod vocabulary;
+
+use counted::Counted;
 
 /// Longer texts are counted piece by piece, which bounds what a word of any length takes.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
@@ -15,6 +18,10 @@ const PIECE_BYTES_MAX: usize = 64 * 1024;
 /// Exact for every text whose lines are shorter than 64 KiB; beyond that, each further 64 KiB of
 /// one line may be off by one token.
 pub(crate) fn count(text: &str) -> u32 {
+    Counted::with(|counted| count_with(text, counted))
+}
+
+fn count_with(text: &str, counted: &mut Counted) -> u32 {
     let mut merge = vocabulary::Merge::default();
     let mut total: usize = 0;
     let mut rest = text;
@@ -22,7 +29,7 @@ pub(crate) fn count(text: &str) -> u32 {
         let (mut piece, after) = rest.split_at(piece_end(rest));
         while !piece.is_empty() {
             let (word, left) = piece.split_at(split::word_end(piece));
-            total += merge.count(word.as_bytes());
+            total += counted.tokens(word.as_bytes(), |word| merge.count(word));
             piece = left;
         }
         rest = after;

@@ -64,6 +64,8 @@ pub(crate) struct Batch<'a> {
     /// Of texts that were here before, the ids that they had and that were not looked at, best
     /// last.
     former: HashMap<(NodeType, ContentHash), Vec<NodeId>>,
+    /// Whether any text was ever replaced or removed.
+    has_past: bool,
     /// References and names that are doubtful.
     stale: Stale,
     /// Whether new nodes wait until they are indexed, and which do.
@@ -97,6 +99,7 @@ impl<'a> Batch<'a> {
     ) -> Result<Batch<'a>, StoreError> {
         const NEWEST_KEY: &str = "SELECT ifnull(max(key), 0) FROM node";
         const ATTENDED: &str = "SELECT attended FROM memory";
+        const HAS_PAST: &str = "SELECT EXISTS (SELECT 1 FROM diff WHERE old_hash IS NOT NULL)";
         let one = |sql| tx.query_row(sql, [], |row| row.get(0)).doing("begin a write");
         Ok(Batch {
             tx,
@@ -110,6 +113,7 @@ impl<'a> Batch<'a> {
             drift: 0,
             newest_key: one(NEWEST_KEY)?,
             attended: one(ATTENDED)?,
+            has_past: 0 < one(HAS_PAST)?,
             taken: HashMap::new(),
             former: HashMap::new(),
             stale: Stale::begin(tx)?,
@@ -280,6 +284,7 @@ impl<'a> Batch<'a> {
             INSERT INTO blob (hash, content)
             SELECT content_hash, content FROM node WHERE key = ?1
             ON CONFLICT (hash) DO NOTHING";
+        self.has_past = true;
         let (snapshot, seq) = self.next_diff()?;
         let hash = new_hash.map(|it| it.to_string());
         let conflict = conflict == Conflict::Yes;

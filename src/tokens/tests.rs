@@ -69,6 +69,15 @@ fn counting_in_pieces_changes_nothing() {
 }
 
 #[test]
+fn a_word_of_any_length_is_counted_again_as_it_was() {
+    let letters: String = "qzxjkvbwyfgh".chars().cycle().take(80).collect();
+    for n in 1..letters.len() {
+        check(&format!("{} {}", &letters[..n], &letters[..n]));
+        check(&letters[..n]);
+    }
+}
+
+#[test]
 fn a_word_of_any_length_is_counted_quickly() {
     check(&"a".repeat(1 << 12));
     check(&"\u{fffd}".repeat(1 << 12));

@@ -28,9 +28,15 @@ pub(super) const TOKEN_BYTES_MAX: usize = 128;
 
 const LETTERS: usize = (N_SLOTS + N_TOKENS) * WIDTH;
 
+/// Longer words are merged by a queue of pairs, since looking for the best pair again and again
+/// takes quadratic time.
+const SHORT_BYTES_MAX: usize = 32;
+
 /// Counts the tokens of words, over buffers that are used again.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
+    /// Of a short word, where its parts start, with the rank of each together with the next one.
+    parts: Vec<(usize, Option<u32>)>,
     /// Where the part that starts here ends; 0 where none starts.
     ends: Vec<usize>,
     /// Where the part before the one that starts here starts.
@@ -43,9 +49,34 @@ impl Merge {
     /// Tokens of a word: its bytes, of which neighbours are merged while any make a token, the one
     /// of the lowest rank first, and the leftmost among equals.
     pub(super) fn count(&mut self, word: &[u8]) -> usize {
-        if word.len() == 1 || rank(word).is_some() {
-            return 1;
+        match word.len() {
+            1 => 1,
+            _ if rank(word).is_some() => 1,
+            ..=SHORT_BYTES_MAX => self.count_short(word),
+            _ => self.count_long(word),
         }
+    }
+
+    fn count_short(&mut self, word: &[u8]) -> usize {
+        let parts = &mut self.parts;
+        parts.clear();
+        parts.extend((0..word.len()).map(|at| (at, word.get(at..at + 2).and_then(rank))));
+        loop {
+            let best = parts.iter().enumerate().filter_map(|(at, part)| Some((part.1?, at))).min();
+            let Some((_, at)) = best else { return parts.len() };
+            parts.remove(at + 1);
+            for at in at.saturating_sub(1)..=at {
+                let end = match parts.get(at + 2) {
+                    Some(after) => after.0,
+                    None => word.len(),
+                };
+                let is_last = parts.len() <= at + 1;
+                parts[at].1 = if is_last { None } else { rank(&word[parts[at].0..end]) };
+            }
+        }
+    }
+
+    fn count_long(&mut self, word: &[u8]) -> usize {
         self.ends.clear();
         self.before.clear();
         self.pairs.clear();

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
+use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, QualName, ns};
 
 pub(super) use sink::Sink;
@@ -24,12 +25,17 @@ pub(super) const ROOT: Id = 0;
 pub(super) enum Data {
     /// The document, a comment, a doctype.
     Other,
-    Text(String),
+    /// Mostly a part of the source, which it shares.
+    Text(StrTendril),
     Element {
-        name: QualName,
-        attributes: Vec<Attribute>,
+        name: NameIdx,
+        attributes: Box<[Attribute]>,
     },
 }
+
+/// Which of the document's names an element has: there are many elements and few names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NameIdx(u32);
 
 #[derive(Debug)]
 struct DomNode {
@@ -47,6 +53,8 @@ struct DomNode {
 #[derive(Debug)]
 pub(super) struct Dom {
     nodes: Vec<DomNode>,
+    /// By [`NameIdx`].
+    names: Vec<QualName>,
     /// Elements that are not read, with all that is in them.
     pub(super) left_out: HashSet<Id>,
     /// The character that stands for a carriage return in code.
@@ -70,18 +78,26 @@ impl Dom {
         &self.nodes[id as usize].data
     }
 
+    /// The name of an element.
+    pub(super) fn name(&self, id: Id) -> Option<&QualName> {
+        match &self.nodes[id as usize].data {
+            Data::Element { name, .. } => self.names.get(name.0 as usize),
+            Data::Other | Data::Text(_) => None,
+        }
+    }
+
     /// The local name of an HTML element; empty for all else.
     pub(super) fn html_name(&self, id: Id) -> &str {
-        match &self.nodes[id as usize].data {
-            Data::Element { name, .. } if name.ns == ns!(html) => &name.local,
+        match self.name(id) {
+            Some(name) if name.ns == ns!(html) => &name.local,
             _ => "",
         }
     }
 
     /// The local name of a drawing's or formula's root; empty for all else.
     pub(super) fn foreign_root(&self, id: Id) -> &str {
-        match &self.nodes[id as usize].data {
-            Data::Element { name, .. }
+        match self.name(id) {
+            Some(name)
                 if (name.ns == ns!(svg) && &*name.local == "svg")
                     || (name.ns == ns!(mathml) && &*name.local == "math") =>
             {
@@ -205,9 +221,9 @@ impl Dom {
     fn open_tag(&self, id: Id, out: &mut String) {
         match &self.nodes[id as usize].data {
             Data::Text(text) => escape(text, out),
-            Data::Element { name, .. } => {
+            Data::Element { .. } => {
                 out.push('<');
-                out.push_str(&name.local.to_lowercase_unless_mixed());
+                out.push_str(&self.authors_name(id));
                 let attributes = self.attributes(id);
                 if !attributes.is_empty() {
                     out.push(' ');
@@ -220,13 +236,15 @@ impl Dom {
     }
 
     fn close_tag(&self, id: Id, out: &mut String) {
-        if let Data::Element { name, .. } = &self.nodes[id as usize].data
-            && self.first_child(id).is_some()
-        {
+        if self.name(id).is_some() && self.first_child(id).is_some() {
             out.push_str("</");
-            out.push_str(&name.local.to_lowercase_unless_mixed());
+            out.push_str(&self.authors_name(id));
             out.push('>');
         }
+    }
+
+    fn authors_name(&self, id: Id) -> Cow<'_, str> {
+        self.name(id).map_or(Cow::Borrowed(""), |it| it.local.to_lowercase_unless_mixed())
     }
 }
 

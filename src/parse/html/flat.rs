@@ -189,10 +189,7 @@ pub(super) fn leave(dom: &Dom, id: Id, run: &mut Run) {
 }
 
 fn is_styling(dom: &Dom, id: Id) -> bool {
-    match dom.data(id) {
-        super::dom::Data::Element { name, .. } => matches!(&*name.local, "style" | "script"),
-        _ => false,
-    }
+    dom.name(id).is_some_and(|it| matches!(&*it.local, "style" | "script"))
 }
 
 /// What a form shows without being touched.

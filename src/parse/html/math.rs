@@ -55,10 +55,13 @@ fn formula(dom: &Dom, top: Id) -> Formula {
         }
         let parent = path.last().map_or(0, |&(_, index)| index);
         let element = match dom.data(id) {
-            Data::Text(text) => {
-                Element { parent, name: TEXT.to_owned(), text: text.clone(), ..Element::default() }
-            }
-            Data::Element { name, attributes } => {
+            Data::Text(text) => Element {
+                parent,
+                name: TEXT.to_owned(),
+                text: text.to_string(),
+                ..Element::default()
+            },
+            Data::Element { attributes, .. } => {
                 path.push((id, elements.len()));
                 let attributes = attributes
                     .iter()
@@ -66,7 +69,7 @@ fn formula(dom: &Dom, top: Id) -> Formula {
                     .collect();
                 Element {
                     parent,
-                    name: name.local.to_string().to_ascii_lowercase(),
+                    name: dom.name(id).map_or("", |it| &*it.local).to_ascii_lowercase(),
                     attributes,
                     text: String::new(),
                 }

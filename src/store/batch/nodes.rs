@@ -374,7 +374,7 @@ impl Batch<'_> {
             self.former.clear();
         }
         let text = (new.node.node_type, new.hash);
-        if !self.former.contains_key(&text) {
+        if self.has_past && !self.former.contains_key(&text) {
             let mut former = self.former_ids(text.0, text.1, u32::MAX)?;
             // A text that was never here is not worth remembering.
             if !former.is_empty() {
@@ -440,5 +440,8 @@ fn said_before(old: &Stored) -> Said<'_> {
 }
 
 fn grams(node: &Node) -> Option<String> {
+    if node.label.is_ascii() && node.content.is_ascii() {
+        return None;
+    }
     crate::grams::bigrams(&format!("{}\n{}", node.label, node.content))
 }

@@ -5,14 +5,14 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode};
 use html5ever::tendril::StrTendril;
 use html5ever::tree_builder::TreeSink;
 use html5ever::{Attribute, Namespace, QualName, ns};
 
-use super::{Data, Dom, DomNode, Id, NONE, ROOT, some};
+use super::{Data, Dom, DomNode, Id, NONE, NameIdx, ROOT, some};
 
 /// Attributes of HTML elements that mean something here; drawings and formulas keep all of theirs.
 const ATTRIBUTES: [&str; 20] = [
@@ -42,13 +42,35 @@ const ATTRIBUTES: [&str; 20] = [
 #[derive(Debug)]
 pub(in crate::parse::html) struct Sink {
     nodes: RefCell<Vec<DomNode>>,
+    names: RefCell<Names>,
     /// Where the piece of the source that is being read starts and ends.
     pub(in crate::parse::html) place: Cell<(u32, u32)>,
 }
 
+/// The names that elements have, each once.
+#[derive(Debug, Default)]
+struct Names {
+    known: HashMap<QualName, NameIdx>,
+    all: Vec<QualName>,
+}
+
+impl Names {
+    fn idx(&mut self, name: QualName) -> NameIdx {
+        let next = NameIdx(u32::try_from(self.all.len()).expect("fewer names than elements"));
+        *self.known.entry(name).or_insert_with_key(|name| {
+            self.all.push(name.clone());
+            next
+        })
+    }
+}
+
 impl Sink {
     pub(in crate::parse::html) fn new() -> Sink {
-        let sink = Sink { nodes: RefCell::new(Vec::new()), place: Cell::new((0, 0)) };
+        let sink = Sink {
+            nodes: RefCell::new(Vec::new()),
+            names: RefCell::default(),
+            place: Cell::new((0, 0)),
+        };
         sink.add(Data::Other);
         sink
     }
@@ -118,11 +140,11 @@ impl Sink {
                     && let node = &mut self.nodes.borrow_mut()[older as usize]
                     && let Data::Text(all) = &mut node.data
                 {
-                    all.push_str(&text);
+                    all.push_tendril(&text);
                     node.end = self.place.get().1;
                     return;
                 }
-                let id = self.add(Data::Text(text.to_string()));
+                let id = self.add(Data::Text(text));
                 self.link(id, parent, newer);
             }
             NodeOrText::AppendNode(id) => {
@@ -155,7 +177,8 @@ impl TreeSink for Sink {
     type ElemName<'a> = Name;
 
     fn finish(self) -> Dom {
-        let mut dom = Dom { nodes: self.nodes.into_inner(), left_out: HashSet::new(), mark: None };
+        let (nodes, names) = (self.nodes.into_inner(), self.names.into_inner().all);
+        let mut dom = Dom { nodes, names, left_out: HashSet::new(), mark: None };
         dom.widen_spans();
         dom
     }
@@ -168,7 +191,7 @@ impl TreeSink for Sink {
 
     fn elem_name(&self, target: &Id) -> Name {
         match &self.nodes.borrow()[*target as usize].data {
-            Data::Element { name, .. } => Name(name.clone()),
+            Data::Element { name, .. } => Name(self.names.borrow().all[name.0 as usize].clone()),
             _ => Name(QualName::new(None, ns!(), "".into())),
         }
     }
@@ -178,7 +201,8 @@ impl TreeSink for Sink {
         if name.ns == ns!(html) && &*name.local != "canvas" {
             attributes.retain(|it| ATTRIBUTES.binary_search(&&*it.name.local).is_ok());
         }
-        attributes.shrink_to_fit();
+        let attributes = attributes.into_boxed_slice();
+        let name = self.names.borrow_mut().idx(name);
         let id = self.add(Data::Element { name, attributes });
         if flags.template {
             // What a template holds hangs on a node of its own, right behind it.
@@ -254,7 +278,9 @@ impl TreeSink for Sink {
 
     fn is_mathml_annotation_xml_integration_point(&self, handle: &Id) -> bool {
         match &self.nodes.borrow()[*handle as usize].data {
-            Data::Element { name, attributes } if &*name.local == "annotation-xml" => {
+            Data::Element { name, attributes }
+                if &*self.names.borrow().all[name.0 as usize].local == "annotation-xml" =>
+            {
                 attributes.iter().any(|it| {
                     &*it.name.local == "encoding"
                         && (it.value.eq_ignore_ascii_case("text/html")
