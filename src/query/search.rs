@@ -13,11 +13,15 @@ use crate::store::reader::{Found, Head, Reader};
 use crate::tree::NodeType;
 
 /// Nodes that are ranked; what matches worse is never looked at.
-const CANDIDATES_MAX: usize = 300;
+const CANDIDATES_MAX: usize = 200;
 /// Nodes of which the text is read to rank them.
-const READ_MAX: usize = 150;
+const READ_MAX: usize = 100;
 /// Characters of each.
-const READ_CHARS: u32 = 1_000;
+const READ_CHARS: u32 = 500;
+/// Hits that lend to what stands behind them.
+const LENDERS_MAX: usize = 5;
+/// Words of a question; fewer than these name a thing, and nothing is asked about it.
+const QUESTION_WORDS_MIN: usize = 3;
 /// Hits without a budget.
 const LIMIT_DEFAULT: usize = 20;
 /// Tokens of a reply with whole texts when no budget is given.
@@ -184,26 +188,36 @@ impl Shown {
 fn found(reader: &Reader, asked: &Asked, ask: &Search<'_>) -> Result<Ranked, QueryError> {
     let matches = matches(reader, asked, ask.node_type)?;
     let attended = reader.attended()?;
-    let texts = match feedback::SECTIONS_MIN <= matches.len() {
+    let texts = match feedback::SECTIONS_MIN <= matches.found.len() {
         true => {
-            let read: Vec<NodeKey> = matches.iter().take(READ_MAX).map(|it| it.key).collect();
-            reader.beginnings(&read, READ_CHARS)?
+            let read = matches.found.iter().take(READ_MAX).map(|it| it.key);
+            reader.beginnings(&read.collect::<Vec<_>>(), READ_CHARS)?
         }
         false => HashMap::new(),
     };
-    let candidates: Vec<Candidate<'_>> = matches
-        .iter()
-        .map(|it| Candidate {
-            key: it.key,
-            parent: it.parent,
-            is_heading: it.is_heading,
-            relevance: it.relevance,
-            temperature: it.heat.now(attended),
-            text: texts.get(&it.key).map_or("", String::as_str),
-        })
-        .collect();
-    let mut ranked = rank::ranked(&candidates);
-    let n_matches = ranked.len();
+    let candidate = |it: &Found| Candidate {
+        key: it.key,
+        parent: it.parent,
+        is_heading: it.is_heading,
+        relevance: it.relevance,
+        temperature: it.heat.now(attended),
+        text: texts.get(&it.key).map_or("", String::as_str),
+    };
+    let mut candidates: Vec<Candidate<'_>> = matches.found.iter().map(candidate).collect();
+    let mut relevance = rank::relevance(&candidates);
+    if matches.are_of_words && QUESTION_WORDS_MIN <= asked.marks.len() {
+        for (next, lent) in lent(reader, &candidates, &relevance, ask.node_type)? {
+            match candidates.iter().position(|it| it.key == next.key) {
+                Some(at) => relevance[at] = relevance[at].max(lent),
+                None => {
+                    candidates.push(candidate(&next));
+                    relevance.push(lent);
+                }
+            }
+        }
+    }
+    let n_matches = matches.found.len();
+    let mut ranked = rank::ranked(&candidates, &relevance);
     ranked.truncate(ask.hits_max());
     let n_ranked = ranked.len();
     ranked.truncate(ask.hits_fitting());
@@ -218,18 +232,39 @@ fn found(reader: &Reader, asked: &Asked, ask: &Search<'_>) -> Result<Ranked, Que
     Ok(Ranked { hits, n_unread: n_ranked - ranked.len(), n_matches })
 }
 
+/// What stands behind the best candidates, and what it is worth at the least.
+fn lent(
+    reader: &Reader,
+    candidates: &[Candidate<'_>],
+    relevance: &[f64],
+    node_type: Option<NodeType>,
+) -> Result<Vec<(Found, f64)>, QueryError> {
+    let lenders = rank::best(relevance, LENDERS_MAX);
+    let keys: Vec<NodeKey> = lenders.iter().map(|&at| candidates[at].key).collect();
+    let behind = reader.behind(&keys, node_type)?;
+    let lent = |(at, key): (usize, NodeKey)| Some((*behind.get(&key)?, rank::lend(relevance[at])));
+    Ok(lenders.into_iter().zip(keys).filter_map(lent).collect())
+}
+
+struct Matches {
+    found: Vec<Found>,
+    /// Whether the query was read as words rather than as an expression.
+    are_of_words: bool,
+}
+
 /// The query as an expression if it is one, else its words.
 fn matches(
     reader: &Reader,
     asked: &Asked,
     node_type: Option<NodeType>,
-) -> Result<Vec<Found>, QueryError> {
-    for text in [&asked.expression, &asked.words].into_iter().flatten() {
-        if let Some(matches) = reader.matches(text, node_type, CANDIDATES_MAX)? {
-            return Ok(matches);
+) -> Result<Matches, QueryError> {
+    for (text, are_of_words) in [(&asked.expression, false), (&asked.words, true)] {
+        let Some(text) = text else { continue };
+        if let Some(found) = reader.matches(text, node_type, CANDIDATES_MAX)? {
+            return Ok(Matches { found, are_of_words });
         }
     }
-    Ok(Vec::new())
+    Ok(Matches { found: Vec::new(), are_of_words: false })
 }
 
 /// The hits' snippets.
@@ -244,7 +279,8 @@ fn snippets(
     for hit in hits {
         let Some(content) = contents.get(&hit.head.key) else { continue };
         let snippet = excerpt::snippet(content, &asked.marks);
-        if !snippet.is_empty() && snippet != hit.head.label {
+        let snippet = excerpt::behind_label(snippet, &hit.head.label);
+        if !snippet.is_empty() {
             snippets.insert(hit.head.key, snippet);
         }
     }

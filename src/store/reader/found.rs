@@ -89,6 +89,36 @@ impl Reader {
         }
     }
 
+    /// What stands right behind each of those nodes and is no heading: below a heading, or next to
+    /// anything else.
+    pub(crate) fn behind(
+        &self,
+        keys: &[NodeKey],
+        node_type: Option<NodeType>,
+    ) -> Result<HashMap<NodeKey, Found>, StoreError> {
+        const BEHIND: &str = "
+            SELECT n.key, 0.0, n.parent, 0,
+                   ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0), before.key
+              FROM json_each(?1) AS wanted
+              JOIN node AS before ON before.key = wanted.value
+              JOIN node AS n ON n.key = CASE before.node_type
+                   WHEN 'heading' THEN (
+                       SELECT key FROM node WHERE parent = before.key ORDER BY position LIMIT 1
+                   )
+                   ELSE (
+                       SELECT key FROM node
+                        WHERE parent = before.parent AND position > before.position
+                        ORDER BY position LIMIT 1
+                   )
+                   END
+              LEFT JOIN heat AS h ON h.node = n.key
+             WHERE n.node_type <> 'heading' AND (?2 IS NULL OR n.node_type = ?2)";
+        let params = params![list(keys), node_type.map(NodeType::as_str)];
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(7)?), read_found(row)?));
+        let rows = self.all(BEHIND, params, read).doing("read what stands behind")?;
+        Ok(rows.into_iter().collect())
+    }
+
     /// The first characters of those nodes' texts.
     pub(crate) fn beginnings(
         &self,
