@@ -31,6 +31,18 @@ pub(crate) fn snippet(content: &str, marks: &[String]) -> String {
     if start == 0 { shown } else { format!("…{shown}") }
 }
 
+/// The part of a snippet that its label, on the line above, does not say already.
+pub(crate) fn behind_label(snippet: String, label: &str) -> String {
+    let said = label.strip_suffix('…').unwrap_or(label);
+    match snippet.strip_prefix(said) {
+        Some(rest) if !said.is_empty() && !rest.is_empty() && rest != "…" => {
+            format!("…{}", rest.trim_start())
+        }
+        Some(_) if !said.is_empty() => String::new(),
+        _ => snippet,
+    }
+}
+
 /// Where which of the marks stands.
 fn places(content: &str, marks: &[String]) -> Vec<(usize, usize)> {
     let mut places = Vec::new();
@@ -163,6 +175,16 @@ mod tests {
         check("Short text.", &["absent"], expect!["Short text."]);
         check("", &["absent"], expect![""]);
         check("日本語テキスト", &["本語"], expect!["日本語テキスト"]);
+    }
+
+    #[test]
+    fn what_the_label_says_is_not_said_again() {
+        let shown = |snippet: &str, label| behind_label(snippet.to_owned(), label);
+        assert_eq!(shown("One line. And more.", "One line."), "…And more.");
+        assert_eq!(shown("A long line of words", "A long li…"), "…ne of words");
+        assert_eq!(shown("One line.", "One line."), "");
+        assert_eq!(shown("…words in the middle", "One line."), "…words in the middle");
+        assert_eq!(shown("Text", ""), "Text");
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(super) const SECTIONS_MIN: usize = 10;
 /// The sections that are learned from.
 const BEST_MAX: usize = 5;
 /// The words that are learned.
-const WORDS_MAX: usize = 20;
+const WORDS_MAX: usize = 30;
 /// How soon a further use of a word in a section counts less.
 const SATURATION: f64 = 1.2;
 /// How much of a section's length counts against it.

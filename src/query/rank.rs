@@ -9,9 +9,12 @@
 //! 2. The best sections say what else the question is about ([`feedback`]). Where there are enough
 //!    of them, a section that uses the same words gains.
 //! 3. A section's best hit has all of its worth, the others half of it and as much of the other
-//!    half as they match: people ask for the paragraph beside the one that names the thing.
+//!    half as they match, and each of them less than the one before it, so that one section does
+//!    not fill an answer.
+//! 4. What stands right behind one of the best hits is worth half of that hit ([`lend`]), even if
+//!    it matches nothing: people ask for the paragraph beside the one that names the thing.
 //!
-//! Only hits borrow; what matches nothing stays out. This module does no IO.
+//! This module does no IO.
 
 use std::collections::HashMap;
 
@@ -23,6 +26,10 @@ use crate::store::NodeKey;
 const FURTHER: f64 = 0.25;
 /// The part of its section's worth that every hit has.
 const LENT: f64 = 0.5;
+/// What each further hit of a section keeps of its worth, by the one before it.
+const CROWDING: f64 = 0.6;
+/// The part of a hit's worth that what stands behind it has.
+const BEHIND: f64 = 0.5;
 /// The part of a section's worth that is its likeness to the best ones.
 const FEEDBACK: f64 = 0.5;
 
@@ -55,22 +62,40 @@ pub(crate) fn nearness(distance: usize) -> f64 {
     2.0 / (2.0 + distance as f64)
 }
 
-/// The candidates' indices with their scores, best first; equals in the order they came in.
-pub(crate) fn ranked(candidates: &[Candidate<'_>]) -> Vec<(usize, f64)> {
+/// How well each candidate matches, relative to the best.
+pub(crate) fn relevance(candidates: &[Candidate<'_>]) -> Vec<f64> {
     let sections = sections(candidates);
     let worth = worth(candidates, &sections);
     let mut relevance = vec![0.0; candidates.len()];
     for (section, worth) in sections.iter().zip(worth) {
         let best = section.first().map_or(0.0, |&at| candidates[at].own());
-        for &at in section {
+        for (&at, nth) in section.iter().zip(0..) {
             let part = if 0.0 < best { candidates[at].own() / best } else { 1.0 };
-            relevance[at] = worth * (LENT + (1.0 - LENT) * part);
+            relevance[at] = worth * (LENT + (1.0 - LENT) * part) * CROWDING.powi(nth);
         }
     }
+    normalized(relevance)
+}
+
+/// The indices of the `n` that match best.
+pub(crate) fn best(relevance: &[f64], n: usize) -> Vec<usize> {
+    let mut best: Vec<usize> = (0..relevance.len()).collect();
+    best.sort_by(|&a, &b| relevance[b].total_cmp(&relevance[a]));
+    best.truncate(n);
+    best
+}
+
+/// What stands behind a hit of that relevance is worth at the least.
+pub(crate) fn lend(relevance: f64) -> f64 {
+    BEHIND * relevance
+}
+
+/// The candidates' indices with their scores, best first; equals in the order they came in.
+pub(crate) fn ranked(candidates: &[Candidate<'_>], relevance: &[f64]) -> Vec<(usize, f64)> {
     let mut ranked: Vec<(usize, f64)> = candidates
         .iter()
-        .zip(normalized(relevance))
-        .map(|(it, relevance)| heat::score(relevance, it.temperature))
+        .zip(relevance)
+        .map(|(it, &relevance)| heat::score(relevance, it.temperature))
         .enumerate()
         .collect();
     ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
@@ -142,7 +167,7 @@ mod tests {
                 text: "",
             })
             .collect();
-        let ranks_text: Vec<String> = ranked(&candidates)
+        let ranks_text: Vec<String> = ranked(&candidates, &relevance(&candidates))
             .into_iter()
             .map(|(at, score)| format!("{} {score:.2}", candidates[at].key.0))
             .collect();
@@ -166,7 +191,7 @@ mod tests {
     fn neighbours_of_a_good_hit_rank_before_strangers() {
         check(
             &[(1, 9, 8.0, 0.5), (2, 9, 2.0, 0.5), (3, 7, 3.0, 0.5)],
-            expect!["1 0.65, 2 0.41, 3 0.23"],
+            expect!["1 0.65, 2 0.24, 3 0.23"],
         );
     }
 
@@ -174,7 +199,15 @@ mod tests {
     fn a_heading_lends_to_what_it_heads() {
         check(
             &[(9, 0, 8.0, 0.5), (2, 9, 2.0, 0.5), (3, 7, 3.0, 0.5)],
-            expect!["9 0.65, 2 0.41, 3 0.23"],
+            expect!["9 0.65, 2 0.24, 3 0.23"],
+        );
+    }
+
+    #[test]
+    fn one_section_does_not_fill_an_answer() {
+        check(
+            &[(1, 9, 8.0, 0.5), (2, 9, 8.0, 0.5), (3, 9, 8.0, 0.5), (4, 7, 5.0, 0.5)],
+            expect!["1 0.65, 2 0.39, 4 0.31, 3 0.23"],
         );
     }
 
@@ -192,6 +225,7 @@ mod tests {
                 text: "",
             })
             .collect();
-        assert!(ranked(&candidates).iter().all(|(_, score)| !(1.0 < *score || *score < 0.0)));
+        let ranked = ranked(&candidates, &relevance(&candidates));
+        assert!(ranked.iter().all(|(_, score)| !(1.0 < *score || *score < 0.0)));
     }
 }

@@ -9,15 +9,19 @@ use super::words::{self, Asked};
 use super::{Answer, Attention, QueryError, budget, excerpt, facts, feedback};
 use crate::render::{self, Facts, Named};
 use crate::store::NodeKey;
-use crate::store::reader::{Head, Match, Reader};
+use crate::store::reader::{Found, Head, Reader};
 use crate::tree::NodeType;
 
 /// Nodes that are ranked; what matches worse is never looked at.
-const CANDIDATES_MAX: usize = 300;
+const CANDIDATES_MAX: usize = 200;
 /// Nodes of which the text is read to rank them.
-const READ_MAX: usize = 150;
+const READ_MAX: usize = 100;
 /// Characters of each.
-const READ_CHARS: u32 = 1_000;
+const READ_CHARS: u32 = 500;
+/// Hits that lend to what stands behind them.
+const LENDERS_MAX: usize = 5;
+/// Words of a question; fewer than these name a thing, and nothing is asked about it.
+const QUESTION_WORDS_MIN: usize = 3;
 /// Hits without a budget.
 const LIMIT_DEFAULT: usize = 20;
 /// Tokens of a reply with whole texts when no budget is given.
@@ -37,6 +41,23 @@ pub(crate) struct Search<'a> {
     pub(crate) node_type: Option<NodeType>,
     /// Hits; `None`: 20, or as many as fit when there is a budget.
     pub(crate) limit: Option<usize>,
+}
+
+impl Search<'_> {
+    /// Hits that are counted at the most.
+    fn hits_max(&self) -> usize {
+        match (self.limit, self.budget) {
+            (Some(limit), _) => limit,
+            (None, None) => LIMIT_DEFAULT,
+            (None, Some(_)) => CANDIDATES_MAX,
+        }
+    }
+
+    /// Hits that could be shown at the most.
+    fn hits_fitting(&self) -> usize {
+        let budget = self.budget.or((self.detail == Detail::Full).then_some(FULL_TOKENS_DEFAULT));
+        budget.map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1)
+    }
 }
 
 /// How much of a hit is shown.
@@ -67,33 +88,45 @@ impl Detail {
 pub(crate) fn search(reader: &Reader, ask: &Search<'_>) -> Result<Answer, QueryError> {
     reader.at_one_state(|reader| {
         let asked = words::rewrite(ask.query);
-        let mut hits = hits(reader, &asked, ask.node_type)?;
-        let n_matches = hits.len();
-        let limit = match (ask.limit, ask.budget) {
-            (Some(limit), _) => limit,
-            (None, None) => LIMIT_DEFAULT,
-            (None, Some(_)) => CANDIDATES_MAX,
-        };
-        hits.truncate(limit);
+        let found = found(reader, &asked, ask)?;
+        let hits = &found.hits;
         let shown = match (hits.is_empty(), ask.detail) {
             (true, _) => Shown::nothing(ask.budget),
-            (false, Detail::Label) => lines(&hits, HashMap::new(), ask.budget)?,
+            (false, Detail::Label) => lines(&found, HashMap::new(), ask.budget)?,
             (false, Detail::Snippet) => {
-                let snippets = snippets(reader, &hits, &asked, ask.budget)?;
-                lines(&hits, snippets, ask.budget)?
+                let snippets = snippets(reader, hits, &asked)?;
+                lines(&found, snippets, ask.budget)?
             }
             (false, Detail::Full) => {
-                full(reader, &hits, ask.budget.unwrap_or(FULL_TOKENS_DEFAULT))?
+                full(reader, &found, ask.budget.unwrap_or(FULL_TOKENS_DEFAULT))?
             }
         };
-        Ok(shown.answer(&hits, n_matches))
+        Ok(shown.answer(&found))
     })
+}
+
+/// What was found, best first.
+struct Ranked {
+    hits: Vec<Hit>,
+    /// Hits behind those, too many to be shown.
+    n_unread: usize,
+    n_matches: usize,
 }
 
 struct Hit {
     head: Head,
     temperature: f64,
     score: f64,
+}
+
+impl Ranked {
+    /// Puts what the hits behind the others take, as they do on average, behind their prices.
+    fn price_unread(&self, prices: &mut Vec<u32>) {
+        let sum: u64 = prices.iter().copied().map(u64::from).sum();
+        let mean = sum.div_ceil(prices.len().max(1) as u64);
+        let n_prices = prices.len() + self.n_unread;
+        prices.resize(n_prices, u32::try_from(mean).unwrap_or(u32::MAX));
+    }
 }
 
 impl Hit {
@@ -127,8 +160,9 @@ impl Shown {
         Shown { text, chosen: Vec::new(), snippets: HashMap::new(), tokens_left_out: 0 }
     }
 
-    fn answer(self, hits: &[Hit], n_matches: usize) -> Answer {
-        let shown: Vec<&Hit> = self.chosen.iter().map(|&at| &hits[at]).collect();
+    fn answer(self, found: &Ranked) -> Answer {
+        let n_matches = found.n_matches;
+        let shown: Vec<&Hit> = self.chosen.iter().map(|&at| &found.hits[at]).collect();
         let facts_of = |hit: &&Hit| {
             let mut facts = facts(&hit.head, hit.temperature, Some(hit.score));
             if let Some(snippet) = self.snippets.get(&hit.head.key) {
@@ -141,8 +175,8 @@ impl Shown {
             "matches": n_matches,
             "more_matches": n_matches == CANDIDATES_MAX,
         });
-        if shown.len() < hits.len() {
-            let n_left_out = hits.len() - shown.len();
+        let n_left_out = found.hits.len() + found.n_unread - shown.len();
+        if 0 < n_left_out {
             structured["left_out"] = json!({ "hits": n_left_out, "tokens": self.tokens_left_out });
         }
         let warmed = shown.iter().map(|hit| (hit.head.key, Attention::Glanced)).collect();
@@ -150,44 +184,72 @@ impl Shown {
     }
 }
 
-/// What the query finds, best first.
-fn hits(
-    reader: &Reader,
-    asked: &Asked,
-    node_type: Option<NodeType>,
-) -> Result<Vec<Hit>, QueryError> {
-    let matches = matches(reader, asked, node_type)?;
+/// What the query finds, best first, with what its lines need.
+fn found(reader: &Reader, asked: &Asked, ask: &Search<'_>) -> Result<Ranked, QueryError> {
+    let matches = matches(reader, asked, ask.node_type)?;
     let attended = reader.attended()?;
-    let keys: Vec<NodeKey> = matches.iter().map(|it| it.key).collect();
-    let mut heads: HashMap<NodeKey, Head> =
-        reader.heads(&keys)?.into_iter().map(|it| (it.key, it)).collect();
-    let mut found: Vec<Option<Head>> = Vec::with_capacity(matches.len());
-    let read: Vec<NodeKey> = keys.iter().copied().take(READ_MAX).collect();
-    let texts = match feedback::SECTIONS_MIN <= keys.len() {
-        true => reader.beginnings(&read, READ_CHARS)?,
+    let texts = match feedback::SECTIONS_MIN <= matches.found.len() {
+        true => {
+            let read = matches.found.iter().take(READ_MAX).map(|it| it.key);
+            reader.beginnings(&read.collect::<Vec<_>>(), READ_CHARS)?
+        }
         false => HashMap::new(),
     };
-    let mut candidates: Vec<Candidate<'_>> = Vec::with_capacity(matches.len());
-    for it in &matches {
-        let Some(head) = heads.remove(&it.key) else { continue };
-        candidates.push(Candidate {
-            key: it.key,
-            parent: head.parent,
-            is_heading: head.node_type == NodeType::Heading.as_str(),
-            relevance: it.relevance,
-            temperature: head.heat.now(attended),
-            text: texts.get(&it.key).map_or("", String::as_str),
-        });
-        found.push(Some(head));
+    let candidate = |it: &Found| Candidate {
+        key: it.key,
+        parent: it.parent,
+        is_heading: it.is_heading,
+        relevance: it.relevance,
+        temperature: it.heat.now(attended),
+        text: texts.get(&it.key).map_or("", String::as_str),
+    };
+    let mut candidates: Vec<Candidate<'_>> = matches.found.iter().map(candidate).collect();
+    let mut relevance = rank::relevance(&candidates);
+    if matches.are_of_words && QUESTION_WORDS_MIN <= asked.marks.len() {
+        for (next, lent) in lent(reader, &candidates, &relevance, ask.node_type)? {
+            match candidates.iter().position(|it| it.key == next.key) {
+                Some(at) => relevance[at] = relevance[at].max(lent),
+                None => {
+                    candidates.push(candidate(&next));
+                    relevance.push(lent);
+                }
+            }
+        }
     }
-    let ranked = rank::ranked(&candidates);
-    Ok(ranked
-        .into_iter()
-        .filter_map(|(at, score)| {
-            let head = found[at].take()?;
-            Some(Hit { head, temperature: candidates[at].temperature, score })
-        })
-        .collect())
+    let n_matches = matches.found.len();
+    let mut ranked = rank::ranked(&candidates, &relevance);
+    ranked.truncate(ask.hits_max());
+    let n_ranked = ranked.len();
+    ranked.truncate(ask.hits_fitting());
+    let keys: Vec<NodeKey> = ranked.iter().map(|&(at, _)| candidates[at].key).collect();
+    let mut heads: HashMap<NodeKey, Head> =
+        reader.heads(&keys)?.into_iter().map(|it| (it.key, it)).collect();
+    let hit = |&(at, score): &(usize, f64)| {
+        let head = heads.remove(&candidates[at].key)?;
+        Some(Hit { head, temperature: candidates[at].temperature, score })
+    };
+    let hits: Vec<Hit> = ranked.iter().filter_map(hit).collect();
+    Ok(Ranked { hits, n_unread: n_ranked - ranked.len(), n_matches })
+}
+
+/// What stands behind the best candidates, and what it is worth at the least.
+fn lent(
+    reader: &Reader,
+    candidates: &[Candidate<'_>],
+    relevance: &[f64],
+    node_type: Option<NodeType>,
+) -> Result<Vec<(Found, f64)>, QueryError> {
+    let lenders = rank::best(relevance, LENDERS_MAX);
+    let keys: Vec<NodeKey> = lenders.iter().map(|&at| candidates[at].key).collect();
+    let behind = reader.behind(&keys, node_type)?;
+    let lent = |(at, key): (usize, NodeKey)| Some((*behind.get(&key)?, rank::lend(relevance[at])));
+    Ok(lenders.into_iter().zip(keys).filter_map(lent).collect())
+}
+
+struct Matches {
+    found: Vec<Found>,
+    /// Whether the query was read as words rather than as an expression.
+    are_of_words: bool,
 }
 
 /// The query as an expression if it is one, else its words.
@@ -195,30 +257,30 @@ fn matches(
     reader: &Reader,
     asked: &Asked,
     node_type: Option<NodeType>,
-) -> Result<Vec<Match>, QueryError> {
-    for text in [&asked.expression, &asked.words].into_iter().flatten() {
-        if let Some(matches) = reader.matches(text, node_type, CANDIDATES_MAX)? {
-            return Ok(matches);
+) -> Result<Matches, QueryError> {
+    for (text, are_of_words) in [(&asked.expression, false), (&asked.words, true)] {
+        let Some(text) = text else { continue };
+        if let Some(found) = reader.matches(text, node_type, CANDIDATES_MAX)? {
+            return Ok(Matches { found, are_of_words });
         }
     }
-    Ok(Vec::new())
+    Ok(Matches { found: Vec::new(), are_of_words: false })
 }
 
-/// Snippets of as many hits as could fit.
+/// The hits' snippets.
 fn snippets(
     reader: &Reader,
     hits: &[Hit],
     asked: &Asked,
-    budget: Option<u32>,
 ) -> Result<HashMap<NodeKey, String>, QueryError> {
-    let n_fitting = budget.map_or(hits.len(), |it| (it / HIT_TOKENS_MIN) as usize + 1);
-    let keys: Vec<NodeKey> = hits.iter().take(n_fitting).map(|it| it.head.key).collect();
+    let keys: Vec<NodeKey> = hits.iter().map(|it| it.head.key).collect();
     let contents = reader.contents(&keys)?;
     let mut snippets = HashMap::new();
-    for hit in hits.iter().take(n_fitting) {
+    for hit in hits {
         let Some(content) = contents.get(&hit.head.key) else { continue };
         let snippet = excerpt::snippet(content, &asked.marks);
-        if !snippet.is_empty() && snippet != hit.head.label {
+        let snippet = excerpt::behind_label(snippet, &hit.head.label);
+        if !snippet.is_empty() {
             snippets.insert(hit.head.key, snippet);
         }
     }
@@ -226,10 +288,11 @@ fn snippets(
 }
 
 fn lines(
-    hits: &[Hit],
+    found: &Ranked,
     snippets: HashMap<NodeKey, String>,
     budget: Option<u32>,
 ) -> Result<Shown, QueryError> {
+    let hits = &found.hits;
     let pieces: Vec<String> = hits
         .iter()
         .map(|hit| match snippets.get(&hit.head.key) {
@@ -242,7 +305,8 @@ fn lines(
         let chosen = (0..hits.len()).collect();
         return Ok(Shown { text: trimmed(text), chosen, snippets, tokens_left_out: 0 });
     };
-    let (prices, n_exact) = budget::prices(&pieces, max);
+    let (mut prices, n_exact) = budget::prices(&pieces, max);
+    found.price_unread(&mut prices);
     let mut chosen = budget::choose(&prices, max);
     chosen.retain(|&at| at < n_exact);
     let render = |chosen: &[usize]| {
@@ -265,19 +329,22 @@ fn lines(
     Ok(Shown { text, chosen, snippets, tokens_left_out })
 }
 
-fn full(reader: &Reader, hits: &[Hit], max: u32) -> Result<Shown, QueryError> {
-    let prices: Vec<u32> = hits
+fn full(reader: &Reader, found: &Ranked, max: u32) -> Result<Shown, QueryError> {
+    let hits = &found.hits;
+    let mut prices: Vec<u32> = hits
         .iter()
         .map(|hit| {
             let frame = (hit.line().len() / 2) as u32 + 5;
             frame.saturating_add(hit.head.tokens)
         })
         .collect();
+    found.price_unread(&mut prices);
     // The best hit is what the question is about: rather a part of it than all of the others.
-    let chosen = match prices.first() {
+    let mut chosen = match prices.first() {
         Some(&best) if max < best => vec![0],
         _ => budget::choose(&prices, max),
     };
+    chosen.retain(|&at| at < hits.len());
     let keys: Vec<NodeKey> = chosen.iter().map(|&at| hits[at].head.key).collect();
     let contents = reader.contents(&keys)?;
     let content = |at: usize| contents.get(&hits[at].head.key).map_or("", String::as_str);

@@ -6,6 +6,7 @@
 //! the whole database to answer a question about part of it.
 
 mod edges;
+mod found;
 mod history;
 mod pulse;
 mod summary;
@@ -20,6 +21,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 pub(crate) use edges::Way;
+pub(crate) use found::Found;
 pub(crate) use history::Range;
 pub(crate) use pulse::Pulse;
 pub(crate) use summary::{FileSummary, Stats};
@@ -28,7 +30,6 @@ pub(crate) use watching::Placed;
 use super::record::{FileId, NodeKey};
 use super::{Doing, StoreError, pragma};
 use crate::heat::Heat;
-use crate::tree::NodeType;
 
 /// A read-only connection to a memory.
 pub(crate) struct Reader {
@@ -53,14 +54,6 @@ pub(crate) struct Head {
     /// Exact cl100k tokens of the content.
     pub(crate) tokens: u32,
     pub(crate) heat: Heat,
-}
-
-/// A node that full-text search found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Match {
-    pub(crate) key: NodeKey,
-    /// Higher is better; never negative.
-    pub(crate) relevance: f64,
 }
 
 /// Size of a part of the tree, counted up to a bound.
@@ -124,51 +117,6 @@ impl Reader {
         self.conn.query_row(ATTENDED, [], |row| row.get(0)).doing("read the memory clock")
     }
 
-    /// The nodes that `expression` matches, best first; `None` when it is no full-text expression.
-    pub(crate) fn matches(
-        &self,
-        expression: &str,
-        node_type: Option<NodeType>,
-        n_max: usize,
-    ) -> Result<Option<Vec<Match>>, StoreError> {
-        // Weights of label, content, trail and grams.
-        const ANY: &str = "
-            SELECT rowid, rank
-              FROM node_fts
-             WHERE node_fts MATCH ?1
-               AND rank MATCH 'bm25(1.0, 1.0, 1.0, 1.0)'
-             ORDER BY rank
-             LIMIT ?2";
-        const OF_TYPE: &str = "
-            SELECT node_fts.rowid, node_fts.rank
-              FROM node_fts
-              JOIN node ON node.key = node_fts.rowid
-             WHERE node_fts MATCH ?1
-               AND rank MATCH 'bm25(1.0, 1.0, 1.0, 1.0)'
-               AND node.node_type = ?3
-             ORDER BY node_fts.rank
-             LIMIT ?2";
-        let read = |row: &Row<'_>| {
-            let rank: f64 = row.get(1)?;
-            Ok(Match { key: NodeKey(row.get(0)?), relevance: (-rank).max(0.0) })
-        };
-        let n_max = limit(n_max);
-        let found = match node_type {
-            None => self.all(ANY, params![expression, n_max], read),
-            Some(it) => self.all(OF_TYPE, params![expression, n_max, it.as_str()], read),
-        };
-        match found {
-            Ok(found) => Ok(Some(found)),
-            // What full-text search cannot parse, it reports as the plain error.
-            Err(rusqlite::Error::SqliteFailure(error, _))
-                if error.code == rusqlite::ErrorCode::Unknown =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(error).doing("search"),
-        }
-    }
-
     /// The node of that id.
     pub(crate) fn head(&self, id: &str) -> Result<Option<Head>, StoreError> {
         const HEAD: &str = heads!(
@@ -210,22 +158,6 @@ impl Reader {
         let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
         let rows: Vec<(NodeKey, String)> =
             self.all(CONTENTS, [list(keys)], read).doing("read texts")?;
-        Ok(rows.into_iter().collect())
-    }
-
-    /// The first characters of those nodes' texts.
-    pub(crate) fn beginnings(
-        &self,
-        keys: &[NodeKey],
-        n_chars: u32,
-    ) -> Result<HashMap<NodeKey, String>, StoreError> {
-        const BEGINNINGS: &str = "
-            SELECT n.key, substr(n.content, 1, ?2)
-              FROM json_each(?1) AS wanted
-              JOIN node AS n ON n.key = wanted.value";
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
-        let rows: Vec<(NodeKey, String)> =
-            self.all(BEGINNINGS, params![list(keys), n_chars], read).doing("read texts")?;
         Ok(rows.into_iter().collect())
     }
 
