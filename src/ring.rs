@@ -68,8 +68,8 @@ impl Ring {
         Ring { capacity, state: Arc::default(), observers: Arc::default() }
     }
 
-    /// Calls `observer` after every record that is pushed from now on, on the thread that logged. It must neither
-    /// log nor wait.
+    /// Calls `observer` after every record that is pushed from now on, on the thread that logged.
+    /// It must neither log nor wait.
     pub(crate) fn observe(&self, observer: impl Fn() + Send + Sync + 'static) {
         self.observers().push(Arc::new(Box::new(observer)));
     }

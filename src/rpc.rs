@@ -146,7 +146,8 @@ impl Id {
         }
     }
 
-    /// For the log: a number, and of a string no more than that it is one, since it may be anything.
+    /// For the log: a number, and of a string no more than that it is one, since it may be
+    /// anything.
     pub(crate) fn logged(&self) -> Cow<'_, str> {
         match self.0.get() {
             text if text.starts_with('"') => Cow::Borrowed("string"),
