@@ -38,7 +38,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::clock::Clock;
-use crate::rpc::{Fault, Params};
+use crate::rpc::{Fault, Params, Request};
 use crate::uri::Vars;
 use method::Method;
 use version::Version;
@@ -57,6 +57,11 @@ pub(crate) use page::PAGE_ROWS_MAX;
 pub(crate) use rows::{Effect, Form, Prompt, Resource, Tool};
 pub(crate) use seal::Seal;
 pub(crate) use subscription::Hub;
+
+/// The target of what a transport logs about a request.
+pub(crate) fn target_of(request: &Request) -> &'static str {
+    Method::parse(&request.method).map_or(module_path!(), Method::target)
+}
 
 /// How long and where a client may keep a result.
 type Cache = (u64, &'static str);

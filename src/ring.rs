@@ -13,6 +13,10 @@ use serde_json::{Map, Value};
 
 use crate::clock::Millis;
 
+/// The target of records about those who only look. They are kept, and nobody is called for them:
+/// who reads the log whenever there is something new in it would make something new by that.
+pub(crate) const QUIET: &str = concat!(env!("CARGO_CRATE_NAME"), "::quiet");
+
 /// Called after each record.
 type Observer = Box<dyn Fn() + Send + Sync>;
 
@@ -64,22 +68,25 @@ impl Ring {
         Ring { capacity, state: Arc::default(), observers: Arc::default() }
     }
 
-    /// Calls `observer` after every record from now on, on the thread that logged. It must neither
-    /// log nor wait.
+    /// Calls `observer` after every record that is pushed from now on, on the thread that logged.
+    /// It must neither log nor wait.
     pub(crate) fn observe(&self, observer: impl Fn() + Send + Sync + 'static) {
         self.observers().push(Arc::new(Box::new(observer)));
     }
 
-    /// Adds a record; the oldest makes room.
-    pub(crate) fn push(&self, record: Record) {
-        {
-            let mut state = self.state();
-            if self.capacity <= state.records.len() {
-                state.records.pop_front();
-                state.dropped += 1;
-            }
-            state.records.push_back(record);
+    /// Adds a record and calls nobody; the oldest makes room.
+    pub(crate) fn keep(&self, record: Record) {
+        let mut state = self.state();
+        if self.capacity <= state.records.len() {
+            state.records.pop_front();
+            state.dropped += 1;
         }
+        state.records.push_back(record);
+    }
+
+    /// Adds a record, which those who observe should see.
+    pub(crate) fn push(&self, record: Record) {
+        self.keep(record);
         // Nobody is called under a lock: whoever looks then would wait for himself.
         let observers = self.observers().clone();
         observers.iter().for_each(|it| it());

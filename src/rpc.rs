@@ -35,6 +35,9 @@ pub(crate) const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// sends more than this many sends a bomb.
 pub(crate) const VALUES_MAX: usize = 20_000;
 
+/// Characters of an id in the log.
+const LOGGED_ID_CHARS_MAX: usize = 20;
+
 /// What a line turned out to be.
 pub(crate) type Frame = Result<Message, Refusal>;
 
@@ -148,16 +151,19 @@ impl Id {
         }
     }
 
+    /// For the log: a number, and of a string no more than that it is one, since it may be
+    /// anything.
+    pub(crate) fn logged(&self) -> Cow<'_, str> {
+        match self.0.get() {
+            text if text.starts_with('"') => Cow::Borrowed("string"),
+            number => Cow::Owned(crate::text::cut(number, LOGGED_ID_CHARS_MAX)),
+        }
+    }
+
     /// Equal for equal ids, however they were written.
     pub(crate) fn key(&self) -> String {
         let written = self.0.get();
         serde_json::from_str::<Value>(written).map_or(written.to_owned(), |it| it.to_string())
-    }
-}
-
-impl fmt::Display for Id {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::text::cut(self.0.get(), 40))
     }
 }
 

@@ -55,12 +55,12 @@ fn join(thread: JoinHandle<()>) {
 
 /// Runs a call; gives the line of its reply, or nothing when it was cancelled.
 fn work<S: Surface>(server: &Server<S>, clock: &Clock, job: Box<Job>) -> Option<Line> {
-    let (name, id) = (server.name_of(&job), job.id().to_string());
+    let (name, id, target) = (server.name_of(&job), job.id().logged().into_owned(), job.target());
     let began = clock.now();
     let line = server.run(*job);
     let n_bytes = line.as_ref().map_or(0, |it| it.text.len());
     let took_ms = clock.now().since(began);
-    log::debug!("called name={name} id={id} took_ms={took_ms} bytes={n_bytes}");
+    log::debug!(target: target, "called name={name} id={id} took_ms={took_ms} bytes={n_bytes}");
     line
 }
 

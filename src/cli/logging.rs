@@ -95,7 +95,11 @@ impl Log for Tee {
             let _ =
                 self.sessions.append(&session, &journal::Record::new(&line, level.as_str(), now));
         }
-        self.ring.push(ring::Record::new(&line, level.as_str(), now));
+        let kept = ring::Record::new(&line, level.as_str(), now);
+        match record.target() {
+            ring::QUIET => self.ring.keep(kept),
+            _ => self.ring.push(kept),
+        }
     }
 
     fn flush(&self) {

@@ -82,13 +82,13 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         let hub = Arc::clone(&hub);
         move || hub.touch(watch::LOGS)
     });
-    let history = source.as_deref().map(History::new);
+    let history = source.as_deref().map_or_else(History::nowhere, History::new);
     let aside = Aside {
         clock: world.clock.clone(),
         rescan: rescan.as_ref().map(Rescan::latest).unwrap_or_default(),
         ring,
         registry: registry.clone(),
-        history: history.clone().unwrap_or_else(History::nowhere),
+        history: history.clone(),
         logs: logs.clone(),
     };
     let server = Arc::new(Server {
@@ -106,14 +106,14 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
             n_threads: n_threads(),
             bell: Bell::default(),
             watch: Watch::default(),
-            sessions: Sessions { registry, bell: Bell::default(), logs },
+            sessions: Sessions { registry, bell: Bell::default(), history, logs },
         },
         hub,
     });
     let mut background = vec![cooling(&server), notifying(&server)];
-    if let Some(history) = history {
+    if keeping == Keeping::News {
         let flush_interval = workspace.config.server.sessions.flush_interval;
-        background.push(remembering(&server, history, flush_interval));
+        background.push(remembering(&server, flush_interval));
     }
     if let Some(rescan) = rescan {
         let server = Arc::clone(&server);
@@ -175,7 +175,7 @@ fn notifying(server: &Arc<Server<Tools>>) -> Background {
 }
 
 /// Writes down who uses the memory.
-fn remembering(server: &Arc<Server<Tools>>, history: History, interval: Duration) -> Background {
+fn remembering(server: &Arc<Server<Tools>>, interval: Duration) -> Background {
     let server = Arc::clone(server);
     let rung = server.surface.sessions.bell.hear();
     let work = move |stop: &Stop| {
@@ -183,7 +183,7 @@ fn remembering(server: &Arc<Server<Tools>>, history: History, interval: Duration
         if let Err(error) = it.logs.prune() {
             log::warn!("old logs of sessions were not removed: {error}");
         }
-        sessions::run(&it.registry, &rung, &history, interval, memory.clock(), stop);
+        sessions::run(&it.registry, &rung, &it.history, interval, memory.clock(), stop);
     };
     Background { name: "sessions", work: Box::new(work) }
 }

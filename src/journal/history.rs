@@ -37,6 +37,11 @@ impl History {
         History(None)
     }
 
+    /// Whether anything is written down at all.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// All that is known of each client, in the order of their files.
     pub(crate) fn clients(&self) -> io::Result<Vec<Past>> {
         let Some(folder) = self.enter()? else { return Ok(Vec::new()) };
@@ -55,6 +60,19 @@ impl History {
     /// Writes entries down and takes them away, each in the file of its client. What is left after
     /// an error may be tried again.
     pub(crate) fn append(&self, entries: &mut Vec<Entry>) -> io::Result<()> {
+        self.append_under(lock, entries)
+    }
+
+    /// The same, but waits for nobody who writes at this moment; then it is an error.
+    pub(crate) fn append_at_once(&self, entries: &mut Vec<Entry>) -> io::Result<()> {
+        self.append_under(lock_at_once, entries)
+    }
+
+    fn append_under(
+        &self,
+        lock: impl FnOnce(&Entered) -> io::Result<File>,
+        entries: &mut Vec<Entry>,
+    ) -> io::Result<()> {
         let Some(folder) = &self.0 else {
             entries.clear();
             return Ok(());
@@ -97,6 +115,15 @@ fn lock(folder: &Entered) -> io::Result<File> {
     let file = folder.append(LOCK)?;
     match file.lock() {
         // Where the file system has no locks, nobody else is likely to have them.
+        Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
+        _ => Ok(file),
+    }
+}
+
+/// The same, unless somebody else keeps others from it now.
+fn lock_at_once(folder: &Entered) -> io::Result<File> {
+    let file = folder.append(LOCK)?;
+    match file.try_lock().map_err(io::Error::from) {
         Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
         _ => Ok(file),
     }

@@ -141,7 +141,7 @@ impl Connection {
                 match self.answer(server, request, outbox) {
                     Ok(step) => step,
                     Err(fault) => {
-                        log::debug!("refused id={id} code={}", fault.code);
+                        log::debug!("refused id={} code={}", id.logged(), fault.code);
                         Step::Say(Line::error(Some(&id), &fault))
                     }
                 }
@@ -168,7 +168,7 @@ impl Connection {
             return;
         }
         if let Some(id) = notification.params.get("requestId").and_then(Id::of_value) {
-            log::debug!("cancelled id={id}");
+            log::debug!("cancelled id={}", id.logged());
             self.in_flight.cancel(&id);
             self.subscriptions.cancel(&id);
         }
@@ -181,10 +181,13 @@ impl Connection {
         outbox: &Outbox,
     ) -> Result<Step, Fault> {
         let Request { id, method: name, mut params } = request;
-        log::debug!("request method={} id={id}", text::cut(&name, 40));
         let Some(method) = Method::parse(&name) else {
+            // Not its name: that may be anything.
+            log::debug!("request method=unknown id={}", id.logged());
             return Err(unknown_method(&name));
         };
+        let (target, method_name) = (method.target(), method.as_str());
+        log::debug!(target: target, "request method={method_name} id={}", id.logged());
         let mut meta = Meta::read(&params)?;
         if let Some(client) = meta.client.take() {
             self.client = client;

@@ -45,6 +45,14 @@ impl Job {
     pub(crate) fn id(&self) -> &Id {
         &self.id
     }
+
+    /// The target of what is logged about it.
+    pub(crate) fn target(&self) -> &'static str {
+        match self.task {
+            Task::Read { .. } => Method::ReadResource.target(),
+            _ => module_path!(),
+        }
+    }
 }
 
 impl Task {

@@ -1,6 +1,7 @@
 //! The methods that the engine knows, and who knows them besides.
 
 use super::{Server, Surface, Version};
+use crate::ring;
 
 /// A method that the engine knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,17 @@ impl Method {
 
     pub(super) fn parse(name: &str) -> Option<Method> {
         Method::ALL.into_iter().find(|(_, it)| *it == name).map(|(method, _)| method)
+    }
+
+    /// Its name.
+    pub(super) fn as_str(self) -> &'static str {
+        let row = Method::ALL.into_iter().find(|(it, _)| *it == self);
+        row.map_or("unknown", |(_, name)| name)
+    }
+
+    /// The target of what is logged about it. Reading a resource is no signal, not even to the log.
+    pub(super) fn target(self) -> &'static str {
+        if self == Method::ReadResource { ring::QUIET } else { module_path!() }
     }
 
     /// Whether a version has it, and the registration something to say to it.

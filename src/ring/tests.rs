@@ -68,3 +68,11 @@ fn an_observer_may_look() {
     ring.push(record(2));
     assert_eq!(n_seen.load(Ordering::Relaxed), 1 + 2);
 }
+
+#[test]
+fn a_record_that_is_only_kept_calls_nobody() {
+    let ring = Ring::new(3);
+    ring.observe(|| panic!("called for a record about those who look"));
+    ring.keep(record(1));
+    assert_eq!(ring.read().records.len(), 1);
+}

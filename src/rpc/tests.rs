@@ -12,20 +12,20 @@ fn outline(input: impl Read) -> String {
     for frame in Frames::new(input) {
         match frame.unwrap() {
             Ok(Message::Request(Request { id, method, params })) => {
-                writeln!(out, "request {id} {method} {}", Value::Object(params))
+                writeln!(out, "request {} {method} {}", id.0.get(), Value::Object(params))
             }
             Ok(Message::Notification(Notification { method, params })) => {
                 writeln!(out, "notification {method} {}", Value::Object(params))
             }
             Ok(Message::Response(Response { id, outcome: Ok(result) })) => {
-                writeln!(out, "response {id} {result}")
+                writeln!(out, "response {} {result}", id.0.get())
             }
             Ok(Message::Response(Response { id, outcome: Err(Fault { code, message, .. }) })) => {
-                writeln!(out, "response {id} {code} {message}")
+                writeln!(out, "response {} {code} {message}", id.0.get())
             }
             Ok(Message::Idle) => writeln!(out, "idle"),
             Err(Refusal { id, fault }) => {
-                let id = id.map_or("null".to_owned(), |id| id.to_string());
+                let id = id.map_or("null".to_owned(), |id| id.0.get().to_owned());
                 writeln!(out, "refused {id} {} {}", fault.code, fault.message)
             }
         }
@@ -343,4 +343,15 @@ fn answers_are_told_from_what_only_looks_like_one() {
             idle
         "#]],
     );
+}
+
+#[test]
+fn the_log_has_no_word_of_an_id() {
+    let logged = |written: &str| {
+        let id = Id::read(&RawValue::from_string(written.to_owned()).unwrap()).unwrap();
+        id.logged().into_owned()
+    };
+    assert_eq!(logged("-17.50"), "-17.50");
+    assert_eq!(logged(r#""a secret""#), "string");
+    assert!(logged(&"1".repeat(1000)).len() < 30);
 }

@@ -11,6 +11,7 @@ use super::Stop;
 use crate::clock::Clock;
 use crate::due::Schedule;
 use crate::journal::History;
+use crate::ring;
 use crate::sessions::{Entry, News, Registry};
 
 /// Lines after which the ledgers are made shorter.
@@ -67,7 +68,7 @@ impl Writing<'_> {
         let mut outcome = self.history.append(&mut self.pending);
         let n_written = n_waiting.saturating_sub(self.pending.len());
         if 0 < n_written {
-            log::debug!("sessions written down n={n_written}");
+            log::debug!(target: ring::QUIET, "sessions written down n={n_written}");
         }
         self.n_lines += n_written;
         if COMPACT_LINES <= self.n_lines {

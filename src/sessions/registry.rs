@@ -98,8 +98,8 @@ struct State {
     n_begun: u64,
     /// In the order in which they began.
     sessions: Vec<Session>,
-    /// What ended and was not asked for.
-    ended: Vec<Entry>,
+    /// What ended and was not asked for, or was and could not be written down.
+    waiting: Vec<Entry>,
 }
 
 #[derive(Debug)]
@@ -127,7 +127,7 @@ impl Registry {
             salt: salt.into(),
             n_begun: 0,
             sessions: Vec::new(),
-            ended: Vec::new(),
+            waiting: Vec::new(),
         })))
     }
 
@@ -177,14 +177,22 @@ impl Registry {
     pub(crate) fn news(&self, which: News, now: Millis) -> Vec<Entry> {
         let mut state = self.lock();
         state.expire(now);
-        let State { door, sessions, ended, .. } = &mut *state;
-        let mut news = std::mem::take(ended);
+        let State { door, sessions, waiting, .. } = &mut *state;
+        let mut news = std::mem::take(waiting);
         let is_news = |it: &&mut Session| it.is_new || (it.has_news && which == News::All);
         for session in sessions.iter_mut().filter(is_news) {
             (session.is_new, session.has_news) = (false, false);
             news.push(session.entry(door, None));
         }
         news
+    }
+
+    /// Takes back news that could not be written down, for whoever asks next.
+    pub(crate) fn take_back(&self, news: Vec<Entry>) {
+        let mut state = self.lock();
+        if state.keeping == Keeping::News {
+            state.waiting.splice(0..0, news);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -227,12 +235,12 @@ impl State {
 
     /// Ends sessions; whether there were any.
     fn end(&mut self, ends: impl Fn(&Session) -> bool, at: impl Fn(&Session) -> Millis) -> bool {
-        let State { door, sessions, ended, keeping, .. } = self;
+        let State { door, sessions, waiting, keeping, .. } = self;
         let n_before = sessions.len();
         sessions.retain(|it| {
             let is_over = ends(it);
             if is_over && *keeping == Keeping::News {
-                ended.push(it.entry(door, Some(at(it))));
+                waiting.push(it.entry(door, Some(at(it))));
             }
             !is_over
         });

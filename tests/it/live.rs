@@ -1,6 +1,7 @@
 //! Live updates: who subscribed is told of what changed, whoever changed it.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -117,6 +118,25 @@ fn a_scan_that_finds_something_is_told_and_one_that_finds_nothing_is_not() {
     is_quiet(&mut client);
     folder.write("notes/more.md", "# More\n");
     updates(&client, &["rescan", "files"]);
+    client.end();
+}
+
+#[test]
+fn reading_the_log_is_no_news_of_the_log() {
+    let folder = compiled();
+    let config = r#"{
+        "rescan": {"enabled": false},
+        "server": {"resources": {"overrides": {"logs": "1ms"}}}
+    }"#;
+    folder.write("c/.remindb/config.json", config);
+    let args = ["--db", "m.db", "--source", "c", "--verbose"];
+    let mut client = subscriber(&folder, &args, &["logs"]);
+    client.ask_among("tools/call", json!({"name": "MemoryStats", "arguments": {}}));
+    while client.line_within(Duration::from_secs(1)).is_some() {}
+    for _ in 0..5 {
+        client.ask("resources/read", json!({"uri": "remindb://logs"}));
+    }
+    assert_eq!(client.line_within(Duration::from_millis(600)), None);
     client.end();
 }
 

@@ -300,6 +300,18 @@ impl Client {
         self.replies.iter().map_while(|it| serde_json::from_str(&it).ok()).collect()
     }
 
+    /// The reply to a request, whatever comes before it.
+    #[track_caller]
+    pub(crate) fn ask_among(&mut self, method: &str, params: Value) -> Value {
+        let id = self.request(method, params);
+        loop {
+            let line = self.line();
+            if line["id"] == json!(id) {
+                return line;
+            }
+        }
+    }
+
     /// Sends a request, and gives its id.
     pub(crate) fn request(&mut self, method: &str, mut params: Value) -> u64 {
         self.next_id += 1;

@@ -7,10 +7,11 @@
 use std::cell::RefCell;
 
 use crate::clock::Millis;
-use crate::journal::{Record, SessionLogs};
+use crate::journal::{History, Record, SessionLogs};
 use crate::mcp::{Act, Bell, Called, Caller, Seen};
 use crate::redact::Redactor;
-use crate::sessions::{Client, Registry, Sight};
+use crate::ring;
+use crate::sessions::{Client, News, Registry, Sight};
 
 thread_local! {
     /// The session whose call this thread runs.
@@ -28,8 +29,10 @@ pub(crate) fn current() -> Option<String> {
 pub(crate) struct Sessions {
     /// Who is there.
     pub(crate) registry: Registry,
-    /// Rung when a session began or ended.
+    /// Rung when a session began or ended and that is not written down.
     pub(crate) bell: Bell,
+    /// Where it is written down that a session began.
+    pub(crate) history: History,
     /// What each of them did.
     pub(crate) logs: SessionLogs,
 }
@@ -37,7 +40,20 @@ pub(crate) struct Sessions {
 impl Sessions {
     /// Takes note of a request.
     pub(super) fn saw(&self, seen: &Seen<'_>, redactor: &Redactor, now: Millis) {
-        if self.registry.saw(sight(seen, redactor), now) {
+        if self.registry.saw(sight(seen, redactor), now) && self.history.is_kept() {
+            self.write_down(now);
+        }
+    }
+
+    /// Writes down that a session began before anybody is answered: whoever had an answer is known
+    /// for ever, whenever the server dies. If that takes more than a moment, it is left to others.
+    fn write_down(&self, now: Millis) {
+        let mut news = self.registry.news(News::Urgent, now);
+        let n_news = news.len();
+        if self.history.append_at_once(&mut news).is_ok() {
+            log::debug!(target: ring::QUIET, "sessions written down n={n_news}");
+        } else {
+            self.registry.take_back(news);
             self.bell.ring();
         }
     }

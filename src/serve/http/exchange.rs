@@ -20,6 +20,8 @@ pub(super) struct Exchange<'a> {
     /// How long a response, or an event, may take to be written.
     pub(super) write_ms: i64,
     pub(super) status: u16,
+    /// The target of what is logged about it.
+    pub(super) target: &'static str,
 }
 
 impl<'a> Exchange<'a> {

@@ -102,7 +102,7 @@ fn answer<S: Surface>(
     let (status, took_ms) = (exchange.status, wire.now_ms() - began_ms);
     match status {
         401 | 403 => log::warn!("refused a request status={status}"),
-        _ => log::debug!("answered status={status} took_ms={took_ms}"),
+        _ => log::debug!(target: exchange.target, "answered status={status} took_ms={took_ms}"),
     }
     sent.is_ok() && exchange.is_kept
 }
@@ -115,7 +115,16 @@ fn exchange<'a, S: Surface>(
 ) -> Exchange<'a> {
     let is_kept = head.is_kept() && !head.method.is_empty();
     let write_ms = door.limits.write_ms;
-    Exchange { wire, inbox, head, origin: None, is_kept, write_ms, status: 0 }
+    Exchange {
+        wire,
+        inbox,
+        head,
+        origin: None,
+        is_kept,
+        write_ms,
+        status: 0,
+        target: module_path!(),
+    }
 }
 
 /// All that is checked before the body is read.

@@ -20,7 +20,7 @@ use super::{Door, call, follow};
 use crate::identity::ContentHash;
 use crate::mcp::fault::unsupported_version;
 use crate::mcp::version::{Meta, Version};
-use crate::mcp::{Connection, Outbox, Step, Surface};
+use crate::mcp::{Connection, Outbox, Step, Surface, target_of};
 use crate::rpc::{self, Fault, Message, Request, error_line};
 
 /// Lines of a call that wait to be written.
@@ -46,6 +46,9 @@ pub(super) fn post<S: Surface>(
             return exchange.reply(&Response::json(400, line));
         }
     };
+    if let Message::Request(request) = &message {
+        exchange.target = target_of(request);
+    }
     match &message {
         Message::Request(request) if is_modern(exchange.head, &request.params) => {
             modern(door, exchange, wants, message, share)
@@ -95,7 +98,7 @@ fn modern<S: Surface>(
     let Message::Request(request) = &message else { return Ok(()) };
     let checked = check(exchange.head, request, &door.marked).and_then(|()| known(request));
     if let Err(fault) = checked {
-        log::debug!("refused id={} code={}", request.id, fault.code);
+        log::debug!("refused id={} code={}", request.id.logged(), fault.code);
         let line = error_line(Some(&request.id), &fault);
         return exchange.reply(&Response::json(status(&line), line));
     }
