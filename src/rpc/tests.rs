@@ -196,7 +196,8 @@ fn depth_and_size_of_values_have_an_end() {
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{params}}}"#) + "\n"
     };
     let brackets = "[".repeat(1_000_000);
-    let input = request(&deep(100_000))
+    let input = request(&deep(10_000))
+        + &request(&deep(100_000))
         + &request(r#"{"n":1e999}"#)
         + &request(r#"{"s":"\ud800"}"#)
         + &brackets
@@ -206,6 +207,7 @@ fn depth_and_size_of_values_have_an_end() {
         input,
         expect![[r#"
             refused 1 -32700 cannot read `params`: recursion limit exceeded at line 1 column 636
+            refused 1 -32602 `params` has more than 20000 values; send less at once
             refused 1 -32700 cannot read `params`: number out of range at line 1 column 10
             refused 1 -32700 cannot read `params`: unexpected end of hex escape at line 1 column 13
             refused null -32700 not JSON: EOF while parsing a list at line 1 column 1000000

@@ -10,7 +10,7 @@ use super::inbox::Inbox;
 use super::peers::Peer;
 use super::reply::{Refused, Response};
 use super::route::{Route, preflight, route};
-use super::wire::{Found, Wire};
+use super::wire::{Found, LAST_LINGER_MS, LINGER_MS, Wire};
 use super::{Door, follow, post};
 use crate::mcp::Surface;
 
@@ -44,7 +44,7 @@ pub(super) fn serve<S: Surface>(door: &Door<S>, peer: &Peer) {
             break;
         }
     }
-    wire.close();
+    wire.close(if door.stop.is_set() { LAST_LINGER_MS } else { LINGER_MS });
 }
 
 /// Waits for the next head; none when the client has gone, or has had nothing to ask for long.

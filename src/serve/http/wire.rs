@@ -15,7 +15,9 @@ const READ_BYTES: usize = 16 * 1024;
 /// How much more is read of a connection that is about to be closed, so that the client sees why.
 const LINGER_BYTES_MAX: usize = 256 * 1024;
 /// How long that may take.
-const LINGER_MS: i64 = 500;
+pub(super) const LINGER_MS: i64 = 500;
+/// The same when the server ends.
+pub(super) const LAST_LINGER_MS: i64 = 50;
 
 /// What a read found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,9 +87,9 @@ impl Wire<'_> {
     }
 
     /// Closes in a way that lets the other side read what was written last, even while it sends.
-    pub(super) fn close(&self) {
+    pub(super) fn close(&self, linger_ms: i64) {
         let _ = self.stream.shutdown(Shutdown::Write);
-        let deadline_ms = self.now_ms() + LINGER_MS;
+        let deadline_ms = self.now_ms() + linger_ms;
         let mut n_read = 0;
         while n_read < LINGER_BYTES_MAX {
             let mut rest = Inbox::default();
