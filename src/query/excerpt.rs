@@ -34,13 +34,17 @@ pub(crate) fn snippet(content: &str, marks: &[String]) -> String {
 /// The part of a snippet that its label, on the line above, does not say already.
 pub(crate) fn behind_label(snippet: String, label: &str) -> String {
     let said = label.strip_suffix('…').unwrap_or(label);
-    match snippet.strip_prefix(said) {
-        Some(rest) if !said.is_empty() && !rest.is_empty() && rest != "…" => {
-            format!("…{}", rest.trim_start())
-        }
-        Some(_) if !said.is_empty() => String::new(),
-        _ => snippet,
+    let rest = match snippet.strip_prefix(said) {
+        Some(rest) if !said.is_empty() => rest,
+        _ => return snippet,
+    };
+    if rest.is_empty() || rest == "…" {
+        return String::new();
     }
+    // A label may end within a word, which then begins the rest.
+    let is_within = rest.starts_with(char::is_alphanumeric);
+    let start = said.rfind(' ').filter(|_| is_within).unwrap_or(said.len());
+    format!("…{}", snippet[start..].trim_start())
 }
 
 /// Where which of the marks stands.
@@ -181,7 +185,7 @@ mod tests {
     fn what_the_label_says_is_not_said_again() {
         let shown = |snippet: &str, label| behind_label(snippet.to_owned(), label);
         assert_eq!(shown("One line. And more.", "One line."), "…And more.");
-        assert_eq!(shown("A long line of words", "A long li…"), "…ne of words");
+        assert_eq!(shown("A long line of words", "A long li…"), "…line of words");
         assert_eq!(shown("One line.", "One line."), "");
         assert_eq!(shown("…words in the middle", "One line."), "…words in the middle");
         assert_eq!(shown("Text", ""), "Text");
