@@ -112,7 +112,7 @@ impl Walk {
             Ok((Some(look), Some(full))) => self.found.push(Found { path, full, syntax, look }),
             Ok((look, _)) => {
                 let what = match look {
-                    // Whoever can put a link into a folder shall not read with it what is elsewhere.
+                    // Whoever can put a link into a folder shall not read by it what is elsewhere.
                     Some(_) => "a link that leaves the folder; not followed",
                     None => "neither a file nor a link to one; passed over",
                 };

@@ -100,6 +100,7 @@ impl Stop {
     }
 
     /// Disconnects when it is time to end.
+    #[cfg(feature = "http")]
     pub(crate) fn over(&self) -> &Receiver<()> {
         &self.receiver
     }

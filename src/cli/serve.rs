@@ -69,8 +69,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     }
     let holder = holder();
     let keeping = if source.is_some() { Keeping::News } else { Keeping::Nothing };
-    let seat =
-        door.as_ref().map_or_else(Door::stdio, |it| Door::http(&listen::address(it).to_string()));
+    let seat = door.as_ref().map_or_else(Door::stdio, |it| Door::http(&listen::address(it)));
     let registry = Registry::new(seat, &holder, keeping);
     let hub: Arc<Hub> = Arc::default();
     let rescan = source.as_deref().map(|it| rescanning(it, &memory, interval, &holder));

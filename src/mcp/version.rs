@@ -83,6 +83,7 @@ impl Meta {
     const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
     /// Whether `_meta` has what only a modern request's has.
+    #[cfg(feature = "http")]
     pub(crate) fn is_in(params: &Params) -> bool {
         let meta = params.get("_meta");
         [Meta::VERSION, Meta::CAPABILITIES]

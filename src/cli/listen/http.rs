@@ -5,7 +5,6 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,8 +25,8 @@ pub(in crate::cli) use crate::serve::http::Options;
 const TOKEN_BYTES_MAX: u64 = 4096;
 
 /// Where it will listen.
-pub(in crate::cli) fn address(options: &Options) -> SocketAddr {
-    options.address
+pub(in crate::cli) fn address(options: &Options) -> String {
+    options.address.to_string()
 }
 
 /// Serves until a message comes on `interrupts`; tells `announce` where.
@@ -36,10 +35,10 @@ pub(in crate::cli) fn run<S: Surface>(
     clock: &Clock,
     background: Vec<Background>,
     options: Options,
-    announce: impl FnOnce(SocketAddr),
+    announce: impl FnOnce(String),
     interrupts: &Receiver<()>,
 ) -> io::Result<Ended> {
-    http::run(server, clock, background, options, announce, interrupts)
+    http::run(server, clock, background, options, |it| announce(it.to_string()), interrupts)
 }
 
 /// How to listen.

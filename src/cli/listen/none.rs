@@ -1,7 +1,6 @@
 //! A build without HTTP: nobody can ask for it, and whoever does is told so.
 
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crossbeam_channel::Receiver;
@@ -19,7 +18,7 @@ use crate::serve::{Background, Ended};
 pub(in crate::cli) enum Options {}
 
 /// Where it would listen.
-pub(in crate::cli) fn address(options: &Options) -> SocketAddr {
+pub(in crate::cli) fn address(options: &Options) -> String {
     match *options {}
 }
 
@@ -29,7 +28,7 @@ pub(in crate::cli) fn run<S: Surface>(
     _: &Clock,
     _: Vec<Background>,
     options: Options,
-    _: impl FnOnce(SocketAddr),
+    _: impl FnOnce(String),
     _: &Receiver<()>,
 ) -> io::Result<Ended> {
     match options {}

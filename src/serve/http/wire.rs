@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::inbox::Inbox;
 use crate::clock::Stopwatch;
 
-/// Bytes that are read at once.
-const READ_BYTES: usize = 16 * 1024;
+/// Bytes that are read at once; every connection that waits has room for them on its stack.
+const READ_BYTES: usize = 4 * 1024;
 /// How much more is read of a connection that is about to be closed, so that the client sees why.
 const LINGER_BYTES_MAX: usize = 256 * 1024;
 /// How long that may take.
