@@ -254,7 +254,7 @@ fn details_follow_their_hit() {
         expect![[r#"
             [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.62 temp=0.50 tok=9)
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
-              The timeout is thirty seconds. It never changes."#]],
+              …It never changes."#]],
     );
     let ask = Search { detail: Detail::Full, limit: Some(2), ..label("timeouts lease") };
     check(
@@ -287,7 +287,7 @@ fn what_does_not_fit_is_counted() {
     check(
         &reader,
         &Search { budget: Some(12), ..label("rate lease timeout") },
-        expect!["… 6 more hits, 235 tokens"],
+        expect!["… 7 more hits, 245 tokens"],
     );
     check(&reader, &Search { budget: Some(1), ..label("rate lease timeout") }, expect!["…"]);
     let full = Search { detail: Detail::Full, budget: Some(50), ..label("timeout") };

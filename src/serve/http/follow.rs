@@ -4,13 +4,14 @@
 use std::io::{self, ErrorKind};
 use std::time::Duration;
 
-use crossbeam_channel::{never, select};
+use crossbeam_channel::{Receiver, never, select};
 
 use super::exchange::{Events, Exchange};
 use super::journal::{EventId, NEWS};
 use super::reply::{Refused, Response};
 use super::session::{Session, Visit};
 use super::{Door, post};
+use crate::mcp::call::Never;
 use crate::mcp::{Connection, Line, Surface};
 
 /// How often a silent stream is looked at: whether its client has gone, or waits for a sign.
@@ -25,10 +26,19 @@ pub(super) fn get<S: Surface>(door: &Door<S>, exchange: &mut Exchange<'_>) -> io
     let Some(_place) = door.stream_place() else {
         return exchange.reply(&Refused::new(503, "too many streams are open; try again").into());
     };
-    let mut events = exchange.stream(None)?;
+    let session = &visit.session;
+    let mut events;
     match last {
-        Some(last) if last.stream != NEWS => resume(door, &mut events, &visit.session, last)?,
-        last => news(door, &mut events, &visit.session, last)?,
+        Some(last) if last.stream != NEWS => {
+            events = exchange.stream(None)?;
+            resume(door, &mut events, session, last)?;
+        }
+        last => {
+            // Before its client knows that it has the stream: whoever comes later takes it over.
+            let replaced = session.listen();
+            events = exchange.stream(None)?;
+            news(door, &mut events, session, last, &replaced)?;
+        }
     }
     let now_ms = events.exchange.wire.now_ms();
     events.end()?;
@@ -77,8 +87,8 @@ fn news<S: Surface>(
     events: &mut Events<'_, '_>,
     session: &Session,
     last: Option<EventId>,
+    replaced: &Receiver<Never>,
 ) -> io::Result<()> {
-    let replaced = session.listen();
     let mut wake = session.wake.clone();
     if let Some(last) = last {
         for (id, message) in session.journal.after(last).0 {
