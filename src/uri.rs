@@ -15,7 +15,7 @@
 use std::borrow::Cow;
 
 /// Bytes of a URI; a longer one is refused as it is.
-const URI_BYTES_MAX: usize = 4096;
+pub(crate) const URI_BYTES_MAX: usize = 4096;
 /// Characters of a text that an error repeats.
 const ECHO_CHARS_MAX: usize = 40;
 

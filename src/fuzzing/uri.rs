@@ -1,7 +1,7 @@
 //! URIs of any text, and of the pieces that they are made of, against the templates of a server.
 
 use crate::uri::testing::expand;
-use crate::uri::{UriError, find};
+use crate::uri::{URI_BYTES_MAX, UriError, find};
 
 /// Rows as a registration has them, and some that none should have.
 const TEMPLATES: [&str; 9] = [
@@ -71,6 +71,10 @@ pub(crate) fn check(uri: &str) {
                 assert!(is_name && !value.contains(|it: char| it == '/' || it.is_control()));
             }
             let canonical = expand(TEMPLATES[idx], &vars);
+            // Letters that a URI spells out may need more room than they took.
+            if URI_BYTES_MAX < canonical.len() {
+                return;
+            }
             assert_eq!(find(TEMPLATES, &canonical), Ok((idx, vars)), "{uri} is {canonical}");
             let shouted = canonical.replacen("remindb://", "ReMindB://", 1);
             assert_eq!(find(TEMPLATES, &shouted), find(TEMPLATES, &canonical));
