@@ -221,7 +221,7 @@ impl Reader {
             )",
             "
               FROM above
-              JOIN node AS n ON n.key = above.key
+             CROSS JOIN node AS n ON n.key = above.key
               LEFT JOIN file AS f ON f.id = n.file
               LEFT JOIN heat AS h ON h.node = n.key
              ORDER BY above.distance"
@@ -230,6 +230,8 @@ impl Reader {
     }
 
     /// The first nodes below a node, level by level, at most `depth` levels deep.
+    ///
+    /// A cross join keeps the order of the tables: SQLite would rather look through all nodes.
     pub(crate) fn descendants(
         &self,
         of: NodeKey,
@@ -250,7 +252,7 @@ impl Reader {
             )",
             "
               FROM below
-              JOIN node AS n ON n.key = below.key
+             CROSS JOIN node AS n ON n.key = below.key
               LEFT JOIN file AS f ON f.id = n.file
               LEFT JOIN heat AS h ON h.node = n.key"
         );

@@ -36,6 +36,19 @@ fn what_is_read_is_what_is_shown() {
 }
 
 #[test]
+fn what_is_around_a_node_is_found_without_a_look_at_all_nodes() {
+    let reader = large(100);
+    let root = reader.roots(1).unwrap().remove(0).key;
+    let work = work_of(|| {
+        let below = reader.descendants(root, 1, 10).unwrap();
+        let leaf = reader.descendants(root, 9, 200).unwrap().pop().unwrap().key;
+        assert_eq!((below.len(), reader.ancestors(leaf, 64).unwrap().is_empty()), (10, false));
+        assert!(reader.descendants(leaf, 9, 10).unwrap().is_empty());
+    });
+    assert!(work < 20_000, "{work} steps among 20,000 nodes");
+}
+
+#[test]
 fn so_many_snapshots_are_read_as_are_shown() {
     let sketch = Sketch::new();
     sketch.run(
