@@ -13,8 +13,9 @@ PREFIX   ?= $(HOME)/.local
 .PHONY: demo build check test model fuzz crash watch storm bench eval audit conformance clients \
         release install
 
-demo: build             ## compile docs/ and talk to it over MCP
-	cargo run --locked --quiet --example demo -- target/debug/remindb docs
+demo:                   ## compile docs/ and talk to it over MCP
+	cargo build --locked --bin remindb --example demo
+	target/debug/examples/demo target/debug/remindb docs
 
 build:                  ## the program, quick to build
 	cargo build --locked

@@ -241,7 +241,8 @@ fn without(words: Words, is_dropped: &[bool]) -> Words {
 /// Gives a file back what was its own once and came back by a rollback: of nodes that no file says,
 /// those that the file says now.
 pub(super) fn claim(batch: &Batch<'_>, work: &mut Work) -> Result<(), StoreError> {
-    if work.born.is_empty() {
+    // The history is asked only where there is something that nobody is yet.
+    if work.born.is_empty() || work.matched.iter().all(Option::is_some) {
         return Ok(());
     }
     let mut born: Vec<Option<Stored>> = work.born.drain(..).map(Some).collect();

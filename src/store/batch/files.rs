@@ -122,7 +122,6 @@ impl Batch<'_> {
     }
 
     /// The file of that path, noted as not there if it was unknown.
-    #[allow(dead_code, reason = "a rollback puts nodes back into files that may be gone")]
     pub(crate) fn file_at(&mut self, root: RootId, path: &str) -> Result<FileId, StoreError> {
         const ADD: &str = "
             INSERT INTO file (root, path, size, mtime, gone)

@@ -187,7 +187,6 @@ impl Batch<'_> {
 
     /// Adds a node that was here before, under its id. Where a tombstone in that file remembers it,
     /// the file says it again.
-    #[allow(dead_code, reason = "a rollback puts nodes back")]
     pub(crate) fn revive(
         &mut self,
         id: NodeId,
