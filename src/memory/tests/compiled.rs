@@ -23,7 +23,7 @@ pub(super) fn check(before: &Model, seen: &Seen, changed: &Changed) {
     }
     for (file, text) in changed {
         match text {
-            Some(text) => says_itself(before, &after, file, text),
+            Some(text) => says_itself(before, &after, changed, file, text),
             None => {
                 let said = after.said.get(file).into_iter().flatten();
                 let alive: Vec<_> = said.filter(|(id, _)| lives_in(&after, id, file)).collect();
@@ -55,7 +55,7 @@ fn lives_in(model: &Model, id: &str, file: &str) -> bool {
 /// A changed file: each of its blocks is there once, in order, or forgotten; what it said before
 /// is known again, with an agent's words on it.
 #[track_caller]
-fn says_itself(before: &Model, after: &Model, file: &str, text: &str) {
+fn says_itself(before: &Model, after: &Model, changed: &Changed, file: &str, text: &str) {
     let tree = parse(Syntax::Markdown, text).tree;
     let empty = BTreeMap::new();
     let (old, new) = (before.said.get(file).unwrap_or(&empty), after.said.get(file));
@@ -90,7 +90,15 @@ fn says_itself(before: &Model, after: &Model, file: &str, text: &str) {
         }
     }
     let known = count(old.values());
+    // What is gone may have come here under its own id, where this was gone itself.
+    let gone = changed.iter().filter(|(_, text)| text.is_none());
+    let said_there = gone.filter_map(|(file, _)| before.said.get(file)).flat_map(|it| it.values());
+    let said_there: BTreeSet<&Block> = said_there.collect();
     for (id, block) in old {
+        let is_gone = !lives_in(before, id, file);
+        if is_gone && said_there.contains(block) {
+            continue;
+        }
         if known[block] != 1 || counted.get(block) != Some(&1) || block.1 == hash("") {
             continue;
         }

@@ -76,19 +76,19 @@ impl Batch<'_> {
     }
 
     /// What a file last said of a node that no file says now; `None` if it never was a file's. It
-    /// was one's if a file says it and it was forgotten, or if a compile made or removed it. What a
-    /// compile removed may have been an agent's words by then, so that this is asked last.
+    /// was one's if a file says it and it was forgotten, or if a compile made or removed it.
     pub(crate) fn last_said(&self, id: NodeId) -> Result<Option<ContentHash>, StoreError> {
         const FORGOTTEN: &str = "
             SELECT source_hash FROM tombstone WHERE node_id = ?1 ORDER BY file DESC LIMIT 1";
+        // A text that left with a conflict was an agent's by then.
         const COMPILED: &str = "
-            SELECT op, ifnull(new_hash, old_hash)
+            SELECT op, iif(op = 'rem', iif(conflict, NULL, old_hash), new_hash)
               FROM diff
               JOIN snapshot ON snapshot.id = diff.snapshot
              WHERE node_id = ?1
                AND (op IN ('add', 'rem') OR op = 'mod' AND old_hash <> new_hash)
                AND compile_root <> ''
-             ORDER BY op = 'rem', snapshot DESC, seq DESC";
+             ORDER BY snapshot DESC, seq DESC";
         let id = id.to_string();
         let ask = || -> rusqlite::Result<Option<String>> {
             let mut forgotten = self.tx.prepare_cached(FORGOTTEN)?;
@@ -97,10 +97,10 @@ impl Batch<'_> {
             }
             let mut compiled = self.tx.prepare_cached(COMPILED)?;
             let rows = compiled.query_map([&id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let rows: Vec<(String, String)> = rows.collect::<Result<_, _>>()?;
+            let rows: Vec<(String, Option<String>)> = rows.collect::<Result<_, _>>()?;
             // An agent's node is moved by compiles, and neither made nor removed.
             let is_files = rows.iter().any(|(op, _)| op != "mod");
-            Ok(rows.into_iter().next().filter(|_| is_files).map(|(_, hash)| hash))
+            Ok(rows.into_iter().find_map(|(_, hash)| hash).filter(|_| is_files))
         };
         let hash = ask().doing("look into the history")?;
         Ok(hash.as_deref().and_then(ContentHash::parse))
