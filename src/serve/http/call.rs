@@ -141,7 +141,7 @@ pub(super) fn run<S: Surface>(
             Heard::Line(_) => (),
             Heard::Over(Some(line)) => {
                 let status = match of {
-                    Of::One(_) => post::status(&line.text),
+                    Of::One(_) => post::status(line.code),
                     Of::Session(_) => 200,
                 };
                 return say(exchange, wants, status, &line.text).map(|()| line.was_written());

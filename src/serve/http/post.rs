@@ -7,7 +7,6 @@ use std::io;
 use std::sync::Arc;
 
 use crossbeam_channel::bounded;
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::exchange::Exchange;
@@ -25,8 +24,6 @@ use crate::rpc::{self, Fault, Message, Request, error_line};
 
 /// Lines of a call that wait to be written.
 const LINES_MAX: usize = 16;
-/// Bytes of a line that may be an error; results that are longer are not looked into.
-const ERROR_BYTES_MAX: usize = 16 * 1024;
 
 /// Takes a message.
 pub(super) fn post<S: Surface>(
@@ -100,7 +97,7 @@ fn modern<S: Surface>(
     if let Err(fault) = checked {
         log::debug!("refused id={} code={}", request.id.logged(), fault.code);
         let line = error_line(Some(&request.id), &fault);
-        return exchange.reply(&Response::json(status(&line), line));
+        return exchange.reply(&Response::json(status(Some(fault.code)), line));
     }
     // Who sends it is all that tells one client of this era from another.
     let client = Meta::client_in(&request.params).map_or(String::new(), Value::to_string);
@@ -110,7 +107,7 @@ fn modern<S: Surface>(
     match step {
         Step::Quiet => exchange.reply(&Response::empty(202)),
         Step::Say(line) => {
-            let sent = call::say(exchange, wants, status(&line.text), &line.text);
+            let sent = call::say(exchange, wants, status(line.code), &line.text);
             sent.map(|()| line.was_written())
         }
         Step::Listen(line) => {
@@ -220,23 +217,12 @@ fn says_modern(exchange: &Exchange<'_>) -> bool {
     versions.any(Version::is_modern)
 }
 
-/// The status that goes with a line of the modern era.
-pub(super) fn status(line: &str) -> u16 {
-    #[derive(Deserialize)]
-    struct Reply {
-        error: Option<Error>,
-    }
-    #[derive(Deserialize)]
-    struct Error {
-        code: i32,
-    }
-    if ERROR_BYTES_MAX < line.len() {
-        return 200;
-    }
-    match serde_json::from_str(line) {
-        Ok(Reply { error: Some(Error { code: Fault::METHOD }) }) => 404,
-        Ok(Reply { error: Some(Error { code: Fault::INTERNAL }) }) => 500,
-        Ok(Reply { error: Some(_) }) => 400,
-        _ => 200,
+/// The status of an answer in the modern era, by the code of the error that it tells, if it does.
+pub(super) fn status(code: Option<i32>) -> u16 {
+    match code {
+        None => 200,
+        Some(Fault::METHOD) => 404,
+        Some(Fault::INTERNAL) => 500,
+        Some(_) => 400,
     }
 }
