@@ -45,8 +45,12 @@ pub(super) fn marked(tools: &[Value]) -> Vec<Marked> {
 
 /// Whether a request is modern: it says so itself, or its fields do for it.
 pub(super) fn is_modern(head: &Head, params: &Params) -> bool {
-    let says_so = |it: &Version| it.is_modern();
-    Meta::is_in(params) || head.all(VERSION_FIELD).filter_map(Version::parse).any(|it| says_so(&it))
+    Meta::is_in(params) || says_modern(head)
+}
+
+/// Whether the fields name a modern version.
+pub(super) fn says_modern(head: &Head) -> bool {
+    head.all(VERSION_FIELD).filter_map(Version::parse).any(Version::is_modern)
 }
 
 /// Checks that the fields of a modern request repeat what they have to.

@@ -10,7 +10,7 @@ use crossbeam_channel::bounded;
 use serde_json::Value;
 
 use super::exchange::Exchange;
-use super::mirror::{VERSION_FIELD, check, is_modern};
+use super::mirror::{VERSION_FIELD, check, is_modern, says_modern};
 use super::peer::Share;
 use super::reply::{Refused, Response};
 use super::route::Wants;
@@ -101,15 +101,12 @@ fn modern<S: Surface>(
     }
     // Who sends it is all that tells one client of this era from another.
     let client = Meta::client_in(&request.params).map_or(String::new(), Value::to_string);
-    let mut connection = Connection::new(format!("http-{}", ContentHash::of(&client)));
+    let mut connection = connection(&client);
     let (lines, told) = bounded(LINES_MAX);
     let step = connection.accept(&door.server, Ok(message), &Outbox::new(lines));
     match step {
         Step::Quiet => exchange.reply(&Response::empty(202)),
-        Step::Say(line) => {
-            let sent = call::say(exchange, wants, status(line.code), &line.text);
-            sent.map(|()| line.was_written())
-        }
+        Step::Say(line) => call::say(exchange, wants, status(line.code), line, None),
         Step::Listen(line) => {
             drop(share);
             follow::listen(door, exchange, &connection, line)
@@ -139,7 +136,7 @@ fn legacy<S: Surface>(
             return begin(door, exchange, wants, message);
         }
         // Nothing in the modern era is told to a server without asking for a reply.
-        Message::Notification(_) | Message::Idle if !has_session && says_modern(exchange) => {
+        Message::Notification(_) | Message::Idle if !has_session && says_modern(exchange.head) => {
             return Ok(exchange.reply(&Response::empty(202)));
         }
         _ => (),
@@ -161,9 +158,7 @@ fn legacy<S: Surface>(
     let sent = match step {
         Step::Quiet => exchange.reply(&Response::empty(202)),
         // Only the modern era keeps a request open, and that is not spoken here.
-        Step::Say(line) | Step::Listen(line) => {
-            call::say(exchange, wants, 200, &line.text).map(|()| line.was_written())
-        }
+        Step::Say(line) | Step::Listen(line) => call::say(exchange, wants, 200, line, None),
         Step::Run(job) => call::run(door, exchange, wants, job, told, call::Of::Session(&session)),
     };
     visit.end(exchange.wire.now_ms());
@@ -182,7 +177,7 @@ fn begin<S: Surface>(
         Response::fault(500, "the server cannot make a session's id; its log says more")
     })?;
     // The id is a secret, and this name of the connection is not.
-    let mut connection = Connection::new(format!("http-{}", ContentHash::of(&id)));
+    let mut connection = connection(&id);
     let (lines, _) = bounded(LINES_MAX);
     let step = connection.accept(&door.server, Ok(message), &Outbox::new(lines));
     let Step::Say(line) = step else { return Err(Response::fault(400, "this is no handshake")) };
@@ -198,7 +193,12 @@ fn begin<S: Surface>(
             return Err(Refused::new(503, "too many sessions are in use; try again").into());
         }
     }
-    Ok(call::begin(exchange, wants, &session.id, &line.text).map(|()| line.was_written()))
+    Ok(call::say(exchange, wants, 200, line, Some(&session.id)))
+}
+
+/// A connection under the name that belongs to what tells it from others.
+fn connection(of: &str) -> Connection {
+    Connection::new(format!("http-{}", ContentHash::of(of)))
 }
 
 /// The version that a legacy request names has to be one that there is.
@@ -210,11 +210,6 @@ fn check_version(exchange: &Exchange<'_>) -> Result<(), Response> {
         }
         _ => Ok(()),
     }
-}
-
-fn says_modern(exchange: &Exchange<'_>) -> bool {
-    let mut versions = exchange.head.all(VERSION_FIELD).filter_map(Version::parse);
-    versions.any(Version::is_modern)
 }
 
 /// The status of an answer in the modern era, by the code of the error that it tells, if it does.
