@@ -38,7 +38,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::clock::Clock;
-use crate::rpc::{Fault, Params, Request};
+use crate::rpc::{Fault, Params};
 use crate::uri::Vars;
 use method::Method;
 use version::Version;
@@ -53,13 +53,13 @@ pub(crate) use input::{Arg, Args};
 pub(crate) use job::Job;
 pub(crate) use notice::{Bell, Line, Notice, Receipt};
 pub(crate) use page::PAGE_ROWS_MAX;
-#[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use rows::{Effect, Form, Prompt, Resource, Tool};
 pub(crate) use seal::Seal;
 pub(crate) use subscription::Hub;
 
 /// The target of what a transport logs about a request.
-pub(crate) fn target_of(request: &Request) -> &'static str {
+#[cfg(feature = "http")]
+pub(crate) fn target_of(request: &crate::rpc::Request) -> &'static str {
     Method::parse(&request.method).map_or(module_path!(), Method::target)
 }
 
@@ -85,7 +85,6 @@ pub(crate) struct About {
 }
 
 /// Why a resource cannot be read.
-#[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadError {
     /// The URI is that of something which is not there; the text says what.
@@ -165,7 +164,6 @@ pub(crate) trait Surface: Send + Sync + 'static {
 }
 
 /// Why a tool, or a prompt, has no answer. The agent reads it, so it says what to do instead.
-#[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ToolError {
     /// The arguments fit the schema and still make no sense.

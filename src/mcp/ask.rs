@@ -23,7 +23,6 @@ const ANSWER_WAIT: Duration = Duration::from_secs(120);
 const QUESTIONS_MAX: usize = 2;
 
 /// What a client can be asked for.
-#[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Capability {
     /// Asking its user.

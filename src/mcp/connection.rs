@@ -84,6 +84,12 @@ impl Connection {
         self.is_open
     }
 
+    /// Cancels one call.
+    #[cfg(feature = "http")]
+    pub(crate) fn cancel(&self, id: &Id) {
+        self.in_flight.cancel(id);
+    }
+
     /// Cancels whatever runs.
     pub(crate) fn cancel_all(&self) {
         self.in_flight.cancel_all();

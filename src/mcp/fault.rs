@@ -8,11 +8,11 @@ use crate::rpc::Fault;
 use crate::text;
 
 /// The codes that MCP defines.
-#[allow(dead_code, reason = "a vocabulary: each transport uses its part of it")]
 pub(crate) mod code {
     /// There is no such resource, in the legacy era.
     pub(crate) const NOT_FOUND: i32 = -32002;
     /// A header and the body of one request contradict each other.
+    #[cfg(feature = "http")]
     pub(crate) const HEADER_MISMATCH: i32 = -32020;
     /// The request needs what the client has not said that it can.
     pub(crate) const MISSING_CAPABILITY: i32 = -32021;

@@ -77,7 +77,7 @@ pub(crate) struct Line {
     pub(crate) text: String,
     pub(super) receipt: Option<Receipt>,
     /// The code of the error that the line tells, for transports that have codes of their own.
-    #[allow(dead_code, reason = "the standard streams have no codes")]
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has statuses"))]
     pub(crate) code: Option<i32>,
 }
 
@@ -107,7 +107,6 @@ pub(crate) struct Bell(Mutex<Vec<Sender<()>>>);
 
 impl Bell {
     /// One message for each time that the bell has rung, or for several.
-    #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
     pub(crate) fn hear(&self) -> Receiver<()> {
         let (sender, receiver) = bounded(1);
         self.wake(sender);

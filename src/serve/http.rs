@@ -271,8 +271,9 @@ impl<S: Surface> Drop for Gone<'_, S> {
 
 impl<S: Surface> Door<S> {
     /// A place among the streams, while there is one.
-    fn stream_place(&self) -> Option<Place> {
+    fn stream_place(&self) -> Result<Place, reply::Refused> {
         Place::take(&self.n_streams, self.limits.streams)
+            .ok_or_else(|| reply::Refused::new(503, "too many streams are open; try again"))
     }
 
     /// Ends a session: its calls are cancelled and its stream closes.

@@ -19,6 +19,7 @@ use super::session::Session;
 use super::{Door, GLANCE_MS, RETRY_MS, post};
 use crate::mcp::version::Version;
 use crate::mcp::{Connection, Job, Line, Surface};
+use crate::rpc::Id;
 use crate::serve::work;
 
 /// Whose call it is.
@@ -31,16 +32,18 @@ pub(super) enum Of<'a> {
 }
 
 impl Of<'_> {
-    fn cancel(self) {
+    /// Cancels this call; those that the session has besides go on.
+    fn cancel(self, id: &Id) {
         match self {
-            Of::One(connection) => connection.cancel_all(),
-            Of::Session(session) => session.connection().cancel_all(),
+            Of::One(connection) => connection.cancel(id),
+            Of::Session(session) => session.connection().cancel(id),
         }
     }
 }
 
 /// A call that runs on another thread.
 struct Running {
+    id: Id,
     told: Receiver<Line>,
     done: Receiver<Option<Line>>,
     over: Option<Option<Line>>,
@@ -76,34 +79,27 @@ impl Running {
     }
 }
 
-/// Sends an answer that is there.
+/// Sends an answer that is there, with the id of the session that it opens, if it does.
 pub(super) fn say(
     exchange: &mut Exchange<'_>,
     wants: Wants,
     status: u16,
-    line: &str,
+    line: Line,
+    session: Option<&str>,
 ) -> io::Result<()> {
     if wants.json || status != 200 {
-        return exchange.reply(&Response::json(status, line));
+        let response = Response::json(status, line.text.as_str());
+        exchange.reply(&match session {
+            Some(id) => response.with("Mcp-Session-Id", id),
+            None => response,
+        })?;
+    } else {
+        let mut events = exchange.stream(session)?;
+        events.send(None, &line.text)?;
+        events.end()?;
     }
-    let mut events = exchange.stream(None)?;
-    events.send(None, line)?;
-    events.end()
-}
-
-/// Sends the answer that opens a session.
-pub(super) fn begin(
-    exchange: &mut Exchange<'_>,
-    wants: Wants,
-    id: &str,
-    line: &str,
-) -> io::Result<()> {
-    if wants.json {
-        return exchange.reply(&Response::json(200, line).with("Mcp-Session-Id", id));
-    }
-    let mut events = exchange.stream(Some(id))?;
-    events.send(None, line)?;
-    events.end()
+    line.was_written();
+    Ok(())
 }
 
 /// Runs a call and sends what comes of it.
@@ -115,6 +111,7 @@ pub(super) fn run<S: Surface>(
     told: Receiver<Line>,
     of: Of<'_>,
 ) -> io::Result<()> {
+    let id = job.id().clone();
     let (sender, done) = bounded(1);
     let (server, clock) = (Arc::clone(&door.server), door.clock.clone());
     let is_running = door.pool.run(move || {
@@ -126,25 +123,26 @@ pub(super) fn run<S: Surface>(
     if !is_running {
         return exchange.reply(&Refused::new(503, "too many calls are running; try again").into());
     }
-    let mut running = Running { told, done, over: None };
+    let mut running = Running { id, told, done, over: None };
     loop {
         match running.next() {
             Heard::Line(line) if wants.events => {
-                let Some(_place) = door.stream_place() else {
-                    of.cancel();
-                    let refused = Refused::new(503, "too many streams are open; try again");
-                    return exchange.reply(&refused.into());
+                return match door.stream_place() {
+                    Ok(_place) => stream(door, exchange, running, line, of),
+                    Err(refused) => {
+                        of.cancel(&running.id);
+                        exchange.reply(&refused.into())
+                    }
                 };
-                return stream(door, exchange, running, line, of);
             }
             // The client takes one object only.
             Heard::Line(_) => (),
             Heard::Over(Some(line)) => {
                 let status = match of {
-                    Of::One(_) => post::status(&line.text),
+                    Of::One(_) => post::status(line.code),
                     Of::Session(_) => 200,
                 };
-                return say(exchange, wants, status, &line.text).map(|()| line.was_written());
+                return say(exchange, wants, status, line, None);
             }
             Heard::Over(None) if door.stop.is_set() => {
                 return exchange.reply(&Refused::new(503, "the server ends").into());
@@ -152,14 +150,14 @@ pub(super) fn run<S: Surface>(
             Heard::Over(None) => return exchange.reply(&Response::empty(202)),
             Heard::Nothing => {
                 // Of a session, who says nothing more may still wait for the answer.
-                if let Of::One(connection) = of
+                if let Of::One(_) = of
                     && exchange.is_gone()
                 {
-                    connection.cancel_all();
+                    of.cancel(&running.id);
                     return Err(ErrorKind::ConnectionAborted.into());
                 }
                 if door.stop.is_set() {
-                    of.cancel();
+                    of.cancel(&running.id);
                 }
             }
         }
@@ -199,15 +197,9 @@ fn stream<S: Surface>(
                 return out.events.map_or(Err(ErrorKind::BrokenPipe.into()), Events::end);
             }
             Heard::Nothing => {
-                out.write(|events| {
-                    events.keep_alive(door.limits.keep_alive_ms)?;
-                    match events.exchange.is_gone() {
-                        true => Err(ErrorKind::ConnectionAborted.into()),
-                        false => Ok(()),
-                    }
-                })?;
+                out.write(|events| events.look(door.limits.keep_alive_ms))?;
                 if door.stop.is_set() {
-                    of.cancel();
+                    of.cancel(&running.id);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! One request and what is written back to it: a response, or a stream of events.
 
-use std::io;
+use std::io::{self, ErrorKind};
 
 use super::head::{HEAD_BYTES_MAX, Head};
 use super::inbox::Inbox;
@@ -101,10 +101,14 @@ impl Events<'_, '_> {
         self.write(&format!("id: {id}\nretry: {retry_ms}\ndata:\n\n"))
     }
 
-    /// Shows that the stream is alive if nothing was sent for as long as said.
-    pub(super) fn keep_alive(&mut self, every_ms: i64) -> io::Result<()> {
-        match every_ms <= self.exchange.wire.now_ms().saturating_sub(self.written_ms) {
-            true => self.write(":\n\n"),
+    /// Shows that the stream is alive if nothing was sent for as long as said, and looks whether
+    /// its client is.
+    pub(super) fn look(&mut self, every_ms: i64) -> io::Result<()> {
+        if every_ms <= self.exchange.wire.now_ms().saturating_sub(self.written_ms) {
+            self.write(":\n\n")?;
+        }
+        match self.exchange.is_gone() {
+            true => Err(ErrorKind::ConnectionAborted.into()),
             false => Ok(()),
         }
     }

@@ -1,14 +1,14 @@
 //! Streams on which news come: `GET` for a session, and a modern request that stays open; and the
 //! streams of a session that broke.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, never, select};
 
 use super::exchange::{Events, Exchange};
 use super::journal::{EventId, NEWS};
-use super::reply::{Refused, Response};
+use super::reply::Response;
 use super::session::{Session, Visit};
 use super::{Door, post};
 use crate::mcp::call::Never;
@@ -23,10 +23,22 @@ pub(super) fn get<S: Surface>(door: &Door<S>, exchange: &mut Exchange<'_>) -> io
         Ok(begun) => begun,
         Err(response) => return exchange.reply(&response),
     };
-    let Some(_place) = door.stream_place() else {
-        return exchange.reply(&Refused::new(503, "too many streams are open; try again").into());
+    let _place = match door.stream_place() {
+        Ok(place) => place,
+        Err(refused) => return exchange.reply(&refused.into()),
     };
-    let session = &visit.session;
+    let sent = follow(door, exchange, &visit.session, last);
+    // However it ended: a session whose stream broke was in use until now.
+    visit.end(exchange.wire.now_ms());
+    sent
+}
+
+fn follow<S: Surface>(
+    door: &Door<S>,
+    exchange: &mut Exchange<'_>,
+    session: &Session,
+    last: Option<EventId>,
+) -> io::Result<()> {
     let mut events;
     match last {
         Some(last) if last.stream != NEWS => {
@@ -40,10 +52,7 @@ pub(super) fn get<S: Surface>(door: &Door<S>, exchange: &mut Exchange<'_>) -> io
             news(door, &mut events, session, last, &replaced)?;
         }
     }
-    let now_ms = events.exchange.wire.now_ms();
-    events.end()?;
-    visit.end(now_ms);
-    Ok(())
+    events.end()
 }
 
 fn begin<S: Surface>(
@@ -76,7 +85,7 @@ fn resume<S: Surface>(
             recv(heard) -> _ => (),
             recv(session.over.over()) -> _ => return Ok(()),
             recv(door.stop.over()) -> _ => return Ok(()),
-            default(LOOK) => look(door, events)?,
+            default(LOOK) => events.look(door.limits.keep_alive_ms)?,
         }
     }
 }
@@ -111,7 +120,7 @@ fn news<S: Surface>(
             recv(session.over.over()) -> _ => return Ok(()),
             recv(door.stop.over()) -> _ => return Ok(()),
             recv(replaced) -> _ => return Ok(()),
-            default(LOOK) => look(door, events)?,
+            default(LOOK) => events.look(door.limits.keep_alive_ms)?,
         }
     }
 }
@@ -123,8 +132,9 @@ pub(super) fn listen<S: Surface>(
     connection: &Connection,
     acknowledgement: Line,
 ) -> io::Result<()> {
-    let Some(_place) = door.stream_place() else {
-        return exchange.reply(&Refused::new(503, "too many streams are open; try again").into());
+    let _place = match door.stream_place() {
+        Ok(place) => place,
+        Err(refused) => return exchange.reply(&refused.into()),
     };
     let mut events = exchange.stream(None)?;
     let wake = connection.wakes(&door.server);
@@ -138,19 +148,11 @@ pub(super) fn listen<S: Surface>(
         select! {
             recv(wake) -> _ => (),
             recv(door.stop.over()) -> _ => break,
-            default(LOOK) => look(door, &mut events)?,
+            default(LOOK) => events.look(door.limits.keep_alive_ms)?,
         }
     }
     for line in connection.farewell() {
         events.send(None, &line.text)?;
     }
     events.end()
-}
-
-fn look<S: Surface>(door: &Door<S>, events: &mut Events<'_, '_>) -> io::Result<()> {
-    events.keep_alive(door.limits.keep_alive_ms)?;
-    match events.exchange.is_gone() {
-        true => Err(ErrorKind::ConnectionAborted.into()),
-        false => Ok(()),
-    }
 }

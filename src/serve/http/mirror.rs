@@ -6,11 +6,9 @@
 use serde_json::Value;
 
 use super::head::Head;
+use crate::mcp::fault::code::HEADER_MISMATCH;
 use crate::mcp::version::{Meta, Version};
 use crate::rpc::{Fault, Params, Request};
-
-/// The code that MCP gives to a field that does not match.
-const MISMATCH: i32 = -32020;
 
 /// Name of the field that says the version.
 pub(super) const VERSION_FIELD: &str = "mcp-protocol-version";
@@ -47,8 +45,12 @@ pub(super) fn marked(tools: &[Value]) -> Vec<Marked> {
 
 /// Whether a request is modern: it says so itself, or its fields do for it.
 pub(super) fn is_modern(head: &Head, params: &Params) -> bool {
-    let says_so = |it: &Version| it.is_modern();
-    Meta::is_in(params) || head.all(VERSION_FIELD).filter_map(Version::parse).any(|it| says_so(&it))
+    Meta::is_in(params) || says_modern(head)
+}
+
+/// Whether the fields name a modern version.
+pub(super) fn says_modern(head: &Head) -> bool {
+    head.all(VERSION_FIELD).filter_map(Version::parse).any(Version::is_modern)
 }
 
 /// Checks that the fields of a modern request repeat what they have to.
@@ -99,7 +101,7 @@ fn field<'a>(head: &'a Head, name: &str) -> Result<Option<&'a str>, Fault> {
     let is_plain = |it: &str| it.bytes().all(|byte| byte == b'\t' || (0x20..0x7f).contains(&byte));
     match value {
         Some(value) if second.is_some() || !is_plain(value) => {
-            Err(Fault::new(MISMATCH, format!("the field `{name}` is malformed")))
+            Err(Fault::new(HEADER_MISMATCH, format!("the field `{name}` is malformed")))
         }
         value => Ok(value),
     }
@@ -123,7 +125,7 @@ fn decoded(given: &str, name: &str) -> Result<String, Fault> {
         return Ok(given.to_owned());
     };
     base64(code).and_then(|it| String::from_utf8(it).ok()).ok_or_else(|| {
-        Fault::new(MISMATCH, format!("the field `{name}` is no Base64 of a text in UTF-8"))
+        Fault::new(HEADER_MISMATCH, format!("the field `{name}` is no Base64 of a text in UTF-8"))
     })
 }
 
@@ -156,9 +158,12 @@ fn base64(code: &str) -> Option<Vec<u8>> {
 }
 
 fn missing(name: &str) -> Fault {
-    Fault::new(MISMATCH, format!("the field `{name}` is missing; it repeats what the body says"))
+    Fault::new(
+        HEADER_MISMATCH,
+        format!("the field `{name}` is missing; it repeats what the body says"),
+    )
 }
 
 fn mismatch(name: &str) -> Fault {
-    Fault::new(MISMATCH, format!("the field `{name}` does not say what the body says"))
+    Fault::new(HEADER_MISMATCH, format!("the field `{name}` does not say what the body says"))
 }

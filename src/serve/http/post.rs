@@ -7,11 +7,10 @@ use std::io;
 use std::sync::Arc;
 
 use crossbeam_channel::bounded;
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::exchange::Exchange;
-use super::mirror::{VERSION_FIELD, check, is_modern};
+use super::mirror::{VERSION_FIELD, check, is_modern, says_modern};
 use super::peer::Share;
 use super::reply::{Refused, Response};
 use super::route::Wants;
@@ -25,8 +24,6 @@ use crate::rpc::{self, Fault, Message, Request, error_line};
 
 /// Lines of a call that wait to be written.
 const LINES_MAX: usize = 16;
-/// Bytes of a line that may be an error; results that are longer are not looked into.
-const ERROR_BYTES_MAX: usize = 16 * 1024;
 
 /// Takes a message.
 pub(super) fn post<S: Surface>(
@@ -100,19 +97,16 @@ fn modern<S: Surface>(
     if let Err(fault) = checked {
         log::debug!("refused id={} code={}", request.id.logged(), fault.code);
         let line = error_line(Some(&request.id), &fault);
-        return exchange.reply(&Response::json(status(&line), line));
+        return exchange.reply(&Response::json(status(Some(fault.code)), line));
     }
     // Who sends it is all that tells one client of this era from another.
     let client = Meta::client_in(&request.params).map_or(String::new(), Value::to_string);
-    let mut connection = Connection::new(format!("http-{}", ContentHash::of(&client)));
+    let mut connection = connection(&client);
     let (lines, told) = bounded(LINES_MAX);
     let step = connection.accept(&door.server, Ok(message), &Outbox::new(lines));
     match step {
         Step::Quiet => exchange.reply(&Response::empty(202)),
-        Step::Say(line) => {
-            let sent = call::say(exchange, wants, status(&line.text), &line.text);
-            sent.map(|()| line.was_written())
-        }
+        Step::Say(line) => call::say(exchange, wants, status(line.code), line, None),
         Step::Listen(line) => {
             drop(share);
             follow::listen(door, exchange, &connection, line)
@@ -142,7 +136,7 @@ fn legacy<S: Surface>(
             return begin(door, exchange, wants, message);
         }
         // Nothing in the modern era is told to a server without asking for a reply.
-        Message::Notification(_) | Message::Idle if !has_session && says_modern(exchange) => {
+        Message::Notification(_) | Message::Idle if !has_session && says_modern(exchange.head) => {
             return Ok(exchange.reply(&Response::empty(202)));
         }
         _ => (),
@@ -164,9 +158,7 @@ fn legacy<S: Surface>(
     let sent = match step {
         Step::Quiet => exchange.reply(&Response::empty(202)),
         // Only the modern era keeps a request open, and that is not spoken here.
-        Step::Say(line) | Step::Listen(line) => {
-            call::say(exchange, wants, 200, &line.text).map(|()| line.was_written())
-        }
+        Step::Say(line) | Step::Listen(line) => call::say(exchange, wants, 200, line, None),
         Step::Run(job) => call::run(door, exchange, wants, job, told, call::Of::Session(&session)),
     };
     visit.end(exchange.wire.now_ms());
@@ -185,7 +177,7 @@ fn begin<S: Surface>(
         Response::fault(500, "the server cannot make a session's id; its log says more")
     })?;
     // The id is a secret, and this name of the connection is not.
-    let mut connection = Connection::new(format!("http-{}", ContentHash::of(&id)));
+    let mut connection = connection(&id);
     let (lines, _) = bounded(LINES_MAX);
     let step = connection.accept(&door.server, Ok(message), &Outbox::new(lines));
     let Step::Say(line) = step else { return Err(Response::fault(400, "this is no handshake")) };
@@ -201,7 +193,12 @@ fn begin<S: Surface>(
             return Err(Refused::new(503, "too many sessions are in use; try again").into());
         }
     }
-    Ok(call::begin(exchange, wants, &session.id, &line.text).map(|()| line.was_written()))
+    Ok(call::say(exchange, wants, 200, line, Some(&session.id)))
+}
+
+/// A connection under the name that belongs to what tells it from others.
+fn connection(of: &str) -> Connection {
+    Connection::new(format!("http-{}", ContentHash::of(of)))
 }
 
 /// The version that a legacy request names has to be one that there is.
@@ -215,28 +212,12 @@ fn check_version(exchange: &Exchange<'_>) -> Result<(), Response> {
     }
 }
 
-fn says_modern(exchange: &Exchange<'_>) -> bool {
-    let mut versions = exchange.head.all(VERSION_FIELD).filter_map(Version::parse);
-    versions.any(Version::is_modern)
-}
-
-/// The status that goes with a line of the modern era.
-pub(super) fn status(line: &str) -> u16 {
-    #[derive(Deserialize)]
-    struct Reply {
-        error: Option<Error>,
-    }
-    #[derive(Deserialize)]
-    struct Error {
-        code: i32,
-    }
-    if ERROR_BYTES_MAX < line.len() {
-        return 200;
-    }
-    match serde_json::from_str(line) {
-        Ok(Reply { error: Some(Error { code: Fault::METHOD }) }) => 404,
-        Ok(Reply { error: Some(Error { code: Fault::INTERNAL }) }) => 500,
-        Ok(Reply { error: Some(_) }) => 400,
-        _ => 200,
+/// The status of an answer in the modern era, by the code of the error that it tells, if it does.
+pub(super) fn status(code: Option<i32>) -> u16 {
+    match code {
+        None => 200,
+        Some(Fault::METHOD) => 404,
+        Some(Fault::INTERNAL) => 500,
+        Some(_) => 400,
     }
 }

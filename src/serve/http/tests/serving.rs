@@ -101,6 +101,20 @@ fn a_legacy_stream_goes_on_after_a_break() {
 }
 
 #[test]
+fn a_call_that_finds_no_room_for_its_stream_ends_no_other() {
+    let up = Up::new(|limits| limits.streams = 0);
+    let session = session_field(&up.session());
+    let mut quiet = up.client();
+    quiet.send(&session, &call("tools/call", json!({"name": "gate"})));
+    up.fixture.started.recv_timeout(PATIENCE).unwrap();
+    let mut loud = watched("steps");
+    loud["id"] = json!(2);
+    assert_eq!(up.client().post(&session, &loud).status, 503);
+    up.fixture.gate.send(()).unwrap();
+    assert!(quiet.answer().text.contains("through"));
+}
+
+#[test]
 fn news_come_on_the_stream_of_a_session_and_only_one() {
     let up = Up::new(|_| ());
     let session = session_field(&up.session());
