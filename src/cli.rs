@@ -72,6 +72,8 @@ struct World<'a> {
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
     paint: Paint,
+    /// Whether somebody watches stdout.
+    is_out_terminal: bool,
     /// Whether somebody watches stderr.
     is_err_terminal: bool,
     clock: Clock,
@@ -98,8 +100,9 @@ pub(crate) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let told = Arc::new(AtomicBool::new(false));
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, told);
     let stdout = io::stdout();
-    let has_colour = stdout.is_terminal()
-        && env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
+    let is_out_terminal = stdout.is_terminal();
+    let has_colour = is_out_terminal
+        && variable("NO_COLOR").is_none()
         && env::var_os("TERM").is_none_or(|it| it != "dumb");
     // Not locked: while serving, another thread writes to it.
     let mut out = io::BufWriter::new(stdout);
@@ -108,6 +111,7 @@ pub(crate) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         out: &mut out,
         err: &mut err,
         paint: if has_colour { Paint::Ansi } else { Paint::Plain },
+        is_out_terminal,
         is_err_terminal: io::stderr().is_terminal(),
         clock: Clock::System,
     };
@@ -180,10 +184,14 @@ fn help(topic: Option<&str>, world: &mut World<'_>) -> Result<Outcome, Failure> 
     Ok(Outcome::Done)
 }
 
+/// A variable of the environment; an empty one is none.
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|it| !it.is_empty())
+}
+
 /// The database: as named, else by the environment, else `fallback`.
 fn database(named: Option<PathBuf>, fallback: impl FnOnce() -> PathBuf) -> PathBuf {
-    let from_environment =
-        || env::var_os("REMINDB_DB").filter(|it| !it.is_empty()).map(PathBuf::from);
+    let from_environment = || variable("REMINDB_DB").map(PathBuf::from);
     named.or_else(from_environment).unwrap_or_else(fallback)
 }
 
@@ -203,9 +211,9 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
 
 /// What the operator says about a folder: flags, else the environment.
 fn options(is_trusted: bool, is_gitignore: bool) -> Result<Options, Failure> {
-    let from_environment = match env::var_os("REMINDB_TRUST_WORKSPACE") {
+    let from_environment = match variable("REMINDB_TRUST_WORKSPACE") {
         None => false,
-        Some(text) if text.is_empty() || text == "0" => false,
+        Some(text) if text == "0" => false,
         Some(text) if text == "1" => true,
         Some(text) => {
             let text = text.to_string_lossy();

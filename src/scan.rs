@@ -82,7 +82,7 @@ pub(crate) fn walk(rules: &Rules, start: &Path) -> Walk {
     for entry in entries {
         match entry {
             Ok(entry) if entry.file_type().is_some_and(|it| it.is_dir()) => (),
-            Ok(entry) => walk.note(rules, entry.path()),
+            Ok(entry) => walk.note(rules, entry.path(), entry.path_is_symlink()),
             Err(error) => {
                 let path = failing_path(&error).unwrap_or(start);
                 let path = relative(&rules.root, path).unwrap_or_default();
@@ -98,7 +98,7 @@ pub(crate) fn walk(rules: &Rules, start: &Path) -> Walk {
 }
 
 impl Walk {
-    fn note(&mut self, rules: &Rules, full: &Path) {
+    fn note(&mut self, rules: &Rules, full: &Path, is_link: bool) {
         let lossy = full.to_string_lossy();
         let Some(syntax) = Syntax::of(&lossy) else { return };
         let Some(path) = relative(&rules.root, full) else {
@@ -108,7 +108,8 @@ impl Walk {
             self.oddities.push(Oddity { path, line: None, what });
             return;
         };
-        match look(full).and_then(|look| Ok((look, target(&rules.root, full)?))) {
+        let target = if is_link { target(&rules.root, full) } else { Ok(Some(full.to_owned())) };
+        match look(full).and_then(|look| Ok((look, target?))) {
             Ok((Some(look), Some(full))) => self.found.push(Found { path, full, syntax, look }),
             Ok((look, _)) => {
                 let what = match look {
@@ -133,13 +134,9 @@ pub(crate) fn look(path: &Path) -> io::Result<Option<Look>> {
     Ok(metadata.is_file().then(|| look_of(&metadata)))
 }
 
-/// What to open for the file at `path`: where it leads if it is a link; `None` if that is not below
-/// `root`.
-fn target(root: &Path, path: &Path) -> io::Result<Option<PathBuf>> {
-    if !path.is_symlink() {
-        return Ok(Some(path.to_owned()));
-    }
-    let full = path.canonicalize()?;
+/// Where a link leads; `None` if that is not below `root`.
+fn target(root: &Path, link: &Path) -> io::Result<Option<PathBuf>> {
+    let full = link.canonicalize()?;
     Ok(full.starts_with(root.canonicalize()?).then_some(full))
 }
 

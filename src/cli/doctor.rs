@@ -1,6 +1,5 @@
 //! `remindb doctor`: looks at a database from every side, and repairs it if it is told to.
 
-use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use super::args::Doctor;
@@ -27,7 +26,7 @@ pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failur
     };
     if args.is_json {
         // Programs get what a client of the server gets, to the byte.
-        let end = if io::stdout().is_terminal() { "\n" } else { "" };
+        let end = if world.is_out_terminal { "\n" } else { "" };
         world.say(format_args!("{}{end}", report.to_json()))?;
     } else {
         let (glyph, role) = look(report.status());

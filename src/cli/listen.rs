@@ -6,11 +6,10 @@ mod http;
 #[path = "listen/none.rs"]
 mod http;
 
-use std::env;
 use std::path::PathBuf;
 
-use super::Failure;
 use super::args::Serve;
+use super::{Failure, variable};
 use crate::config::{Config, Transport};
 
 pub(super) use http::{Options, address, run};
@@ -54,9 +53,10 @@ pub(super) fn allowed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     paths.iter().map(full).collect()
 }
 
-/// A variable of the environment; an empty one is none.
+/// A variable of the environment. One that is not UTF-8 is no good text, but it is set: a token
+/// that nobody can send must not let everybody in.
 fn set(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|it| !it.is_empty())
+    variable(name).map(|it| it.to_string_lossy().into_owned())
 }
 
 fn because(what: impl Into<String>) -> Failure {

@@ -1,7 +1,6 @@
 //! `remindb serve`: the memory over MCP, on the standard streams or over HTTP.
 
 use std::collections::hash_map::RandomState;
-use std::env;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,6 +10,7 @@ use std::time::Duration;
 use super::args::Serve;
 use super::{
     Failure, Outcome, World, absolute, known_database, listen, logging, n_threads, options,
+    variable,
 };
 use crate::compile::FileWarning;
 use crate::config;
@@ -29,8 +29,7 @@ use crate::store::IfMissing;
 use crate::workspace::{Live, Workspace};
 
 pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure> {
-    let from_environment =
-        || env::var_os("REMINDB_SOURCE").filter(|it| !it.is_empty()).map(PathBuf::from);
+    let from_environment = || variable("REMINDB_SOURCE").map(PathBuf::from);
     let source = match args.source.clone().or_else(from_environment) {
         Some(source) => Some(folder(&source)?),
         None => None,
@@ -194,7 +193,7 @@ fn interval(flag: Option<Duration>, source: Option<&Path>) -> Result<Option<Dura
         let what = "`--rescan-interval` is for a source folder; name one with --source";
         return Err(Failure::Because(what.to_owned()));
     }
-    let set = env::var_os(NAME).filter(|it| !it.is_empty() && source.is_some());
+    let set = variable(NAME).filter(|_| source.is_some());
     match (flag, set) {
         (Some(interval), _) => Ok(Some(interval)),
         (None, Some(text)) => config::positive_duration(&text.to_string_lossy())

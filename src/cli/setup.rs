@@ -28,7 +28,7 @@ use plan::Step;
 use show::{Done, Show};
 
 use super::args;
-use super::{Failure, Outcome, World, absolute, database};
+use super::{Failure, Outcome, World, absolute, database, variable};
 
 /// The skills by the folder that each stands in.
 const SKILLS: &[(&str, &str)] = &[
@@ -179,7 +179,7 @@ impl Job<'_> {
         };
         let memory = absolute(&database(args.db.clone(), fallback))?;
         let mut words = vec!["serve".to_owned(), "--db".to_owned(), utf8(&memory)?];
-        let from_environment = || variable("REMINDB_SOURCE");
+        let from_environment = || path_in("REMINDB_SOURCE");
         if let Some(source) = args.source.clone().or_else(from_environment) {
             let source = absolute(&source)?;
             if !source.is_dir() {
@@ -270,13 +270,13 @@ fn settings(client: Client, scope: Scope, folders: &Folders) -> PathBuf {
 fn home() -> Result<Home, Failure> {
     let cannot = |what: &str| Failure::Because(format!("cannot find {what}"));
     let project = env::current_dir().map_err(|_| cannot("the current folder"))?;
-    let home = variable("HOME").ok_or_else(|| cannot("your home folder: `HOME` is not set"))?;
+    let home = path_in("HOME").ok_or_else(|| cannot("your home folder: `HOME` is not set"))?;
     if !home.is_absolute() {
         return Err(cannot("your home folder: `HOME` is not an absolute path"));
     }
     // The XDG specification has paths ignored that are not absolute.
     let xdg = |name: &str, below: &str| {
-        variable(name).filter(|it| it.is_absolute()).unwrap_or_else(|| home.join(below))
+        path_in(name).filter(|it| it.is_absolute()).unwrap_or_else(|| home.join(below))
     };
     Ok(Home {
         data: xdg("XDG_DATA_HOME", ".local/share"),
@@ -284,15 +284,16 @@ fn home() -> Result<Home, Failure> {
         folders: Folders {
             project,
             config: xdg("XDG_CONFIG_HOME", ".config"),
-            claude: variable("CLAUDE_CONFIG_DIR"),
-            codex: variable("CODEX_HOME"),
+            claude: path_in("CLAUDE_CONFIG_DIR"),
+            codex: path_in("CODEX_HOME"),
             home,
         },
     })
 }
 
-fn variable(name: &str) -> Option<PathBuf> {
-    env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from)
+/// The path in a variable of the environment.
+fn path_in(name: &str) -> Option<PathBuf> {
+    variable(name).map(PathBuf::from)
 }
 
 fn utf8(path: &Path) -> Result<String, Failure> {

@@ -101,10 +101,9 @@ pub(super) fn ingest(
         group = rest.next();
     }
     run.remove_the_rest(batch)?;
-    for row in &vanished {
-        if !run.rows.values().any(|kept| kept.id == row.id) {
-            batch.lose_file(row.id)?;
-        }
+    let kept: HashSet<FileId> = run.rows.values().map(|it| it.id).collect();
+    for row in vanished.iter().filter(|it| !kept.contains(&it.id)) {
+        batch.lose_file(row.id)?;
     }
     Ok((run.warnings, run.purged))
 }
@@ -164,24 +163,32 @@ impl Run<'_> {
             if let Some(known) = self.rows.get(path) {
                 // It is back under a name that it had before.
                 batch.merge_file(row.id, known.id)?;
-                self.rows.retain(|_, it| it.id != row.id);
+                self.drop_row(row);
                 continue;
             }
             batch.move_file(row, self.root, path)?;
+            self.drop_row(row);
             // Its words are to be aligned anew: what was read of the old file does not count.
             let row =
                 FileRow { root: self.root, path: path.clone(), content_hash: None, ..row.clone() };
-            self.rows.retain(|_, it| it.id != row.id);
             self.rows.insert(path.clone(), row);
         }
         for ((row, nodes), is_renamed) in vanished.iter().zip(old).zip(is_renamed) {
             if !is_renamed {
-                self.rows.retain(|_, it| it.id != row.id);
+                self.drop_row(row);
                 self.purged.push(Purged { path: row.path.clone(), nodes: nodes.len() });
                 self.pool.extend(nodes);
             }
         }
         Ok(())
+    }
+
+    /// Counts a vanished file no longer among the root's, unless it was another root's: then one of
+    /// this root may have the same path.
+    fn drop_row(&mut self, row: &FileRow) {
+        if self.rows.get(&row.path).is_some_and(|it| it.id == row.id) {
+            self.rows.remove(&row.path);
+        }
     }
 
     fn ingest_group(

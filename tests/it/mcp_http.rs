@@ -1,8 +1,10 @@
 //! The server over HTTP: a real process and its port, an agent's day, and whoever should not get in.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -10,7 +12,7 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use super::support::{Client, Folder, PATIENCE, modern, signal, spawn};
+use super::support::{Client, Folder, PATIENCE, Ran, modern, signal, spawn};
 
 mod streams;
 
@@ -274,6 +276,15 @@ fn a_port_for_others_needs_a_token() {
             = 2
         "#]],
     );
+    // A token that is no text is a bad token, and not none.
+    let mut command = folder.command(["serve", "--db", "m.db", "--transport", "http"]);
+    command.args(["--listen", "0.0.0.0:0"]);
+    command.env("REMINDB_TOKEN", OsStr::from_bytes(b"a-token-that-nobody-can-send\xff"));
+    expect![[r#"
+        ! remindb: the token in `REMINDB_TOKEN` must be of visible ASCII characters, without spaces
+        = 2
+    "#]]
+    .assert_eq(&Ran::of(&folder, &mut command).transcript());
     let mut command = folder.command(["serve", "--db", "m.db"]);
     command.envs([
         ("REMINDB_TRANSPORT", "http"),

@@ -76,3 +76,11 @@ impl Notation {
         self.put("", entry).map(|it| it.text).unwrap_or_default()
     }
 }
+
+/// How the lines of a text end.
+pub(super) fn newline_of(text: &str) -> &'static str {
+    match text.find('\n') {
+        Some(at) if text[..at].ends_with('\r') => "\r\n",
+        _ => "\n",
+    }
+}

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::edit::{Entry, Put, Refusal};
+use super::edit::{Entry, Put, Refusal, newline_of};
 use super::scan::{self, Dialect, Item, Member};
 
 /// Where a server is written down.
@@ -262,11 +262,7 @@ impl Style {
     fn of(text: &str, root: &Item) -> Style {
         let first = root.members.as_ref().and_then(|it| it.first());
         let unit = first.and_then(|it| own_line(text, it.at)).filter(|it| !it.is_empty());
-        let newline = match text.find('\n') {
-            Some(at) if text[..at].ends_with('\r') => "\r\n",
-            _ => "\n",
-        };
-        Style { unit: unit.unwrap_or("  ").to_owned(), newline }
+        Style { unit: unit.unwrap_or("  ").to_owned(), newline: newline_of(text) }
     }
 
     /// An object over several lines, its braces at `depth`.

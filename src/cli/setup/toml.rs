@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::edit::{Entry, Put, Refusal};
+use super::edit::{Entry, Put, Refusal, newline_of};
 use super::json::inline;
 use ::toml::{Table, Value as Toml};
 
@@ -116,13 +116,6 @@ fn section_text(text: &str, entry: &Entry) -> String {
         out += &format!("{key} = {value}{newline}");
     }
     out
-}
-
-fn newline_of(text: &str) -> &'static str {
-    match text.find('\n') {
-        Some(at) if text[..at].ends_with('\r') => "\r\n",
-        _ => "\n",
-    }
 }
 
 fn append(text: &str, section: &str) -> String {
