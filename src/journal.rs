@@ -15,5 +15,5 @@ mod session_logs;
 mod sink;
 
 pub(crate) use history::History;
-pub(crate) use session_logs::{LogFile, Record, SessionLog, SessionLogs};
+pub(crate) use session_logs::{Record, SessionLogs};
 pub(crate) use sink::Sink;

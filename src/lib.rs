@@ -110,7 +110,6 @@ mod fingerprint;
 mod grams;
 mod heat;
 mod identity;
-#[allow(dead_code, unused_imports, reason = "resources that show it are to come")]
 mod journal;
 mod links;
 mod mcp;
@@ -122,14 +121,12 @@ mod query;
 mod ranks;
 mod redact;
 mod render;
-#[allow(dead_code, unused_imports, reason = "resources that show it are to come")]
 mod ring;
 mod rollback;
 mod rpc;
 mod scan;
 mod seeds;
 mod serve;
-#[allow(dead_code, unused_imports, reason = "resources that show it are to come")]
 mod sessions;
 mod store;
 mod text;

@@ -13,8 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::identity::{ContentHash, base62};
 
-pub(crate) use ledger::{Entry, LINE_BYTES_MAX, Ledger, Past, each_line};
-pub(crate) use registry::{Door, Keeping, Live, News, Registry, Sight};
+#[cfg(any(test, fuzzing))]
+pub(crate) use ledger::LINE_BYTES_MAX;
+pub(crate) use ledger::{Entry, Ledger, Past, each_line};
+pub(crate) use registry::{Door, Keeping, News, Registry, Sight};
 
 /// Characters of a client's name in the name of its file.
 const SLUG_CHARS_MAX: usize = 40;
