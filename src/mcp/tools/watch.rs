@@ -18,7 +18,6 @@ const TEMPERATURE: &str = "remindb://temperature";
 /// Changes when a scan of the source folder changed the memory: who scans says so.
 pub(crate) const RESCAN: &str = "remindb://rescan";
 /// Changes with every record: who keeps them says so.
-#[allow(dead_code, reason = "the log that it shows is kept elsewhere")]
 pub(crate) const LOGS: &str = "remindb://logs";
 
 /// What was seen at the last look; nothing while nobody wants to know.
