@@ -16,8 +16,6 @@ use crate::identity::{ContentHash, base62};
 #[cfg(any(test, fuzzing))]
 pub(crate) use ledger::LINE_BYTES_MAX;
 pub(crate) use ledger::{Entry, Ledger, Past, each_line};
-#[cfg(test)]
-use registry::Live;
 pub(crate) use registry::{Door, Keeping, News, Registry, Sight};
 
 /// Characters of a client's name in the name of its file.

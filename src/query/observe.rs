@@ -21,6 +21,7 @@ use crate::clock::Millis;
 use crate::heat::Lines;
 use crate::store::StoreError;
 use crate::store::reader::Reader;
+use crate::text;
 
 /// Why a document was not written to its end.
 #[derive(Debug)]
@@ -167,7 +168,9 @@ pub(crate) fn overview(
 /// Ids of nodes: those that begin with a text, then those whose label does, if there is any text.
 pub(crate) fn ids(reader: &Reader, prefix: &str, n_max: usize) -> Result<Vec<String>, StoreError> {
     let mut ids = reader.ids_from(prefix, n_max)?;
-    if prefix.chars().any(char::is_alphanumeric) {
+    // What is longer than a label begins none.
+    let is_short = prefix.chars().nth(text::LABEL_CHARS_MAX).is_none();
+    if is_short && prefix.chars().any(char::is_alphanumeric) {
         let label = format!("label : ^ \"{}\" *", prefix.replace('"', "\"\""));
         for id in reader.ids_matching(&label, n_max)? {
             if !ids.contains(&id) {

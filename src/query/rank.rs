@@ -2,7 +2,7 @@
 //! it is.
 //!
 //! `score = relevance × (0.3 + 0.7 × temperature)`, so that warmth never hides what matches well.
-//! Relevance is relative to the best hit of the same question and made of three things:
+//! Relevance is relative to the best hit of the same question and made of four things:
 //!
 //! 1. A *section* is a heading with what stands right under it. It is worth its best hit, and a
 //!    part of each further one: what matches in several paragraphs is about the question.

@@ -28,13 +28,12 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    /// Standard input and output: one connection, as long as the process.
     /// HTTP, where the server listens as said.
     pub(crate) fn http(listen: &str) -> Door {
         Door { transport: "http", listen: Some(listen.to_owned()) }
     }
 
-    /// The standard streams.
+    /// Standard input and output: one connection, as long as the process.
     pub(crate) fn stdio() -> Door {
         Door { transport: "stdio", listen: None }
     }

@@ -1,6 +1,7 @@
 use expect_test::{Expect, expect};
 use serde_json::json;
 
+use super::registry::Live;
 use super::*;
 use crate::clock::Millis;
 

@@ -245,7 +245,7 @@ impl Stale {
             )
             SELECT node.name, reference.id
               FROM inside
-              JOIN node ON node.key = inside.key
+             CROSS JOIN node ON node.key = inside.key
               LEFT JOIN reference ON reference.source = node.key";
         for file in self.moved.clone() {
             let mut query = conn.prepare_cached(INSIDE).doing("list the names in a file")?;

@@ -93,7 +93,7 @@ fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
 
 /// Statements are prepared once, whatever values they get: SQLite would plan many of them anew for
 /// each value, which takes longer than to run them.
-fn prepare_once(conn: &Connection) -> Result<(), StoreError> {
+pub(super) fn prepare_once(conn: &Connection) -> Result<(), StoreError> {
     conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
         .map(drop)

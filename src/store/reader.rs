@@ -376,7 +376,11 @@ impl Reader {
         params: P,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Vec<T>> {
-        self.conn.prepare_cached(sql)?.query_map(params, read)?.collect()
+        let mut query = self.conn.prepare_cached(sql)?;
+        let rows = query.query_map(params, read)?.collect();
+        #[cfg(test)]
+        testing::note_work(&mut query);
+        rows
     }
 }
 

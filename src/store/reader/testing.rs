@@ -10,6 +10,7 @@ use rusqlite::{Statement, StatementStatus};
 use super::{Doing, Reader, StoreError};
 use crate::grams;
 use crate::identity::{ContentHash, NodeId};
+use crate::store::pragma;
 use crate::store::schema::MIGRATIONS;
 use crate::tree::NodeType;
 
@@ -115,9 +116,10 @@ impl Sketch {
         self.conn.execute_batch(sql).expect("sound SQL");
     }
 
-    /// The memory, ready to be read.
+    /// The memory, ready to be read; statements get the plans that they have in a file.
     pub(crate) fn done(self) -> Reader {
         self.run("COMMIT; PRAGMA query_only = 1");
+        pragma::prepare_once(&self.conn).expect("plans can be kept");
         Reader { conn: self.conn }
     }
 }
@@ -152,7 +154,7 @@ pub(super) fn note_work(query: &mut Statement<'_>) {
     WORK.set(WORK.get() + i64::from(steps));
 }
 
-/// Steps of SQLite's machine that `ask` took, in the questions that are answered row by row.
+/// Steps of SQLite's machine that `ask` took, in the questions that are answered by rows.
 #[cfg(test)]
 pub(crate) fn work_of(ask: impl FnOnce()) -> i64 {
     WORK.set(0);
