@@ -53,6 +53,8 @@ pub(super) fn start(
         })?),
         _ => Box::new(io::stderr()),
     };
+    // A line is one write, also where others write to the same file.
+    let sink: Box<dyn Write + Send> = Box::new(io::LineWriter::new(sink));
     let lines: Box<dyn Log> = match settings.format {
         LogFormat::Text => {
             let config =
