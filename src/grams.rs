@@ -102,6 +102,19 @@ impl<'a> Iterator for Segments<'a> {
     type Item = Segment<'a>;
 
     fn next(&mut self) -> Option<Segment<'a>> {
+        let bytes = self.text.as_bytes();
+        let run = |at: usize, is_in: fn(&u8) -> bool| {
+            at + bytes[at..].iter().take_while(|it| is_in(it)).count()
+        };
+        self.at = run(self.at, |it| it.is_ascii() && !it.is_ascii_alphanumeric());
+        // What is all ASCII needs no look at its letters.
+        let end = run(self.at, u8::is_ascii_alphanumeric);
+        if self.at < end && bytes.get(end).is_none_or(u8::is_ascii) {
+            let start = std::mem::replace(&mut self.at, end);
+            let is_glued = self.end_of_last.replace(end) == Some(start);
+            let text = &self.text[start..end];
+            return Some(Segment { text, script: Script::Spaced, is_glued });
+        }
         let rest = &self.text[self.at..];
         let mut found: Option<(usize, Script)> = None;
         let mut end = self.text.len();

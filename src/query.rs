@@ -4,6 +4,7 @@
 //! Nothing here changes the memory: an [`Answer`] names the nodes that it showed, and whoever holds
 //! the writer warms them. A budget is a bound on the tokens of [`Answer::text`], kept exactly.
 
+mod bag;
 mod batch;
 mod budget;
 mod changes;
@@ -13,6 +14,7 @@ mod excerpt;
 mod feedback;
 mod fetch;
 mod history;
+mod lookup;
 pub(crate) mod observe;
 mod page;
 mod rank;
@@ -21,6 +23,7 @@ mod search;
 mod stats;
 mod tree;
 pub(crate) mod unified;
+mod weigh;
 mod words;
 
 use std::fmt;
@@ -131,11 +134,9 @@ fn nearest(reader: &Reader, id: &str) -> Result<Vec<String>, QueryError> {
     for (_, id) in ids {
         heads.extend(reader.head(&id)?);
     }
-    if let Some(words) = words::rewrite(id).words {
-        let matches = reader.matches(&words, None, NEAREST_MAX)?.unwrap_or_default();
-        for found in matches {
-            heads.extend(reader.heads(&[found.key])?);
-        }
+    let found = lookup::by_words(reader, &words::rewrite(id).terms, None, NEAREST_MAX)?;
+    for it in found {
+        heads.extend(reader.heads(&[it.node.key])?);
     }
     heads.truncate(NEAREST_MAX);
     Ok(heads.iter().map(|it| format!("`{}` {}", it.id, one_line(&it.label))).collect())

@@ -411,7 +411,7 @@ fn seeds_count_at_birth_and_not_again() {
             crate::store::reader::Reader::open(&notes.dir.path().join("memory.db")).unwrap();
         let words = format!("\"{what}\"");
         let found = reader.matches(&words, None, 1).unwrap().unwrap();
-        reader.heads(&[found[0].key]).unwrap()[0].heat.temperature
+        reader.heads(&[found[0].0]).unwrap()[0].heat.temperature
     };
     notes.write(".remindb/temperatures.json", r#"{"a.md": 0.9}"#);
     notes.write("a.md", "first alpha words").write("b.md", "first beta words").compile();

@@ -9,10 +9,8 @@
 //! Endings are cut roughly: for comparing texts of one answer with each other that is enough. This
 //! module does no IO, and takes time linear in the texts.
 
-use std::collections::HashMap;
-
+use super::bag::{Bag, Stem, StemMap};
 use super::{rank, words};
-use crate::grams::{self, Script};
 
 /// Fewer sections than this are too few to tell what is special about the best.
 pub(super) const SECTIONS_MIN: usize = 10;
@@ -24,16 +22,14 @@ const WORDS_MAX: usize = 30;
 const SATURATION: f64 = 1.2;
 /// How much of a section's length counts against it.
 const LENGTH_PART: f64 = 0.6;
-/// Pairs of a run of a script without spaces.
-const PAIRS_MAX: usize = 256;
 
 /// A word, by the order in which words were met.
 type Word = usize;
 
 /// How alike each section is to the best ones, relative to the most alike; `None` when there are
 /// too few. `worth` is how well each matches.
-pub(super) fn likeness(sections: &[Vec<&str>], worth: &[f64]) -> Option<Vec<f64>> {
-    let mut bags = Bags::default();
+pub(super) fn likeness(sections: &[Vec<&Bag>], worth: &[f64]) -> Option<Vec<f64>> {
+    let mut bags = Sections::new();
     for texts in sections {
         bags.add(texts);
     }
@@ -48,7 +44,7 @@ pub(super) fn likeness(sections: &[Vec<&str>], worth: &[f64]) -> Option<Vec<f64>
 }
 
 /// What each word says of the subject, 0 for most.
-fn subject(bags: &Bags, worth: &[f64]) -> Vec<f64> {
+fn subject(bags: &Sections, worth: &[f64]) -> Vec<f64> {
     let mut best: Vec<usize> = (0..worth.len()).filter(|&it| bags.lengths[it] != 0).collect();
     best.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]));
     best.truncate(BEST_MAX);
@@ -68,9 +64,9 @@ fn subject(bags: &Bags, worth: &[f64]) -> Vec<f64> {
 }
 
 /// The words of each section, counted.
-#[derive(Default)]
-struct Bags {
-    words: HashMap<String, Option<Word>>,
+struct Sections {
+    /// Nothing for a word that says nothing by itself.
+    words: StemMap<Option<Word>>,
     /// In how many sections each word is.
     n_sections: Vec<u32>,
     /// Each section's words, and how often it has them.
@@ -82,22 +78,30 @@ struct Bags {
     n_words: u64,
 }
 
-impl Bags {
-    fn add(&mut self, texts: &[&str]) {
+impl Sections {
+    fn new() -> Sections {
+        let letters = ('a'..='z').chain('0'..='9').map(|it| Stem::of(it.encode_utf8(&mut [0; 4])));
+        let function_words = words::FUNCTION_WORDS.iter().map(|it| Stem::of(it));
+        Sections {
+            words: letters.chain(function_words).map(|it| (it, None)).collect(),
+            n_sections: Vec::new(),
+            counts: Vec::new(),
+            lengths: Vec::new(),
+            n_full: 0,
+            n_words: 0,
+        }
+    }
+
+    fn add(&mut self, texts: &[&Bag]) {
+        let stems = texts.iter().flat_map(|it| it.text());
         let mut met: Vec<Word> = Vec::new();
-        let mut buffer = String::new();
-        for segment in texts.iter().flat_map(|text| grams::segments(text)) {
-            match segment.script {
-                Script::Spaced => {
-                    stem_into(&mut buffer, segment.text);
-                    met.extend(self.word(&buffer));
-                }
-                Script::Spaceless => {
-                    for pair in grams::pairs(segment.text, PAIRS_MAX) {
-                        met.extend(self.word(&pair));
-                    }
-                }
+        for &stem in stems {
+            let next = self.n_sections.len();
+            let word = *self.words.entry(stem).or_insert(Some(next));
+            if word == Some(next) {
+                self.n_sections.push(0);
             }
+            met.extend(word);
         }
         met.sort_unstable();
         let counts: Vec<(Word, u32)> =
@@ -109,20 +113,6 @@ impl Bags {
         self.n_words += met.len() as u64;
         self.lengths.push(met.len() as u32);
         self.counts.push(counts);
-    }
-
-    /// `None` for a word that says nothing by itself.
-    fn word(&mut self, text: &str) -> Option<Word> {
-        if let Some(&known) = self.words.get(text) {
-            return known;
-        }
-        let is_telling = text.len() != 1 && !words::is_function_word(text);
-        let word = is_telling.then_some(self.n_sections.len());
-        if is_telling {
-            self.n_sections.push(0);
-        }
-        self.words.insert(text.to_owned(), word);
-        word
     }
 
     /// A section's words with what its uses of them count.
@@ -139,31 +129,6 @@ impl Bags {
     /// High for a word that few sections have.
     fn rarity(&self, word: Word) -> f64 {
         ((self.n_full as f64 + 1.0) / (f64::from(self.n_sections[word]) + 0.5)).ln().max(0.0)
-    }
-}
-
-/// Endings, the longest first.
-const ENDINGS: &[&str] = &[
-    "ations", "ation", "ments", "ment", "ings", "ions", "ally", "ing", "ion", "ies", "ed", "es",
-    "ly", "al", "s", "e", "y",
-];
-/// Bytes of a word that an ending leaves at the least.
-const STEM_BYTES_MIN: usize = 4;
-
-/// Puts `word` in lower case and without its ending into `buffer`.
-fn stem_into(buffer: &mut String, word: &str) {
-    buffer.clear();
-    if !word.is_ascii() {
-        buffer.extend(word.chars().flat_map(char::to_lowercase));
-        return;
-    }
-    buffer.push_str(word);
-    buffer.make_ascii_lowercase();
-    let ending = ENDINGS.iter().find(|it| {
-        STEM_BYTES_MIN + it.len() <= buffer.len() && buffer.as_bytes().ends_with(it.as_bytes())
-    });
-    if let Some(ending) = ending {
-        buffer.truncate(buffer.len() - ending.len());
     }
 }
 

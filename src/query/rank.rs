@@ -18,6 +18,7 @@
 
 use std::collections::HashMap;
 
+use super::bag::Bag;
 use super::feedback;
 use crate::heat;
 use crate::store::NodeKey;
@@ -41,8 +42,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) is_heading: bool,
     pub(crate) relevance: f64,
     pub(crate) temperature: f64,
-    /// The beginning of its text, where that was read.
-    pub(crate) text: &'a str,
+    /// The words of its beginning, where that was read.
+    pub(crate) bag: Option<&'a Bag>,
 }
 
 impl Candidate<'_> {
@@ -126,9 +127,9 @@ fn worth(candidates: &[Candidate<'_>], sections: &[Vec<usize>]) -> Vec<f64> {
         own.zip(0..).map(|(own, nth)| own * FURTHER.powi(nth)).sum()
     });
     let mut worth = normalized(matched.collect());
-    let texts: Vec<Vec<&str>> = sections
+    let texts: Vec<Vec<&Bag>> = sections
         .iter()
-        .map(|section| section.iter().map(|&at| candidates[at].text).collect())
+        .map(|section| section.iter().filter_map(|&at| candidates[at].bag).collect())
         .collect();
     if let Some(likeness) = feedback::likeness(&texts, &worth) {
         for (worth, likeness) in worth.iter_mut().zip(likeness) {
@@ -164,7 +165,7 @@ mod tests {
                 is_heading: key == 9,
                 relevance,
                 temperature,
-                text: "",
+                bag: None,
             })
             .collect();
         let ranks_text: Vec<String> = ranked(&candidates, &relevance(&candidates))
@@ -222,7 +223,7 @@ mod tests {
                 is_heading: false,
                 relevance: it,
                 temperature: it,
-                text: "",
+                bag: None,
             })
             .collect();
         let ranked = ranked(&candidates, &relevance(&candidates));

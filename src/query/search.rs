@@ -4,20 +4,20 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use super::bag::Bag;
+use super::lookup::{self, Match};
 use super::rank::{self, Candidate};
 use super::words::{self, Asked};
-use super::{Answer, Attention, QueryError, budget, excerpt, facts, feedback};
+use super::{Answer, Attention, QueryError, budget, excerpt, facts};
 use crate::render::{self, Facts, Named};
 use crate::store::NodeKey;
 use crate::store::reader::{Found, Head, Reader};
 use crate::tree::NodeType;
 
 /// Nodes that are ranked; what matches worse is never looked at.
-const CANDIDATES_MAX: usize = 200;
-/// Nodes of which the text is read to rank them.
-const READ_MAX: usize = 100;
-/// Characters of each.
-const READ_CHARS: u32 = 500;
+const CANDIDATES_MAX: usize = 150;
+/// Nodes whose words say what else a question is about.
+const TEACHERS_MAX: usize = 100;
 /// Hits that lend to what stands behind them.
 const LENDERS_MAX: usize = 5;
 /// Words of a question; fewer than these name a thing, and nothing is asked about it.
@@ -186,37 +186,29 @@ impl Shown {
 
 /// What the query finds, best first, with what its lines need.
 fn found(reader: &Reader, asked: &Asked, ask: &Search<'_>) -> Result<Ranked, QueryError> {
-    let matches = matches(reader, asked, ask.node_type)?;
+    let (matches, are_of_words) = matches(reader, asked, ask.node_type)?;
     let attended = reader.attended()?;
-    let texts = match feedback::SECTIONS_MIN <= matches.found.len() {
-        true => {
-            let read = matches.found.iter().take(READ_MAX).map(|it| it.key);
-            reader.beginnings(&read.collect::<Vec<_>>(), READ_CHARS)?
-        }
-        false => HashMap::new(),
-    };
-    let candidate = |it: &Found| Candidate {
-        key: it.key,
-        parent: it.parent,
-        is_heading: it.is_heading,
-        relevance: it.relevance,
-        temperature: it.heat.now(attended),
-        text: texts.get(&it.key).map_or("", String::as_str),
-    };
-    let mut candidates: Vec<Candidate<'_>> = matches.found.iter().map(candidate).collect();
+    let mut candidates: Vec<Candidate<'_>> = matches
+        .iter()
+        .enumerate()
+        .map(|(nth, it)| {
+            let bag = (nth < TEACHERS_MAX).then_some(&it.bag);
+            candidate(&it.node, it.relevance, bag, attended)
+        })
+        .collect();
     let mut relevance = rank::relevance(&candidates);
-    if matches.are_of_words && QUESTION_WORDS_MIN <= asked.marks.len() {
+    if are_of_words && QUESTION_WORDS_MIN <= asked.marks.len() {
         for (next, lent) in lent(reader, &candidates, &relevance, ask.node_type)? {
             match candidates.iter().position(|it| it.key == next.key) {
                 Some(at) => relevance[at] = relevance[at].max(lent),
                 None => {
-                    candidates.push(candidate(&next));
+                    candidates.push(candidate(&next, 0.0, None, attended));
                     relevance.push(lent);
                 }
             }
         }
     }
-    let n_matches = matches.found.len();
+    let n_matches = matches.len();
     let mut ranked = rank::ranked(&candidates, &relevance);
     ranked.truncate(ask.hits_max());
     let n_ranked = ranked.len();
@@ -241,30 +233,41 @@ fn lent(
 ) -> Result<Vec<(Found, f64)>, QueryError> {
     let lenders = rank::best(relevance, LENDERS_MAX);
     let keys: Vec<NodeKey> = lenders.iter().map(|&at| candidates[at].key).collect();
-    let behind = reader.behind(&keys, node_type)?;
-    let lent = |(at, key): (usize, NodeKey)| Some((*behind.get(&key)?, rank::lend(relevance[at])));
+    let mut behind = reader.behind(&keys, node_type)?;
+    let lent =
+        |(at, key): (usize, NodeKey)| Some((behind.remove(&key)?, rank::lend(relevance[at])));
     Ok(lenders.into_iter().zip(keys).filter_map(lent).collect())
 }
 
-struct Matches {
-    found: Vec<Found>,
-    /// Whether the query was read as words rather than as an expression.
-    are_of_words: bool,
+fn candidate<'a>(
+    node: &Found,
+    relevance: f64,
+    bag: Option<&'a Bag>,
+    attended: i64,
+) -> Candidate<'a> {
+    Candidate {
+        key: node.key,
+        parent: node.parent,
+        is_heading: node.is_heading,
+        relevance,
+        temperature: node.heat.now(attended),
+        bag,
+    }
 }
 
-/// The query as an expression if it is one, else its words.
+/// What the query matches as an expression if it is one, else what has its words; and whether it
+/// was read as words.
 fn matches(
     reader: &Reader,
     asked: &Asked,
     node_type: Option<NodeType>,
-) -> Result<Matches, QueryError> {
-    for (text, are_of_words) in [(&asked.expression, false), (&asked.words, true)] {
-        let Some(text) = text else { continue };
-        if let Some(found) = reader.matches(text, node_type, CANDIDATES_MAX)? {
-            return Ok(Matches { found, are_of_words });
-        }
+) -> Result<(Vec<Match>, bool), QueryError> {
+    if let Some(text) = &asked.expression
+        && let Some(found) = lookup::by_expression(reader, text, node_type, CANDIDATES_MAX)?
+    {
+        return Ok((found, false));
     }
-    Ok(Matches { found: Vec::new(), are_of_words: false })
+    Ok((lookup::by_words(reader, &asked.terms, node_type, CANDIDATES_MAX)?, true))
 }
 
 /// The hits' snippets.

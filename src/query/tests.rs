@@ -252,7 +252,7 @@ fn details_follow_their_hit() {
         &reader,
         &ask,
         expect![[r#"
-            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.62 temp=0.50 tok=9)
+            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
               …It never changes."#]],
     );
@@ -261,7 +261,7 @@ fn details_follow_their_hit() {
         &reader,
         &ask,
         expect![[r#"
-            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.62 temp=0.50 tok=9)
+            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
             One paragraph about the lease of a lock.
 
             ---
@@ -280,8 +280,8 @@ fn what_does_not_fit_is_counted() {
         &reader,
         &Search { budget: Some(90), ..label("rate lease timeout") },
         expect![[r#"
-            … 5 more hits, 199 tokens
-            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.62 temp=0.50 tok=9)
+            … 5 more hits, 197 tokens
+            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)"#]],
     );
     check(

@@ -2,7 +2,7 @@
 //!
 //! Two readings of a query:
 //!
-//! - **Words** ([`Asked::words`]): every stretch of letters and digits is quoted and all are ORed.
+//! - **Words** ([`Asked::terms`]): every stretch of letters and digits is quoted, and any will do.
 //!   `rate-limit` is its parts and, for a bonus, the phrase. `"a phrase"` stays one, `conf*` is a
 //!   prefix. Function words are left out while others remain. Scripts without spaces go through
 //!   their pairs.
@@ -44,10 +44,19 @@ const COLUMNS: [&str; 4] = ["label", "content", "trail", "grams"];
 pub(crate) struct Asked {
     /// The query as an expression, if it looks like one.
     pub(crate) expression: Option<String>,
-    /// The query as words; `None` when it has none.
-    pub(crate) words: Option<String>,
+    /// The words that are looked for.
+    pub(crate) terms: Vec<Term>,
     /// The words themselves, lower case, for finding them again in a text.
     pub(crate) marks: Vec<String>,
+}
+
+/// One thing that a query looks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Term {
+    /// As a full-text expression.
+    pub(crate) text: String,
+    /// The word, if it is a single whole one.
+    pub(crate) word: Option<String>,
 }
 
 /// Reads a query.
@@ -66,8 +75,8 @@ pub(crate) fn rewrite(query: &str) -> Asked {
             Token::Open | Token::Close | Token::Near => (),
         }
     }
-    let (words, marks) = terms.finish();
-    Asked { expression: expression(&tokens), words, marks }
+    let (terms, marks) = terms.finish();
+    Asked { expression: expression(&tokens), terms, marks }
 }
 
 /// Whether a word only holds other words together.
@@ -76,7 +85,7 @@ pub(crate) fn is_function_word(word: &str) -> bool {
 }
 
 /// English function words, ascending.
-const FUNCTION_WORDS: &[&str] = &[
+pub(super) const FUNCTION_WORDS: &[&str] = &[
     "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could",
     "did", "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is",
     "it", "its", "me", "my", "not", "of", "on", "or", "our", "should", "so", "some", "than",
@@ -176,8 +185,8 @@ fn columns(text: &str) -> Option<(Token<'_>, &str)> {
 /// The terms of a query, in order, each once.
 #[derive(Default)]
 struct Terms {
-    content: Vec<String>,
-    function: Vec<String>,
+    content: Vec<Term>,
+    function: Vec<Term>,
     marks: Vec<String>,
     seen: HashSet<String>,
 }
@@ -185,7 +194,7 @@ struct Terms {
 impl Terms {
     fn add_phrase(&mut self, text: &str) {
         if let Some(term) = all_of(text, false) {
-            self.push(term, true);
+            self.push(term, None, true);
         }
         for segment in grams::segments(text).take(TERMS_MAX) {
             self.mark(segment.text);
@@ -196,7 +205,7 @@ impl Terms {
         let segments: Vec<Segment<'_>> = grams::segments(text).take(TERMS_MAX).collect();
         let n_spaced = segments.iter().filter(|it| it.script == Script::Spaced).count();
         for phrase in phrases(&segments) {
-            self.push(phrase, true);
+            self.push(phrase, None, true);
         }
         for (at, segment) in segments.iter().enumerate() {
             let lower = segment.text.to_lowercase();
@@ -210,7 +219,9 @@ impl Terms {
                     let is_crumb = 1 < n_spaced && segment.text.chars().nth(1).is_none();
                     let is_content = !is_crumb && !is_function_word(&lower);
                     let is_prefix = is_prefix && at + 1 == segments.len();
-                    self.push(quoted(segment.text, is_prefix), is_content);
+                    let text = quoted(segment.text, is_prefix);
+                    let word = text.ends_with('"').then_some(segment.text);
+                    self.push(text, word, is_content);
                     if is_content {
                         self.mark(segment.text);
                     }
@@ -221,20 +232,20 @@ impl Terms {
 
     fn add_run(&mut self, run: &str) {
         if let Some(pattern) = grams::pattern(run) {
-            self.push(format!("grams : {pattern}"), true);
+            self.push(format!("grams : {pattern}"), None, true);
         }
         if run.chars().nth(SENTENCE_CHARS - 1).is_some() {
             for pair in grams::pairs(run, PAIRS_MAX) {
-                self.push(format!("grams : \"{pair}\""), true);
+                self.push(format!("grams : \"{pair}\""), None, true);
                 self.mark(&pair);
             }
         }
     }
 
-    fn push(&mut self, term: String, is_content: bool) {
+    fn push(&mut self, text: String, word: Option<&str>, is_content: bool) {
         let list = if is_content { &mut self.content } else { &mut self.function };
-        if list.len() < TERMS_MAX && self.seen.insert(term.to_lowercase()) {
-            list.push(term);
+        if list.len() < TERMS_MAX && self.seen.insert(text.to_lowercase()) {
+            list.push(Term { text, word: word.map(str::to_owned) });
         }
     }
 
@@ -245,10 +256,9 @@ impl Terms {
         }
     }
 
-    fn finish(self) -> (Option<String>, Vec<String>) {
+    fn finish(self) -> (Vec<Term>, Vec<String>) {
         let terms = if self.content.is_empty() { self.function } else { self.content };
-        let words = (!terms.is_empty()).then(|| terms.join(" OR "));
-        (words, self.marks)
+        (terms, self.marks)
     }
 }
 

@@ -556,7 +556,7 @@ impl World {
             let found =
                 self.memory().read::<_, StoreError>(|it| it.matches(&expression, None, 999));
             let found = found.unwrap().unwrap();
-            let mut found: Vec<&String> = found.iter().map(|it| &seen.keys[&it.key.0]).collect();
+            let mut found: Vec<&String> = found.iter().map(|it| &seen.keys[&it.0.0]).collect();
             found.sort();
             let nodes = self.model.state.nodes.iter();
             let sayers = nodes.filter(|(_, it)| says(&it.content) || says(&it.label));

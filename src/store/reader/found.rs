@@ -1,7 +1,7 @@
 //! What full-text search finds, and what ranking needs to know of it.
 //!
-//! One statement answers for all of the nodes: how well each matches comes from the index, the rest
-//! from the beginning of its row. Nothing is read that only those need that are shown in the end.
+//! Which nodes have a word comes from the index alone, and is cheap. What is known of those that
+//! are ranked is read once, in one statement.
 
 use std::collections::HashMap;
 
@@ -12,81 +12,131 @@ use crate::heat::Heat;
 use crate::store::{Doing, NodeKey, StoreError};
 use crate::tree::NodeType;
 
+/// Characters of a text that are read to rank it.
+const BEGINNING_CHARS: u32 = 500;
+
 /// A node that full-text search found.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found {
     pub(crate) key: NodeKey,
-    /// Higher is better; never negative.
-    pub(crate) relevance: f64,
     pub(crate) parent: Option<NodeKey>,
     pub(crate) is_heading: bool,
     pub(crate) heat: Heat,
+    pub(crate) label: String,
+    pub(crate) trail: String,
+    /// The first 500 characters of its text.
+    pub(crate) beginning: String,
 }
 
-/// What the index finds, as `m`, and what is known of it.
-macro_rules! found {
-    ($from:literal) => {
+/// In which order nodes are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Age {
+    EldestFirst,
+    NewestFirst,
+}
+
+/// Which nodes the index finds: all of them or those of a type, by age.
+macro_rules! having {
+    ($of_type:expr, $order:literal) => {
         concat!(
-            "
-            SELECT m.key, m.rank, n.parent, n.node_type = 'heading',
-                   ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0)
-              FROM (",
-            $from,
-            ") AS m
-             CROSS JOIN node AS n ON n.key = m.key
-              LEFT JOIN heat AS h ON h.node = n.key"
+            "SELECT node_fts.rowid FROM node_fts WHERE node_fts MATCH ?1",
+            $of_type,
+            " ORDER BY node_fts.rowid ",
+            $order,
+            " LIMIT ?2"
         )
     };
 }
 
+/// A node's row is looked up after the index was asked.
+macro_rules! of_type {
+    () => {
+        " AND (SELECT node_type FROM node WHERE key = node_fts.rowid) = ?3"
+    };
+}
+
 impl Reader {
-    /// The nodes that `expression` matches, best first; `None` when it is no full-text expression.
+    /// Nodes that there ever were, removed ones included.
+    pub(crate) fn newest(&self) -> Result<u64, StoreError> {
+        const NEWEST: &str = "SELECT ifnull(max(key), 0) FROM node";
+        let newest: i64 = self
+            .conn
+            .prepare_cached(NEWEST)
+            .and_then(|mut it| it.query_row([], |row| row.get(0)))
+            .doing("read the newest key")?;
+        Ok(newest.unsigned_abs())
+    }
+
+    /// The nodes that `expression` matches, at most `n_max`; `None` when it is no full-text
+    /// expression.
+    pub(crate) fn having(
+        &self,
+        expression: &str,
+        node_type: Option<NodeType>,
+        age: Age,
+        n_max: usize,
+    ) -> Result<Option<Vec<NodeKey>>, StoreError> {
+        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
+        let (n_max, of_type) = (limit(n_max), node_type.map(NodeType::as_str));
+        parsed(match (of_type, age) {
+            (None, Age::EldestFirst) => {
+                self.all(having!("", "ASC"), params![expression, n_max], read)
+            }
+            (None, Age::NewestFirst) => {
+                self.all(having!("", "DESC"), params![expression, n_max], read)
+            }
+            (Some(it), Age::EldestFirst) => {
+                self.all(having!(of_type!(), "ASC"), params![expression, n_max, it], read)
+            }
+            (Some(it), Age::NewestFirst) => {
+                self.all(having!(of_type!(), "DESC"), params![expression, n_max, it], read)
+            }
+        })
+    }
+
+    /// The nodes that `expression` matches, best first, each with how well it does: higher is
+    /// better and never negative. `None` when it is no full-text expression.
     pub(crate) fn matches(
         &self,
         expression: &str,
         node_type: Option<NodeType>,
         n_max: usize,
-    ) -> Result<Option<Vec<Found>>, StoreError> {
-        // Weights of label, content, trail and grams.
-        const ANY: &str = found!(
-            "
-            SELECT rowid AS key, rank
+    ) -> Result<Option<Vec<(NodeKey, f64)>>, StoreError> {
+        const ANY: &str = "
+            SELECT rowid, bm25(node_fts)
               FROM node_fts
              WHERE node_fts MATCH ?1
-               AND rank MATCH 'bm25(1.0, 1.0, 1.0, 1.0)'
-             ORDER BY rank
-             LIMIT ?2"
-        );
-        const OF_TYPE: &str = found!(
-            "
-            SELECT node_fts.rowid AS key, node_fts.rank AS rank
+             ORDER BY 2
+             LIMIT ?2";
+        const OF_TYPE: &str = "
+            SELECT node_fts.rowid, bm25(node_fts)
               FROM node_fts
-              JOIN node ON node.key = node_fts.rowid
+             CROSS JOIN node ON node.key = node_fts.rowid
              WHERE node_fts MATCH ?1
-               AND rank MATCH 'bm25(1.0, 1.0, 1.0, 1.0)'
                AND node.node_type = ?3
-             ORDER BY node_fts.rank
-             LIMIT ?2"
-        );
+             ORDER BY 2
+             LIMIT ?2";
         let n_max = limit(n_max);
-        let found = match node_type {
-            None => self.all(ANY, params![expression, n_max], read_found),
-            Some(it) => self.all(OF_TYPE, params![expression, n_max, it.as_str()], read_found),
+        let read = |row: &Row<'_>| {
+            let rank: f64 = row.get(1)?;
+            Ok((NodeKey(row.get(0)?), (-rank).max(0.0)))
         };
-        match found {
-            Ok(mut found) => {
-                // They come in this order, but the join does not promise it.
-                found.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
-                Ok(Some(found))
-            }
-            // What full-text search cannot parse, it reports as the plain error.
-            Err(rusqlite::Error::SqliteFailure(error, _))
-                if error.code == rusqlite::ErrorCode::Unknown =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(error).doing("search"),
-        }
+        parsed(match node_type {
+            None => self.all(ANY, params![expression, n_max], read),
+            Some(it) => self.all(OF_TYPE, params![expression, n_max, it.as_str()], read),
+        })
+    }
+
+    /// What ranking needs to know of those nodes, in that order.
+    pub(crate) fn found(&self, keys: &[NodeKey]) -> Result<Vec<Found>, StoreError> {
+        const FOUND: &str = "
+            SELECT n.key, n.parent, n.node_type = 'heading',
+                   ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0),
+                   n.label, n.trail, substr(n.content, 1, ?2)
+              FROM json_each(?1) AS wanted
+             CROSS JOIN node AS n ON n.key = wanted.value
+              LEFT JOIN heat AS h ON h.node = n.key";
+        self.all(FOUND, params![list(keys), BEGINNING_CHARS], read_found).doing("read what matches")
     }
 
     /// What stands right behind each of those nodes and is no heading: below a heading, or next to
@@ -97,8 +147,9 @@ impl Reader {
         node_type: Option<NodeType>,
     ) -> Result<HashMap<NodeKey, Found>, StoreError> {
         const BEHIND: &str = "
-            SELECT n.key, 0.0, n.parent, 0,
-                   ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0), before.key
+            SELECT n.key, n.parent, 0,
+                   ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0),
+                   n.label, n.trail, substr(n.content, 1, ?3), before.key
               FROM json_each(?1) AS wanted
               JOIN node AS before ON before.key = wanted.value
               JOIN node AS n ON n.key = CASE before.node_type
@@ -113,36 +164,33 @@ impl Reader {
                    END
               LEFT JOIN heat AS h ON h.node = n.key
              WHERE n.node_type <> 'heading' AND (?2 IS NULL OR n.node_type = ?2)";
-        let params = params![list(keys), node_type.map(NodeType::as_str)];
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(7)?), read_found(row)?));
+        let params = params![list(keys), node_type.map(NodeType::as_str), BEGINNING_CHARS];
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(9)?), read_found(row)?));
         let rows = self.all(BEHIND, params, read).doing("read what stands behind")?;
-        Ok(rows.into_iter().collect())
-    }
-
-    /// The first characters of those nodes' texts.
-    pub(crate) fn beginnings(
-        &self,
-        keys: &[NodeKey],
-        n_chars: u32,
-    ) -> Result<HashMap<NodeKey, String>, StoreError> {
-        const BEGINNINGS: &str = "
-            SELECT n.key, substr(n.content, 1, ?2)
-              FROM json_each(?1) AS wanted
-              JOIN node AS n ON n.key = wanted.value";
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(0)?), row.get(1)?));
-        let rows: Vec<(NodeKey, String)> =
-            self.all(BEGINNINGS, params![list(keys), n_chars], read).doing("read texts")?;
         Ok(rows.into_iter().collect())
     }
 }
 
+/// What full-text search cannot parse, it reports as the plain error.
+fn parsed<T>(found: rusqlite::Result<T>) -> Result<Option<T>, StoreError> {
+    match found {
+        Err(rusqlite::Error::SqliteFailure(error, _))
+            if error.code == rusqlite::ErrorCode::Unknown =>
+        {
+            Ok(None)
+        }
+        found => found.map(Some).doing("search"),
+    }
+}
+
 fn read_found(row: &Row<'_>) -> rusqlite::Result<Found> {
-    let rank: f64 = row.get(1)?;
     Ok(Found {
         key: NodeKey(row.get(0)?),
-        relevance: (-rank).max(0.0),
-        parent: row.get::<_, Option<i64>>(2)?.map(NodeKey),
-        is_heading: row.get(3)?,
-        heat: Heat { temperature: row.get(4)?, at: row.get(5)?, pinned: row.get(6)? },
+        parent: row.get::<_, Option<i64>>(1)?.map(NodeKey),
+        is_heading: row.get(2)?,
+        heat: Heat { temperature: row.get(3)?, at: row.get(4)?, pinned: row.get(5)? },
+        label: row.get(6)?,
+        trail: row.get(7)?,
+        beginning: row.get(8)?,
     })
 }
