@@ -102,14 +102,10 @@ impl<'a> Iterator for Segments<'a> {
     type Item = Segment<'a>;
 
     fn next(&mut self) -> Option<Segment<'a>> {
-        let bytes = self.text.as_bytes();
-        let run = |at: usize, is_in: fn(&u8) -> bool| {
-            at + bytes[at..].iter().take_while(|it| is_in(it)).count()
-        };
-        self.at = run(self.at, |it| it.is_ascii() && !it.is_ascii_alphanumeric());
+        self.at = run_end(self.text, self.at, Kind::Gap);
         // What is all ASCII needs no look at its letters.
-        let end = run(self.at, u8::is_ascii_alphanumeric);
-        if self.at < end && bytes.get(end).is_none_or(u8::is_ascii) {
+        let end = run_end(self.text, self.at, Kind::Letter);
+        if self.at < end && self.text.as_bytes().get(end).is_none_or(u8::is_ascii) {
             let start = std::mem::replace(&mut self.at, end);
             let is_glued = self.end_of_last.replace(end) == Some(start);
             let text = &self.text[start..end];
@@ -141,6 +137,34 @@ impl<'a> Iterator for Segments<'a> {
         self.end_of_last = Some(end);
         Some(Segment { text: &self.text[start..end], script, is_glued })
     }
+}
+
+/// What a byte is by itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Gap,
+    Letter,
+    /// A part of a character beyond ASCII.
+    Beyond,
+}
+
+const KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Beyond; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let is_letter = (byte as u8).is_ascii_alphanumeric();
+        kinds[byte] = if is_letter { Kind::Letter } else { Kind::Gap };
+        byte += 1;
+    }
+    kinds
+};
+
+/// Where the bytes of that kind end that begin at `at`.
+fn run_end(text: &str, mut at: usize, kind: Kind) -> usize {
+    while text.as_bytes().get(at).is_some_and(|&it| KINDS[usize::from(it)] == kind) {
+        at += 1;
+    }
+    at
 }
 
 fn push_pairs(grams: &mut String, run: &str) {
