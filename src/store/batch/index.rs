@@ -3,12 +3,21 @@
 //! A trigger indexes every new node at once, which is what few nodes need. Of many, each would
 //! become a segment of the index of its own, to be merged with the others again and again. So a
 //! large write sets the trigger aside, within its own transaction, and puts it back when it has
-//! indexed what came meanwhile.
+//! indexed what came meanwhile. Until then the index gathers more in memory before it writes a
+//! segment, and merges segments later: there are few of them.
 
 use rusqlite::params;
 
 use super::Batch;
 use crate::store::{Doing, NodeKey, StoreError};
+
+/// Bytes that the index gathers before it writes a segment: of many new nodes, and else.
+const GATHERED_OF_MANY_BYTES: i64 = 4 * 1024 * 1024;
+const GATHERED_BYTES: i64 = 1024 * 1024;
+
+/// Segments of one level that are merged as they come: of many new nodes, and else.
+const SEGMENTS_OF_MANY: i64 = 16;
+const SEGMENTS: i64 = 4;
 
 /// When new nodes are indexed.
 #[derive(Debug)]
@@ -30,6 +39,7 @@ impl Batch<'_> {
             let trigger = self.tx.query_row(TRIGGER, [], |row| row.get(0)).doing(doing)?;
             let indexed = self.tx.query_row(NEWEST, [], |row| row.get(0)).doing(doing)?;
             self.tx.execute(DROP, []).doing(doing)?;
+            self.configure(GATHERED_OF_MANY_BYTES, SEGMENTS_OF_MANY)?;
             self.indexing = Indexing::Later { indexed, trigger };
         }
         Ok(())
@@ -40,7 +50,16 @@ impl Batch<'_> {
         self.index_waiting()?;
         if let Indexing::Later { trigger, .. } = &self.indexing {
             self.tx.execute_batch(trigger).doing("take up the index again")?;
+            self.configure(GATHERED_BYTES, SEGMENTS)?;
             self.indexing = Indexing::AtOnce;
+        }
+        Ok(())
+    }
+
+    fn configure(&self, gathered_bytes: i64, segments: i64) -> Result<(), StoreError> {
+        const SET: &str = "INSERT INTO node_fts (node_fts, rank) VALUES (?1, ?2)";
+        for (setting, value) in [("hashsize", gathered_bytes), ("automerge", segments)] {
+            self.tx.execute(SET, params![setting, value]).doing("set up the index")?;
         }
         Ok(())
     }
