@@ -194,8 +194,7 @@ impl Redactor {
         let mut gaps = Vec::new();
         let mut start = 0;
         let mut from = 0;
-        while let Some(at) = text[from..].find(MARKER) {
-            let marker = from + at;
+        while let Some(marker) = next_marker(text, from) {
             from = marker + MARKER.len();
             let kind = text[from..].split('»').next().unwrap_or("");
             let kind = &kind[..kind.floor_char_boundary(custom::NAME_BYTES_MAX + 1)];
@@ -329,6 +328,13 @@ impl std::error::Error for RedactError {}
 
 /// The row of assigned secrets, to which columns of them belong, too.
 const ASSIGNMENT: usize = RULES.len() - 1;
+
+/// Where the first marker begins from `from` on.
+fn next_marker(text: &str, from: usize) -> Option<usize> {
+    // One character is found faster than several, and most texts have none of it.
+    let mut quotes = text[from..].match_indices('«').map(|(at, _)| from + at);
+    quotes.find(|at| text[*at..].starts_with(MARKER))
+}
 
 /// How a marker begins.
 const MARKER: &str = "«redacted:";

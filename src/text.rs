@@ -7,7 +7,7 @@ pub(crate) const LABEL_CHARS_MAX: usize = 80;
 /// The first line of `text` that has something on it, white space folded, cut to 80 characters.
 pub(crate) fn label(text: &str) -> String {
     let line = text.split(['\n', '\r']).find(|line| !line.trim().is_empty()).unwrap_or("");
-    cut(&fold(line), LABEL_CHARS_MAX)
+    fold_and_cut(line, LABEL_CHARS_MAX)
 }
 
 /// The first sentence of a line, if more than that is on it.
@@ -49,6 +49,9 @@ fn is_abbreviation(text: &str) -> bool {
 
 /// `text` with every run of white space made one space, and none at the ends.
 pub(crate) fn fold(text: &str) -> String {
+    if is_folded(text) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {
@@ -57,6 +60,34 @@ pub(crate) fn fold(text: &str) -> String {
         out.push_str(word);
     }
     out
+}
+
+fn is_folded(text: &str) -> bool {
+    let mut before = ' ';
+    let is_folded = text.chars().all(|it| {
+        let is_gap = if it == ' ' { before == ' ' } else { it.is_whitespace() };
+        before = it;
+        !is_gap
+    });
+    text.is_empty() || is_folded && before != ' '
+}
+
+/// [`fold`], then [`cut`], without a look at what is cut away.
+pub(crate) fn fold_and_cut(text: &str, max_chars: usize) -> String {
+    let mut out = String::new();
+    let mut n_chars = 0;
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        let known = out.len();
+        out.extend(word.chars().take(max_chars + 1));
+        n_chars += 1 + out[known..].chars().count();
+        if max_chars + 1 < n_chars {
+            break;
+        }
+    }
+    cut(&out, max_chars)
 }
 
 /// `text` if it has at most `max_chars` characters, else its beginning with `…` as the last one.
@@ -108,6 +139,18 @@ mod tests {
         assert_eq!(cut("äöü", 3), "äöü");
         assert_eq!(cut("äöüß", 3), "äö…");
         assert_eq!(label(&"語".repeat(100)).chars().count(), LABEL_CHARS_MAX);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn folding_and_cutting_are_what_they_are_apart(
+            text in r"( |\t|\u{3000}|\u{85}|a|bc|語|……){0,30}",
+            max_chars in 1..20_usize,
+        ) {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            proptest::prop_assert_eq!(fold(&text), words.join(" "));
+            proptest::prop_assert_eq!(fold_and_cut(&text, max_chars), cut(&fold(&text), max_chars));
+        }
     }
 
     #[test]

@@ -325,6 +325,12 @@ impl<I: Index> Resolver<I> {
 
 /// What names are compared by: case folded in all scripts, white space as one space.
 pub(crate) fn key(name: &str) -> String {
+    // What is no letter has no case.
+    if name.chars().all(|it| it.is_ascii() || !it.is_alphabetic()) {
+        let mut key = text::fold(name);
+        key.make_ascii_lowercase();
+        return key;
+    }
     // By way of upper case, `ß` meets `SS`, and every sigma the others.
     text::fold(&text::fold(name).to_uppercase().to_lowercase())
 }

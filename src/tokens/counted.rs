@@ -95,5 +95,6 @@ fn place(key: u128, n_places: usize) -> usize {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mixed =
         (key as u64 ^ ((key >> 64) as u64).rotate_left(29).wrapping_mul(ODD)).wrapping_mul(ODD);
-    (mixed >> 32) as usize & n_places.wrapping_sub(1)
+    // The upper digits are those that all others are in.
+    ((mixed as u128 * n_places as u128) >> 64) as usize
 }

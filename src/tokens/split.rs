@@ -62,6 +62,9 @@ fn contraction_end(text: &str) -> Option<usize> {
 
 /// Where the characters of that kind from `start` on end.
 fn run_end(text: &str, start: usize, of: Kind) -> usize {
+    let is_other = |it: &u8| !it.is_ascii() || kind(char::from(*it)) != of;
+    let ascii = text.as_bytes()[start..].iter().position(is_other);
+    let Some(start) = ascii.map(|at| start + at) else { return text.len() };
     let rest = &text[start..];
     let found = rest.char_indices().find(|&(_, it)| kind(it) != of);
     found.map_or(text.len(), |(at, _)| start + at)

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use rusqlite::{OptionalExtension, params};
 
 use super::{Batch, Conflict, Family, Op};
+use crate::grams;
 use crate::identity::{ContentHash, NodeId};
 use crate::ranks::RankChange;
 use crate::store::links::{self, Said};
@@ -312,8 +313,8 @@ fn said_before(old: &Stored) -> Said<'_> {
 }
 
 pub(super) fn grams(node: &Node) -> Option<String> {
-    if node.label.is_ascii() && node.content.is_ascii() {
+    if !grams::may_have_run(&node.label) && !grams::may_have_run(&node.content) {
         return None;
     }
-    crate::grams::bigrams(&format!("{}\n{}", node.label, node.content))
+    grams::bigrams(&format!("{}\n{}", node.label, node.content))
 }
