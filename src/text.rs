@@ -74,16 +74,15 @@ fn is_folded(text: &str) -> bool {
 
 /// [`fold`], then [`cut`], without a look at what is cut away.
 pub(crate) fn fold_and_cut(text: &str, max_chars: usize) -> String {
-    let mut out = String::new();
-    let mut n_chars = 0;
+    // No character has more than four bytes.
+    let max_bytes = 4 * (max_chars + 1);
+    let mut out = String::with_capacity(text.len().min(max_bytes));
     for word in text.split_whitespace() {
         if !out.is_empty() {
             out.push(' ');
         }
-        let known = out.len();
-        out.extend(word.chars().take(max_chars + 1));
-        n_chars += 1 + out[known..].chars().count();
-        if max_chars + 1 < n_chars {
+        out.push_str(&word[..word.floor_char_boundary(max_bytes)]);
+        if max_chars < out.len() && out.chars().nth(max_chars).is_some() {
             break;
         }
     }

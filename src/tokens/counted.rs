@@ -1,18 +1,26 @@
 //! Words that were counted lately, since most words of a text come again and again.
 //!
-//! A number of places, one for each word by its hash; whoever comes later takes the place. A place
-//! holds the whole word, so that what is found is right. There are few until many words found none.
+//! A number of shelves, one for each word by its hash, with a few places each. A word that is found
+//! moves one place up, and one that was not takes the last place, so that the frequent ones stay. A
+//! place holds the whole word, so that what is found is right. There are few shelves until many
+//! words were not found.
 
 use std::cell::RefCell;
 
 /// Bytes of a word that is remembered, at the most.
 const WORD_BYTES_MAX: usize = 14;
 
-/// Places at first, for who counts a text now and then.
-const PLACES_MIN: usize = 1 << 10;
+/// Words that are next to each other.
+const PLACES: usize = 4;
 
-/// Places for the words of a folder of notes: 256 KiB.
-const PLACES_MAX: usize = 1 << 14;
+/// Shelves at first, for who counts a text now and then.
+const SHELVES_MIN: usize = 1 << 8;
+
+/// Shelves for the words of a folder of notes: 256 KiB.
+const SHELVES_MAX: usize = 1 << 12;
+
+/// Words that were not found before there are more shelves.
+const MISSED_MAX: usize = 1 << 10;
 
 thread_local! {
     static COUNTED: RefCell<Counted> = const { RefCell::new(Counted::new()) };
@@ -21,15 +29,16 @@ thread_local! {
 /// Words with their tokens.
 #[derive(Debug)]
 pub(super) struct Counted {
-    /// The word in the first bytes, then its length and its tokens. None at all until the first.
-    places: Vec<u128>,
-    /// Words that were not known, up to so many that there are to be more places.
+    /// The word in the first bytes, then its length and its tokens. No shelf at all until the
+    /// first word.
+    shelves: Vec<[u128; PLACES]>,
+    /// Words that were not found, up to so many that there are to be more shelves.
     n_missed: usize,
 }
 
 impl Counted {
     const fn new() -> Counted {
-        Counted { places: Vec::new(), n_missed: 0 }
+        Counted { shelves: Vec::new(), n_missed: 0 }
     }
 
     /// Gives what the thread counted so far; nothing if it is already in use.
@@ -43,29 +52,34 @@ impl Counted {
     /// Tokens of `word`, which `count` gives where they are not known.
     pub(super) fn tokens(&mut self, word: &[u8], count: impl FnOnce(&[u8]) -> usize) -> usize {
         let Some(own) = key(word) else { return count(word) };
-        if let Some(&place) = self.places.get(place(own, self.places.len()))
-            && place << 8 == own << 8
+        let at = shelf(own, self.shelves.len());
+        if let Some(shelf) = self.shelves.get_mut(at)
+            && let Some(at) = shelf.iter().position(|it| it << 8 == own << 8)
         {
-            return (place >> 120) as usize;
+            let found = shelf[at];
+            shelf.swap(at, at.saturating_sub(1));
+            return (found >> 120) as usize;
         }
         let n = count(word);
-        self.remember(own | (n as u128) << 120);
+        self.miss(own | (n as u128) << 120);
         n
     }
 
-    fn remember(&mut self, word: u128) {
-        let n_places = if self.n_missed < PLACES_MIN { PLACES_MIN } else { PLACES_MAX };
-        if self.places.len() < n_places {
-            let old = std::mem::replace(&mut self.places, vec![0; n_places]);
-            old.into_iter().filter(|it| *it != 0).for_each(|it| self.put(it));
+    fn miss(&mut self, word: u128) {
+        let n_shelves = if self.n_missed < MISSED_MAX { SHELVES_MIN } else { SHELVES_MAX };
+        if self.shelves.len() < n_shelves {
+            let old = std::mem::replace(&mut self.shelves, vec![[0; PLACES]; n_shelves]);
+            old.into_iter().flatten().filter(|it| *it != 0).for_each(|it| self.put(it));
         }
-        self.n_missed = PLACES_MIN.min(self.n_missed + 1);
+        self.n_missed = MISSED_MAX.min(self.n_missed + 1);
         self.put(word);
     }
 
     fn put(&mut self, word: u128) {
-        let place = place(word & (u128::MAX >> 8), self.places.len());
-        self.places[place] = word;
+        let at = shelf(word & (u128::MAX >> 8), self.shelves.len());
+        let shelf = &mut self.shelves[at];
+        let at = shelf.iter().position(|it| *it == 0).unwrap_or(PLACES - 1);
+        shelf[at] = word;
     }
 }
 
@@ -90,11 +104,11 @@ fn key(word: &[u8]) -> Option<u128> {
     Some(packed | (n_bytes as u128) << (8 * WORD_BYTES_MAX))
 }
 
-/// Where the word of that key would be, of so many places.
-fn place(key: u128, n_places: usize) -> usize {
+/// Where the word of that key would be, of so many shelves.
+fn shelf(key: u128, n_shelves: usize) -> usize {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mixed =
         (key as u64 ^ ((key >> 64) as u64).rotate_left(29).wrapping_mul(ODD)).wrapping_mul(ODD);
     // The upper digits are those that all others are in.
-    ((mixed as u128 * n_places as u128) >> 64) as usize
+    ((mixed as u128 * n_shelves as u128) >> 64) as usize
 }

@@ -156,5 +156,5 @@ fn what_is_no_letter_has_no_case() {
         assert!(is_same || it.is_alphabetic(), "{it:?}");
     }
     assert_eq!(key("  A…  b "), "a… b");
-    assert_eq!(key("ẞ… Σς"), "ss… σσ");
+    assert_eq!(key("Große…"), "grosse…");
 }
