@@ -91,15 +91,12 @@ pub(crate) fn fold_and_cut(text: &str, max_chars: usize) -> String {
 
 /// `text` if it has at most `max_chars` characters, else its beginning with `…` as the last one.
 pub(crate) fn cut(text: &str, max_chars: usize) -> String {
-    if text.chars().nth(max_chars).is_none() {
+    // No character has less than a byte.
+    if text.len() <= max_chars || text.chars().nth(max_chars).is_none() {
         return text.to_owned();
     }
-    let mut out: String = text.chars().take(max_chars.saturating_sub(1)).collect();
-    while out.ends_with(' ') {
-        out.pop();
-    }
-    out.push('…');
-    out
+    let end = text.char_indices().nth(max_chars.saturating_sub(1)).map_or(0, |(at, _)| at);
+    [text[..end].trim_end_matches(' '), "…"].concat()
 }
 
 /// The line of a byte offset, counted from 1.

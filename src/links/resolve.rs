@@ -342,14 +342,8 @@ fn as_label(name: &str) -> String {
 
 /// The fragment, as renderers make it, of a heading with that key.
 fn slug(key: &str) -> String {
-    let mut slug = String::with_capacity(key.len());
-    for at in key.chars() {
-        match at {
-            ' ' => slug.push('-'),
-            at if at.is_alphanumeric() || matches!(at, '-' | '_') => slug.push(at),
-            _ => (),
-        }
-    }
+    let mut slug = key.replace(' ', "-");
+    slug.retain(|at| at.is_alphanumeric() || matches!(at, '-' | '_'));
     slug
 }
 
