@@ -1,22 +1,20 @@
 //! The one pass over a text: which triggers are in it, and where names of secrets end.
 
-use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::Anchored;
-use aho_corasick::automaton::Automaton;
-use aho_corasick::dfa::DFA;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::kinds::{RULES, Shape};
 use super::{ASSIGNMENT, keyword, table};
 
 /// All triggers, and the row that each belongs to.
-pub(super) static TRIGGERS: LazyLock<(DFA, Vec<usize>)> = LazyLock::new(|| {
+pub(super) static TRIGGERS: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
     let triggers = RULES.iter().enumerate();
     let (words, rows): (Vec<&str>, Vec<usize>) =
         triggers.flat_map(|(row, rule)| rule.triggers.iter().map(move |word| (*word, row))).unzip();
-    let automaton = DFA::builder()
+    let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::DFA))
         .build(words)
         .expect("a test builds it");
     (automaton, rows)
@@ -44,18 +42,27 @@ impl Sites {
             aws: Vec::new(),
         };
         let (automaton, rows) = &*TRIGGERS;
-        let start = automaton.start_state(Anchored::No);
-        let mut state = start.expect("automata are for searches that are not anchored");
-        for (at, &byte) in text.as_bytes().iter().enumerate() {
-            state = automaton.next_state(Anchored::No, state, byte);
-            if automaton.is_special(state) && automaton.is_match(state) {
-                for nth in 0..automaton.match_len(state) {
-                    let pattern = automaton.match_pattern(state, nth);
-                    let end = at + 1;
-                    let word = end - automaton.pattern_len(pattern)..end;
-                    sites.note(text, rows[pattern.as_usize()], word);
-                }
+        for at in automaton.find_overlapping_iter(text) {
+            let row = rows[at.pattern().as_usize()];
+            let rule = &RULES[row];
+            if row == ASSIGNMENT && table::is_site(text, at.end()) {
+                sites.heads.push(at.end());
             }
+            match rule.shape {
+                Shape::Assignment if keyword::is_site(text, at.end()) => sites.names.push(at.end()),
+                Shape::Assignment => continue,
+                Shape::AwsSecret => sites.aws.push(at.end()),
+                _ if sites.rows[row] => continue,
+                Shape::Address(_) if !has_credentials(text, at.end()) => continue,
+                Shape::Token(_) | Shape::Pem if !rule.triggers.contains(&&text[at.range()]) => {
+                    continue;
+                }
+                Shape::Token(_) if &text[at.range()] == "." && !has_dots(text, at.end()) => {
+                    continue;
+                }
+                Shape::Token(_) | Shape::Pem | Shape::Address(_) | Shape::Header(_) => (),
+            }
+            sites.rows[row] = true;
         }
         sites
     }
@@ -63,26 +70,6 @@ impl Sites {
     /// Whether there is nothing to look at.
     pub(super) fn is_empty(&self) -> bool {
         !self.rows.contains(&true) && self.heads.is_empty()
-    }
-
-    /// A trigger of that row is there.
-    fn note(&mut self, text: &str, row: usize, word: Range<usize>) {
-        let rule = &RULES[row];
-        let end = word.end;
-        if row == ASSIGNMENT && table::is_site(text, end) {
-            self.heads.push(end);
-        }
-        match rule.shape {
-            Shape::Assignment if keyword::is_site(text, end) => self.names.push(end),
-            Shape::Assignment => return,
-            Shape::AwsSecret => self.aws.push(end),
-            _ if self.rows[row] => return,
-            Shape::Address(_) if !has_credentials(text, end) => return,
-            Shape::Token(_) | Shape::Pem if !rule.triggers.contains(&&text[word.clone()]) => return,
-            Shape::Token(_) if &text[word] == "." && !has_dots(text, end) => return,
-            Shape::Token(_) | Shape::Pem | Shape::Address(_) | Shape::Header(_) => (),
-        }
-        self.rows[row] = true;
     }
 }
 
