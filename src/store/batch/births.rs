@@ -280,10 +280,7 @@ impl Batch<'_> {
         if !self.has_tombstones {
             return Ok(false);
         }
-        self.tx
-            .prepare_cached(FORGOTTEN)
-            .and_then(|mut it| it.exists([id]))
-            .doing("look for an id")
+        self.tx.prepare_cached(FORGOTTEN).and_then(|mut it| it.exists([id])).doing("look for an id")
     }
 
     /// Sees to it that the children which a family gets are in the fingerprint at the end: told as

@@ -71,8 +71,7 @@ impl Batch<'_> {
         let family = Family::from(place);
         // Behind the last sibling, no other term changes: a long family need not be summed up.
         let last = self.last_position(family)?;
-        let is_alone =
-            !self.touched.contains(&family) && last.is_none_or(|it| it < place.position);
+        let is_alone = !self.touched.contains(&family) && last.is_none_or(|it| it < place.position);
         if !is_alone {
             self.touch(family)?;
         }
