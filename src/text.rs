@@ -63,19 +63,22 @@ pub(crate) fn fold(text: &str) -> String {
 }
 
 fn is_folded(text: &str) -> bool {
-    let mut before = ' ';
-    let is_folded = text.chars().all(|it| {
-        let is_gap = if it == ' ' { before == ' ' } else { it.is_whitespace() };
-        before = it;
-        !is_gap
-    });
-    text.is_empty() || is_folded && before != ' '
+    let is_gap = |it: char| it != ' ' && it.is_whitespace();
+    !text.starts_with(' ')
+        && !text.ends_with(' ')
+        && !text.contains("  ")
+        && !text.bytes().any(|it| it < b' ')
+        && (text.is_ascii() || !text.chars().any(is_gap))
 }
 
 /// [`fold`], then [`cut`], without a look at what is cut away.
 pub(crate) fn fold_and_cut(text: &str, max_chars: usize) -> String {
     // No character has more than four bytes.
     let max_bytes = 4 * (max_chars + 1);
+    let head = &text[..text.ceil_char_boundary(max_bytes)];
+    if is_folded(head) {
+        return cut(head, max_chars);
+    }
     let mut out = String::with_capacity(text.len().min(max_bytes));
     for word in text.split_whitespace() {
         if !out.is_empty() {
