@@ -4,7 +4,7 @@
 //! become a segment of the index of its own, to be merged with the others again and again. So a
 //! large write sets the trigger aside, within its own transaction, and puts it back when it has
 //! indexed what came meanwhile. Until then the index gathers more in memory before it writes a
-//! segment, and merges segments later: there are few of them.
+//! segment, so that there are fewer to be merged.
 
 use rusqlite::params;
 
@@ -15,8 +15,8 @@ use crate::store::{Doing, NodeKey, StoreError};
 const GATHERED_OF_MANY_BYTES: i64 = 4 * 1024 * 1024;
 const GATHERED_BYTES: i64 = 1024 * 1024;
 
-/// Segments of one level that are merged as they come: of many new nodes, and else.
-const SEGMENTS_OF_MANY: i64 = 16;
+/// Segments of one level that are merged as they come: of the first nodes of all, and else.
+const SEGMENTS_OF_FIRST: i64 = 8;
 const SEGMENTS: i64 = 4;
 
 /// When new nodes are indexed.
@@ -37,9 +37,11 @@ impl Batch<'_> {
         let doing = "set the index aside";
         if matches!(self.indexing, Indexing::AtOnce) {
             let trigger = self.tx.query_row(TRIGGER, [], |row| row.get(0)).doing(doing)?;
-            let indexed = self.tx.query_row(NEWEST, [], |row| row.get(0)).doing(doing)?;
+            let indexed: i64 = self.tx.query_row(NEWEST, [], |row| row.get(0)).doing(doing)?;
             self.tx.execute(DROP, []).doing(doing)?;
-            self.configure(GATHERED_OF_MANY_BYTES, SEGMENTS_OF_MANY)?;
+            // Later ones may be indexed a few at a time, between others that change.
+            let segments = if indexed == 0 { SEGMENTS_OF_FIRST } else { SEGMENTS };
+            self.configure(GATHERED_OF_MANY_BYTES, segments)?;
             self.indexing = Indexing::Later { indexed, trigger };
         }
         Ok(())
