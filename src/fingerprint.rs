@@ -15,17 +15,17 @@
 
 use xxhash_rust::xxh64::Xxh64;
 
-/// What a node contributes, apart from its surroundings.
+/// What a node contributes, apart from its surroundings: read from its row, or borrowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct State {
-    pub(crate) id: String,
-    pub(crate) node_type: String,
+pub(crate) struct State<Text = String> {
+    pub(crate) id: Text,
+    pub(crate) node_type: Text,
     pub(crate) level: Option<u8>,
-    pub(crate) lang: Option<String>,
-    pub(crate) key_path: Option<String>,
-    pub(crate) format: String,
-    pub(crate) label: String,
-    pub(crate) content_hash: String,
+    pub(crate) lang: Option<Text>,
+    pub(crate) key_path: Option<Text>,
+    pub(crate) format: Text,
+    pub(crate) label: Text,
+    pub(crate) content_hash: Text,
 }
 
 /// The sum of the terms of `children`, which are all the children of `parent`, in order.
@@ -43,19 +43,23 @@ pub(crate) fn of_children<'a>(
 }
 
 /// The term of one node.
-pub(crate) fn term(parent: Option<&str>, before: Option<&str>, node: &State) -> u64 {
+pub(crate) fn term<Text: AsRef<str>>(
+    parent: Option<&str>,
+    before: Option<&str>,
+    node: &State<Text>,
+) -> u64 {
     let level = node.level.map(|it| it.to_string());
     let fields = [
-        Some(node.id.as_str()),
+        Some(node.id.as_ref()),
         parent,
         before,
-        Some(&node.node_type),
+        Some(node.node_type.as_ref()),
         level.as_deref(),
-        node.lang.as_deref(),
-        node.key_path.as_deref(),
-        Some(&node.format),
-        Some(&node.label),
-        Some(&node.content_hash),
+        node.lang.as_ref().map(Text::as_ref),
+        node.key_path.as_ref().map(Text::as_ref),
+        Some(node.format.as_ref()),
+        Some(node.label.as_ref()),
+        Some(node.content_hash.as_ref()),
     ];
     let mut hash = Xxh64::new(0);
     for field in fields {

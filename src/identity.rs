@@ -30,7 +30,7 @@ pub(crate) use transfer::{Loose, moves, renames};
 use std::collections::HashMap;
 use std::fmt;
 
-use xxhash_rust::xxh64::xxh64;
+use xxhash_rust::xxh64::{Xxh64, xxh64};
 
 use crate::tree::NodeType;
 
@@ -59,17 +59,13 @@ impl NodeId {
 
     /// The id of a node that is born now.
     pub(crate) fn birth(node_type: NodeType, path: &str, content: &str, ordinal: u32) -> NodeId {
-        let ordinal = ordinal.to_string();
-        let parts: [&[u8]; 7] = [
-            node_type.as_str().as_bytes(),
-            &[0],
-            path.as_bytes(),
-            &[0],
-            content.as_bytes(),
-            &[0],
-            ordinal.as_bytes(),
-        ];
-        NodeId(xxh64(&parts.concat(), 0))
+        let mut hash = Xxh64::new(0);
+        for part in [node_type.as_str(), path, content] {
+            hash.update(part.as_bytes());
+            hash.update(&[0]);
+        }
+        hash.update(ordinal.to_string().as_bytes());
+        NodeId(hash.digest())
     }
 }
 

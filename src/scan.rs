@@ -155,9 +155,9 @@ pub(crate) fn relative(root: &Path, path: &Path) -> Option<String> {
     Some(segments?.join("/"))
 }
 
-/// Opens a file; refuses what is none, and be it that it became a link since the walk, and what is
-/// too large to be a note, or larger than `bytes_max`.
-pub(crate) fn open(path: &Path, bytes_max: Option<u64>) -> Result<File, String> {
+/// Opens a file, and says how large it is; refuses what is none, and be it that it became a link
+/// since the walk, and what is too large to be a note, or larger than `bytes_max`.
+pub(crate) fn open(path: &Path, bytes_max: Option<u64>) -> Result<(File, u64), String> {
     let metadata =
         fs::symlink_metadata(path).map_err(|error| format!("cannot read it: {error}"))?;
     if !metadata.is_file() {
@@ -174,13 +174,14 @@ pub(crate) fn open(path: &Path, bytes_max: Option<u64>) -> Result<File, String> 
             metadata.len()
         ));
     }
-    File::open(path).map_err(|error| format!("cannot read it: {error}"))
+    let file = File::open(path).map_err(|error| format!("cannot read it: {error}"))?;
+    Ok((file, metadata.len()))
 }
 
 /// The bytes of a file; refuses what [`open`] does.
 pub(crate) fn read(path: &Path, bytes_max: Option<u64>) -> Result<Vec<u8>, String> {
-    let file = open(path, bytes_max)?;
-    let mut bytes = Vec::new();
+    let (file, n_bytes) = open(path, bytes_max)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(n_bytes).map_or(0, |it| it + 1));
     // It may grow while it is read.
     let read = file.take(FILE_BYTES_MAX).read_to_end(&mut bytes);
     read.map_err(|error| format!("cannot read it: {error}"))?;

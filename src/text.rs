@@ -7,7 +7,7 @@ pub(crate) const LABEL_CHARS_MAX: usize = 80;
 /// The first line of `text` that has something on it, white space folded, cut to 80 characters.
 pub(crate) fn label(text: &str) -> String {
     let line = text.split(['\n', '\r']).find(|line| !line.trim().is_empty()).unwrap_or("");
-    cut(&fold(line), LABEL_CHARS_MAX)
+    fold_and_cut(line, LABEL_CHARS_MAX)
 }
 
 /// The first sentence of a line, if more than that is on it.
@@ -49,6 +49,9 @@ fn is_abbreviation(text: &str) -> bool {
 
 /// `text` with every run of white space made one space, and none at the ends.
 pub(crate) fn fold(text: &str) -> String {
+    if is_folded(text) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {
@@ -59,17 +62,44 @@ pub(crate) fn fold(text: &str) -> String {
     out
 }
 
+fn is_folded(text: &str) -> bool {
+    let is_gap = |it: char| it != ' ' && it.is_whitespace();
+    !text.starts_with(' ')
+        && !text.ends_with(' ')
+        && !text.contains("  ")
+        && !text.bytes().any(|it| it < b' ')
+        && (text.is_ascii() || !text.chars().any(is_gap))
+}
+
+/// [`fold`], then [`cut`], without a look at what is cut away.
+pub(crate) fn fold_and_cut(text: &str, max_chars: usize) -> String {
+    // No character has more than four bytes.
+    let max_bytes = 4 * (max_chars + 1);
+    let head = &text[..text.ceil_char_boundary(max_bytes)];
+    if is_folded(head) {
+        return cut(head, max_chars);
+    }
+    let mut out = String::with_capacity(text.len().min(max_bytes));
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(&word[..word.floor_char_boundary(max_bytes)]);
+        if max_chars < out.len() && out.chars().nth(max_chars).is_some() {
+            break;
+        }
+    }
+    cut(&out, max_chars)
+}
+
 /// `text` if it has at most `max_chars` characters, else its beginning with `…` as the last one.
 pub(crate) fn cut(text: &str, max_chars: usize) -> String {
-    if text.chars().nth(max_chars).is_none() {
+    // No character has less than a byte.
+    if text.len() <= max_chars || text.chars().nth(max_chars).is_none() {
         return text.to_owned();
     }
-    let mut out: String = text.chars().take(max_chars.saturating_sub(1)).collect();
-    while out.ends_with(' ') {
-        out.pop();
-    }
-    out.push('…');
-    out
+    let end = text.char_indices().nth(max_chars.saturating_sub(1)).map_or(0, |(at, _)| at);
+    [text[..end].trim_end_matches(' '), "…"].concat()
 }
 
 /// The line of a byte offset, counted from 1.
@@ -108,6 +138,18 @@ mod tests {
         assert_eq!(cut("äöü", 3), "äöü");
         assert_eq!(cut("äöüß", 3), "äö…");
         assert_eq!(label(&"語".repeat(100)).chars().count(), LABEL_CHARS_MAX);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn folding_and_cutting_are_what_they_are_apart(
+            text in r"( |\t|\u{3000}|\u{85}|a|bc|語|……){0,30}",
+            max_chars in 1..20_usize,
+        ) {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            proptest::prop_assert_eq!(fold(&text), words.join(" "));
+            proptest::prop_assert_eq!(fold_and_cut(&text, max_chars), cut(&fold(&text), max_chars));
+        }
     }
 
     #[test]

@@ -37,8 +37,9 @@ pub(crate) fn under(trail: &str, label: &str) -> String {
         (true, false) => return label.to_owned(),
         (false, false) => (),
     }
-    let long = format!("{trail}{SEPARATOR}{label}");
-    if long.chars().count() <= TRAIL_CHARS_MAX {
+    let long = [trail, SEPARATOR, label].concat();
+    // No character has less than a byte.
+    if long.len() <= TRAIL_CHARS_MAX || long.chars().count() <= TRAIL_CHARS_MAX {
         return long;
     }
     let first = trail.split(SEPARATOR).next().unwrap_or("");

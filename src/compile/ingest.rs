@@ -399,6 +399,9 @@ fn apply(batch: &mut Batch<'_>, mut work: Work, seed: Option<f64>) -> Result<(),
     }
     let trails = trail::of_tree(&path, &tree);
     let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
+    let mut next = batch.next_key()?;
+    // New nodes that follow each other are added in one go.
+    let mut waiting: Vec<NewNode<'_>> = Vec::new();
     for (idx, node) in tree.nodes.iter().enumerate() {
         let place = Place {
             file: Some(file),
@@ -408,16 +411,22 @@ fn apply(batch: &mut Batch<'_>, mut work: Work, seed: Option<f64>) -> Result<(),
         let new = NewNode { node, hash: hashes[idx], trail: &trails[idx], place, path: &path };
         match &matched[idx] {
             Some(old) => {
+                batch.add(&waiting)?;
+                waiting.clear();
                 batch.update(old, &new, ranks[idx].change)?;
                 keys.push(old.key);
             }
             None => {
-                let key = batch.add(&new)?;
-                if let Some(temperature) = seed {
-                    batch.set_temperature(key, temperature)?;
-                }
-                keys.push(key);
+                waiting.push(new);
+                keys.push(next);
+                next.0 += 1;
             }
+        }
+    }
+    batch.add(&waiting)?;
+    if let Some(temperature) = seed {
+        for (&key, _) in keys.iter().zip(&matched).filter(|(_, old)| old.is_none()) {
+            batch.set_temperature(key, temperature)?;
         }
     }
     Ok(born.settle(batch)?)

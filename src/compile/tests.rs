@@ -1,3 +1,4 @@
+mod births;
 mod links;
 mod voices;
 

@@ -30,6 +30,9 @@ const VOTE_ROUNDS_MAX: usize = 8;
 /// For each new node, the index of the old node that it is, if any. Each old node is used at most
 /// once, and nodes of different types never match.
 pub(crate) fn align(old: &[Known<'_>], new: &[Known<'_>], former: &Former) -> Vec<Option<usize>> {
+    if old.is_empty() {
+        return vec![None; new.len()];
+    }
     align_counted(old, new, former).0
 }
 

@@ -325,6 +325,12 @@ impl<I: Index> Resolver<I> {
 
 /// What names are compared by: case folded in all scripts, white space as one space.
 pub(crate) fn key(name: &str) -> String {
+    // What is no letter has no case.
+    if name.is_ascii() || name.chars().all(|it| it.is_ascii() || !it.is_alphabetic()) {
+        let mut key = text::fold(name);
+        key.make_ascii_lowercase();
+        return key;
+    }
     // By way of upper case, `ß` meets `SS`, and every sigma the others.
     text::fold(&text::fold(name).to_uppercase().to_lowercase())
 }
@@ -337,12 +343,18 @@ fn as_label(name: &str) -> String {
 /// The fragment, as renderers make it, of a heading with that key.
 fn slug(key: &str) -> String {
     let mut slug = String::with_capacity(key.len());
-    for at in key.chars() {
-        match at {
-            ' ' => slug.push('-'),
-            at if at.is_alphanumeric() || matches!(at, '-' | '_') => slug.push(at),
+    let mut rest = key;
+    while !rest.is_empty() {
+        let stays = |it: &u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_');
+        let n_stay = rest.bytes().take_while(|it| stays(it)).count();
+        slug.push_str(&rest[..n_stay]);
+        let mut after = rest[n_stay..].chars();
+        match after.next() {
+            Some(' ') => slug.push('-'),
+            Some(at) if at.is_alphanumeric() => slug.push(at),
             _ => (),
         }
+        rest = after.as_str();
     }
     slug
 }

@@ -17,8 +17,9 @@ pub fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Warning>) {
         return decode_utf16(rest, u16::from_be_bytes);
     }
     let bytes = bytes.strip_prefix(UTF8_MARK).unwrap_or(bytes);
-    let Err(error) = std::str::from_utf8(bytes) else {
-        return (String::from_utf8_lossy(bytes), Vec::new());
+    let error = match std::str::from_utf8(bytes) {
+        Ok(text) => return (Cow::Borrowed(text), Vec::new()),
+        Err(error) => error,
     };
     let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or("");
     let n_places = bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();

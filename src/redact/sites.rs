@@ -66,6 +66,11 @@ impl Sites {
         }
         sites
     }
+
+    /// Whether there is nothing to look at.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.rows.contains(&true) && self.heads.is_empty()
+    }
 }
 
 /// Whether an address whose `://` ends at `from` has a part before its host, or is a webhook's.

@@ -2,8 +2,10 @@
 //!
 //! A [`Batch`] exists only inside [`super::Writer::write`]. It keeps the state fingerprint up to
 //! date by groups of siblings: before the first change to the children of a parent their terms are
-//! taken from the sum, and at the end the terms of the children as they are then are added.
+//! taken from the sum, and at the end the terms of the children as they are then are added. Of a
+//! parent that had no children, theirs are added as they are born.
 
+mod births;
 mod files;
 mod follow;
 mod heat;
@@ -56,8 +58,6 @@ pub(crate) struct Batch<'a> {
     touched: BTreeSet<Family>,
     /// What the fingerprint changed by so far.
     drift: u64,
-    /// Keys above this one were born in this batch.
-    newest_key: i64,
     attended: i64,
     /// Of texts that are there more than once, by their first birth id: ordinals below are taken.
     taken: HashMap<NodeId, u32>,
@@ -66,6 +66,8 @@ pub(crate) struct Batch<'a> {
     former: HashMap<(NodeType, ContentHash), Vec<NodeId>>,
     /// Whether any text was ever replaced or removed.
     has_past: bool,
+    /// Whether anything that a file says was ever forgotten.
+    has_tombstones: bool,
     /// References and names that are doubtful.
     stale: Stale,
     /// Whether new nodes wait until they are indexed, and which do.
@@ -97,9 +99,9 @@ impl<'a> Batch<'a> {
         compile_root: &'a str,
         now: Millis,
     ) -> Result<Batch<'a>, StoreError> {
-        const NEWEST_KEY: &str = "SELECT ifnull(max(key), 0) FROM node";
         const ATTENDED: &str = "SELECT attended FROM memory";
         const HAS_PAST: &str = "SELECT EXISTS (SELECT 1 FROM diff WHERE old_hash IS NOT NULL)";
+        const HAS_TOMBSTONES: &str = "SELECT EXISTS (SELECT 1 FROM tombstone)";
         let one = |sql| tx.query_row(sql, [], |row| row.get(0)).doing("begin a write");
         Ok(Batch {
             tx,
@@ -111,9 +113,9 @@ impl<'a> Batch<'a> {
             counts: Counts::default(),
             touched: BTreeSet::new(),
             drift: 0,
-            newest_key: one(NEWEST_KEY)?,
             attended: one(ATTENDED)?,
             has_past: 0 < one(HAS_PAST)?,
+            has_tombstones: 0 < one(HAS_TOMBSTONES)?,
             taken: HashMap::new(),
             former: HashMap::new(),
             stale: Stale::begin(tx)?,
@@ -136,22 +138,15 @@ impl<'a> Batch<'a> {
         if !self.touched.insert(family) {
             return Ok(());
         }
-        if matches!(family, Family::Node(key) if self.newest_key < key.0) {
-            return Ok(());
-        }
         self.drift = self.drift.wrapping_sub(self.family_sum(family)?);
         Ok(())
     }
 
     /// Adds the terms of the families that were touched so far.
     fn sum_up(&mut self) -> Result<(), StoreError> {
-        const NEWEST_KEY: &str = "SELECT ifnull(max(key), 0) FROM node";
         for family in std::mem::take(&mut self.touched) {
             self.drift = self.drift.wrapping_add(self.family_sum(family)?);
         }
-        // What was born so far is in the sum from here on.
-        let newest = self.tx.query_row(NEWEST_KEY, [], |row| row.get(0));
-        self.newest_key = newest.doing("read the newest key")?;
         Ok(())
     }
 

@@ -338,9 +338,12 @@ pub(super) fn node(conn: &Connection, id: &str) -> Result<Option<NodeKey>, Store
 /// The references of a text as a set: of those that name the same target, the one that weighs most.
 /// One that shows a secret which escapes or marks hide in the text is none.
 pub(super) fn parsed(node_type: NodeType, content: &str) -> Vec<Reference> {
+    let mut references = link::references(node_type, content);
+    if references.is_empty() {
+        return references;
+    }
     let mut set: BTreeMap<_, Reference> = BTreeMap::new();
     let redactor = Redactor::builtin();
-    let mut references = link::references(node_type, content);
     references.retain(|it| !it.words().any(|it| redactor.has_secret(it)));
     for reference in references {
         let Reference { label, source, id_hint, heading, .. } = reference.clone();

@@ -1,62 +1,114 @@
 //! Words that were counted lately, since most words of a text come again and again.
 //!
-//! A fixed number of places, one for each word by its hash; whoever comes later takes the place.
-//! A place holds the whole word, so that what is found is right.
+//! A number of shelves, one for each word by its hash, with a few places each. A word that is found
+//! moves one place up, and one that was not takes the last place, so that the frequent ones stay. A
+//! place holds the whole word, so that what is found is right. There are few shelves until many
+//! words were not found.
 
 use std::cell::RefCell;
 
 /// Bytes of a word that is remembered, at the most.
 const WORD_BYTES_MAX: usize = 14;
 
-const N_PLACES: usize = 1 << 12;
+/// Words that are next to each other.
+const PLACES: usize = 4;
+
+/// Shelves at first, for who counts a text now and then.
+const SHELVES_MIN: usize = 1 << 8;
+
+/// Shelves for the words of a folder of notes: 256 KiB.
+const SHELVES_MAX: usize = 1 << 12;
+
+/// Words that were not found before there are more shelves.
+const MISSED_MAX: usize = 1 << 10;
 
 thread_local! {
-    static COUNTED: RefCell<Counted> = const { RefCell::new(Counted { places: Vec::new() }) };
+    static COUNTED: RefCell<Counted> = const { RefCell::new(Counted::new()) };
 }
 
 /// Words with their tokens.
 #[derive(Debug)]
 pub(super) struct Counted {
-    /// The word in the first bytes, then its length and its tokens. None at all until the first.
-    places: Vec<u128>,
+    /// The word in the first bytes, then its length and its tokens. No shelf at all until the
+    /// first word.
+    shelves: Vec<[u128; PLACES]>,
+    /// Words that were not found, up to so many that there are to be more shelves.
+    n_missed: usize,
 }
 
 impl Counted {
+    const fn new() -> Counted {
+        Counted { shelves: Vec::new(), n_missed: 0 }
+    }
+
     /// Gives what the thread counted so far; nothing if it is already in use.
     pub(super) fn with<T>(work: impl FnOnce(&mut Counted) -> T) -> T {
         COUNTED.with(|it| match it.try_borrow_mut() {
             Ok(mut counted) => work(&mut counted),
-            Err(_) => work(&mut Counted { places: Vec::new() }),
+            Err(_) => work(&mut Counted::new()),
         })
     }
 
     /// Tokens of `word`, which `count` gives where they are not known.
     pub(super) fn tokens(&mut self, word: &[u8], count: impl FnOnce(&[u8]) -> usize) -> usize {
         let Some(own) = key(word) else { return count(word) };
-        if self.places.is_empty() {
-            self.places.resize(N_PLACES, 0);
-        }
-        let place = &mut self.places[place(own)];
-        if *place << 8 == own << 8 {
-            return (*place >> 120) as usize;
+        let at = shelf(own, self.shelves.len());
+        if let Some(shelf) = self.shelves.get_mut(at)
+            && let Some(at) = shelf.iter().position(|it| it << 8 == own << 8)
+        {
+            let found = shelf[at];
+            shelf.swap(at, at.saturating_sub(1));
+            return (found >> 120) as usize;
         }
         let n = count(word);
-        *place = own | (n as u128) << 120;
+        self.miss(own | (n as u128) << 120);
         n
+    }
+
+    fn miss(&mut self, word: u128) {
+        let n_shelves = if self.n_missed < MISSED_MAX { SHELVES_MIN } else { SHELVES_MAX };
+        if self.shelves.len() < n_shelves {
+            let old = std::mem::replace(&mut self.shelves, vec![[0; PLACES]; n_shelves]);
+            old.into_iter().flatten().filter(|it| *it != 0).for_each(|it| self.put(it));
+        }
+        self.n_missed = MISSED_MAX.min(self.n_missed + 1);
+        self.put(word);
+    }
+
+    fn put(&mut self, word: u128) {
+        let at = shelf(word & (u128::MAX >> 8), self.shelves.len());
+        let shelf = &mut self.shelves[at];
+        let at = shelf.iter().position(|it| *it == 0).unwrap_or(PLACES - 1);
+        shelf[at] = word;
     }
 }
 
 /// The word and its length.
 fn key(word: &[u8]) -> Option<u128> {
-    let mut bytes = [0; 16];
-    bytes.get_mut(..word.len()).filter(|_| word.len() <= WORD_BYTES_MAX)?.copy_from_slice(word);
-    bytes[WORD_BYTES_MAX] = word.len() as u8;
-    Some(u128::from_le_bytes(bytes))
+    let n_bytes = word.len();
+    // Bytes that are read twice fall on themselves.
+    let packed = match n_bytes {
+        8..=WORD_BYTES_MAX => {
+            let (first, last) = (word.first_chunk()?, word.last_chunk()?);
+            let shift = 8 * (n_bytes - 8);
+            u64::from_le_bytes(*first) as u128 | (u64::from_le_bytes(*last) as u128) << shift
+        }
+        4..8 => {
+            let (first, last) = (word.first_chunk()?, word.last_chunk()?);
+            let shift = 8 * (n_bytes - 4);
+            u32::from_le_bytes(*first) as u128 | (u32::from_le_bytes(*last) as u128) << shift
+        }
+        0..4 => word.iter().rev().fold(0, |packed, &byte| packed << 8 | byte as u128),
+        _ => return None,
+    };
+    Some(packed | (n_bytes as u128) << (8 * WORD_BYTES_MAX))
 }
 
-fn place(key: u128) -> usize {
+/// Where the word of that key would be, of so many shelves.
+fn shelf(key: u128, n_shelves: usize) -> usize {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mixed =
         (key as u64 ^ ((key >> 64) as u64).rotate_left(29).wrapping_mul(ODD)).wrapping_mul(ODD);
-    (mixed >> 52) as usize
+    // The upper digits are those that all others are in.
+    ((mixed as u128 * n_shelves as u128) >> 64) as usize
 }

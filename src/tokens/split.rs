@@ -16,6 +16,22 @@ enum Kind {
     Other,
 }
 
+/// The kinds of the characters of ASCII.
+const ASCII: [Kind; 128] = {
+    let mut kinds = [Kind::Other; 128];
+    let mut at = 0;
+    while at < kinds.len() {
+        kinds[at] = match at as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' => Kind::Letter,
+            b'0'..=b'9' => Kind::Number,
+            b'\t'..=b'\r' | b' ' => Kind::Space,
+            _ => Kind::Other,
+        };
+        at += 1;
+    }
+    kinds
+};
+
 /// Digits that stand together at the most.
 const DIGITS_MAX: usize = 3;
 
@@ -62,7 +78,13 @@ fn contraction_end(text: &str) -> Option<usize> {
 
 /// Where the characters of that kind from `start` on end.
 fn run_end(text: &str, start: usize, of: Kind) -> usize {
+    let is_other = |it: &u8| ASCII.get(usize::from(*it)) != Some(&of);
+    let ascii = text.as_bytes()[start..].iter().position(is_other);
+    let Some(start) = ascii.map(|at| start + at) else { return text.len() };
     let rest = &text[start..];
+    if rest.as_bytes()[0].is_ascii() {
+        return start;
+    }
     let found = rest.char_indices().find(|&(_, it)| kind(it) != of);
     found.map_or(text.len(), |(at, _)| start + at)
 }
@@ -91,10 +113,8 @@ fn space_end(text: &str) -> usize {
 
 fn kind(it: char) -> Kind {
     match it {
-        'a'..='z' | 'A'..='Z' => Kind::Letter,
-        '0'..='9' => Kind::Number,
+        _ if it.is_ascii() => ASCII[it as usize],
         _ if it.is_whitespace() => Kind::Space,
-        _ if it.is_ascii() => Kind::Other,
         _ if is_letter(it) => Kind::Letter,
         _ if is_number(it) => Kind::Number,
         _ => Kind::Other,

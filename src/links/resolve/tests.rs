@@ -148,3 +148,13 @@ fn relative_links_mean_one_place() {
         ("a/one.md", "[x](../../three.md)", "missing"),
     ]);
 }
+
+#[test]
+fn what_is_no_letter_has_no_case() {
+    for it in (0x80..=u32::from(char::MAX)).filter_map(char::from_u32) {
+        let is_same = it.to_uppercase().eq([it]) && it.to_lowercase().eq([it]);
+        assert!(is_same || it.is_alphabetic(), "{it:?}");
+    }
+    assert_eq!(key("  A…  b "), "a… b");
+    assert_eq!(key("Große…"), "grosse…");
+}

@@ -393,11 +393,8 @@ fn attributes(tail: &str) -> &str {
 }
 
 fn paragraph_label(rendered: &Rendered) -> String {
-    let plain = text::fold(&rendered.plain);
-    match plain.is_empty() {
-        true => label::markup(&rendered.markdown),
-        false => text::cut(&plain, text::LABEL_CHARS_MAX),
-    }
+    let plain = text::fold_and_cut(&rendered.plain, text::LABEL_CHARS_MAX);
+    if plain.is_empty() { label::markup(&rendered.markdown) } else { plain }
 }
 
 /// The marker that an item starts with: `-` for a bullet, a number with its delimiter otherwise.

@@ -177,7 +177,7 @@ impl Batch<'_> {
     }
 
     /// Leaves a tombstone where a file says a node that will be there no longer.
-    pub(super) fn bury(&self, key: NodeKey) -> Result<(), StoreError> {
+    pub(super) fn bury(&mut self, key: NodeKey) -> Result<(), StoreError> {
         const BURY: &str = "
             INSERT OR REPLACE INTO tombstone
                    (node_id, file, parent, node_type, level, source_hash, start_byte, end_byte)
@@ -189,6 +189,7 @@ impl Batch<'_> {
              WHERE node.key = ?1
                AND node.file IS NOT NULL
                AND node.source_hash IS NOT NULL";
+        self.has_tombstones = true;
         self.tx
             .prepare_cached(BURY)
             .and_then(|mut it| it.execute([key.0]))

@@ -3,12 +3,21 @@
 //! A trigger indexes every new node at once, which is what few nodes need. Of many, each would
 //! become a segment of the index of its own, to be merged with the others again and again. So a
 //! large write sets the trigger aside, within its own transaction, and puts it back when it has
-//! indexed what came meanwhile.
+//! indexed what came meanwhile. Until then the index gathers more in memory before it writes a
+//! segment, so that there are fewer to be merged.
 
 use rusqlite::params;
 
 use super::Batch;
 use crate::store::{Doing, NodeKey, StoreError};
+
+/// Bytes that the index gathers before it writes a segment: of many new nodes, and else.
+const GATHERED_OF_MANY_BYTES: i64 = 4 * 1024 * 1024;
+const GATHERED_BYTES: i64 = 1024 * 1024;
+
+/// Segments of one level that are merged as they come: of the first nodes of all, and else.
+const SEGMENTS_OF_FIRST: i64 = 8;
+const SEGMENTS: i64 = 4;
 
 /// When new nodes are indexed.
 #[derive(Debug)]
@@ -28,8 +37,11 @@ impl Batch<'_> {
         let doing = "set the index aside";
         if matches!(self.indexing, Indexing::AtOnce) {
             let trigger = self.tx.query_row(TRIGGER, [], |row| row.get(0)).doing(doing)?;
-            let indexed = self.tx.query_row(NEWEST, [], |row| row.get(0)).doing(doing)?;
+            let indexed: i64 = self.tx.query_row(NEWEST, [], |row| row.get(0)).doing(doing)?;
             self.tx.execute(DROP, []).doing(doing)?;
+            // Later ones may be indexed a few at a time, between others that change.
+            let segments = if indexed == 0 { SEGMENTS_OF_FIRST } else { SEGMENTS };
+            self.configure(GATHERED_OF_MANY_BYTES, segments)?;
             self.indexing = Indexing::Later { indexed, trigger };
         }
         Ok(())
@@ -40,7 +52,16 @@ impl Batch<'_> {
         self.index_waiting()?;
         if let Indexing::Later { trigger, .. } = &self.indexing {
             self.tx.execute_batch(trigger).doing("take up the index again")?;
+            self.configure(GATHERED_BYTES, SEGMENTS)?;
             self.indexing = Indexing::AtOnce;
+        }
+        Ok(())
+    }
+
+    fn configure(&self, gathered_bytes: i64, segments: i64) -> Result<(), StoreError> {
+        const SET: &str = "INSERT INTO node_fts (node_fts, rank) VALUES (?1, ?2)";
+        for (setting, value) in [("hashsize", gathered_bytes), ("automerge", segments)] {
+            self.tx.execute(SET, params![setting, value]).doing("set up the index")?;
         }
         Ok(())
     }

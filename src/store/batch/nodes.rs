@@ -5,16 +5,13 @@ use std::collections::HashSet;
 use rusqlite::{OptionalExtension, params};
 
 use super::{Batch, Conflict, Family, Op};
-use crate::heat::Heat;
+use crate::grams;
 use crate::identity::{ContentHash, NodeId};
 use crate::ranks::RankChange;
 use crate::store::links::{self, Said};
 use crate::store::record::stored_columns;
 use crate::store::{Doing, FileId, NodeKey, Place, StoreError, Stored};
 use crate::tree::{Format, Node, NodeType};
-
-/// Texts of which it is remembered what ids they had and have.
-const KNOWN_IDS_MAX: usize = 16 * 1024;
 
 /// A node as it shall be.
 pub(crate) struct NewNode<'a> {
@@ -136,79 +133,6 @@ impl Batch<'_> {
         let mut query = self.tx.prepare_cached(sql).doing("read siblings")?;
         let rows = query.query_map([argument], Stored::read).doing("read siblings")?;
         rows.map(|row| row.doing("read siblings").and_then(|it| it)).collect()
-    }
-
-    /// Adds a node that a file says, and returns its key. It gets back the id it had if it was here
-    /// before.
-    pub(crate) fn add(&mut self, new: &NewNode<'_>) -> Result<NodeKey, StoreError> {
-        self.touch(new.place.into())?;
-        let id = self.fresh_id(new)?;
-        let key = self.insert(id, new.node, new.hash, Some(new.hash), new.trail, new.place)?;
-        self.note_span(key, new.node)?;
-        Ok(key)
-    }
-
-    /// Writes the rows of a node that is new to the tree.
-    pub(super) fn insert(
-        &mut self,
-        id: NodeId,
-        node: &Node,
-        hash: ContentHash,
-        source_hash: Option<ContentHash>,
-        trail: &str,
-        place: Place,
-    ) -> Result<NodeKey, StoreError> {
-        const ADD: &str = "
-            INSERT INTO node (id, file, parent, position, node_type, level, lang, key_path, format,
-                              token_count, content_hash, source_hash, label, trail, grams, content,
-                              name)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
-        const ADD_HEAT: &str = "
-            INSERT INTO heat (node, temperature, at, full_at) VALUES (?1, ?2, ?3, ?4)";
-        const ADD_DIFF: &str = "
-            INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
-            VALUES (?1, ?2, 'add', ?3, ?4)";
-        let (id, hash) = (id.to_string(), hash.to_string());
-        let Place { file, parent, position } = place;
-        let key = self
-            .tx
-            .prepare_cached(ADD)
-            .and_then(|mut it| {
-                it.insert(params![
-                    id,
-                    file.map(|it| it.0),
-                    parent.map(|it| it.0),
-                    position,
-                    node.node_type.as_str(),
-                    node.level,
-                    node.lang,
-                    node.key_path,
-                    node.format.as_str(),
-                    node.token_count,
-                    hash,
-                    source_hash.map(|it| it.to_string()),
-                    node.label,
-                    trail,
-                    grams(node),
-                    node.content,
-                    links::name(&node.label),
-                ])
-            })
-            .doing("add a node")?;
-        self.index_later(NodeKey(key))?;
-        self.stale.came(self.tx, &said(NodeKey(key), node, place), &id)?;
-        let heat = Heat::birth(self.attended);
-        self.tx
-            .prepare_cached(ADD_HEAT)
-            .and_then(|mut it| it.execute(params![key, heat.temperature, heat.at, heat.full_at()]))
-            .doing("give a node its temperature")?;
-        let (snapshot, seq) = self.next_diff()?;
-        self.tx
-            .prepare_cached(ADD_DIFF)
-            .and_then(|mut it| it.execute(params![snapshot, seq, id, hash]))
-            .doing("record an addition")?;
-        self.counts.added += 1;
-        Ok(NodeKey(key))
     }
 
     /// Makes a stored node what its file says now; records it only if its state differs.
@@ -362,60 +286,9 @@ impl Batch<'_> {
             .map(drop)
             .doing("note where a node stands")
     }
-
-    /// The id for a node that is new to the tree: the one it had when it was here before, else its
-    /// birth id with the first ordinal that is free.
-    ///
-    /// A text that is there a thousand times must not look a thousand times for the same ids, so
-    /// that what was found out is kept.
-    fn fresh_id(&mut self, new: &NewNode<'_>) -> Result<NodeId, StoreError> {
-        if KNOWN_IDS_MAX <= self.taken.len() + self.former.len() {
-            self.taken.clear();
-            self.former.clear();
-        }
-        let text = (new.node.node_type, new.hash);
-        if self.has_past && !self.former.contains_key(&text) {
-            let mut former = self.former_ids(text.0, text.1, u32::MAX)?;
-            // A text that was never here is not worth remembering.
-            if !former.is_empty() {
-                former.reverse();
-                self.former.insert(text, former);
-            }
-        }
-        while let Some(id) = self.former.get_mut(&text).and_then(Vec::pop) {
-            if !self.is_taken(id)? {
-                return Ok(id);
-            }
-        }
-        let birth =
-            |ordinal: u32| NodeId::birth(new.node.node_type, new.path, &new.node.content, ordinal);
-        let first = birth(0);
-        for ordinal in self.taken.get(&first).copied().unwrap_or(0)..=u32::MAX {
-            let id = birth(ordinal);
-            if !self.is_taken(id)? {
-                if 0 < ordinal {
-                    self.taken.insert(first, ordinal);
-                }
-                return Ok(id);
-            }
-        }
-        Err(StoreError::Corrupt { what: "four thousand million equal nodes".to_owned() })
-    }
-
-    /// Whether a node has that id, or a forgotten one that may come back.
-    pub(super) fn is_taken(&self, id: NodeId) -> Result<bool, StoreError> {
-        const TAKEN: &str = "
-            SELECT 1 FROM node WHERE id = ?1
-             UNION ALL
-            SELECT 1 FROM tombstone WHERE node_id = ?1";
-        self.tx
-            .prepare_cached(TAKEN)
-            .and_then(|mut it| it.exists([id.to_string()]))
-            .doing("look for an id")
-    }
 }
 
-fn said(key: NodeKey, node: &Node, place: Place) -> Said<'_> {
+pub(super) fn said(key: NodeKey, node: &Node, place: Place) -> Said<'_> {
     Said {
         key,
         file: place.file,
@@ -439,9 +312,9 @@ fn said_before(old: &Stored) -> Said<'_> {
     }
 }
 
-fn grams(node: &Node) -> Option<String> {
-    if node.label.is_ascii() && node.content.is_ascii() {
+pub(super) fn grams(node: &Node) -> Option<String> {
+    if !grams::may_have_run(&node.label) && !grams::may_have_run(&node.content) {
         return None;
     }
-    crate::grams::bigrams(&format!("{}\n{}", node.label, node.content))
+    grams::bigrams(&format!("{}\n{}", node.label, node.content))
 }

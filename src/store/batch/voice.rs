@@ -70,16 +70,13 @@ impl Batch<'_> {
         };
         let family = Family::from(place);
         // Behind the last sibling, no other term changes: a long family need not be summed up.
-        let is_new_parent = matches!(family, Family::Node(key) if self.newest_key < key.0);
         let last = self.last_position(family)?;
-        let is_alone = !is_new_parent
-            && !self.touched.contains(&family)
-            && last.is_none_or(|it| it < place.position);
+        let is_alone = !self.touched.contains(&family) && last.is_none_or(|it| it < place.position);
         if !is_alone {
             self.touch(family)?;
         }
         let trail = self.trail_at(place)?;
-        let key = self.insert(id, node, ContentHash::of(&node.content), None, &trail, place)?;
+        let key = self.insert(id, node, ContentHash::of(&node.content), &trail, place)?;
         if is_alone {
             self.drift = self.drift.wrapping_add(self.term_of(key)?);
         }
@@ -195,7 +192,7 @@ impl Batch<'_> {
     ) -> Result<NodeKey, StoreError> {
         self.touch(place.into())?;
         let trail = self.trail_at(place)?;
-        let key = self.insert(id, node, ContentHash::of(&node.content), None, &trail, place)?;
+        let key = self.insert(id, node, ContentHash::of(&node.content), &trail, place)?;
         self.exhume(key)?;
         Ok(key)
     }

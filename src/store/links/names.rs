@@ -15,7 +15,10 @@ pub(super) fn name_file(conn: &Connection, file: FileId) -> Result<Vec<String>, 
     let had = file_names(conn, file)?;
     let has = names_now(conn, file)?;
     if had != has {
-        conn.prepare_cached(FORGET).and_then(|mut it| it.execute([file.0])).doing("name a file")?;
+        if !had.is_empty() {
+            let mut forget = conn.prepare_cached(FORGET).doing("name a file")?;
+            forget.execute([file.0]).doing("name a file")?;
+        }
         let mut add = conn.prepare_cached(ADD).doing("name a file")?;
         for name in &has {
             add.execute(params![name, file.0]).doing("name a file")?;
