@@ -10,7 +10,7 @@ FUZZ_BIN := .tools/bin/cargo-fuzz
 CRANFIELD ?= ../shared/eval/cranfield
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test model fuzz crash watch storm bench eval audit conformance clients \
+.PHONY: demo build check test model fuzz crash watch storm bench callgrind eval audit conformance clients \
         release install
 
 demo:                   ## compile docs/ and talk to it over MCP
@@ -52,7 +52,10 @@ storm:                  ## a client among 500 idle, 50 slow and 10,000 hasty one
 	cargo test --locked --release --test it mcp_http::a_long_storm -- --ignored --nocapture
 
 bench:                  ## what it takes, beside the least work there is (N=, MILLION=1, JSON=)
-	cargo bench --locked --bench ratios
+	.ci/static bench --bench ratios
+
+callgrind:              ## instructions of a compile, a search and a fetch, and what the megabytes are
+	ONLY='callgrind binary' .ci/static bench --bench ratios
 
 eval:                   ## how well it finds, beside plain full-text search
 	cargo build --locked --release --quiet --bin remindb
@@ -71,7 +74,7 @@ clients: build          ## a day of each official client, over stdio and HTTP (D
 	.ci/clients $(DAY)
 
 release:                ## one static, stripped file
-	.ci/static-build release
+	.ci/static build --release
 	@ldd $(RELEASE) 2>&1 | grep -q 'not a dynamic executable'
 	@ls -l $(RELEASE)
 
