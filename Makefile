@@ -10,7 +10,7 @@ FUZZ_BIN := .tools/bin/cargo-fuzz
 CRANFIELD ?= ../shared/eval/cranfield
 PREFIX   ?= $(HOME)/.local
 
-.PHONY: demo build check test model fuzz crash watch storm bench callgrind eval audit conformance clients \
+.PHONY: demo build check test model fuzz crash watch storm bench eval audit conformance clients \
         release install
 
 demo:                   ## compile docs/ and talk to it over MCP
@@ -51,11 +51,8 @@ watch:                  ## 10,000 reads beside a busy writer, and 1,000 of every
 storm:                  ## a client among 500 idle, 50 slow and 10,000 hasty ones, over HTTP
 	cargo test --locked --release --test it mcp_http::a_long_storm -- --ignored --nocapture
 
-bench:                  ## what it takes, beside the least work there is (N=, MILLION=1, JSON=)
+bench:                  ## what it takes, beside the least work there is (N=, MILLION=1, JSON=, ONLY=)
 	.ci/static bench --bench ratios
-
-callgrind:              ## instructions of a compile, a search and a fetch, and what the megabytes are
-	ONLY='callgrind binary' .ci/static bench --bench ratios
 
 eval:                   ## how well it finds, beside plain full-text search
 	cargo build --locked --release --quiet --bin remindb

@@ -15,16 +15,21 @@ const RUNS: usize = 7;
 /// Compiles `notes` into `db`, and again, and again when one file changed.
 pub(crate) fn figures(notes: &Path, db: &Path, size: Size) -> Outcome<Vec<Figure>> {
     let mut figures = first(notes, db, size)?;
-    let (mut tooks, mut floors) = (Vec::new(), Vec::new());
+    let (mut tooks, mut floors, mut bare) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..RUNS {
         tooks.push(compile(notes, db)?);
         floors.push(wall_ms(|| floor::walk(notes))?);
+        bare.push(wall_ms(|| floor::process(db))?);
     }
+    let (walk, bare) = (median(floors), median(bare));
     let unchanged = median(walls(&tooks));
     figures.push(
         Figure::new("nothing changed / walk of the folder", "ms", unchanged)
-            .beside(median(floors))
+            .beside(walk)
             .within(Bound { ratio: Some(2.0), most: Some(60.0), ..NONE }),
+    );
+    figures.push(
+        Figure::new("nothing changed / walk and bare process", "ms", unchanged).beside(walk + bare),
     );
     figures.push(Figure::new("nothing changed, CPU", "ms", mean(&cpus(&tooks))));
     let changed = one_changed(notes, db)?;

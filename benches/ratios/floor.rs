@@ -3,11 +3,13 @@
 use std::fs;
 use std::hint::black_box;
 use std::path::Path;
+use std::process::Command;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, Transaction};
 
 use crate::Outcome;
+use crate::process::PROGRAM;
 
 /// What full-text search needs for an expression.
 pub(crate) const MATCHES: &str = "
@@ -189,6 +191,14 @@ pub(crate) fn tick(db: &Path, n: usize) -> Outcome<()> {
     for _ in 0..n {
         update.execute([])?;
     }
+    Ok(())
+}
+
+/// A process that starts and ends, and SQLite that opens a file.
+pub(crate) fn process(db: &Path) -> Outcome<()> {
+    Command::new(PROGRAM).arg("--version").output()?;
+    let n: i64 = reader(db)?.query_row("SELECT count(*) FROM root", [], |row| row.get(0))?;
+    black_box(n);
     Ok(())
 }
 

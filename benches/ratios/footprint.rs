@@ -53,13 +53,18 @@ pub(crate) fn figures(dir: &Path) -> Outcome<Vec<Figure>> {
 fn code() -> Outcome<BTreeMap<String, u64>> {
     let sqlite = sqlite_symbols()?;
     let mut by_owner: BTreeMap<String, u64> = BTreeMap::new();
+    // A function may have several names.
+    let mut seen = HashSet::new();
     for line in run("nm", &["--demangle", "--print-size", "--defined-only", PROGRAM])?.lines() {
         let mut words = line.splitn(4, ' ');
-        let (_, size) = (words.next(), words.next().unwrap_or(""));
+        let (address, size) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
         let (Some("t" | "T" | "w" | "W" | "i"), Some(name)) = (words.next(), words.next()) else {
             continue;
         };
         let Ok(size) = u64::from_str_radix(size, 16) else { continue };
+        if !seen.insert(address.to_owned()) {
+            continue;
+        }
         *by_owner.entry(owner(name, &sqlite)).or_default() += size;
     }
     let mut parts: BTreeMap<String, u64> = BTreeMap::new();

@@ -7,7 +7,8 @@
 //!
 //! `N=` sets the number of notes (2,000: 16 MB), `MILLION=1` adds a memory of a million nodes,
 //! `JSON=path` keeps the figures, and `ONLY='compile serve ticks growth binary callgrind'` leaves
-//! out what is not named. It needs Linux, and says so where it misses `dd`, `nm` or `valgrind`.
+//! out what is not named. `CORPUS=path` writes the notes there and ends. It needs Linux and `dd`, and
+//! says so where it misses `nm` or `valgrind`.
 
 mod callgrind;
 mod compiling;
@@ -37,6 +38,9 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
     let n_files = env_number("N").unwrap_or(FILES).max(160);
+    if let Some(path) = std::env::var_os("CORPUS") {
+        return corpus::write(Path::new(&path), n_files).map(drop);
+    }
     let dir = tempfile::tempdir()?;
     let mut table = Table::default();
     if is_on("compile") || is_on("serve") || is_on("ticks") || is_on("growth") {
