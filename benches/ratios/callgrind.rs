@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::footprint::sqlite_symbols;
-use crate::process::{PROGRAM, Server};
+use crate::process::{Server, program};
 use crate::questions::Question;
 use crate::table::Figure;
 use crate::{Outcome, floor};
@@ -82,7 +82,7 @@ fn anchors(conn: &Connection) -> Outcome<Vec<Value>> {
 fn valgrind(out: &Path) -> Command {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--quiet", "--demangle=no"]);
-    valgrind.arg(format!("--callgrind-out-file={}", out.display())).arg(PROGRAM);
+    valgrind.arg(format!("--callgrind-out-file={}", out.display())).arg(program());
     valgrind
 }
 

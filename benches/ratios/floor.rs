@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, Transaction};
 
 use crate::Outcome;
-use crate::process::PROGRAM;
+use crate::process::program;
 
 /// What full-text search needs for an expression.
 pub(crate) const MATCHES: &str = "
@@ -196,7 +196,7 @@ pub(crate) fn tick(db: &Path, n: usize) -> Outcome<()> {
 
 /// A process that starts and ends, and SQLite that opens a file.
 pub(crate) fn process(db: &Path) -> Outcome<()> {
-    Command::new(PROGRAM).arg("--version").output()?;
+    Command::new(program()).arg("--version").output()?;
     let n: i64 = reader(db)?.query_row("SELECT count(*) FROM root", [], |row| row.get(0))?;
     black_box(n);
     Ok(())

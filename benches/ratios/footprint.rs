@@ -5,12 +5,13 @@
 //! its caller counts as the caller's.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Outcome;
-use crate::process::PROGRAM;
+use crate::process::program;
 use crate::table::Figure;
 
 /// Less than that is among the others.
@@ -20,7 +21,7 @@ const VOCABULARY: &str = "src/tokens/cl100k.bin";
 /// The program without symbols, and what it is made of, largest first.
 pub(crate) fn figures(dir: &Path) -> Outcome<Vec<Figure>> {
     let stripped = dir.join("stripped");
-    run("strip", &["-o", &stripped.to_string_lossy(), PROGRAM])?;
+    run("strip", &["-o", &stripped.to_string_lossy()], &program())?;
     let all = fs::metadata(stripped)?.len();
     let mut parts = code()?;
     let mut rest = parts.values().sum::<u64>();
@@ -55,7 +56,7 @@ fn code() -> Outcome<BTreeMap<String, u64>> {
     let mut by_owner: BTreeMap<String, u64> = BTreeMap::new();
     // A function may have several names.
     let mut seen = HashSet::new();
-    for line in run("nm", &["--demangle", "--print-size", "--defined-only", PROGRAM])?.lines() {
+    for line in run("nm", &["--demangle", "--print-size", "--defined-only"], &program())?.lines() {
         let mut words = line.splitn(4, ' ');
         let (address, size) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
         let (Some("t" | "T" | "w" | "W" | "i"), Some(name)) = (words.next(), words.next()) else {
@@ -66,6 +67,9 @@ fn code() -> Outcome<BTreeMap<String, u64>> {
             continue;
         }
         *by_owner.entry(owner(name, &sqlite)).or_default() += size;
+    }
+    if by_owner.is_empty() {
+        return Err("the program has no symbols".into());
     }
     let mut parts: BTreeMap<String, u64> = BTreeMap::new();
     for (owner, bytes) in by_owner {
@@ -97,7 +101,7 @@ pub(crate) fn owner(name: &str, sqlite: &HashSet<String>) -> String {
 pub(crate) fn sqlite_symbols() -> Outcome<HashSet<String>> {
     let mut symbols = HashSet::new();
     for library in libraries()? {
-        for line in run("nm", &["--defined-only", &library.to_string_lossy()])?.lines() {
+        for line in run("nm", &["--defined-only"], library.as_os_str())?.lines() {
             let name = line.rsplit(' ').next().unwrap_or("");
             symbols.insert(name.split('.').next().unwrap_or(name).to_owned());
         }
@@ -117,7 +121,7 @@ fn libraries() -> Outcome<Vec<PathBuf>> {
 }
 
 fn sections() -> Outcome<BTreeMap<String, u64>> {
-    let text = run("size", &["-A", PROGRAM])?;
+    let text = run("size", &["-A"], &program())?;
     let section = |line: &str| {
         let mut words = line.split_whitespace();
         Some((words.next()?.to_owned(), words.next()?.parse().ok()?))
@@ -125,11 +129,11 @@ fn sections() -> Outcome<BTreeMap<String, u64>> {
     Ok(text.lines().filter_map(section).collect())
 }
 
-fn run(program: &str, arguments: &[&str]) -> Outcome<String> {
-    let ran = Command::new(program).args(arguments).output();
-    let out = ran.map_err(|error| format!("`{program}` cannot be run: {error}"))?;
+fn run(tool: &str, arguments: &[&str], file: &OsStr) -> Outcome<String> {
+    let ran = Command::new(tool).args(arguments).arg(file).output();
+    let out = ran.map_err(|error| format!("`{tool}` cannot be run: {error}"))?;
     if !out.status.success() {
-        return Err(format!("`{program}`: {}", String::from_utf8_lossy(&out.stderr)).into());
+        return Err(format!("`{tool}`: {}", String::from_utf8_lossy(&out.stderr)).into());
     }
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }

@@ -5,10 +5,16 @@
 //! `a / b`. It may have a bound of the ratio (`2×`), of the difference (`+20`) and of the figure.
 //! Figures are medians unless the row says something else, and MB are millions of bytes.
 //!
-//! `N=` sets the number of notes (2,000: 16 MB), `MILLION=1` adds a memory of a million nodes,
-//! `JSON=path` keeps the figures, and `ONLY='compile serve ticks growth binary callgrind'` leaves
-//! out what is not named. `CORPUS=path` writes the notes there and ends. It needs Linux and `dd`, and
-//! says so where it misses `nm` or `valgrind`.
+//! | variable | |
+//! |---|---|
+//! | `N=` | that many notes; 2,000 are 16 MB |
+//! | `MILLION=1` | and a memory of a million nodes |
+//! | `ONLY='compile serve ticks growth callgrind binary'` | leaves out what is not named |
+//! | `JSON=path` | keeps the figures |
+//! | `PROGRAM=path` | measures another build |
+//! | `CORPUS=path` | writes the notes there and ends |
+//!
+//! It needs Linux and `dd`, and says so where it misses `nm` or `valgrind`.
 
 mod callgrind;
 mod compiling;
@@ -84,7 +90,9 @@ impl Corpus {
     fn write(dir: &Path, name: &str, n_files: usize) -> Outcome<Corpus> {
         let (notes, db) = (dir.join(name), dir.join(format!("{name}.db")));
         let mb = corpus::write(&notes, n_files)? as f64 / 1e6;
-        Ok(Corpus { notes, db, n_files, mb, questions: questions(QUESTIONS, n_files) })
+        // Where an answer takes long, fewer of them tell as much.
+        let n_questions = if n_files < FILES_OF_A_MILLION { QUESTIONS } else { QUESTIONS / 4 };
+        Ok(Corpus { notes, db, n_files, mb, questions: questions(n_questions, n_files) })
     }
 
     /// What its figures are of.

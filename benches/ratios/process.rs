@@ -1,6 +1,7 @@
 //! The program as a child: what it takes in time and memory, and what it answers.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -11,7 +12,10 @@ use serde_json::Value;
 
 use crate::Outcome;
 
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_remindb");
+/// The program that is measured: the one that was built with this, or another build of it.
+pub(crate) fn program() -> OsString {
+    std::env::var_os("PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_remindb").into())
+}
 
 /// Clock ticks a second in `/proc`.
 const TICKS: f64 = 100.0;
@@ -56,7 +60,7 @@ fn thread_cpu_ms(task: &str) -> Outcome<f64> {
 pub(crate) fn compile(notes: &Path, db: &Path) -> Outcome<Took> {
     let before = children_cpu_ms()?;
     let started = now();
-    let mut child = Command::new(PROGRAM)
+    let mut child = Command::new(program())
         .arg("compile")
         .arg(notes)
         .arg("--db")
@@ -112,16 +116,16 @@ pub(crate) struct Server {
 impl Server {
     /// Starts one and says how long it took to answer.
     pub(crate) fn start(db: &Path) -> Outcome<(Server, f64)> {
-        let mut program = Command::new(PROGRAM);
-        Server::of(program.args(["serve", "--db"]).arg(db))
+        let mut serve = Command::new(program());
+        Server::of(serve.args(["serve", "--db"]).arg(db))
     }
 
     /// Starts what serves.
-    pub(crate) fn of(program: &mut Command) -> Outcome<(Server, f64)> {
+    pub(crate) fn of(serve: &mut Command) -> Outcome<(Server, f64)> {
         const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
         let started = now();
         let mut child =
-            program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+            serve.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let to = child.stdin.take().ok_or("no stdin")?;
         let from = BufReader::new(child.stdout.take().ok_or("no stdout")?);
         let mut server = Server { child, to, from, before: VecDeque::new() };

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::process::{PROGRAM, Server, now, own_cpu_ms, sleep_us};
+use crate::process::{Server, now, own_cpu_ms, program, sleep_us};
 use crate::table::Figure;
 use crate::{Outcome, floor};
 
@@ -51,9 +51,9 @@ fn watched(notes: &Path, db: &Path, rescan: &str, settings: &Value) -> Outcome<W
     let own = notes.join(".remindb");
     fs::create_dir_all(&own)?;
     fs::write(own.join("config.json"), settings.to_string())?;
-    let mut program = Command::new(PROGRAM);
-    program.arg("serve").arg("--db").arg(db).arg("--source").arg(notes);
-    let (mut server, _) = Server::of(program.args(["--rescan-interval", rescan]))?;
+    let mut serve = Command::new(program());
+    serve.arg("serve").arg("--db").arg(db).arg("--source").arg(notes);
+    let (mut server, _) = Server::of(serve.args(["--rescan-interval", rescan]))?;
     let n_scans = || {
         let text = fs::read_to_string(own.join("rescan.jsonl")).unwrap_or_default();
         text.lines().count() as f64
