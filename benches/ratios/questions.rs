@@ -9,7 +9,7 @@ use crate::corpus::{Dice, FUNCTION_WORDS, note};
 const QUESTIONS: [&str; 8] = [
     "what is the {} of {}?",
     "how does {} work with {}?",
-    "where did we note {} about {}?",
+    "where did we write about {} and {}?",
     "why was {} changed from {}?",
     "who is responsible for {}, {} and {}?",
     "when should {} be {}?",
@@ -51,6 +51,11 @@ pub(crate) fn questions(n: usize, n_files: usize) -> Vec<Question> {
             }
         })
         .collect()
+}
+
+/// A word that is in the title of every note, and so in the trail of every node.
+pub(crate) fn everywhere() -> Question {
+    question("note".to_owned(), &["note".to_owned()])
 }
 
 /// A whole sentence with words of that place.
