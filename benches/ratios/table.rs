@@ -1,5 +1,6 @@
 //! Figures as they are printed and kept.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 
@@ -135,7 +136,13 @@ impl Table {
         self.say(&format!(
             "\nhow it grows\n\n{what:<44} {unit:>5} {one:>10} {four:>10} {all:>10} {growth:>6} {bound:>6}  holds"
         ))?;
+        let mut seen = HashSet::new();
         for figure in &sizes[0] {
+            // What stands beside several things is one row here.
+            let what = figure.what.split(" / ").next().unwrap_or(&figure.what);
+            if !seen.insert(what) {
+                continue;
+            }
             let same = |it: &&Figure| it.what == figure.what;
             let others = sizes[1].iter().find(same).zip(sizes[2].iter().find(same));
             let Some((second, third)) = others else { continue };
@@ -143,7 +150,6 @@ impl Table {
             let growth = third.value / figure.value.max(f64::MIN_POSITIVE);
             let holds = figure.bound.growth.map(|bound| growth <= bound);
             let [one, four, all] = values.map(short);
-            let what = &figure.what;
             let bound = figure.bound.growth.map_or(String::new(), |it| format!("{it}×"));
             let verdict = verdict(holds);
             let line = format!(
