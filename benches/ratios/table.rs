@@ -92,7 +92,8 @@ impl Table {
         let (what, unit, figure, floor) = ("what", "unit", "figure", "floor");
         let (ratio, bound) = ("ratio", "bound");
         self.say(&format!(
-            "\n{of}\n\n{what:<44} {unit:>5} {figure:>10} {floor:>10} {ratio:>6} {bound:>10}  holds"
+            "\n{of}\n\n{what:<44} {unit:>5} {figure:>10} {floor:>10} \
+             {ratio:>6} {bound:>10}  holds"
         ))?;
         figures.iter().try_for_each(|it| self.row(of, size, it))
     }
@@ -134,7 +135,8 @@ impl Table {
         let [one, four, all] = notes.map(|it| format!("{it} notes"));
         let (what, unit, growth, bound) = ("what", "unit", "growth", "bound");
         self.say(&format!(
-            "\nhow it grows\n\n{what:<44} {unit:>5} {one:>10} {four:>10} {all:>10} {growth:>6} {bound:>6}  holds"
+            "\nhow it grows\n\n{what:<44} {unit:>5} {one:>10} {four:>10} {all:>10} \
+             {growth:>6} {bound:>6}  holds"
         ))?;
         let mut seen = HashSet::new();
         for figure in &sizes[0] {
@@ -153,7 +155,8 @@ impl Table {
             let bound = figure.bound.growth.map_or(String::new(), |it| format!("{it}×"));
             let verdict = verdict(holds);
             let line = format!(
-                "{what:<44} {:>5} {one:>10} {four:>10} {all:>10} {growth:>6.1} {bound:>6}  {verdict}",
+                "{what:<44} {:>5} {one:>10} {four:>10} {all:>10} \
+                 {growth:>6.1} {bound:>6}  {verdict}",
                 figure.unit,
             );
             self.say(line.trim_end())?;
