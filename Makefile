@@ -51,8 +51,8 @@ watch:                  ## 10,000 reads beside a busy writer, and 1,000 of every
 storm:                  ## a client among 500 idle, 50 slow and 10,000 hasty ones, over HTTP
 	cargo test --locked --release --test it mcp_http::a_long_storm -- --ignored --nocapture
 
-bench:                  ## what it takes, beside the least work there is (N=, MILLION=1, JSON=)
-	cargo bench --locked --bench ratios
+bench:                  ## what it takes, beside the least work there is (N=, MILLION=1, JSON=, ONLY=)
+	.ci/static bench --bench ratios
 
 eval:                   ## how well it finds, beside plain full-text search
 	cargo build --locked --release --quiet --bin remindb
@@ -71,7 +71,7 @@ clients: build          ## a day of each official client, over stdio and HTTP (D
 	.ci/clients $(DAY)
 
 release:                ## one static, stripped file
-	.ci/static-build release
+	.ci/static build --release
 	@ldd $(RELEASE) 2>&1 | grep -q 'not a dynamic executable'
 	@ls -l $(RELEASE)
 

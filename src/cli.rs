@@ -131,13 +131,17 @@ pub(crate) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
+/// Whether this build does what is only done where people are. Without it that code is still
+/// checked, and then left out, since nothing reaches it.
+const HAS_DESK: bool = cfg!(feature = "desk");
+
 fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure> {
     match command {
         Command::Compile(args) => compile::run(args, world),
         Command::Serve(args) => serve::run(args, world),
         Command::Inspect(args) => inspect::run(args, world),
         Command::Search(args) => search::run(args, world),
-        Command::Bench(args) => bench::run(args, world),
+        Command::Bench(args) if HAS_DESK => bench::run(args, world),
         Command::Doctor(args) => doctor::run(args, world),
         Command::Gc(args) => gc::run(args, world),
         Command::Backup(args) => backup::run(args, world),
@@ -146,7 +150,9 @@ fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure>
         Command::Import(args) => import::run(args, world),
         Command::Salvage(args) => salvage::run(args, world),
         Command::Redact(args) => redact::run(args, world),
-        Command::Setup(args) => setup::run(args, world),
+        Command::Setup(args) if HAS_DESK => setup::run(args, world),
+        Command::Bench(_) => Err(Failure::Because("this build has no `bench`".to_owned())),
+        Command::Setup(_) => Err(Failure::Because("this build has no `setup`".to_owned())),
         Command::Completion(shell) => completion::run(shell, world),
         Command::Help(topic) => help(topic.as_deref(), world),
         Command::Version => {

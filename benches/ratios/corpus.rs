@@ -1,5 +1,6 @@
 //! Notes as people write them, the same on every machine: front matter, headings, paragraphs,
-//! lists, tables, code and links, over a vocabulary in which few words are frequent.
+//! lists, tables, code and links, over a vocabulary in which few words are frequent, held together
+//! by the function words of English.
 
 use std::fs;
 use std::path::Path;
@@ -8,27 +9,41 @@ use crate::Outcome;
 
 const WORDS: usize = 6_000;
 /// Bytes of one note, about.
-const NOTE_BYTES: usize = 8 * 1024;
+const NOTE_BYTES: usize = 7_250;
 const SYLLABLES: [&str; 24] = [
     "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "qui", "ro", "su",
     "ta", "ve", "wi", "xo", "yu", "zan", "ter", "lin", "mor",
 ];
+/// The frequent ones first.
+pub(crate) const FUNCTION_WORDS: [&str; 16] = [
+    "the", "of", "and", "to", "in", "is", "for", "that", "with", "on", "as", "by", "from", "this",
+    "are", "not",
+];
 
 /// A generator of numbers that are the same each time.
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn of(nth: usize) -> Dice {
+        let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ (nth as u64 + 1).wrapping_mul(0x2545_f491));
+        dice.below(2);
+        dice
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 11) as usize % n
     }
 
-    /// A word: of the first ones often, of the last ones seldom.
+    /// One of the first ones often, of the last ones seldom.
+    fn rank(&mut self, n: usize) -> usize {
+        self.below(n) * self.below(n) / n * self.below(n) / n
+    }
+
     fn word(&mut self) -> String {
-        let rank = self.below(WORDS) * self.below(WORDS) / WORDS * self.below(WORDS) / WORDS;
-        let mut rest = rank + 24;
+        let mut rest = self.rank(WORDS) + SYLLABLES.len();
         let mut word = String::new();
         while 0 < rest {
             word += SYLLABLES[rest % SYLLABLES.len()];
@@ -37,10 +52,33 @@ impl Dice {
         word
     }
 
-    fn sentence(&mut self, n_words: usize) -> String {
+    fn words(&mut self, n_words: usize) -> String {
         let words: Vec<String> = (0..n_words).map(|_| self.word()).collect();
         words.join(" ")
     }
+
+    /// A sentence, of which every third word only holds the others together.
+    fn sentence(&mut self) -> String {
+        let n_words = 8 + self.below(14);
+        let mut text = capital(&self.word());
+        for _ in 1..n_words {
+            text.push(' ');
+            match self.below(3) {
+                0 => text += FUNCTION_WORDS[self.rank(FUNCTION_WORDS.len())],
+                _ => text += &self.word(),
+            }
+        }
+        text + "."
+    }
+
+    fn paragraph(&mut self) -> String {
+        let sentences: Vec<String> = (0..2 + self.below(6)).map(|_| self.sentence()).collect();
+        sentences.join(" ")
+    }
+}
+
+fn capital(word: &str) -> String {
+    word[..1].to_uppercase() + &word[1..]
 }
 
 /// Writes `n_files` notes and returns their bytes.
@@ -56,25 +94,20 @@ pub(crate) fn write(notes: &Path, n_files: usize) -> Outcome<u64> {
     Ok(bytes)
 }
 
-fn note(nth: usize, n_files: usize) -> String {
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ (nth as u64 + 1).wrapping_mul(0x2545_f491));
-    dice.below(2);
-    let title = dice.sentence(3);
-    let mut text =
-        format!("---\ntitle: Note {nth} {title}\ntags: [{}]\n---\n# Note {nth}\n\n", dice.word());
+/// The text of one of them.
+pub(crate) fn note(nth: usize, n_files: usize) -> String {
+    let mut dice = Dice::of(nth);
+    let (title, tag) = (dice.words(3), dice.word());
+    let mut text = format!("---\ntitle: Note {nth} {title}\ntags: [{tag}]\n---\n# Note {nth}\n\n");
     while text.len() < NOTE_BYTES {
-        text += &format!("## {}\n\n", dice.sentence(3));
+        text += &format!("## {}\n\n", capital(&dice.words(3)));
         for _ in 0..1 + dice.below(4) {
-            for _ in 0..2 + dice.below(4) {
-                let n_words = 6 + dice.below(14);
-                text += &format!("{}. ", dice.sentence(n_words));
-            }
-            text += "\n\n";
+            text += &format!("{}\n\n", dice.paragraph());
         }
         match dice.below(5) {
             0 => {
                 for _ in 0..2 + dice.below(5) {
-                    text += &format!("- {}\n", dice.sentence(6));
+                    text += &format!("- {}\n", dice.words(6));
                 }
             }
             1 => text += &format!("```sh\nrun {} --{}\n```\n", dice.word(), dice.word()),
@@ -83,7 +116,7 @@ fn note(nth: usize, n_files: usize) -> String {
                 let (one, other) = (dice.word(), dice.below(1000));
                 text += &format!("| name | count |\n|---|---|\n| {one} | {other} |\n");
             }
-            _ => text += &format!("### {}\n\n{}.\n", dice.sentence(2), dice.sentence(20)),
+            _ => text += &format!("### {}\n\n{}\n", capital(&dice.words(2)), dice.sentence()),
         }
         text += "\n";
     }

@@ -1,14 +1,21 @@
 //! The program as a child: what it takes in time and memory, and what it answers.
 
+use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use crate::Outcome;
 
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_remindb");
+/// The program that is measured: the one that was built with this, or another build of it.
+pub(crate) fn program() -> OsString {
+    std::env::var_os("PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_remindb").into())
+}
 
 /// Clock ticks a second in `/proc`.
 const TICKS: f64 = 100.0;
@@ -18,7 +25,7 @@ const TICKS: f64 = 100.0;
 pub(crate) struct Took {
     pub(crate) wall_ms: f64,
     pub(crate) cpu_ms: f64,
-    pub(crate) peak_mib: f64,
+    pub(crate) peak_mb: f64,
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures")]
@@ -26,21 +33,34 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
+#[expect(clippy::disallowed_methods, reason = "a benchmark waits for what happens by itself")]
+pub(crate) fn sleep_us(us: u64) {
+    std::thread::sleep(Duration::from_micros(us));
+}
+
+pub(crate) fn wall_ms(work: impl FnOnce() -> Outcome<()>) -> Outcome<f64> {
+    let started = now();
+    work()?;
+    Ok(started.elapsed().as_secs_f64() * 1000.0)
+}
+
 /// CPU time of this thread.
 pub(crate) fn own_cpu_ms(work: impl FnOnce() -> Outcome<()>) -> Outcome<f64> {
-    let read = || -> Outcome<f64> {
-        let text = fs::read_to_string("/proc/thread-self/schedstat")?;
-        Ok(text.split(' ').next().unwrap_or("0").parse::<f64>()? / 1e6)
-    };
-    let before = read()?;
+    let before = thread_cpu_ms("/proc/thread-self")?;
     work()?;
-    Ok(read()? - before)
+    Ok(thread_cpu_ms("/proc/thread-self")? - before)
+}
+
+fn thread_cpu_ms(task: &str) -> Outcome<f64> {
+    let text = fs::read_to_string(format!("{task}/schedstat"))?;
+    Ok(text.split(' ').next().unwrap_or("0").parse::<f64>()? / 1e6)
 }
 
 /// Compiles, and says what it took.
 pub(crate) fn compile(notes: &Path, db: &Path) -> Outcome<Took> {
+    let before = children_cpu_ms()?;
     let started = now();
-    let mut child = Command::new(PROGRAM)
+    let mut child = Command::new(program())
         .arg("compile")
         .arg(notes)
         .arg("--db")
@@ -49,33 +69,39 @@ pub(crate) fn compile(notes: &Path, db: &Path) -> Outcome<Took> {
         .stderr(Stdio::null())
         .spawn()?;
     let mut took = Took::default();
-    // A process that ended keeps its times until it is waited for, but not its memory.
-    loop {
-        let (state, cpu_ms) = stat(child.id())?;
-        took.cpu_ms = cpu_ms;
-        if state == "Z" {
-            break;
-        }
-        took.peak_mib = took.peak_mib.max(memory_mib(child.id(), "VmHWM:"));
-        #[expect(clippy::disallowed_methods, reason = "a benchmark looks now and then")]
-        std::thread::sleep(Duration::from_millis(1));
+    // Its memory is gone when it ended, and what it took at the most is in no file afterwards.
+    while !has_ended(child.id())? {
+        took.peak_mb = took.peak_mb.max(memory_mb(child.id(), "VmHWM:"));
+        sleep_us(250);
     }
     took.wall_ms = started.elapsed().as_secs_f64() * 1000.0;
-    if child.wait()?.success() { Ok(took) } else { Err("the compile failed".into()) }
+    let status = child.wait()?;
+    took.cpu_ms = children_cpu_ms()? - before;
+    if status.success() { Ok(took) } else { Err("the compile failed".into()) }
 }
 
-fn stat(pid: u32) -> Outcome<(String, f64)> {
+/// CPU time of all children that were waited for. It comes in ticks, but is summed without: a mean
+/// of several differences is exact.
+fn children_cpu_ms() -> Outcome<f64> {
+    let fields = stat("self")?;
+    Ok((fields[13].parse::<f64>()? + fields[14].parse::<f64>()?) * 1000.0 / TICKS)
+}
+
+fn has_ended(pid: u32) -> Outcome<bool> {
+    Ok(stat(&pid.to_string())?[0] == "Z")
+}
+
+fn stat(pid: &str) -> Outcome<Vec<String>> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let (_, rest) = text.rsplit_once(") ").ok_or("no state")?;
-    let fields: Vec<&str> = rest.split(' ').collect();
-    let ticks = fields[11].parse::<f64>()? + fields[12].parse::<f64>()?;
-    Ok((fields[0].to_owned(), ticks * 1000.0 / TICKS))
+    Ok(rest.split(' ').map(str::to_owned).collect())
 }
 
-fn memory_mib(pid: u32, field: &str) -> f64 {
+fn memory_mb(pid: u32, field: &str) -> f64 {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = text.lines().find_map(|it| it.strip_prefix(field)).unwrap_or("0");
-    line.split_whitespace().next().and_then(|it| it.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+    let kib = line.split_whitespace().next().and_then(|it| it.parse::<f64>().ok());
+    kib.unwrap_or(0.0) * 1024.0 / 1e6
 }
 
 /// A server to talk to over its streams.
@@ -83,48 +109,90 @@ pub(crate) struct Server {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
+    /// Lines that nobody has asked for yet.
+    before: VecDeque<String>,
 }
 
 impl Server {
     /// Starts one and says how long it took to answer.
     pub(crate) fn start(db: &Path) -> Outcome<(Server, f64)> {
-        const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
-        let started = now();
-        let mut child = Command::new(PROGRAM)
-            .args(["serve", "--db"])
-            .arg(db)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let to = child.stdin.take().ok_or("no stdin")?;
-        let from = BufReader::new(child.stdout.take().ok_or("no stdout")?);
-        let mut server = Server { child, to, from };
-        server.ask(HELLO)?;
-        Ok((server, started.elapsed().as_secs_f64() * 1000.0))
+        let mut serve = Command::new(program());
+        Server::of(serve.args(["serve", "--db"]).arg(db))
     }
 
-    pub(crate) fn ask(&mut self, request: &str) -> Outcome<String> {
-        writeln!(self.to, "{request}")?;
-        let mut line = String::new();
-        self.from.read_line(&mut line)?;
-        Ok(line)
+    /// Starts what serves.
+    pub(crate) fn of(serve: &mut Command) -> Outcome<(Server, f64)> {
+        const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
+        let started = now();
+        let mut child =
+            serve.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let to = child.stdin.take().ok_or("no stdin")?;
+        let from = BufReader::new(child.stdout.take().ok_or("no stdout")?);
+        let mut server = Server { child, to, from, before: VecDeque::new() };
+        server.ask(HELLO)?;
+        let ms = started.elapsed().as_secs_f64() * 1000.0;
+        server.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)?;
+        Ok((server, ms))
+    }
+
+    fn say(&mut self, message: &str) -> Outcome<()> {
+        Ok(self.to.write_all(format!("{message}\n").as_bytes())?)
+    }
+
+    fn ask(&mut self, request: &str) -> Outcome<String> {
+        self.say(request)?;
+        loop {
+            let mut line = String::new();
+            if self.from.read_line(&mut line)? == 0 {
+                return Err("the server ended".into());
+            }
+            // Announcements are no answers.
+            if line.starts_with(r#"{"jsonrpc":"2.0","id":"#) {
+                return Ok(line);
+            }
+            self.before.push_back(line);
+        }
+    }
+
+    /// Asks for nothing and says how long the answer took.
+    pub(crate) fn ping(&mut self) -> Outcome<f64> {
+        let started = now();
+        self.ask(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)?;
+        Ok(started.elapsed().as_secs_f64() * 1000.0)
     }
 
     /// Calls a tool and says how long the answer took.
-    pub(crate) fn call(&mut self, tool: &str, arguments: &str) -> Outcome<(String, f64)> {
-        let started = now();
-        let answer = self.ask(&format!(
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Outcome<(String, f64)> {
+        let request = format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
-        ))?;
+        );
+        let started = now();
+        let answer = self.ask(&request)?;
+        let ms = started.elapsed().as_secs_f64() * 1000.0;
         if answer.contains(r#""isError":true"#) || answer.contains(r#""error":{"#) {
             return Err(format!("{tool} refused: {answer}").into());
         }
-        Ok((answer, started.elapsed().as_secs_f64() * 1000.0))
+        Ok((answer, ms))
     }
 
-    pub(crate) fn memory_mib(&self) -> f64 {
-        memory_mib(self.child.id(), "VmRSS:")
+    pub(crate) fn memory_mb(&self) -> f64 {
+        memory_mb(self.child.id(), "VmRSS:")
+    }
+
+    /// CPU time of all its threads.
+    pub(crate) fn cpu_ms(&self) -> Outcome<f64> {
+        let mut sum = 0.0;
+        for task in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            sum += thread_cpu_ms(&task?.path().to_string_lossy())?;
+        }
+        Ok(sum)
+    }
+
+    /// What it read from the disk, not from memory that the system keeps of it.
+    pub(crate) fn read_mb(&self) -> f64 {
+        let text = fs::read_to_string(format!("/proc/{}/io", self.child.id())).unwrap_or_default();
+        let line = text.lines().find_map(|it| it.strip_prefix("read_bytes: "));
+        line.and_then(|it| it.parse::<f64>().ok()).unwrap_or(0.0) / 1e6
     }
 
     pub(crate) fn end(mut self) -> Outcome<()> {
@@ -132,4 +200,12 @@ impl Server {
         self.child.wait()?;
         Ok(())
     }
+}
+
+/// Makes the system forget what it keeps of a file in memory.
+pub(crate) fn forget(db: &Path) -> Outcome<()> {
+    fs::File::open(db)?.sync_all()?;
+    let mut dd = Command::new("dd");
+    dd.arg(format!("if={}", db.display())).args(["iflag=nocache", "count=0", "status=none"]);
+    if dd.status()?.success() { Ok(()) } else { Err("the cache could not be dropped".into()) }
 }

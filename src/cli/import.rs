@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::args::{Import, ImportSource};
 use super::progress::Progress;
-use super::{Failure, Outcome, World, known_database};
+use super::{Failure, HAS_DESK, Outcome, World, known_database};
 use crate::redact::Redactor;
 use crate::store::moving::{self, Imported, Lines, Moved};
 
@@ -14,7 +14,10 @@ pub(super) fn run(args: Import, world: &mut World<'_>) -> Result<Outcome, Failur
     let db = known_database(args.db);
     match args.source {
         ImportSource::Lines(file) => lines(&file, &db, world),
-        ImportSource::Old(file) => old(&file, &db, world),
+        ImportSource::Old(file) if HAS_DESK => old(&file, &db, world),
+        ImportSource::Old(_) => {
+            Err(Failure::Because("this build reads no databases of remindb 0.3".to_owned()))
+        }
     }
 }
 

@@ -1,0 +1,108 @@
+//! What an agent would ask of the notes: words of their headings and paragraphs, and questions that
+//! are made of them. The same ones each time.
+
+use std::collections::HashSet;
+
+use crate::corpus::{Dice, FUNCTION_WORDS, note};
+
+/// Words around those that are looked for.
+const QUESTIONS: [&str; 8] = [
+    "what is the {} of {}?",
+    "how does {} work with {}?",
+    "where did we write about {} and {}?",
+    "why was {} changed from {}?",
+    "who is responsible for {}, {} and {}?",
+    "when should {} be {}?",
+    "what do we know about {}?",
+    "is there a {} for the {} of {}?",
+];
+
+/// A question: as an agent asks it, and what it comes to.
+pub(crate) struct Question {
+    pub(crate) text: String,
+    /// A full-text expression: the words that are looked for, ORed.
+    pub(crate) expression: String,
+}
+
+/// `n` questions about `n_files` notes: a heading, one to four words of a paragraph, or words of
+/// one in a sentence.
+pub(crate) fn questions(n: usize, n_files: usize) -> Vec<Question> {
+    let mut dice = Dice::of(usize::MAX / 2);
+    (0..n)
+        .map(|nth| {
+            let text = note(dice.below(n_files), n_files);
+            let is_heading = nth % 8 == 0;
+            let places: Vec<&str> = text
+                .lines()
+                .filter(|line| match is_heading {
+                    true => line.starts_with("##"),
+                    false => line.ends_with('.') && 100 < line.len(),
+                })
+                .collect();
+            let place = words(places[dice.below(places.len())]);
+            match nth % 8 {
+                0 => question(place.join(" "), &place),
+                4..8 => asked(&mut dice, &place),
+                n_words => {
+                    let n_words = if n_words == 3 { 3 + dice.below(2) } else { n_words };
+                    let chosen = some(&mut dice, &place, n_words);
+                    question(chosen.join(" "), &chosen)
+                }
+            }
+        })
+        .collect()
+}
+
+/// A word that is in the title of every note, and so in the trail of every node.
+pub(crate) fn everywhere() -> Question {
+    question("note".to_owned(), &["note".to_owned()])
+}
+
+/// A whole sentence with words of that place.
+fn asked(dice: &mut Dice, place: &[String]) -> Question {
+    let frame = QUESTIONS[dice.below(QUESTIONS.len())];
+    let chosen = some(dice, place, frame.matches("{}").count());
+    let mut text = frame.to_owned();
+    for word in &chosen {
+        text = text.replacen("{}", word, 1);
+    }
+    // What else of the sentence is looked for, too.
+    let content: Vec<String> = words(&text).into_iter().filter(|it| !is_held(it)).collect();
+    question(text, &content)
+}
+
+/// Words of a frame that no search looks for while there are others.
+fn is_held(word: &str) -> bool {
+    const HELD: [&str; 17] = [
+        "what", "is", "the", "of", "how", "does", "with", "where", "did", "we", "about", "why",
+        "was", "from", "who", "when", "there",
+    ];
+    HELD.contains(&word) || ["for", "and", "should", "be", "do", "a"].contains(&word)
+}
+
+fn question(text: String, words: &[String]) -> Question {
+    let quoted: Vec<String> = words.iter().map(|it| format!("\"{it}\"")).collect();
+    Question { text, expression: quoted.join(" OR ") }
+}
+
+/// `n` different words, as they happen to come.
+fn some(dice: &mut Dice, words: &[String], n: usize) -> Vec<String> {
+    let mut chosen: Vec<String> = Vec::new();
+    while chosen.len() < n.min(words.len()) {
+        let word = &words[dice.below(words.len())];
+        if !chosen.contains(word) {
+            chosen.push(word.clone());
+        }
+    }
+    chosen
+}
+
+/// The words of a line, each once, without those of no meaning.
+fn words(line: &str) -> Vec<String> {
+    let mut seen = HashSet::new();
+    line.split(|it: char| !it.is_alphanumeric())
+        .map(str::to_lowercase)
+        .filter(|it| !it.is_empty() && !FUNCTION_WORDS.contains(&it.as_str()))
+        .filter(|it| seen.insert(it.clone()))
+        .collect()
+}

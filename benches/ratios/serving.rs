@@ -1,0 +1,233 @@
+//! What a client sees of a memory: the start, and the answers.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::corpus::Dice;
+use crate::floor::{self, LINE, MATCHES, Mirror, TEXT};
+use crate::process::{Server, forget, own_cpu_ms, wall_ms};
+use crate::questions::{Question, everywhere};
+use crate::table::{Bound, Figure, NONE};
+use crate::{Outcome, mean, median, percentile};
+
+const STARTS: usize = 21;
+/// Times that all questions are asked.
+const PASSES: usize = 3;
+/// Nodes that are fetched, and looked below.
+const CALLS: usize = 200;
+const TREES: usize = 20;
+const WRITES: usize = 100;
+const FLAT: Bound = Bound { growth: Some(2.0), ..NONE };
+const IDLE: Bound = Bound { most_ever: Some(12.0), ..FLAT };
+const OF_P99: Bound = Bound { ratio: Some(5.0), ..NONE };
+
+/// From the start of the process to its first answer, and what it holds then.
+pub(crate) fn start(db: &Path) -> Outcome<Vec<Figure>> {
+    let (mut starts, mut floors, mut memory) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        let (server, ms) = Server::start(db)?;
+        starts.push(ms);
+        memory.push(server.memory_mb());
+        server.end()?;
+        floors.push(wall_ms(|| floor::process(db))?);
+    }
+    Ok(vec![
+        Figure::new("start to first answer / bare process", "ms", median(starts))
+            .beside(median(floors))
+            .within(Bound { ratio: Some(3.0), most_ever: Some(5.0), ..FLAT }),
+        Figure::new("idle memory", "MB", median(memory)).within(IDLE),
+    ])
+}
+
+/// All of the answers.
+pub(crate) fn answers(db: &Path, questions: &[Question]) -> Outcome<Vec<Figure>> {
+    let mut figures = searches(db, questions)?;
+    let copy = db.with_extension("mirror");
+    let mut mirror = Mirror::of(db, &copy)?;
+    let conn = floor::reader(db)?;
+    let (mut server, _) = Server::start(db)?;
+    let pings = (0..CALLS).map(|_| server.ping()).collect::<Outcome<Vec<_>>>()?;
+    figures.push(Figure::new("empty round trip", "ms", median(pings)));
+    for (what, tool, any, n, sql) in [
+        ("fetch", "MemoryFetch", "node_type <> 'preamble'", CALLS, TEXT),
+        ("subtree", "MemoryTree", "node_type = 'heading'", CALLS, LINE),
+    ] {
+        let nodes = some_nodes(&conn, any, n)?;
+        let key = if tool == "MemoryTree" { "root" } else { "anchor" };
+        let asked: Vec<Value> = nodes.iter().map(|id| json!({ key: id })).collect();
+        figures.extend(reads(&mut server, &conn, what, (tool, sql), &asked)?);
+    }
+    let asked = vec![json!({}); TREES];
+    figures.extend(reads(&mut server, &conn, "full tree", ("MemoryTree", LINE), &asked)?);
+    figures.extend(writes(&mut server, &conn, &mut mirror)?);
+    figures.push(Figure::new("memory after all of these", "MB", server.memory_mb()));
+    server.end()?;
+    for ending in ["mirror", "mirror-wal", "mirror-shm"] {
+        let _ = fs::remove_file(db.with_extension(ending));
+    }
+    Ok(figures)
+}
+
+/// Whether the system keeps the file in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cache {
+    Warm,
+    Cold,
+}
+
+/// What asking all questions took.
+struct Asked {
+    walls: Vec<f64>,
+    cpu_ms: f64,
+    bare_walls: Vec<f64>,
+    bare_cpu_ms: f64,
+    read_mb: f64,
+}
+
+/// Asks all questions of a server that has just started, a few times over, in turn with the bare
+/// queries of a connection that was just opened.
+fn ask(db: &Path, questions: &[Question], cache: Cache) -> Outcome<Asked> {
+    let mut asked = Asked {
+        walls: Vec::new(),
+        cpu_ms: 0.0,
+        bare_walls: Vec::new(),
+        bare_cpu_ms: 0.0,
+        read_mb: 0.0,
+    };
+    let prepare = || if cache == Cache::Cold { forget(db) } else { Ok(()) };
+    for _ in 0..PASSES {
+        prepare()?;
+        let (mut server, _) = Server::start(db)?;
+        let before = server.cpu_ms()?;
+        for question in questions {
+            let arguments = json!({ "query": question.text });
+            asked.walls.push(server.call("MemorySearch", &arguments)?.1);
+        }
+        asked.cpu_ms += server.cpu_ms()? - before;
+        asked.read_mb += server.read_mb() / PASSES as f64;
+        server.end()?;
+        prepare()?;
+        asked.bare_cpu_ms += own_cpu_ms(|| {
+            let conn = floor::reader(db)?;
+            for question in questions {
+                let once = || floor::read(&conn, MATCHES, &[&question.expression]);
+                asked.bare_walls.push(wall_ms(once)?);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(asked)
+}
+
+fn searches(db: &Path, questions: &[Question]) -> Outcome<Vec<Figure>> {
+    let warm = ask(db, questions, Cache::Warm)?;
+    let cold = ask(db, questions, Cache::Cold)?;
+    let everywhere: Vec<Question> = (0..10).map(|_| everywhere()).collect();
+    let all = ask(db, &everywhere, Cache::Warm)?;
+    let n = warm.walls.len() as f64;
+    let p50 = percentile(&warm.walls, 50);
+    let p99 = |asked: &Asked| percentile(&asked.walls, 99);
+    let bare_p99 = |asked: &Asked| percentile(&asked.bare_walls, 99);
+    let most = Some(10.0);
+    Ok(vec![
+        Figure::new("search p50 / bare full-text query", "ms", p50)
+            .beside(percentile(&warm.bare_walls, 50))
+            .within(Bound { ratio: Some(3.0), most: Some(2.0), ..NONE }),
+        Figure::new("search p99, server just started / p50", "ms", p99(&warm))
+            .beside(p50)
+            .within(Bound { most, ..OF_P99 }),
+        Figure::new("search p99, server just started / bare", "ms", p99(&warm))
+            .beside(bare_p99(&warm)),
+        Figure::new("search p99, file only on disk / bare", "ms", p99(&cold))
+            .beside(bare_p99(&cold))
+            .within(Bound { most, ..NONE }),
+        Figure::new("read from the disk for that", "MB", cold.read_mb),
+        Figure::new("search, mean CPU / bare", "ms", warm.cpu_ms / n).beside(warm.bare_cpu_ms / n),
+        Figure::new("search for a word of every node / bare", "ms", percentile(&all.walls, 50))
+            .beside(percentile(&all.bare_walls, 50)),
+    ])
+}
+
+/// Asks for nodes, in turn with reading the rows of what the answer showed.
+fn reads(
+    server: &mut Server,
+    conn: &Connection,
+    what: &str,
+    (tool, sql): (&str, &str),
+    asked: &[Value],
+) -> Outcome<Vec<Figure>> {
+    let (mut walls, mut floors, mut shown) = (Vec::new(), Vec::new(), Vec::new());
+    for arguments in asked {
+        let (answer, ms) = server.call(tool, arguments)?;
+        walls.push(ms);
+        let answer: Value = serde_json::from_str(&answer)?;
+        let mut ids = BTreeSet::new();
+        collect_ids(&answer["result"]["structuredContent"], &mut ids);
+        let ids: Vec<&str> = ids.into_iter().collect();
+        shown.push(ids.len() as f64);
+        floors.push(wall_ms(|| floor::read(conn, sql, &ids))?);
+    }
+    let (p50, p99) = (percentile(&walls, 50), percentile(&walls, 99));
+    let n_shown = mean(&shown);
+    Ok(vec![
+        Figure::new(&format!("{what} p50 / its rows read"), "ms", p50)
+            .beside(percentile(&floors, 50))
+            .within(Bound { ratio: Some(3.0), ..NONE }),
+        Figure::new(&format!("{what} p99 / p50"), "ms", p99).beside(p50).within(OF_P99),
+        Figure::new(&format!("{what} p99 / bare"), "ms", p99).beside(percentile(&floors, 99)),
+        Figure::new(&format!("{what}, nodes shown"), "", n_shown),
+        Figure::new(&format!("{what}, each node"), "µs", 1000.0 * p50 / n_shown.max(1.0))
+            .within(FLAT),
+    ])
+}
+
+fn collect_ids<'a>(value: &'a Value, ids: &mut BTreeSet<&'a str>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|it| collect_ids(it, ids)),
+        Value::Object(fields) => {
+            ids.extend(fields.get("id").and_then(Value::as_str));
+            fields.values().for_each(|it| collect_ids(it, ids));
+        }
+        _ => (),
+    }
+}
+
+/// Writes below headings, in turn with the same rows written to a copy.
+fn writes(server: &mut Server, conn: &Connection, mirror: &mut Mirror) -> Outcome<Vec<Figure>> {
+    let (mut walls, mut floors) = (Vec::new(), Vec::new());
+    for (nth, id) in some_nodes(conn, "node_type = 'heading'", WRITES)?.iter().enumerate() {
+        let payload = format!("Noted number {nth}: the quick brown fox jumps over the lazy dog.");
+        let arguments = json!({ "anchor": id, "payload": payload });
+        walls.push(server.call("MemoryWrite", &arguments)?.1);
+        let news = mirror.news(conn)?;
+        floors.push(wall_ms(|| mirror.write(&news))?);
+    }
+    let (p50, p99) = (percentile(&walls, 50), percentile(&walls, 99));
+    Ok(vec![
+        Figure::new("write p50 / same rows written", "ms", p50)
+            .beside(percentile(&floors, 50))
+            .within(Bound { ratio: Some(3.0), ..NONE }),
+        Figure::new("write p99 / p50", "ms", p99).beside(p50).within(OF_P99),
+        Figure::new("write p99 / bare", "ms", p99).beside(percentile(&floors, 99)),
+    ])
+}
+
+/// Ids of `n` nodes from everywhere.
+fn some_nodes(conn: &Connection, which: &str, n: usize) -> Outcome<Vec<String>> {
+    let n_keys: i64 = conn.query_row("SELECT max(key) FROM node", [], |row| row.get(0))?;
+    let sql = format!("SELECT id FROM node WHERE key >= ?1 AND {which} ORDER BY key LIMIT 1");
+    let mut query = conn.prepare(&sql)?;
+    let mut dice = Dice::of(1);
+    let mut ids = Vec::new();
+    while ids.len() < n {
+        let mut rows = query.query([dice.below(n_keys as usize) as i64])?;
+        if let Some(row) = rows.next()? {
+            ids.push(row.get(0)?);
+        }
+    }
+    Ok(ids)
+}
