@@ -298,32 +298,34 @@ impl Reader {
         rest: Rest,
         n_max: u32,
     ) -> Result<Extent, StoreError> {
+        // Into the depth first: else the children of all that is counted would wait their turn.
         const CHILDREN: &str = "
-            WITH RECURSIVE part (key, tokens) AS (
-                SELECT n.key, n.token_count
+            WITH RECURSIVE part (key, tokens, depth) AS (
+                SELECT n.key, n.token_count, 0
                   FROM json_each(?1) AS wanted
                   JOIN node AS n ON n.key = wanted.value
                 UNION ALL
-                SELECT key, token_count FROM (
+                SELECT key, token_count, 0 FROM (
                     SELECT key, token_count
                       FROM node
                      WHERE parent = ?3 AND position > ?4
-                     LIMIT ?2
+                     LIMIT max(?2 - json_array_length(?1), 0)
                 )
                 UNION ALL
-                SELECT n.key, n.token_count
+                SELECT n.key, n.token_count, part.depth + 1
                   FROM part
                   JOIN node AS n ON n.parent = part.key
+                 ORDER BY 3 DESC
                  LIMIT ?2
             )
             SELECT count(*), total(tokens) FROM part";
         const ROOTS: &str = "
-            WITH RECURSIVE part (key, tokens) AS (
-                SELECT n.key, n.token_count
+            WITH RECURSIVE part (key, tokens, depth) AS (
+                SELECT n.key, n.token_count, 0
                   FROM json_each(?1) AS wanted
                   JOIN node AS n ON n.key = wanted.value
                 UNION ALL
-                SELECT key, token_count FROM (
+                SELECT key, token_count, 0 FROM (
                     SELECT key, token_count FROM (
                         SELECT n.key, n.token_count
                           FROM file AS f
@@ -332,12 +334,13 @@ impl Reader {
                     )
                     UNION ALL
                     SELECT key, token_count FROM node WHERE parent IS NULL AND file IS NULL
-                     LIMIT ?2 OFFSET ?3
+                     LIMIT max(?2 - json_array_length(?1), 0) OFFSET ?3
                 )
                 UNION ALL
-                SELECT n.key, n.token_count
+                SELECT n.key, n.token_count, part.depth + 1
                   FROM part
                   JOIN node AS n ON n.parent = part.key
+                 ORDER BY 3 DESC
                  LIMIT ?2
             )
             SELECT count(*), total(tokens) FROM part";
@@ -345,7 +348,11 @@ impl Reader {
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let (of, doing) = (list(of), "measure a part of the tree");
         let one = |sql: &'static str, params: &[&dyn rusqlite::ToSql]| {
-            self.conn.prepare_cached(sql).and_then(|mut query| query.query_row(params, read))
+            let mut query = self.conn.prepare_cached(sql)?;
+            let counted = query.query_row(params, read);
+            #[cfg(test)]
+            testing::note_work(&mut query);
+            counted
         };
         let none: Option<i64> = None;
         let counted: rusqlite::Result<(u32, f64)> = match rest {

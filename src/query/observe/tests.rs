@@ -1,4 +1,5 @@
 use super::*;
+use crate::store::reader::Rest;
 use crate::store::reader::testing::{Sketch, work_of};
 
 /// Files of two hundred nodes.
@@ -46,6 +47,18 @@ fn what_is_around_a_node_is_found_without_a_look_at_all_nodes() {
         assert!(reader.descendants(leaf, 9, 10).unwrap().is_empty());
     });
     assert!(work < 20_000, "{work} steps among 20,000 nodes");
+}
+
+#[test]
+fn no_more_is_counted_than_asked_for() {
+    let reader = large(100);
+    let keys: Vec<_> = reader.roots(60).unwrap().iter().map(|it| it.key).collect();
+    let work = work_of(|| {
+        let extent = reader.extent(&keys, Rest::Roots(60), 200).unwrap();
+        assert_eq!((extent.n_nodes, extent.is_at_least), (200, true));
+    });
+    // The children of two hundred nodes are thousands.
+    assert!(work < 60_000, "{work} steps");
 }
 
 #[test]
