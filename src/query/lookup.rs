@@ -5,8 +5,8 @@
 //! fewer nodes have it, a node the words that it has, and the worthiest are weighed ([`weigh`]).
 //!
 //! Work is bounded whatever the size of the memory. Of a word that [`COMMON`] nodes have, nodes are
-//! looked for among those that rarer words find. Where there is no rarer one, nodes that have all
-//! of the words and labels that have one of them are asked first, then the newest nodes.
+//! looked for among those that rarer words find. Where these are fewer than [`ENOUGH`], nodes that
+//! have all of the common words and labels that have one of them are asked, then the newest nodes.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -20,7 +20,8 @@ use crate::tree::NodeType;
 
 /// A word that so many nodes have is common.
 const COMMON: usize = 1_000;
-
+/// Nodes that rarer words find, beside which common ones need not find any.
+const ENOUGH: usize = 20;
 /// Labels that are looked at for each node that is weighed, where many nodes have the same words.
 const LABELS_PER_NODE: usize = 4;
 
@@ -117,22 +118,20 @@ impl Index<'_> {
                 }
             }
         }
-        if found.is_empty() {
-            found = self.narrower(&common)?;
-        } else {
-            for nth in common {
-                let both = format!("({}) AND ({})", self.terms[nth].text, self.any(rare));
-                found = merged(found, self.eldest(&both, usize::MAX)?, 1 << nth);
-            }
+        for &nth in common.iter().filter(|_| rare != 0) {
+            let both = format!("({}) AND ({})", self.terms[nth].text, self.any(rare));
+            found = merged(found, self.eldest(&both, usize::MAX)?, 1 << nth);
+        }
+        if found.len() < self.enough() {
+            found = self.and_common(found, &common)?;
         }
         let all = found.into_iter().map(|(key, words)| (worth(words, &rarities), key, words));
         Ok((self.worthiest(all.collect())?, rarities))
     }
 
-    /// Of words that are all common: nodes that have all of them, and labels that have one of them.
-    /// The newest nodes, where there are none.
-    fn narrower(&self, common: &[usize]) -> Result<Having, QueryError> {
-        let mut found = Vec::new();
+    /// Adds what common words find: nodes that have all of them, and labels that have one of them;
+    /// the newest nodes, where that is not enough.
+    fn and_common(&self, mut found: Having, common: &[usize]) -> Result<Having, QueryError> {
         if 1 < common.len() {
             let texts: Vec<&str> = common.iter().map(|&it| self.terms[it].text.as_str()).collect();
             let all = common.iter().fold(0, |all, nth| all | 1 << nth);
@@ -141,9 +140,9 @@ impl Index<'_> {
         for &nth in common {
             found = merged(found, self.newest(&self.in_label(1 << nth), COMMON)?, 1 << nth);
         }
-        if found.is_empty() {
+        if found.len() < self.enough() {
             for &nth in common {
-                let keys = self.newest(&self.terms[nth].text, self.n_max)?;
+                let keys = self.newest(&self.terms[nth].text, self.enough())?;
                 found = merged(found, keys, 1 << nth);
             }
         }
@@ -167,6 +166,10 @@ impl Index<'_> {
             all.truncate(self.n_max);
         }
         Ok(all.into_iter().map(|(_, key, words)| (key, words)).collect())
+    }
+
+    fn enough(&self) -> usize {
+        ENOUGH.min(self.n_max)
     }
 
     /// At most `n_max` of the nodes that an expression matches, the eldest first: the index knows

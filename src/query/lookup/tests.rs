@@ -54,6 +54,23 @@ fn a_common_word_counts_among_what_rarer_ones_find() {
 }
 
 #[test]
+fn common_words_are_found_beside_what_little_rarer_ones_find() {
+    let reader =
+        notes(COMMON * 2, |nth| if nth == 7 { "A pelican.".to_owned() } else { String::new() });
+    let found = best(&reader, "pelican common", 50);
+    assert_eq!((found[0].as_str(), found.len()), ("Note 7.", ENOUGH + 1));
+    // One label does not stand for all who have the word.
+    let mut sketch = Sketch::new();
+    for nth in 0..COMMON * 2 {
+        sketch.file(&format!("{nth}.md"));
+        let text = if nth == 7 { "Pelicans." } else { "A note.\nIt has a pelican." };
+        sketch.node(0, "text", text);
+    }
+    let found = best(&sketch.done(), "pelican", 50);
+    assert_eq!((found[0].as_str(), found.len()), ("Pelicans.", ENOUGH + 1));
+}
+
+#[test]
 fn words_that_are_all_common_find_who_has_all_of_them_and_labels_first() {
     let n_notes = COMMON * 3;
     let mut sketch = Sketch::new();
