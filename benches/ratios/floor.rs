@@ -13,10 +13,10 @@ use crate::process::program;
 
 /// What full-text search needs for an expression.
 pub(crate) const MATCHES: &str = "
-    SELECT rowid, rank
+    SELECT rowid, bm25(node_fts)
       FROM node_fts
      WHERE node_fts MATCH ?1
-     ORDER BY rank
+     ORDER BY 2
      LIMIT 200";
 
 /// What a line says of a node.

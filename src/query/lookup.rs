@@ -15,7 +15,7 @@ use super::bag::{Bag, Stem};
 use super::words::Term;
 use super::{QueryError, weigh};
 use crate::store::NodeKey;
-use crate::store::reader::{Age, Found, Reader};
+use crate::store::reader::{Age, Found, Reader, Wording};
 use crate::tree::NodeType;
 
 /// A word that so many nodes have is common.
@@ -52,8 +52,8 @@ pub(super) fn by_expression(
     let Some(ranked) = reader.matches(expression, node_type, n_max)? else { return Ok(None) };
     let keys: Vec<NodeKey> = ranked.iter().map(|it| it.0).collect();
     let relevance: HashMap<NodeKey, f64> = ranked.into_iter().collect();
-    let matched = |node: Found| {
-        Some(Match { relevance: *relevance.get(&node.key)?, bag: bag_of(&node), node })
+    let matched = |(node, wording): (Found, Wording)| {
+        Some(Match { node, bag: bag_of(&wording), relevance: *relevance.get(&node.key)? })
     };
     Ok(Some(reader.found(&keys)?.into_iter().filter_map(matched).collect()))
 }
@@ -65,13 +65,13 @@ pub(super) fn by_words(
     node_type: Option<NodeType>,
     n_max: usize,
 ) -> Result<Vec<Match>, QueryError> {
-    let index = Index { reader, terms, node_type, n_nodes: reader.newest()?, n_max };
+    let index = Index { reader, terms, node_type, n_born: reader.n_born()?, n_max };
     let (candidates, rarities) = index.candidates()?;
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.0).collect();
     let words_of: HashMap<NodeKey, Words> = candidates.into_iter().collect();
-    let nodes = reader.found(&keys)?;
-    let bags: Vec<Bag> = nodes.iter().map(bag_of).collect();
-    let texts = nodes.iter().zip(&bags).map(|(node, bag)| weigh::Text {
+    let found = reader.found(&keys)?;
+    let bags: Vec<Bag> = found.iter().map(|(_, wording)| bag_of(wording)).collect();
+    let texts = found.iter().zip(&bags).map(|((node, _), bag)| weigh::Text {
         bag,
         has: words_of.get(&node.key).copied().unwrap_or_default(),
     });
@@ -80,14 +80,14 @@ pub(super) fn by_words(
         .zip(&rarities)
         .map(|(term, &rarity)| weigh::Sought { stem: term.word.as_deref().map(Stem::of), rarity });
     let relevance = weigh::relevance(&question.collect::<Vec<_>>(), &texts.collect::<Vec<_>>());
-    let matched = |((node, bag), relevance)| Match { node, bag, relevance };
-    let mut matches: Vec<Match> = nodes.into_iter().zip(bags).zip(relevance).map(matched).collect();
+    let matched = |(((node, _), bag), relevance)| Match { node, bag, relevance };
+    let mut matches: Vec<Match> = found.into_iter().zip(bags).zip(relevance).map(matched).collect();
     matches.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
     Ok(matches)
 }
 
-fn bag_of(node: &Found) -> Bag {
-    Bag::of(&[&node.label, &node.trail], &node.beginning)
+fn bag_of(wording: &Wording) -> Bag {
+    Bag::of(&[&wording.label, &wording.trail], &wording.beginning)
 }
 
 /// The index, for one question.
@@ -96,7 +96,7 @@ struct Index<'a> {
     terms: &'a [Term],
     node_type: Option<NodeType>,
     /// Nodes that there ever were.
-    n_nodes: u64,
+    n_born: u64,
     /// Nodes that are weighed.
     n_max: usize,
 }
@@ -199,7 +199,7 @@ impl Index<'_> {
     /// High for a word that few nodes have: its inverse document frequency. `keys` are the eldest
     /// of them.
     fn rarity(&self, keys: &[NodeKey]) -> f64 {
-        let n_nodes = self.n_nodes as f64;
+        let n_nodes = self.n_born as f64;
         let n_having = match keys.last() {
             // Among the nodes behind them it is as frequent.
             Some(last) if COMMON <= keys.len() => keys.len() as f64 * n_nodes / last.0 as f64,

@@ -233,9 +233,8 @@ fn lent(
 ) -> Result<Vec<(Found, f64)>, QueryError> {
     let lenders = rank::best(relevance, LENDERS_MAX);
     let keys: Vec<NodeKey> = lenders.iter().map(|&at| candidates[at].key).collect();
-    let mut behind = reader.behind(&keys, node_type)?;
-    let lent =
-        |(at, key): (usize, NodeKey)| Some((behind.remove(&key)?, rank::lend(relevance[at])));
+    let behind = reader.behind(&keys, node_type)?;
+    let lent = |(at, key): (usize, NodeKey)| Some((*behind.get(&key)?, rank::lend(relevance[at])));
     Ok(lenders.into_iter().zip(keys).filter_map(lent).collect())
 }
 

@@ -21,7 +21,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 pub(crate) use edges::Way;
-pub(crate) use found::{Age, Found};
+pub(crate) use found::{Age, Found, Wording};
 pub(crate) use history::Range;
 pub(crate) use pulse::Pulse;
 pub(crate) use summary::{FileSummary, Stats};

@@ -23,7 +23,8 @@ fn notes(n_notes: usize, said: impl Fn(usize) -> String) -> Reader {
 fn best(reader: &Reader, query: &str, n_max: usize) -> Vec<String> {
     let terms = words::rewrite(query).terms;
     let found = by_words(reader, &terms, None, n_max).unwrap();
-    found.into_iter().map(|it| it.node.label).collect()
+    let keys: Vec<NodeKey> = found.iter().map(|it| it.node.key).collect();
+    reader.found(&keys).unwrap().into_iter().map(|(_, wording)| wording.label).collect()
 }
 
 #[test]

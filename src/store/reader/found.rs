@@ -16,12 +16,17 @@ use crate::tree::NodeType;
 const BEGINNING_CHARS: u32 = 500;
 
 /// A node that full-text search found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Found {
     pub(crate) key: NodeKey,
     pub(crate) parent: Option<NodeKey>,
     pub(crate) is_heading: bool,
     pub(crate) heat: Heat,
+}
+
+/// Its words.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Wording {
     pub(crate) label: String,
     pub(crate) trail: String,
     /// The first 500 characters of its text.
@@ -57,7 +62,7 @@ macro_rules! of_type {
 
 impl Reader {
     /// Nodes that there ever were, removed ones included.
-    pub(crate) fn newest(&self) -> Result<u64, StoreError> {
+    pub(crate) fn n_born(&self) -> Result<u64, StoreError> {
         const NEWEST: &str = "SELECT ifnull(max(key), 0) FROM node";
         let newest: i64 = self
             .conn
@@ -128,7 +133,7 @@ impl Reader {
     }
 
     /// What ranking needs to know of those nodes, in that order.
-    pub(crate) fn found(&self, keys: &[NodeKey]) -> Result<Vec<Found>, StoreError> {
+    pub(crate) fn found(&self, keys: &[NodeKey]) -> Result<Vec<(Found, Wording)>, StoreError> {
         const FOUND: &str = "
             SELECT n.key, n.parent, n.node_type = 'heading',
                    ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0),
@@ -136,7 +141,12 @@ impl Reader {
               FROM json_each(?1) AS wanted
              CROSS JOIN node AS n ON n.key = wanted.value
               LEFT JOIN heat AS h ON h.node = n.key";
-        self.all(FOUND, params![list(keys), BEGINNING_CHARS], read_found).doing("read what matches")
+        let read = |row: &Row<'_>| {
+            let wording =
+                Wording { label: row.get(6)?, trail: row.get(7)?, beginning: row.get(8)? };
+            Ok((read_found(row)?, wording))
+        };
+        self.all(FOUND, params![list(keys), BEGINNING_CHARS], read).doing("read what matches")
     }
 
     /// What stands right behind each of those nodes and is no heading: below a heading, or next to
@@ -148,8 +158,7 @@ impl Reader {
     ) -> Result<HashMap<NodeKey, Found>, StoreError> {
         const BEHIND: &str = "
             SELECT n.key, n.parent, 0,
-                   ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0),
-                   n.label, n.trail, substr(n.content, 1, ?3), before.key
+                   ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0), before.key
               FROM json_each(?1) AS wanted
               JOIN node AS before ON before.key = wanted.value
               JOIN node AS n ON n.key = CASE before.node_type
@@ -164,8 +173,8 @@ impl Reader {
                    END
               LEFT JOIN heat AS h ON h.node = n.key
              WHERE n.node_type <> 'heading' AND (?2 IS NULL OR n.node_type = ?2)";
-        let params = params![list(keys), node_type.map(NodeType::as_str), BEGINNING_CHARS];
-        let read = |row: &Row<'_>| Ok((NodeKey(row.get(9)?), read_found(row)?));
+        let params = params![list(keys), node_type.map(NodeType::as_str)];
+        let read = |row: &Row<'_>| Ok((NodeKey(row.get(6)?), read_found(row)?));
         let rows = self.all(BEHIND, params, read).doing("read what stands behind")?;
         Ok(rows.into_iter().collect())
     }
@@ -189,8 +198,5 @@ fn read_found(row: &Row<'_>) -> rusqlite::Result<Found> {
         parent: row.get::<_, Option<i64>>(1)?.map(NodeKey),
         is_heading: row.get(2)?,
         heat: Heat { temperature: row.get(3)?, at: row.get(4)?, pinned: row.get(5)? },
-        label: row.get(6)?,
-        trail: row.get(7)?,
-        beginning: row.get(8)?,
     })
 }
