@@ -8,33 +8,55 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use xxhash_rust::xxh64::xxh64;
-
 use crate::grams::{self, Script};
 
 /// Pairs of a run of a script without spaces.
 const PAIRS_MAX: usize = 256;
-/// Endings by their last letter, the longest first.
-const fn endings(last: u8) -> &'static [&'static str] {
-    match last {
-        b's' => &["ations", "ments", "ings", "ions", "ies", "es", "s"],
-        b'n' => &["ation", "ion"],
-        b't' => &["ment"],
-        b'y' => &["ally", "ly", "y"],
-        b'g' => &["ing"],
-        b'd' => &["ed"],
-        b'l' => &["al"],
-        b'e' => &["e"],
-        _ => &[],
+/// Bytes of a text for each of its words, about.
+const BYTES_PER_WORD: usize = 5;
+/// Beginnings of a word that are kept, more than any ending has letters.
+const BEGINNINGS: usize = 8;
+/// Bytes of a word that an ending leaves at the least.
+const STEM_BYTES_MIN: usize = 4;
+
+/// An ending: the bytes of a word's last eight that it is about, and what they are.
+#[derive(Clone, Copy)]
+struct Ending {
+    mask: u64,
+    bytes: u64,
+    len: usize,
+}
+
+impl Ending {
+    const fn new(text: &str) -> Ending {
+        let mut ending = Ending { mask: 0, bytes: 0, len: text.len() };
+        let mut at = 0;
+        while at < text.len() {
+            ending.mask = ending.mask << 8 | 0xff;
+            ending.bytes = ending.bytes << 8 | text.as_bytes()[at] as u64;
+            at += 1;
+        }
+        ending
     }
 }
 
-/// Bytes of a text for each of its words, about.
-const BYTES_PER_WORD: usize = 5;
-/// Bytes of a word that count.
-const WORD_BYTES_MAX: usize = 64;
-/// Bytes of a word that an ending leaves at the least.
-const STEM_BYTES_MIN: usize = 4;
+/// Endings by their last letter, the longest first.
+const fn endings(last: u8) -> &'static [Ending] {
+    macro_rules! endings {
+        ($($text:literal)*) => { const { &[$(Ending::new($text)),*] } };
+    }
+    match last {
+        b's' => endings!["ations" "ments" "ings" "ions" "ies" "es" "s"],
+        b'n' => endings!["ation" "ion"],
+        b't' => endings!["ment"],
+        b'y' => endings!["ally" "ly" "y"],
+        b'g' => endings!["ing"],
+        b'd' => endings!["ed"],
+        b'l' => endings!["al"],
+        b'e' => endings!["e"],
+        _ => &[],
+    }
+}
 
 /// What the ending of a word leaves, in lower case, by hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,22 +65,84 @@ pub(super) struct Stem(u64);
 impl Stem {
     /// That of a word.
     pub(super) fn of(word: &str) -> Stem {
-        let mut lower = [0; WORD_BYTES_MAX];
-        if !word.is_ascii() {
-            let lower: String = word.chars().flat_map(char::to_lowercase).collect();
-            return Stem(xxh64(lower.as_bytes(), 0));
+        let mut spelled = Spelled::default();
+        if word.is_ascii() {
+            word.bytes().for_each(|it| spelled.push(it.to_ascii_lowercase()));
+            return spelled.stem();
         }
-        let word = &word.as_bytes()[..word.len().min(WORD_BYTES_MAX)];
-        let lower = &mut lower[..word.len()];
-        lower.copy_from_slice(word);
-        lower.make_ascii_lowercase();
-        let is_ending =
-            |it: &&&str| STEM_BYTES_MIN + it.len() <= lower.len() && lower.ends_with(it.as_bytes());
-        let endings = endings(lower.last().copied().unwrap_or_default());
-        let ending = endings.iter().find(is_ending).map_or(0, |it| it.len());
-        Stem(xxh64(&lower[..lower.len() - ending], 0))
+        let letters = word.chars().flat_map(char::to_lowercase);
+        Stem(letters.fold(Fnv::BASIS, |hash, it| hash.with(it as u32)).0)
     }
 }
+
+/// A hash that takes a few bytes well, one after the other: FNV-1a of 64 bits
+/// (draft-eastlake-fnv-21, §2).
+#[derive(Clone, Copy)]
+struct Fnv(u64);
+
+impl Fnv {
+    const BASIS: Fnv = Fnv(0xcbf2_9ce4_8422_2325);
+    const PRIME: u64 = 0x0100_0000_01b3;
+
+    fn with(self, value: u32) -> Fnv {
+        Fnv((self.0 ^ u64::from(value)).wrapping_mul(Fnv::PRIME))
+    }
+}
+
+/// A word of ASCII, as far as it was read.
+struct Spelled {
+    /// The hash of each of its last beginnings, by length.
+    hashes: [Fnv; BEGINNINGS],
+    /// That of all of it.
+    hash: Fnv,
+    len: usize,
+    /// Its last eight bytes.
+    tail: u64,
+}
+
+impl Default for Spelled {
+    fn default() -> Spelled {
+        Spelled { hashes: [Fnv::BASIS; BEGINNINGS], hash: Fnv::BASIS, len: 0, tail: 0 }
+    }
+}
+
+impl Spelled {
+    fn push(&mut self, lower: u8) {
+        self.hash = self.hash.with(lower.into());
+        self.len += 1;
+        self.hashes[self.len % BEGINNINGS] = self.hash;
+        self.tail = self.tail << 8 | u64::from(lower);
+    }
+
+    fn clear(&mut self) {
+        (self.hash, self.len, self.tail) = (Fnv::BASIS, 0, 0);
+    }
+
+    fn stem(&self) -> Stem {
+        let is_ending =
+            |it: &&Ending| STEM_BYTES_MIN + it.len <= self.len && self.tail & it.mask == it.bytes;
+        match endings(self.tail as u8).iter().find(is_ending) {
+            Some(ending) => Stem(self.hashes[(self.len - ending.len) % BEGINNINGS].0),
+            None => Stem(self.hash.0),
+        }
+    }
+}
+
+/// What a byte is in lower case: a letter or digit, or one of the next two.
+const LOWER: [u8; 256] = {
+    let mut lower = [BEYOND; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let is_word = (byte as u8).is_ascii_alphanumeric();
+        lower[byte] = if is_word { (byte as u8).to_ascii_lowercase() } else { GAP };
+        byte += 1;
+    }
+    lower
+};
+/// What stands between words.
+const GAP: u8 = 0;
+/// A part of a character beyond ASCII.
+const BEYOND: u8 = 255;
 
 /// What is known of stems.
 pub(super) type StemMap<T> = HashMap<Stem, T, BuildHasherDefault<AsItIs>>;
@@ -69,7 +153,7 @@ pub(super) struct AsItIs(u64);
 
 impl Hasher for AsItIs {
     fn write(&mut self, bytes: &[u8]) {
-        self.0 = xxh64(bytes, self.0);
+        self.0 = bytes.iter().fold(Fnv(self.0), |hash, &it| hash.with(it.into())).0;
     }
 
     fn write_u64(&mut self, hash: u64) {
@@ -111,6 +195,39 @@ impl Bag {
     }
 
     fn add(&mut self, text: &str) {
+        let mut word = Spelled::default();
+        let mut bytes = text.bytes().enumerate();
+        let mut begin = 0;
+        while let Some((at, byte)) = bytes.next() {
+            match LOWER[usize::from(byte)] {
+                GAP => {
+                    self.add_word(&mut word);
+                    begin = at + 1;
+                }
+                BEYOND => {
+                    // And what hangs together with it.
+                    let gap = bytes.find(|it| LOWER[usize::from(it.1)] == GAP);
+                    let end = gap.map_or(text.len(), |it| it.0);
+                    self.add_any(&text[begin..end]);
+                    word.clear();
+                    begin = end + 1;
+                }
+                lower => word.push(lower),
+            }
+        }
+        self.add_word(&mut word);
+    }
+
+    /// Adds a word, and begins the next one.
+    fn add_word(&mut self, word: &mut Spelled) {
+        if 0 < word.len {
+            self.stems.push(word.stem());
+            word.clear();
+        }
+    }
+
+    /// The same for text of any script.
+    fn add_any(&mut self, text: &str) {
         for segment in grams::segments(text) {
             match segment.script {
                 Script::Spaced => self.stems.push(Stem::of(segment.text)),
@@ -125,6 +242,8 @@ impl Bag {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -139,5 +258,28 @@ mod tests {
     #[test]
     fn scripts_without_spaces_have_their_pairs() {
         assert_eq!(Bag::of(&["Rust"], "日本語").text(), [Stem::of("日本"), Stem::of("本語")]);
+    }
+
+    #[test]
+    fn the_longest_ending_is_cut_that_leaves_four_letters() {
+        assert_eq!(Stem::of("migrations"), Stem::of("migr"));
+        assert_eq!(Stem::of("sections"), Stem::of("sect"));
+        assert_eq!(Stem::of("rations"), Stem::of("ration"));
+    }
+
+    #[test]
+    fn all_letters_of_a_long_word_count() {
+        let (one, other) = ("x".repeat(500) + "a", "x".repeat(500) + "b");
+        assert_ne!(Stem::of(&one), Stem::of(&other));
+        assert_eq!(Stem::of(&(one.clone() + "ing")), Stem::of(&(one + "ed")));
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_has_the_words_that_its_segments_are(text in "[a-zA-Z0-9 ,.é—日本語́\\PC]{0,60}") {
+            let mut segments = Bag::default();
+            segments.add_any(&text);
+            prop_assert_eq!(Bag::of(&[], &text), segments);
+        }
     }
 }

@@ -9,6 +9,8 @@
 //! Endings are cut roughly: for comparing texts of one answer with each other that is enough. This
 //! module does no IO, and takes time linear in the texts.
 
+use std::sync::LazyLock;
+
 use super::bag::{Bag, Stem, StemMap};
 use super::{rank, words};
 
@@ -23,96 +25,87 @@ const SATURATION: f64 = 1.2;
 /// How much of a section's length counts against it.
 const LENGTH_PART: f64 = 0.6;
 
-/// A word, by the order in which words were met.
+/// A word of the best sections, by the order in which words were met.
 type Word = usize;
 
 /// How alike each section is to the best ones, relative to the most alike; `None` when there are
 /// too few. `worth` is how well each matches.
 pub(super) fn likeness(sections: &[Vec<&Bag>], worth: &[f64]) -> Option<Vec<f64>> {
-    let mut bags = Sections::new();
-    for texts in sections {
-        bags.add(texts);
-    }
-    if bags.n_full < SECTIONS_MIN {
+    let length = |texts: &Vec<&Bag>| texts.iter().map(|it| it.text().len() as u32).sum();
+    let lengths: Vec<u32> = sections.iter().map(length).collect();
+    let mut best: Vec<usize> = (0..lengths.len()).filter(|&it| lengths[it] != 0).collect();
+    if best.len() < SECTIONS_MIN {
         return None;
     }
-    let subject = subject(&bags, worth);
+    best.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]));
+    best.truncate(BEST_MAX);
+    let counted = Counted::of(sections, &best, lengths);
+    let subject = counted.subject(&best, worth);
     let alike = (0..sections.len()).map(|section| {
-        bags.weighed(section).map(|(word, weight)| subject[word] * weight).sum::<f64>()
+        counted.weighed(section).map(|(word, weight)| subject[word] * weight).sum::<f64>()
     });
     Some(rank::normalized(alike.collect()))
 }
 
-/// What each word says of the subject, 0 for most.
-fn subject(bags: &Sections, worth: &[f64]) -> Vec<f64> {
-    let mut best: Vec<usize> = (0..worth.len()).filter(|&it| bags.lengths[it] != 0).collect();
-    best.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]));
-    best.truncate(BEST_MAX);
-    let mut said = vec![0.0; bags.n_sections.len()];
-    for section in best {
-        for (word, weight) in bags.weighed(section) {
-            said[word] += worth[section] * weight * bags.rarity(word);
-        }
-    }
-    let mut order: Vec<Word> = (0..said.len()).filter(|&it| 0.0 < said[it]).collect();
-    order.sort_by(|&a, &b| said[b].total_cmp(&said[a]));
-    let mut subject = vec![0.0; said.len()];
-    for &word in order.iter().take(WORDS_MAX) {
-        subject[word] = said[word];
-    }
-    subject
-}
+/// Letters, digits and function words, which say nothing by themselves.
+static SAY_NOTHING: LazyLock<StemMap<()>> = LazyLock::new(|| {
+    let letters = ('a'..='z').chain('0'..='9').map(|it| Stem::of(it.encode_utf8(&mut [0; 4])));
+    let function_words = words::FUNCTION_WORDS.iter().map(|it| Stem::of(it));
+    letters.chain(function_words).map(|it| (it, ())).collect()
+});
 
-/// The words of each section, counted.
-struct Sections {
-    /// Nothing for a word that says nothing by itself.
-    words: StemMap<Option<Word>>,
+/// What the sections have of the words that the best ones have.
+struct Counted {
     /// In how many sections each word is.
     n_sections: Vec<u32>,
     /// Each section's words, and how often it has them.
     counts: Vec<Vec<(Word, u32)>>,
-    /// Words of each section.
+    /// Words of each section, also others.
     lengths: Vec<u32>,
     /// Sections that have words at all.
     n_full: usize,
     n_words: u64,
 }
 
-impl Sections {
-    fn new() -> Sections {
-        let letters = ('a'..='z').chain('0'..='9').map(|it| Stem::of(it.encode_utf8(&mut [0; 4])));
-        let function_words = words::FUNCTION_WORDS.iter().map(|it| Stem::of(it));
-        Sections {
-            words: letters.chain(function_words).map(|it| (it, None)).collect(),
-            n_sections: Vec::new(),
-            counts: Vec::new(),
-            lengths: Vec::new(),
-            n_full: 0,
-            n_words: 0,
+impl Counted {
+    fn of(sections: &[Vec<&Bag>], best: &[usize], lengths: Vec<u32>) -> Counted {
+        let mut words: StemMap<Word> = StemMap::default();
+        let stems = best.iter().flat_map(|&it| &sections[it]).flat_map(|it| it.text());
+        for &stem in stems.filter(|it| !SAY_NOTHING.contains_key(it)) {
+            let next = words.len();
+            words.entry(stem).or_insert(next);
         }
+        let mut n_sections = vec![0; words.len()];
+        let count = |texts: &Vec<&Bag>| {
+            let stems = texts.iter().flat_map(|it| it.text());
+            let mut met: Vec<Word> = stems.filter_map(|it| words.get(it)).copied().collect();
+            met.sort_unstable();
+            met.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
+        };
+        let counts: Vec<Vec<(Word, u32)>> = sections.iter().map(count).collect();
+        for &(word, _) in counts.iter().flatten() {
+            n_sections[word] += 1;
+        }
+        let n_full = lengths.iter().filter(|&&it| it != 0).count();
+        let n_words = lengths.iter().copied().map(u64::from).sum();
+        Counted { n_sections, counts, lengths, n_full, n_words }
     }
 
-    fn add(&mut self, texts: &[&Bag]) {
-        let stems = texts.iter().flat_map(|it| it.text());
-        let mut met: Vec<Word> = Vec::new();
-        for &stem in stems {
-            let next = self.n_sections.len();
-            let word = *self.words.entry(stem).or_insert(Some(next));
-            if word == Some(next) {
-                self.n_sections.push(0);
+    /// What each word says of the subject, 0 for most.
+    fn subject(&self, best: &[usize], worth: &[f64]) -> Vec<f64> {
+        let mut said = vec![0.0; self.n_sections.len()];
+        for &section in best {
+            for (word, weight) in self.weighed(section) {
+                said[word] += worth[section] * weight * self.rarity(word);
             }
-            met.extend(word);
         }
-        met.sort_unstable();
-        let counts: Vec<(Word, u32)> =
-            met.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect();
-        for &(word, _) in &counts {
-            self.n_sections[word] += 1;
+        let mut order: Vec<Word> = (0..said.len()).filter(|&it| 0.0 < said[it]).collect();
+        order.sort_by(|&a, &b| said[b].total_cmp(&said[a]));
+        let mut subject = vec![0.0; said.len()];
+        for &word in order.iter().take(WORDS_MAX) {
+            subject[word] = said[word];
         }
-        self.n_full += usize::from(!met.is_empty());
-        self.n_words += met.len() as u64;
-        self.lengths.push(met.len() as u32);
-        self.counts.push(counts);
+        subject
     }
 
     /// A section's words with what its uses of them count.

@@ -22,8 +22,8 @@ use crate::tree::NodeType;
 const COMMON: usize = 1_000;
 /// Nodes that rarer words find, beside which common ones need not find any.
 const ENOUGH: usize = 20;
-/// Labels that are looked at for each node that is weighed, where many nodes have the same words.
-const LABELS_PER_NODE: usize = 4;
+/// Nodes that are looked for where common words find too many, for each that is weighed.
+const NEWEST_PER_NODE: usize = 2;
 
 /// A node that a question finds.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,10 +52,10 @@ pub(super) fn by_expression(
     let Some(ranked) = reader.matches(expression, node_type, n_max)? else { return Ok(None) };
     let keys: Vec<NodeKey> = ranked.iter().map(|it| it.0).collect();
     let relevance: HashMap<NodeKey, f64> = ranked.into_iter().collect();
-    let matched = |(node, wording): (Found, Wording)| {
-        Some(Match { node, bag: bag_of(&wording), relevance: *relevance.get(&node.key)? })
+    let matched = |(node, bag): (Found, Bag)| {
+        Some(Match { node, bag, relevance: *relevance.get(&node.key)? })
     };
-    Ok(Some(reader.found(&keys)?.into_iter().filter_map(matched).collect()))
+    Ok(Some(reader.found(&keys, bag_of)?.into_iter().filter_map(matched).collect()))
 }
 
 /// The nodes that have any of the words, at most `n_max` of those that share most, best first.
@@ -69,9 +69,8 @@ pub(super) fn by_words(
     let (candidates, rarities) = index.candidates()?;
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.0).collect();
     let words_of: HashMap<NodeKey, Words> = candidates.into_iter().collect();
-    let found = reader.found(&keys)?;
-    let bags: Vec<Bag> = found.iter().map(|(_, wording)| bag_of(wording)).collect();
-    let texts = found.iter().zip(&bags).map(|((node, _), bag)| weigh::Text {
+    let found = reader.found(&keys, bag_of)?;
+    let texts = found.iter().map(|(node, bag)| weigh::Text {
         bag,
         has: words_of.get(&node.key).copied().unwrap_or_default(),
     });
@@ -80,14 +79,14 @@ pub(super) fn by_words(
         .zip(&rarities)
         .map(|(term, &rarity)| weigh::Sought { stem: term.word.as_deref().map(Stem::of), rarity });
     let relevance = weigh::relevance(&question.collect::<Vec<_>>(), &texts.collect::<Vec<_>>());
-    let matched = |(((node, _), bag), relevance)| Match { node, bag, relevance };
-    let mut matches: Vec<Match> = found.into_iter().zip(bags).zip(relevance).map(matched).collect();
+    let matched = |((node, bag), relevance)| Match { node, bag, relevance };
+    let mut matches: Vec<Match> = found.into_iter().zip(relevance).map(matched).collect();
     matches.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
     Ok(matches)
 }
 
-fn bag_of(wording: &Wording) -> Bag {
-    Bag::of(&[&wording.label, &wording.trail], &wording.beginning)
+fn bag_of(wording: Wording<'_>) -> Bag {
+    Bag::of(&[wording.label, wording.trail], wording.beginning)
 }
 
 /// The index, for one question.
@@ -132,13 +131,14 @@ impl Index<'_> {
     /// Adds what common words find: nodes that have all of them, and labels that have one of them;
     /// the newest nodes, where that is not enough.
     fn and_common(&self, mut found: Having, common: &[usize]) -> Result<Having, QueryError> {
+        let n_max = NEWEST_PER_NODE * self.n_max;
         if 1 < common.len() {
             let texts: Vec<&str> = common.iter().map(|&it| self.terms[it].text.as_str()).collect();
             let all = common.iter().fold(0, |all, nth| all | 1 << nth);
-            found = merged(found, self.newest(&texts.join(" AND "), COMMON)?, all);
+            found = merged(found, self.newest(&texts.join(" AND "), n_max)?, all);
         }
         for &nth in common {
-            found = merged(found, self.newest(&self.in_label(1 << nth), COMMON)?, 1 << nth);
+            found = merged(found, self.newest(&self.in_label(1 << nth), n_max)?, 1 << nth);
         }
         if found.len() < self.enough() {
             for &nth in common {
@@ -158,7 +158,7 @@ impl Index<'_> {
             let mut last: Vec<_> = all.iter().copied().filter(|it| it.0 == least).collect();
             all.retain(|it| least < it.0);
             last.sort_unstable_by_key(|it| Reverse(it.1));
-            let mut labelled = self.newest(&self.in_label(words), LABELS_PER_NODE * self.n_max)?;
+            let mut labelled = self.newest(&self.in_label(words), NEWEST_PER_NODE * self.n_max)?;
             labelled.sort_unstable();
             let (first, rest): (Vec<_>, Vec<_>) =
                 last.into_iter().partition(|it| labelled.binary_search(&it.1).is_ok());

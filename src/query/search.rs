@@ -15,9 +15,7 @@ use crate::store::reader::{Found, Head, Reader};
 use crate::tree::NodeType;
 
 /// Nodes that are ranked; what matches worse is never looked at.
-const CANDIDATES_MAX: usize = 150;
-/// Nodes whose words say what else a question is about.
-const TEACHERS_MAX: usize = 100;
+const CANDIDATES_MAX: usize = 200;
 /// Hits that lend to what stands behind them.
 const LENDERS_MAX: usize = 5;
 /// Words of a question; fewer than these name a thing, and nothing is asked about it.
@@ -190,11 +188,7 @@ fn found(reader: &Reader, asked: &Asked, ask: &Search<'_>) -> Result<Ranked, Que
     let attended = reader.attended()?;
     let mut candidates: Vec<Candidate<'_>> = matches
         .iter()
-        .enumerate()
-        .map(|(nth, it)| {
-            let bag = (nth < TEACHERS_MAX).then_some(&it.bag);
-            candidate(&it.node, it.relevance, bag, attended)
-        })
+        .map(|it| candidate(&it.node, it.relevance, Some(&it.bag), attended))
         .collect();
     let mut relevance = rank::relevance(&candidates);
     if are_of_words && QUESTION_WORDS_MIN <= asked.marks.len() {

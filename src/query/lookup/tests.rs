@@ -24,7 +24,8 @@ fn best(reader: &Reader, query: &str, n_max: usize) -> Vec<String> {
     let terms = words::rewrite(query).terms;
     let found = by_words(reader, &terms, None, n_max).unwrap();
     let keys: Vec<NodeKey> = found.iter().map(|it| it.node.key).collect();
-    reader.found(&keys).unwrap().into_iter().map(|(_, wording)| wording.label).collect()
+    let labels = reader.found(&keys, |wording| wording.label.to_owned()).unwrap();
+    labels.into_iter().map(|(_, label)| label).collect()
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::store::{Doing, NodeKey, StoreError};
 use crate::tree::NodeType;
 
 /// Characters of a text that are read to rank it.
-const BEGINNING_CHARS: u32 = 500;
+const BEGINNING_CHARS: usize = 400;
 
 /// A node that full-text search found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,13 +24,24 @@ pub(crate) struct Found {
     pub(crate) heat: Heat,
 }
 
-/// Its words.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Wording {
-    pub(crate) label: String,
-    pub(crate) trail: String,
-    /// The first 500 characters of its text.
-    pub(crate) beginning: String,
+/// Its words, as they stand in the row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Wording<'a> {
+    pub(crate) label: &'a str,
+    pub(crate) trail: &'a str,
+    /// The first 400 characters of its text.
+    pub(crate) beginning: &'a str,
+}
+
+impl<'a> Wording<'a> {
+    fn new(label: &'a str, trail: &'a str, content: &'a str) -> Wording<'a> {
+        // No text of so few bytes has more characters.
+        let end = match content.len() <= BEGINNING_CHARS {
+            true => content.len(),
+            false => content.char_indices().nth(BEGINNING_CHARS).map_or(content.len(), |it| it.0),
+        };
+        Wording { label, trail, beginning: &content[..end] }
+    }
 }
 
 /// In which order nodes are found.
@@ -81,8 +92,8 @@ impl Reader {
         age: Age,
         n_max: usize,
     ) -> Result<Option<Vec<NodeKey>>, StoreError> {
-        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
         let (n_max, of_type) = (limit(n_max), node_type.map(NodeType::as_str));
+        let read = |row: &Row<'_>| row.get(0).map(NodeKey);
         parsed(match (of_type, age) {
             (None, Age::EldestFirst) => {
                 self.all(having!("", "ASC"), params![expression, n_max], read)
@@ -132,21 +143,24 @@ impl Reader {
         })
     }
 
-    /// What ranking needs to know of those nodes, in that order.
-    pub(crate) fn found(&self, keys: &[NodeKey]) -> Result<Vec<(Found, Wording)>, StoreError> {
+    /// What ranking needs to know of those nodes, in that order, and what `words` makes of theirs.
+    pub(crate) fn found<T>(
+        &self,
+        keys: &[NodeKey],
+        words: impl Fn(Wording<'_>) -> T,
+    ) -> Result<Vec<(Found, T)>, StoreError> {
         const FOUND: &str = "
             SELECT n.key, n.parent, n.node_type = 'heading',
                    ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0),
-                   n.label, n.trail, substr(n.content, 1, ?2)
+                   n.label, n.trail, n.content
               FROM json_each(?1) AS wanted
              CROSS JOIN node AS n ON n.key = wanted.value
               LEFT JOIN heat AS h ON h.node = n.key";
         let read = |row: &Row<'_>| {
-            let wording =
-                Wording { label: row.get(6)?, trail: row.get(7)?, beginning: row.get(8)? };
-            Ok((read_found(row)?, wording))
+            let text = |column: usize| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_str()?);
+            Ok((read_found(row)?, words(Wording::new(text(6)?, text(7)?, text(8)?))))
         };
-        self.all(FOUND, params![list(keys), BEGINNING_CHARS], read).doing("read what matches")
+        self.all(FOUND, [list(keys)], read).doing("read what matches")
     }
 
     /// What stands right behind each of those nodes and is no heading: below a heading, or next to
