@@ -20,7 +20,7 @@ use crate::heat::{LiveRates, Rates};
 use crate::query::{self, QueryError};
 use crate::rollback::{self, After, Rolled};
 use crate::store::reader::Reader;
-use crate::store::{IfMissing, Leases, Readers, Root, StoreError, Warmer, Writer};
+use crate::store::{IfMissing, Leases, Log, Readers, Root, StoreError, Warmer, Writer};
 use crate::workspace::{Live, Reload, Workspace, WorkspaceError};
 
 pub use voice::{ForgetMode, WriteMode};
@@ -152,10 +152,15 @@ impl Memory {
         clock: Clock,
     ) -> Result<Memory, Error> {
         let writer = Writer::open(path, if_missing)?;
-        let warmer = Arc::new(Warmer::open(path)?);
+        let warmer = Arc::new(Warmer::open(path, writer.log())?);
         let readers = Arc::new(Readers::open(path)?);
         let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
         Ok(Memory { clock, live, workspace, rates, readers, warmer, writer })
+    }
+
+    /// The log of what was written, which grows until somebody copies it into the file.
+    pub(crate) fn log(&self) -> &Log {
+        self.writer.log()
     }
 
     /// Makes the memory what the folder or file at `path` (absolute) says now, in one snapshot.

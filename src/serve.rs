@@ -6,6 +6,7 @@
 //! threads of HTTP connections, whose end is waited for without a handle of each.
 
 pub(crate) mod aside;
+pub(crate) mod checkpoint;
 mod crew;
 pub(crate) mod heat;
 #[cfg(feature = "http")]

@@ -6,6 +6,7 @@
 //! nothing.
 
 mod batch;
+mod checkpoint;
 pub(crate) mod doctor;
 mod files;
 mod gc;
@@ -31,6 +32,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
+pub(crate) use checkpoint::Log;
 pub(crate) use gc::{Collected, Keep, Mode};
 pub(crate) use history::{Change, Moment, Side, Snapshots};
 pub(crate) use lease::{Claim, Leases};

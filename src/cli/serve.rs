@@ -23,7 +23,7 @@ use crate::mcp::{Bell, Hub, PAGE_ROWS_MAX, Seal, Server};
 use crate::memory::Memory;
 use crate::serve::aside::Aside;
 use crate::serve::rescan::{Rescan, Settings};
-use crate::serve::{Background, Interrupts, Stop, heat, notify, sessions, stdio};
+use crate::serve::{Background, Interrupts, Stop, checkpoint, heat, notify, sessions, stdio};
 use crate::sessions::{Door, Keeping, Registry};
 use crate::store::IfMissing;
 use crate::workspace::{Live, Workspace};
@@ -108,7 +108,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         },
         hub,
     });
-    let mut background = vec![cooling(&server), notifying(&server)];
+    let mut background = vec![cooling(&server), notifying(&server), copying(&server)];
     if keeping == Keeping::News {
         let flush_interval = workspace.config.server.sessions.flush_interval;
         background.push(remembering(&server, flush_interval));
@@ -163,6 +163,13 @@ fn cooling(server: &Arc<Server<Tools>>) -> Background {
     let server = Arc::clone(server);
     let work = move |stop: &Stop| heat::run(&server.surface.memory, &server.surface.bell, stop);
     Background { name: "heat", work: Box::new(work) }
+}
+
+/// Copies a long log into the database.
+fn copying(server: &Arc<Server<Tools>>) -> Background {
+    let server = Arc::clone(server);
+    let work = move |stop: &Stop| checkpoint::run(server.surface.memory.log(), stop);
+    Background { name: "checkpoint", work: Box::new(work) }
 }
 
 /// Tells clients of the resources that they subscribed to and that changed.

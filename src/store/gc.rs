@@ -81,6 +81,7 @@ impl Writer {
     pub(crate) fn scrub(&self) -> Result<bool, StoreError> {
         const MERGE: &str = "INSERT INTO node_fts (node_fts) VALUES ('optimize')";
         const EMPTY_LOG: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let _kept = self.log().keep();
         let mut conn = self.lock();
         conn.execute(MERGE, []).doing("merge the full-text index")?;
         // The copy that is made on the way is as large as the memory, which is too much for RAM.

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 
 pub(crate) use told::{ColdNode, Offer};
 
-use super::{Doing, NodeKey, StoreError, pragma};
+use super::{Doing, Log, NodeKey, StoreError, pragma};
 use crate::clock::Millis;
 use crate::heat::{Elapsed, Heat};
 
@@ -56,8 +56,9 @@ pub(crate) struct Warmth {
 
 impl Warmer {
     /// Opens the connection; the memory must exist.
-    pub(crate) fn open(path: &Path) -> Result<Warmer, StoreError> {
-        let conn = pragma::open_beside(path, BUSY_WAIT)?;
+    pub(crate) fn open(path: &Path, log: &Log) -> Result<Warmer, StoreError> {
+        let mut conn = pragma::open_beside(path, BUSY_WAIT)?;
+        log.hear(&mut conn)?;
         let cold = told::Cold::default();
         let state = Mutex::new(State { conn, waiting: Vec::new(), cold });
         // Seeded at random, and never twice alike.

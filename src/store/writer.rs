@@ -1,17 +1,18 @@
 //! The one connection of this process that writes.
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::whereabouts::Whereabouts;
-use super::{Batch, Counts, Doing, FileRow, IfMissing, Root, RootId, StoreError, files, pragma};
+use super::{Batch, Counts, Doing, FileRow, IfMissing, Log, Root, RootId, StoreError, files, pragma};
 use crate::clock::Millis;
 
 /// The writing connection, behind a mutex.
 pub(crate) struct Writer {
     conn: Mutex<Connection>,
+    log: Arc<Log>,
     whereabouts: Whereabouts,
 }
 
@@ -26,8 +27,15 @@ pub(crate) struct Commit {
 impl Writer {
     /// Opens the database, bringing its schema up to date.
     pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
-        let conn = pragma::open_writer(path, if_missing)?;
-        Ok(Writer { conn: Mutex::new(conn), whereabouts: Whereabouts::of(path) })
+        let mut conn = pragma::open_writer(path, if_missing)?;
+        let log = Log::of(path);
+        log.hear(&mut conn)?;
+        Ok(Writer { conn: Mutex::new(conn), log, whereabouts: Whereabouts::of(path) })
+    }
+
+    /// The log that its commits make longer.
+    pub(crate) fn log(&self) -> &Arc<Log> {
+        &self.log
     }
 
     /// Refuses when the file was deleted or replaced since it was opened.

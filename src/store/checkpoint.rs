@@ -1,0 +1,74 @@
+//! When the write-ahead log is copied into the database.
+//!
+//! SQLite has the commit do it that finds the log long, and whoever waits for that commit waits for
+//! the disk. So a commit only rings here, and somebody beside those who are waited for copies the
+//! log ([`Log::copy`]). Where nobody does, the commit that finds it very long copies it after all.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use rusqlite::Connection;
+
+use super::{Doing, StoreError, pragma};
+
+/// Pages of a log that is worth copying; each time, the next commit waits for the disk once.
+const LONG_PAGES: i32 = 4_000;
+
+/// Pages of a log that does not wait for anybody.
+const TOO_LONG_PAGES: i32 = 16_000;
+
+/// The write-ahead log of a memory.
+pub(crate) struct Log {
+    path: PathBuf,
+    /// Held while it is copied, since two cannot.
+    copying: Mutex<()>,
+    ring: Sender<()>,
+    rung: Receiver<()>,
+}
+
+impl Log {
+    /// That of the memory at `path`.
+    pub(super) fn of(path: &Path) -> Arc<Log> {
+        let (ring, rung) = bounded(1);
+        Arc::new(Log { path: path.to_owned(), copying: Mutex::default(), ring, rung })
+    }
+
+    /// Has the connection's commits ring when the log is long, in place of copying it.
+    pub(super) fn hear(&self, conn: &mut Connection) -> Result<(), StoreError> {
+        let ring = self.ring.clone();
+        conn.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, n_pages: i32| {
+            if LONG_PAGES <= n_pages {
+                // A second one while the first waits says nothing new.
+                let _ = ring.try_send(());
+            }
+            if TOO_LONG_PAGES <= n_pages {
+                // The commit is done; another commit copies what this one cannot.
+                let _ = log.checkpoint();
+            }
+            Ok(())
+        }))
+        .doing("watch the log")
+    }
+
+    /// One message when the log is long.
+    pub(crate) fn rung(&self) -> &Receiver<()> {
+        &self.rung
+    }
+
+    /// Copies what no reader needs any more. Whoever reads or writes meanwhile does not wait.
+    pub(crate) fn copy(&self) -> Result<(), StoreError> {
+        let _copying = self.keep();
+        let conn = pragma::open_existing(&self.path, "open the database")?;
+        conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).doing("copy the log")
+    }
+
+    /// Keeps others of this process from copying it.
+    pub(super) fn keep(&self) -> MutexGuard<'_, ()> {
+        // What it guards is in the file, and whole at every instant.
+        self.copying.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

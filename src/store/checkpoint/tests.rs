@@ -1,0 +1,85 @@
+//! Who copies the log, and when.
+
+use std::path::Path;
+
+use super::*;
+use crate::store::{IfMissing, Writer};
+
+/// Pages of each write.
+const PAGES: i32 = 500;
+
+/// A memory, and its path.
+fn memory() -> (tempfile::TempDir, PathBuf, Writer) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    writer.lock().execute_batch("CREATE TABLE ballast (bytes BLOB)").unwrap();
+    (dir, path, writer)
+}
+
+/// Writes so many pages, a few at a time; whether the log was long meanwhile.
+fn write(writer: &Writer, n_pages: i32) -> bool {
+    const WRITE: &str = "INSERT INTO ballast VALUES (zeroblob(4096 * ?1))";
+    for _ in 0..n_pages / PAGES {
+        writer.lock().execute(WRITE, [PAGES]).unwrap();
+    }
+    writer.log().rung().try_recv().is_ok()
+}
+
+/// Pages of the file itself, without the log.
+fn copied(path: &Path) -> i32 {
+    (std::fs::metadata(path).unwrap().len() / 4096).try_into().unwrap()
+}
+
+#[test]
+fn a_long_log_waits_for_whoever_copies_it() {
+    let (_dir, path, writer) = memory();
+    assert!(!write(&writer, LONG_PAGES / 2));
+    assert!(write(&writer, LONG_PAGES));
+    assert!(copied(&path) < PAGES);
+    writer.log().copy().unwrap();
+    assert!(LONG_PAGES < copied(&path));
+    // It begins anew.
+    assert!(!write(&writer, LONG_PAGES / 2));
+}
+
+#[test]
+fn a_very_long_log_waits_for_nobody() {
+    let (_dir, path, writer) = memory();
+    assert!(write(&writer, TOO_LONG_PAGES + PAGES));
+    assert!(TOO_LONG_PAGES <= copied(&path));
+}
+
+#[test]
+fn what_a_reader_needs_is_copied_when_it_has_gone() {
+    let (_dir, path, writer) = memory();
+    let reader = pragma::open_reader(&path).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM ballast").unwrap();
+    assert!(write(&writer, LONG_PAGES + PAGES));
+    writer.log().copy().unwrap();
+    assert!(copied(&path) < PAGES);
+    drop(reader);
+    assert!(write(&writer, PAGES), "the log is still long");
+    writer.log().copy().unwrap();
+    assert!(LONG_PAGES < copied(&path));
+}
+
+#[test]
+fn whoever_empties_the_log_is_not_kept_from_it() {
+    let (_dir, _path, writer) = memory();
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                writer.log().copy().unwrap();
+            }
+        });
+        for _ in 0..4 {
+            write(&writer, PAGES);
+            let could = writer.scrub();
+            is_over.store(!matches!(could, Ok(true)), std::sync::atomic::Ordering::Relaxed);
+            assert!(could.unwrap());
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
