@@ -20,7 +20,6 @@ pub(crate) fn forget_references(path: &Path) {
          DROP TABLE tombstone;
          ALTER TABLE file DROP COLUMN gone;
          DROP TRIGGER heat_rearm;
-         DROP TRIGGER heat_moved;
          DROP INDEX heat_to_announce;
          ALTER TABLE heat DROP COLUMN full_at;
          ALTER TABLE heat DROP COLUMN announced;

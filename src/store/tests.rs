@@ -82,6 +82,7 @@ fn shipped_migrations_never_change() {
             "a671678fd2e31da2",
             "e50fde7bcc0e46c8",
             "aad382f60bd70d45",
+            "242aedeacbf1a388",
         ]
     "#]]
     .assert_debug_eq(&hashes);

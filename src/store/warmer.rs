@@ -198,8 +198,8 @@ fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
 fn write(conn: &mut Connection, warmth: &[Warmth]) -> Result<(), StoreError> {
     const WARM: &str = "
         UPDATE heat
-           SET temperature = ?2, at = ?3, full_at = ?4,
-               access_count = access_count + 1, accessed_at = ?5
+           SET temperature = ?2, at = ?3,
+               access_count = access_count + 1, accessed_at = ?4
          WHERE node = ?1";
     let tx = begin(conn, "begin to warm nodes")?;
     let attended = attended(&tx)?;
@@ -207,7 +207,7 @@ fn write(conn: &mut Connection, warmth: &[Warmth]) -> Result<(), StoreError> {
         // The node may be gone by now.
         let Some(heat) = heat(&tx, *node)? else { continue };
         let warmed = heat.warmed(*by, attended);
-        let row = params![node.0, warmed.temperature, warmed.at, warmed.full_at(), at.0];
+        let row = params![node.0, warmed.temperature, warmed.at, at.0];
         tx.prepare_cached(WARM).and_then(|mut it| it.execute(row)).doing("warm a node")?;
     }
     tx.commit().doing("commit temperatures")

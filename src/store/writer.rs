@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::whereabouts::Whereabouts;
-use super::{Batch, Counts, Doing, FileRow, IfMissing, Log, Root, RootId, StoreError, files, pragma};
+use super::{
+    Batch, Counts, Doing, FileRow, IfMissing, Log, Root, RootId, StoreError, files, pragma,
+};
 use crate::clock::Millis;
 
 /// The writing connection, behind a mutex.

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::*;
 use crate::clock::{Clock, Millis};
 use crate::heat::{BIRTH, Pace};
-use crate::store::{Batch, IfMissing, StoreError};
+use crate::store::{Batch, ColdNode, IfMissing, StoreError};
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
@@ -242,8 +242,8 @@ fn a_node_read_three_days_ago_is_no_colder_than_one_never_read() {
     }
 }
 
-#[test]
-fn a_tick_over_100_000_nodes_writes_a_few_pages() {
+/// A memory of 100,000 nodes.
+fn hundred_thousand() -> (Desk, Memory) {
     const NODES: &str = "
         WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 100000)
         INSERT INTO node (key, id, position, node_type, format, token_count, content_hash, label,
@@ -256,28 +256,72 @@ fn a_tick_over_100_000_nodes_writes_a_few_pages() {
     desk.run("DROP TRIGGER node_fts_insert", []);
     desk.run(NODES, []);
     desk.run(HEAT, [crate::heat::Heat::birth(0).full_at()]);
-    let pages = || {
-        let conn = Connection::open(desk.db()).unwrap();
-        let pages: (i64, i64, i64) = conn
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })
-            .unwrap();
-        assert_eq!(pages.0, 0, "the log is in use");
-        pages
-    };
-    pages();
-    let log = desk.db().with_extension("db-wal");
-    let log_pages = || std::fs::metadata(&log).unwrap().len() / 4096;
+    (desk, memory)
+}
+
+/// Copies the log, so that it begins anew.
+fn empty_log(desk: &Desk) {
+    let conn = Connection::open(desk.db()).unwrap();
+    let is_busy: bool =
+        conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
+    assert!(!is_busy, "the log is in use");
+}
+
+fn log_pages(desk: &Desk) -> u64 {
+    std::fs::metadata(desk.db().with_extension("db-wal")).unwrap().len() / 4096
+}
+
+#[test]
+fn a_tick_over_100_000_nodes_writes_a_few_pages() {
+    let (desk, memory) = hundred_thousand();
     // All of them stay warm, then all of them go cold.
     for hours in [1, 48] {
-        pages();
+        empty_log(&desk);
         cool(&desk, &memory, hours);
-        assert!((1..=4).contains(&log_pages()), "{} pages in {hours} hours", log_pages());
+        let n_pages = log_pages(&desk);
+        assert!((1..=4).contains(&n_pages), "{n_pages} pages in {hours} hours");
     }
     // Telling of 50 writes a few more.
     assert_eq!(told(&memory).len(), 50);
-    assert!(log_pages() < 40, "{} pages", log_pages());
+    assert!(log_pages(&desk) < 40, "{} pages", log_pages(&desk));
+}
+
+#[test]
+fn being_read_writes_a_page_for_each_node_and_no_index() {
+    let (desk, memory) = hundred_thousand();
+    let warm = |nth: i64| {
+        empty_log(&desk);
+        memory.warm((1..=20).map(|it| (NodeKey(it * 4_000 + nth), Attention::Glanced)).collect());
+        log_pages(&desk)
+    };
+    assert!((20..=24).contains(&warm(0)), "{} pages", log_pages(&desk));
+    assert!((20..=24).contains(&warm(1)), "{} pages", log_pages(&desk));
+}
+
+#[test]
+fn what_was_read_is_told_of_when_it_is_cold_and_not_before() {
+    let (desk, memory) = hundred_thousand();
+    desk.run("DELETE FROM heat WHERE 3000 < node", []);
+    memory.set_rates(Rates { notify_max: 700, ..Rates::default() });
+    // All but every third, later ones more.
+    for nth in (0..3_000).filter(|it| it % 3 != 0) {
+        let times = 1 + nth as usize / 1_000;
+        memory.warm(vec![(NodeKey(nth + 1), Attention::Read); times]);
+    }
+    let mut told_of = Vec::new();
+    for _ in 0..60 {
+        cool(&desk, &memory, 1);
+        let Some(offer) = memory.cold_nodes().unwrap() else { continue };
+        let is_cold = |it: &ColdNode| it.temperature < memory.rates().line();
+        assert!(offer.nodes().iter().all(is_cold), "{:?}", offer.nodes());
+        told_of.extend(offer.nodes().iter().map(|it| it.key.0));
+        offer.confirm(memory.clock().now()).unwrap();
+    }
+    let (unread, read) = told_of.split_at(1_000);
+    assert!(unread.iter().all(|it| it % 3 == 1), "{unread:?}");
+    assert!(read.is_sorted_by_key(|it| it / 1_000), "{read:?}");
+    told_of.sort_unstable();
+    assert_eq!(told_of, (1..=3_000).collect::<Vec<_>>(), "each once");
 }
 
 #[test]

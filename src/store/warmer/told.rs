@@ -80,7 +80,7 @@ impl Warmer {
         if !state.cold.told.is_empty() {
             return Ok(None);
         }
-        if cold_nodes(&state.conn, rates, now)?.is_empty() {
+        if cold_nodes(&mut state.conn, rates, now)?.is_empty() {
             state.cold.is_armed = false;
             return Ok(None);
         }
@@ -89,7 +89,7 @@ impl Warmer {
             return Ok(None);
         }
         // Looked for again: another server may have told of them just now.
-        let nodes = cold_nodes(&state.conn, rates, now)?;
+        let nodes = cold_nodes(&mut state.conn, rates, now)?;
         state.cold.is_armed = false;
         state.cold.is_offered = true;
         drop(state);
@@ -170,10 +170,65 @@ fn note(conn: &mut Connection, told: &[Told]) -> Result<(), StoreError> {
     tx.commit().doing("commit cold nodes")
 }
 
-fn cold_nodes(conn: &Connection, rates: &Rates, now: Millis) -> Result<Vec<ColdNode>, StoreError> {
+/// The first cold nodes that nobody was told of; none while another process writes.
+fn cold_nodes(
+    conn: &mut Connection,
+    rates: &Rates,
+    now: Millis,
+) -> Result<Vec<ColdNode>, StoreError> {
+    loop {
+        let found = candidates(conn, rates, now, rates.notify_max)?;
+        if !found.iter().any(Candidate::is_late) {
+            return Ok(found.into_iter().map(|it| it.node).collect());
+        }
+        let mut late = candidates(conn, rates, now, rates.notify_max.max(LATE_MAX))?;
+        late.retain(Candidate::is_late);
+        if !unless_busy(correct(conn, &late))? {
+            return Ok(Vec::new());
+        }
+    }
+}
+
+/// Rows that are corrected in one transaction.
+const LATE_MAX: u32 = 1_000;
+
+/// What may be cold.
+struct Candidate {
+    node: ColdNode,
+    heat: Heat,
+    full_at: f64,
+}
+
+impl Candidate {
+    /// Whether it becomes cold later than its row says, since it was read.
+    fn is_late(&self) -> bool {
+        self.heat.full_at() != self.full_at
+    }
+}
+
+fn correct(conn: &mut Connection, late: &[Candidate]) -> Result<(), StoreError> {
+    const SET: &str = "UPDATE heat SET full_at = ?2 WHERE node = ?1";
+    let tx = begin(conn, "begin to work out temperatures")?;
+    for Candidate { node, .. } in late {
+        // It may have been read, or be gone, by now.
+        let Some(heat) = heat(&tx, node.key)? else { continue };
+        tx.prepare_cached(SET)
+            .and_then(|mut it| it.execute(params![node.key.0, heat.full_at()]))
+            .doing("work out a temperature")?;
+    }
+    tx.commit().doing("commit temperatures")
+}
+
+/// The first of those whose rows say that they are cold, and of whom nobody was told.
+fn candidates(
+    conn: &Connection,
+    rates: &Rates,
+    now: Millis,
+    n_max: u32,
+) -> Result<Vec<Candidate>, StoreError> {
     const ATTENDED: &str = "SELECT attended FROM memory";
     const COLD: &str = "
-        SELECT heat.node, node.id, node.label, file.path, heat.temperature, heat.at
+        SELECT heat.node, node.id, node.label, file.path, heat.temperature, heat.at, heat.full_at
           FROM heat INDEXED BY heat_to_announce
           JOIN node ON node.key = heat.node
           LEFT JOIN file ON file.id = node.file
@@ -185,20 +240,19 @@ fn cold_nodes(conn: &Connection, rates: &Rates, now: Millis) -> Result<Vec<ColdN
         conn.query_row(ATTENDED, [], |row| row.get(0)).doing("read the memory clock")?;
     let read = |row: &Row<'_>| {
         let heat = Heat { temperature: row.get(4)?, at: row.get(5)?, pinned: false };
-        Ok(ColdNode {
+        let node = ColdNode {
             key: NodeKey(row.get(0)?),
             id: row.get(1)?,
             label: row.get(2)?,
             file: row.get(3)?,
             temperature: heat.now(attended),
-        })
+        };
+        Ok(Candidate { node, heat, full_at: row.get(6)? })
     };
     // Told this short ago. What seems to have been told later was told by another clock.
     let since = now.0.saturating_sub(rates.notify_ttl_ms.max(0)).saturating_add(1);
     let before = cold_before(rates.line(), attended);
     conn.prepare_cached(COLD)
-        .and_then(|mut it| {
-            it.query_map(params![before, since, now.0, rates.notify_max], read)?.collect()
-        })
+        .and_then(|mut it| it.query_map(params![before, since, now.0, n_max], read)?.collect())
         .doing("look for cold nodes")
 }
