@@ -84,7 +84,7 @@
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
 //!   stdout; `serve::http`: sockets of our own, since server libraries set no bounds where bounds
 //!   are the point; `serve::rescan` keeps the source folder compiled, `serve::notify` tells
-//!   clients what changed.
+//!   clients what changed, `serve::checkpoint` copies the log into the file.
 //! - `cli`: one module a command; `cli::setup` edits the settings of other programs as text, and
 //!   undoes it. Without the feature `html`, files of HTML are known and not read.
 //!

@@ -32,17 +32,24 @@ pub(crate) struct Figure {
     pub(crate) what: String,
     pub(crate) unit: &'static str,
     pub(crate) value: f64,
+    /// What it stands beside.
     pub(crate) floor: Option<f64>,
+    /// What of it any program would take.
+    pub(crate) least: Option<f64>,
     pub(crate) bound: Bound,
 }
 
 impl Figure {
     pub(crate) fn new(what: &str, unit: &'static str, value: f64) -> Figure {
-        Figure { what: what.to_owned(), unit, value, floor: None, bound: NONE }
+        Figure { what: what.to_owned(), unit, value, floor: None, least: None, bound: NONE }
     }
 
     pub(crate) fn beside(self, floor: f64) -> Figure {
         Figure { floor: Some(floor), ..self }
+    }
+
+    pub(crate) fn at_least(self, least: f64) -> Figure {
+        Figure { least: Some(least), ..self }
     }
 
     pub(crate) fn within(self, bound: Bound) -> Figure {
@@ -107,7 +114,9 @@ impl Table {
         let (ratio, bound) = (figure.ratio(), figure.bound_text(size));
         let holds = figure.holds(size);
         let text = |it: Option<f64>| it.map_or(String::new(), short);
-        let verdict = verdict(holds);
+        let share = figure.least.filter(|_| holds == Some(false)).map(|it| 100.0 * it / value);
+        let share = share.map_or(String::new(), |it| format!(", {it:.0} % is the floor's"));
+        let verdict = verdict(holds).to_owned() + &share;
         let line = format!(
             "{what:<44} {unit:>5} {:>10} {:>10} {:>6} {bound:>10}  {verdict}",
             short(*value),
@@ -118,7 +127,7 @@ impl Table {
         self.count(holds, format!("{what}, {of}"));
         self.kept.push(json!({
             "of": of, "what": what, "unit": unit, "figure": value, "floor": floor, "ratio": ratio,
-            "bound": bound, "holds": holds,
+            "least": figure.least, "bound": bound, "holds": holds,
         }));
         Ok(())
     }

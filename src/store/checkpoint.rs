@@ -16,7 +16,7 @@ use super::{Doing, StoreError, pragma};
 const LONG_PAGES: i32 = 4_000;
 
 /// Pages of a log that does not wait for anybody.
-const TOO_LONG_PAGES: i32 = 16_000;
+const TOO_LONG_PAGES: i32 = 8_000;
 
 /// The write-ahead log of a memory.
 pub(crate) struct Log {
