@@ -8,8 +8,8 @@
 //!
 //! A node that cools is therefore on the one curve `exp((full_at - reading) / FADE_MS)`, shifted by
 //! [`Heat::full_at`], and is below a line when `full_at` is less than [`cold_before`]: an index on
-//! that one number finds what crossed any line. Warming never makes it less, so that what is noted of
-//! it may be a bound.
+//! that one number finds what crossed any line. Warming never makes it less, so that what is noted
+//! of it may be a bound.
 //!
 //! Every function is total: whatever is stored or asked, a temperature lies within [0, 1] and a
 //! score is finite.
