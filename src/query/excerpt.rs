@@ -8,7 +8,7 @@ use crate::text;
 use crate::tokens;
 
 /// Characters of a snippet.
-const SNIPPET_CHARS: usize = 200;
+const SNIPPET_CHARS: usize = 140;
 /// Characters before the first word that was looked for.
 const LEAD_CHARS: usize = 40;
 /// Bytes of a text in which words are looked for.
@@ -169,7 +169,7 @@ mod tests {
             &text,
             &["leases", "hour"],
             expect![
-                "…filler filler filler filler filler The lease expires after an hour. end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end end…"
+                "…filler filler filler filler filler The lease expires after an hour. end end end end end end end end end end end end end end end end end end…"
             ],
         );
     }

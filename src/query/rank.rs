@@ -28,7 +28,7 @@ const FURTHER: f64 = 0.25;
 /// The part of its section's worth that every hit has.
 const LENT: f64 = 0.5;
 /// What each further hit of a section keeps of its worth, by the one before it.
-const CROWDING: f64 = 0.6;
+const CROWDING: f64 = 0.4;
 /// The part of a hit's worth that what stands behind it has.
 const BEHIND: f64 = 0.5;
 /// The part of a section's worth that is its likeness to the best ones.
@@ -191,16 +191,16 @@ mod tests {
     #[test]
     fn neighbours_of_a_good_hit_rank_before_strangers() {
         check(
-            &[(1, 9, 8.0, 0.5), (2, 9, 2.0, 0.5), (3, 7, 3.0, 0.5)],
-            expect!["1 0.65, 2 0.24, 3 0.23"],
+            &[(1, 9, 8.0, 0.5), (2, 9, 1.0, 0.5), (3, 7, 1.5, 0.5)],
+            expect!["1 0.65, 2 0.15, 3 0.12"],
         );
     }
 
     #[test]
     fn a_heading_lends_to_what_it_heads() {
         check(
-            &[(9, 0, 8.0, 0.5), (2, 9, 2.0, 0.5), (3, 7, 3.0, 0.5)],
-            expect!["9 0.65, 2 0.24, 3 0.23"],
+            &[(9, 0, 8.0, 0.5), (2, 9, 1.0, 0.5), (3, 7, 1.5, 0.5)],
+            expect!["9 0.65, 2 0.15, 3 0.12"],
         );
     }
 
@@ -208,7 +208,7 @@ mod tests {
     fn one_section_does_not_fill_an_answer() {
         check(
             &[(1, 9, 8.0, 0.5), (2, 9, 8.0, 0.5), (3, 9, 8.0, 0.5), (4, 7, 5.0, 0.5)],
-            expect!["1 0.65, 2 0.39, 4 0.31, 3 0.23"],
+            expect!["1 0.65, 4 0.31, 2 0.26, 3 0.10"],
         );
     }
 

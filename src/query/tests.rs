@@ -159,9 +159,9 @@ fn the_best_hit_is_the_last_line() {
         &reader,
         &label("rate limit"),
         expect![[r#"
-            [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.12 temp=0.50 tok=7)
-            [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.21 temp=0.50 tok=6)
-            [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK file=docs/limits.md score=0.37 temp=0.50 tok=13)
+            [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.03 temp=0.50 tok=7)
+            [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.09 temp=0.50 tok=6)
+            [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK file=docs/limits.md score=0.24 temp=0.50 tok=13)
             [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md score=0.65 temp=0.50 tok=2)"#]],
     );
     check(&reader, &label("zebra"), expect!["no results"]);
@@ -280,7 +280,7 @@ fn what_does_not_fit_is_counted() {
         &reader,
         &Search { budget: Some(90), ..label("rate lease timeout") },
         expect![[r#"
-            … 5 more hits, 197 tokens
+            … 5 more hits, 204 tokens
             [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)"#]],
     );
