@@ -31,6 +31,9 @@ mod writer;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use rusqlite::Connection;
+use rusqlite::types::FromSql;
+
 pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
 pub(crate) use checkpoint::Log;
 pub(crate) use gc::{Collected, Keep, Mode};
@@ -40,6 +43,11 @@ pub(crate) use readers::Readers;
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
 pub(crate) use warmer::{ColdNode, Offer, Warmer, Warmth};
 pub(crate) use writer::{Commit, Writer};
+
+/// The one value that a statement gives, which is prepared once for each connection.
+fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> {
+    conn.prepare_cached(sql)?.query_row([], |row| row.get(0))
+}
 
 /// What can go wrong in the database.
 #[derive(Debug)]

@@ -28,7 +28,7 @@ pub(crate) use summary::{FileSummary, Stats};
 pub(crate) use watching::Placed;
 
 use super::record::{FileId, NodeKey};
-use super::{Doing, StoreError, pragma};
+use super::{Doing, StoreError, one, pragma};
 use crate::heat::Heat;
 
 /// A read-only connection to a memory.
@@ -114,7 +114,7 @@ impl Reader {
     /// The memory clock, in ms of attended time.
     pub(crate) fn attended(&self) -> Result<i64, StoreError> {
         const ATTENDED: &str = "SELECT attended FROM memory";
-        self.conn.query_row(ATTENDED, [], |row| row.get(0)).doing("read the memory clock")
+        one(&self.conn, ATTENDED).doing("read the memory clock")
     }
 
     /// The node of that id.

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 
 pub(crate) use told::{ColdNode, Offer};
 
-use super::{Doing, Log, NodeKey, StoreError, pragma};
+use super::{Doing, Log, NodeKey, StoreError, one, pragma};
 use crate::clock::Millis;
 use crate::heat::{Elapsed, Heat};
 
@@ -137,9 +137,9 @@ fn begin<'a>(conn: &'a mut Connection, doing: &'static str) -> Result<Transactio
     conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(doing)
 }
 
-fn attended(tx: &Transaction<'_>) -> Result<i64, StoreError> {
+fn attended(tx: &Connection) -> Result<i64, StoreError> {
     const ATTENDED: &str = "SELECT attended FROM memory";
-    tx.query_row(ATTENDED, [], |row| row.get(0)).doing("read the memory clock")
+    one(tx, ATTENDED).doing("read the memory clock")
 }
 
 fn heat(tx: &Transaction<'_>, node: NodeKey) -> Result<Option<Heat>, StoreError> {
@@ -155,7 +155,7 @@ fn advance(conn: &mut Connection, elapsed: Elapsed, now: Millis) -> Result<(), S
     const TICKED: &str = "SELECT ticked_at FROM memory";
     const ADVANCE: &str = "UPDATE memory SET attended = ?1, ticked_at = ?2";
     let tx = begin(conn, "begin to move the memory clock")?;
-    let ticked_at = tx.query_row(TICKED, [], |row| row.get(0)).doing("read the memory clock")?;
+    let ticked_at = one(&tx, TICKED).doing("read the memory clock")?;
     let by = elapsed.share_ms(now.since(Millis(ticked_at)));
     let attended = attended(&tx)?.saturating_add(by);
     tx.execute(ADVANCE, [attended, now.0]).doing("move the memory clock")?;

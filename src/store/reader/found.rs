@@ -9,7 +9,7 @@ use rusqlite::{Row, params};
 
 use super::{Reader, limit, list};
 use crate::heat::Heat;
-use crate::store::{Doing, NodeKey, StoreError};
+use crate::store::{Doing, NodeKey, StoreError, one};
 use crate::tree::NodeType;
 
 /// Characters of a text that are read to rank it.
@@ -75,11 +75,7 @@ impl Reader {
     /// Nodes that there ever were, removed ones included.
     pub(crate) fn n_born(&self) -> Result<u64, StoreError> {
         const NEWEST: &str = "SELECT ifnull(max(key), 0) FROM node";
-        let newest: i64 = self
-            .conn
-            .prepare_cached(NEWEST)
-            .and_then(|mut it| it.query_row([], |row| row.get(0)))
-            .doing("read the newest key")?;
+        let newest: i64 = one(&self.conn, NEWEST).doing("read the newest key")?;
         Ok(newest.unsigned_abs())
     }
 

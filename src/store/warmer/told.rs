@@ -226,7 +226,6 @@ fn candidates(
     now: Millis,
     n_max: u32,
 ) -> Result<Vec<Candidate>, StoreError> {
-    const ATTENDED: &str = "SELECT attended FROM memory";
     const COLD: &str = "
         SELECT heat.node, node.id, node.label, file.path, heat.temperature, heat.at, heat.full_at
           FROM heat INDEXED BY heat_to_announce
@@ -236,8 +235,7 @@ fn candidates(
            AND (heat.announced_at IS NULL OR heat.announced_at NOT BETWEEN ?2 AND ?3)
          ORDER BY heat.full_at, heat.node
          LIMIT ?4";
-    let attended: i64 =
-        conn.query_row(ATTENDED, [], |row| row.get(0)).doing("read the memory clock")?;
+    let attended = attended(conn)?;
     let read = |row: &Row<'_>| {
         let heat = Heat { temperature: row.get(4)?, at: row.get(5)?, pinned: false };
         let node = ColdNode {
