@@ -14,8 +14,6 @@ use crate::grams::{self, Script};
 const PAIRS_MAX: usize = 256;
 /// Bytes of a text for each of its words, about.
 const BYTES_PER_WORD: usize = 5;
-/// Beginnings of a word that are kept, more than any ending has letters.
-const BEGINNINGS: usize = 8;
 /// Bytes of a word that an ending leaves at the least.
 const STEM_BYTES_MIN: usize = 4;
 
@@ -65,13 +63,35 @@ pub(super) struct Stem(u64);
 impl Stem {
     /// That of a word.
     pub(super) fn of(word: &str) -> Stem {
-        let mut spelled = Spelled::default();
         if word.is_ascii() {
-            word.bytes().for_each(|it| spelled.push(it.to_ascii_lowercase()));
-            return spelled.stem();
+            return Stem::of_plain(word.as_bytes(), 0);
         }
         let letters = word.chars().flat_map(char::to_lowercase);
         Stem(letters.fold(Fnv::BASIS, |hash, it| hash.with(it as u32)).0)
+    }
+
+    /// That of the last word of a text, which is of ASCII and begins there.
+    fn of_plain(text: &[u8], begin: usize) -> Stem {
+        let word = &text[begin..];
+        let tail = tail(text) | u64::from_be_bytes([LOWER; TAIL_BYTES]);
+        let is_ending =
+            |it: &&Ending| STEM_BYTES_MIN + it.len <= word.len() && tail & it.mask == it.bytes;
+        let ending = endings(tail as u8).iter().find(is_ending).map_or(0, |it| it.len);
+        let stem = &word[..word.len() - ending];
+        Stem(stem.iter().fold(Fnv::BASIS, |hash, it| hash.with(u32::from(it | LOWER))).0)
+    }
+}
+
+/// The bit that makes a letter of ASCII a lower one; digits have it.
+const LOWER: u8 = 0x20;
+/// Bytes in which an ending is looked for.
+const TAIL_BYTES: usize = 8;
+
+/// The last eight bytes; zeros stand before fewer.
+fn tail(text: &[u8]) -> u64 {
+    match text.last_chunk::<TAIL_BYTES>() {
+        Some(tail) => u64::from_be_bytes(*tail),
+        None => text.iter().fold(0, |tail, &it| tail << 8 | u64::from(it)),
     }
 }
 
@@ -89,60 +109,32 @@ impl Fnv {
     }
 }
 
-/// A word of ASCII, as far as it was read.
-struct Spelled {
-    /// The hash of each of its last beginnings, by length.
-    hashes: [Fnv; BEGINNINGS],
-    /// That of all of it.
-    hash: Fnv,
-    len: usize,
-    /// Its last eight bytes.
-    tail: u64,
+/// What a byte is by itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Gap,
+    /// A letter or a digit.
+    Plain,
+    /// A part of a character beyond ASCII.
+    Beyond,
 }
 
-impl Default for Spelled {
-    fn default() -> Spelled {
-        Spelled { hashes: [Fnv::BASIS; BEGINNINGS], hash: Fnv::BASIS, len: 0, tail: 0 }
-    }
-}
-
-impl Spelled {
-    fn push(&mut self, lower: u8) {
-        self.hash = self.hash.with(lower.into());
-        self.len += 1;
-        self.hashes[self.len % BEGINNINGS] = self.hash;
-        self.tail = self.tail << 8 | u64::from(lower);
-    }
-
-    fn clear(&mut self) {
-        (self.hash, self.len, self.tail) = (Fnv::BASIS, 0, 0);
-    }
-
-    fn stem(&self) -> Stem {
-        let is_ending =
-            |it: &&Ending| STEM_BYTES_MIN + it.len <= self.len && self.tail & it.mask == it.bytes;
-        match endings(self.tail as u8).iter().find(is_ending) {
-            Some(ending) => Stem(self.hashes[(self.len - ending.len) % BEGINNINGS].0),
-            None => Stem(self.hash.0),
-        }
-    }
-}
-
-/// What a byte is in lower case: a letter or digit, or one of the next two.
-const LOWER: [u8; 256] = {
-    let mut lower = [BEYOND; 256];
+const KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Beyond; 256];
     let mut byte = 0;
     while byte < 128 {
-        let is_word = (byte as u8).is_ascii_alphanumeric();
-        lower[byte] = if is_word { (byte as u8).to_ascii_lowercase() } else { GAP };
+        let is_plain = (byte as u8).is_ascii_alphanumeric();
+        kinds[byte] = if is_plain { Kind::Plain } else { Kind::Gap };
         byte += 1;
     }
-    lower
+    kinds
 };
-/// What stands between words.
-const GAP: u8 = 0;
-/// A part of a character beyond ASCII.
-const BEYOND: u8 = 255;
+
+/// Where the bytes end that begin at a place and are of such kinds.
+fn run_end(text: &[u8], begin: usize, is_one: impl Fn(Kind) -> bool) -> usize {
+    let end = text[begin..].iter().position(|&it| !is_one(KINDS[usize::from(it)]));
+    end.map_or(text.len(), |it| begin + it)
+}
 
 /// What is known of stems.
 pub(super) type StemMap<T> = HashMap<Stem, T, BuildHasherDefault<AsItIs>>;
@@ -195,34 +187,18 @@ impl Bag {
     }
 
     fn add(&mut self, text: &str) {
-        let mut word = Spelled::default();
-        let mut bytes = text.bytes().enumerate();
-        let mut begin = 0;
-        while let Some((at, byte)) = bytes.next() {
-            match LOWER[usize::from(byte)] {
-                GAP => {
-                    self.add_word(&mut word);
-                    begin = at + 1;
-                }
-                BEYOND => {
-                    // And what hangs together with it.
-                    let gap = bytes.find(|it| LOWER[usize::from(it.1)] == GAP);
-                    let end = gap.map_or(text.len(), |it| it.0);
-                    self.add_any(&text[begin..end]);
-                    word.clear();
-                    begin = end + 1;
-                }
-                lower => word.push(lower),
+        let bytes = text.as_bytes();
+        let mut begin = run_end(bytes, 0, |it| it == Kind::Gap);
+        while begin < bytes.len() {
+            let mut end = run_end(bytes, begin, |it| it == Kind::Plain);
+            if bytes.get(end).is_some_and(|it| !it.is_ascii()) {
+                // With all that hangs together with it.
+                end = run_end(bytes, end, |it| it != Kind::Gap);
+                self.add_any(&text[begin..end]);
+            } else {
+                self.stems.push(Stem::of_plain(&bytes[..end], begin));
             }
-        }
-        self.add_word(&mut word);
-    }
-
-    /// Adds a word, and begins the next one.
-    fn add_word(&mut self, word: &mut Spelled) {
-        if 0 < word.len {
-            self.stems.push(word.stem());
-            word.clear();
+            begin = run_end(bytes, end, |it| it == Kind::Gap);
         }
     }
 
