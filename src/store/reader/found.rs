@@ -35,10 +35,11 @@ pub(crate) struct Wording<'a> {
 
 impl<'a> Wording<'a> {
     fn new(label: &'a str, trail: &'a str, content: &'a str) -> Wording<'a> {
-        // No text of so few bytes has more characters.
-        let end = match content.len() <= BEGINNING_CHARS {
-            true => content.len(),
-            false => content.char_indices().nth(BEGINNING_CHARS).map_or(content.len(), |it| it.0),
+        let end = match content.as_bytes().get(..BEGINNING_CHARS) {
+            // No text of fewer bytes has more characters.
+            None => content.len(),
+            Some(beginning) if beginning.is_ascii() => BEGINNING_CHARS,
+            Some(_) => content.char_indices().nth(BEGINNING_CHARS).map_or(content.len(), |it| it.0),
         };
         Wording { label, trail, beginning: &content[..end] }
     }

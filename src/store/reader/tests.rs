@@ -126,3 +126,14 @@ fn a_file_with_an_error_keeps_its_row() {
     "#]]
     .assert_eq(&block);
 }
+
+#[test]
+fn of_a_text_the_first_400_characters_are_weighed_whatever_their_bytes() {
+    for (letter, n_letters) in [("x", 9), ("x", 400), ("x", 401), ("語", 399), ("語", 5_000)] {
+        let mut sketch = Sketch::new();
+        sketch.file("a.md");
+        sketch.node(0, "text", &letter.repeat(n_letters));
+        let found = sketch.done().found(&[NodeKey(1)], |it| it.beginning.chars().count()).unwrap();
+        assert_eq!(found[0].1, n_letters.min(400), "{letter} × {n_letters}");
+    }
+}
