@@ -153,10 +153,13 @@ impl<'a> Batch<'a> {
     /// Sums up and resolves what was touched so far, if that is much, so that a write of any size
     /// holds a bounded part of it. What is touched again later is looked at again.
     pub(crate) fn settle_if_much(&mut self) -> Result<(), StoreError> {
+        self.take_up_indexes_of_many()?;
         if TOUCHED_MAX <= self.touched.len() {
+            self.take_up_indexes()?;
             self.sum_up()?;
         }
         if STALE_MAX <= self.stale.len() {
+            self.take_up_indexes()?;
             self.stale.settle(self.tx)?;
         }
         Ok(())
@@ -325,6 +328,7 @@ impl<'a> Batch<'a> {
             INSERT INTO cursor (name, snapshot, updated_at)
             VALUES ('HEAD', ?1, ?2)
             ON CONFLICT (name) DO UPDATE SET snapshot = ?1, updated_at = ?2";
+        self.take_up_indexes()?;
         self.stale.settle(self.tx)?;
         self.index_at_once()?;
         let Some(snapshot) = self.snapshot else {

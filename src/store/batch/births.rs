@@ -81,7 +81,6 @@ impl Families {
 struct Pen<'t> {
     node: CachedStatement<'t>,
     span: CachedStatement<'t>,
-    diff: CachedStatement<'t>,
 }
 
 impl<'t> Pen<'t> {
@@ -93,11 +92,8 @@ impl<'t> Pen<'t> {
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
             ON CONFLICT (id) DO NOTHING";
         const SPAN: &str = "INSERT INTO span (node, start_byte, end_byte) VALUES (?1, ?2, ?3)";
-        const DIFF: &str = "
-            INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
-            VALUES (?1, ?2, 'add', ?3, ?4)";
         let prepare = |sql| tx.prepare_cached(sql).doing("prepare to add nodes");
-        Ok(Pen { node: prepare(NODE)?, span: prepare(SPAN)?, diff: prepare(DIFF)? })
+        Ok(Pen { node: prepare(NODE)?, span: prepare(SPAN)? })
     }
 }
 
@@ -134,7 +130,7 @@ impl Batch<'_> {
                 self.drift = self.drift.wrapping_add(term);
             }
         }
-        self.give_heat(first, nodes.len())
+        self.record_births(first, nodes.len())
     }
 
     /// Writes the rows of a node that is new to the tree, whose id is free, and returns its key.
@@ -153,11 +149,11 @@ impl Batch<'_> {
         if !self.write(&mut pen, &id, &newborn)? {
             return Err(StoreError::Corrupt { what: format!("there are two nodes `{id}`") });
         }
-        self.give_heat(key, 1)?;
+        self.record_births(key, 1)?;
         Ok(key)
     }
 
-    /// Writes the rows of a node, but for its heat, and says so; nothing if its id is taken.
+    /// Writes the row of a node and says so; nothing if its id is taken.
     fn write(
         &mut self,
         pen: &mut Pen<'_>,
@@ -193,18 +189,29 @@ impl Batch<'_> {
         }
         self.index_later(key)?;
         self.stale.came(self.tx, &said(key, node, place), id)?;
-        let (snapshot, seq) = self.next_diff()?;
-        pen.diff.execute(params![snapshot, seq, id, hash]).doing("record an addition")?;
-        self.counts.added += 1;
         Ok(true)
     }
 
-    /// Gives as many nodes as there are from `first` on the temperature of birth.
-    fn give_heat(&self, first: NodeKey, n_nodes: usize) -> Result<(), StoreError> {
+    /// Records as many births as there are nodes from `first` on, and gives those nodes the
+    /// temperature of birth.
+    fn record_births(&mut self, first: NodeKey, n_nodes: usize) -> Result<(), StoreError> {
+        const RECORD: &str = "
+            INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
+            SELECT ?3, ?4 + key - ?1, 'add', id, content_hash
+              FROM node
+             WHERE ?1 <= key AND key < ?2
+             ORDER BY key";
         const GIVE: &str = "
             INSERT INTO heat (node, temperature, at, full_at)
             SELECT key, ?3, ?4, ?5 FROM node WHERE ?1 <= key AND key < ?2 ORDER BY key";
         let end = first.0.saturating_add_unsigned(n_nodes as u64);
+        let (snapshot, seq) = self.next_diff()?;
+        self.next_seq = seq.saturating_add(end - first.0 - 1);
+        self.tx
+            .prepare_cached(RECORD)
+            .and_then(|mut it| it.execute(params![first.0, end, snapshot, seq]))
+            .doing("record additions")?;
+        self.counts.added += n_nodes;
         let heat = Heat::birth(self.attended);
         self.tx
             .prepare_cached(GIVE)

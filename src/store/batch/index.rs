@@ -5,8 +5,12 @@
 //! large write sets the trigger aside, within its own transaction, and puts it back when it has
 //! indexed what came meanwhile. Until then the index gathers more in memory before it writes a
 //! segment, so that there are fewer to be merged.
+//!
+//! Of the first nodes of all, the indexes wait, too, whose entries come in no order: made at the end,
+//! they are sorted before they are written. What is sorted is held in memory, so that they are made
+//! earlier when very many nodes come.
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use super::Batch;
 use crate::store::{Doing, NodeKey, StoreError};
@@ -19,36 +23,72 @@ const GATHERED_BYTES: i64 = 1024 * 1024;
 const SEGMENTS_OF_FIRST: i64 = 8;
 const SEGMENTS: i64 = 4;
 
+/// Indexes of new nodes whose entries come in no order, or one by one.
+const UNORDERED: [&str; 3] = ["node_by_name", "node_by_parent", "diff_by_node"];
+
+/// First nodes after which the indexes wait no longer.
+const UNSORTED_MAX: usize = 200_000;
+
 /// When new nodes are indexed.
 #[derive(Debug)]
 pub(super) enum Indexing {
     /// As they come, by the trigger.
     AtOnce,
-    /// Those after `indexed` at the end; then the trigger is made again.
-    Later { indexed: i64, trigger: String },
+    /// Those after `indexed` at the end; then the trigger is made again. What makes the indexes that
+    /// wait, too, is in `indexes`.
+    Later { indexed: i64, trigger: String, indexes: Vec<String> },
 }
 
 impl Batch<'_> {
     /// Says that many nodes are to come.
     pub(crate) fn expect_many(&mut self) -> Result<(), StoreError> {
-        const TRIGGER: &str = "SELECT sql FROM sqlite_schema WHERE name = 'node_fts_insert'";
-        const DROP: &str = "DROP TRIGGER node_fts_insert";
-        const NEWEST: &str = "SELECT ifnull(max(key), 0) FROM node";
+        const NEWEST: &str = "
+            SELECT ifnull((SELECT max(key) FROM node), 0), EXISTS (SELECT 1 FROM diff)";
         let doing = "set the index aside";
         if matches!(self.indexing, Indexing::AtOnce) {
-            let trigger = self.tx.query_row(TRIGGER, [], |row| row.get(0)).doing(doing)?;
-            let indexed: i64 = self.tx.query_row(NEWEST, [], |row| row.get(0)).doing(doing)?;
-            self.tx.execute(DROP, []).doing(doing)?;
+            let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            let (indexed, has_history): (i64, bool) =
+                self.tx.query_row(NEWEST, [], read).doing(doing)?;
+            let is_first = indexed == 0 && !has_history;
+            let trigger = self.set_aside("TRIGGER", "node_fts_insert")?;
+            let waiting: &[&str] = if is_first { &UNORDERED } else { &[] };
+            let indexes = waiting.iter().map(|it| self.set_aside("INDEX", it));
+            let indexes = indexes.collect::<Result<_, _>>()?;
             // Later ones may be indexed a few at a time, between others that change.
             let segments = if indexed == 0 { SEGMENTS_OF_FIRST } else { SEGMENTS };
             self.configure(GATHERED_OF_MANY_BYTES, segments)?;
-            self.indexing = Indexing::Later { indexed, trigger };
+            self.indexing = Indexing::Later { indexed, trigger, indexes };
         }
         Ok(())
     }
 
+    /// Drops a part of the schema, and returns what makes it again.
+    fn set_aside(&self, what: &str, name: &str) -> Result<String, StoreError> {
+        const SQL: &str = "SELECT sql FROM sqlite_schema WHERE name = ?1";
+        let doing = "set the index aside";
+        let sql = self.tx.query_row(SQL, [name], |row| row.get(0)).doing(doing)?;
+        self.tx.execute_batch(&format!("DROP {what} {name}")).doing(doing)?;
+        Ok(sql)
+    }
+
+    /// Makes the indexes that wait, which whoever looks for nodes needs.
+    pub(super) fn take_up_indexes(&mut self) -> Result<(), StoreError> {
+        if let Indexing::Later { indexes, .. } = &mut self.indexing {
+            for sql in std::mem::take(indexes) {
+                self.tx.execute_batch(&sql).doing("take up an index again")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes them if so many nodes came that what is sorted would take much memory.
+    pub(super) fn take_up_indexes_of_many(&mut self) -> Result<(), StoreError> {
+        if UNSORTED_MAX <= self.counts.added { self.take_up_indexes() } else { Ok(()) }
+    }
+
     /// Indexes what waits, and from here on whatever comes as it comes.
     pub(super) fn index_at_once(&mut self) -> Result<(), StoreError> {
+        self.take_up_indexes()?;
         self.index_waiting()?;
         if let Indexing::Later { trigger, .. } = &self.indexing {
             self.tx.execute_batch(trigger).doing("take up the index again")?;
