@@ -23,8 +23,8 @@ const GATHERED_BYTES: i64 = 1024 * 1024;
 const SEGMENTS_OF_FIRST: i64 = 8;
 const SEGMENTS: i64 = 4;
 
-/// Indexes of new nodes whose entries come in no order, or one by one.
-const UNORDERED: [&str; 3] = ["node_by_name", "node_by_parent", "diff_by_node"];
+/// Indexes of new nodes whose entries come in no order.
+const UNORDERED: [&str; 2] = ["node_by_name", "diff_by_node"];
 
 /// First nodes after which the indexes wait no longer.
 const UNSORTED_MAX: usize = 200_000;
