@@ -53,12 +53,15 @@ impl Counted {
     pub(super) fn tokens(&mut self, word: &[u8], count: impl FnOnce(&[u8]) -> usize) -> usize {
         let Some(own) = key(word) else { return count(word) };
         let at = shelf(own, self.shelves.len());
-        if let Some(shelf) = self.shelves.get_mut(at)
-            && let Some(at) = shelf.iter().position(|it| it << 8 == own << 8)
-        {
-            let found = shelf[at];
-            shelf.swap(at, at.saturating_sub(1));
-            return (found >> 120) as usize;
+        if let Some(shelf) = self.shelves.get_mut(at) {
+            // Which place it is can hardly be foreseen, so that all are looked at.
+            let own = own << 8;
+            let places = shelf.iter().enumerate();
+            let at = places.fold(PLACES, |found, (at, it)| if it << 8 == own { at } else { found });
+            if let Some(&found) = shelf.get(at) {
+                shelf.swap(at, at.saturating_sub(1));
+                return (found >> 120) as usize;
+            }
         }
         let n = count(word);
         self.miss(own | (n as u128) << 120);
