@@ -26,12 +26,17 @@ thread_local! {
     static COUNTED: RefCell<Counted> = const { RefCell::new(Counted::new()) };
 }
 
+/// Places for words, in one line of the processor's cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Shelf([u128; PLACES]);
+
 /// Words with their tokens.
 #[derive(Debug)]
 pub(super) struct Counted {
     /// The word in the first bytes, then its length and its tokens. No shelf at all until the
     /// first word.
-    shelves: Vec<[u128; PLACES]>,
+    shelves: Vec<Shelf>,
     /// Words that were not found, up to so many that there are to be more shelves.
     n_missed: usize,
 }
@@ -53,7 +58,7 @@ impl Counted {
     pub(super) fn tokens(&mut self, word: &[u8], count: impl FnOnce(&[u8]) -> usize) -> usize {
         let Some(own) = key(word) else { return count(word) };
         let at = shelf(own, self.shelves.len());
-        if let Some(shelf) = self.shelves.get_mut(at) {
+        if let Some(Shelf(shelf)) = self.shelves.get_mut(at) {
             // Which place it is can hardly be foreseen, so that all are looked at.
             let own = own << 8;
             let places = shelf.iter().enumerate();
@@ -71,8 +76,8 @@ impl Counted {
     fn miss(&mut self, word: u128) {
         let n_shelves = if self.n_missed < MISSED_MAX { SHELVES_MIN } else { SHELVES_MAX };
         if self.shelves.len() < n_shelves {
-            let old = std::mem::replace(&mut self.shelves, vec![[0; PLACES]; n_shelves]);
-            old.into_iter().flatten().filter(|it| *it != 0).for_each(|it| self.put(it));
+            let old = std::mem::replace(&mut self.shelves, vec![Shelf([0; PLACES]); n_shelves]);
+            old.into_iter().flat_map(|it| it.0).filter(|it| *it != 0).for_each(|it| self.put(it));
         }
         self.n_missed = MISSED_MAX.min(self.n_missed + 1);
         self.put(word);
@@ -80,7 +85,7 @@ impl Counted {
 
     fn put(&mut self, word: u128) {
         let at = shelf(word & (u128::MAX >> 8), self.shelves.len());
-        let shelf = &mut self.shelves[at];
+        let Shelf(shelf) = &mut self.shelves[at];
         let at = shelf.iter().position(|it| *it == 0).unwrap_or(PLACES - 1);
         shelf[at] = word;
     }
