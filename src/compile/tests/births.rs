@@ -35,6 +35,32 @@ fn files_compiled_together_are_what_they_are_one_by_one() {
     assert_eq!(together.fingerprint(), alone.fingerprint());
 }
 
+/// All that the database has besides its rows.
+fn schema(notes: &Notes) -> Vec<String> {
+    const SCHEMA: &str = "SELECT type || ' ' || name || ' ' || ifnull(sql, '') FROM sqlite_schema";
+    let conn = rusqlite::Connection::open(notes.dir.path().join("memory.db")).unwrap();
+    let mut query = conn.prepare(SCHEMA).unwrap();
+    let rows = query.query_map([], |row| row.get(0)).unwrap();
+    let mut schema: Vec<String> = rows.collect::<Result<_, _>>().unwrap();
+    schema.sort();
+    schema
+}
+
+#[test]
+fn what_a_large_write_sets_aside_is_there_again() {
+    let notes = Notes::new();
+    let before = schema(&notes);
+    assert!(before.iter().any(|it| it.starts_with("index node_by_name ")));
+    for edition in 0..2 {
+        for nth in 0..24 {
+            notes.write(&path(nth), &note(nth + edition, 18));
+        }
+        let report = notes.compile();
+        assert!(0 < report.added + report.modified);
+        assert_eq!(schema(&notes), before);
+    }
+}
+
 #[test]
 fn nodes_born_between_others_that_change_move_and_go_are_counted_once() {
     let notes = Notes::new();
