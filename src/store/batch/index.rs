@@ -6,9 +6,9 @@
 //! indexed what came meanwhile. Until then the index gathers more in memory before it writes a
 //! segment, so that there are fewer to be merged.
 //!
-//! Of the first nodes of all, the indexes wait, too, whose entries come in no order: made at the end,
-//! they are sorted before they are written. What is sorted is held in memory, so that they are made
-//! earlier when very many nodes come.
+//! Of the first nodes of all, the indexes wait, too, whose entries come in no order: made at the
+//! end, they are sorted before they are written. What is sorted is held in memory, so that they are
+//! made earlier when very many nodes come.
 
 use rusqlite::{Row, params};
 
@@ -34,8 +34,8 @@ const UNSORTED_MAX: usize = 200_000;
 pub(super) enum Indexing {
     /// As they come, by the trigger.
     AtOnce,
-    /// Those after `indexed` at the end; then the trigger is made again. What makes the indexes that
-    /// wait, too, is in `indexes`.
+    /// Those after `indexed` at the end; then the trigger is made again. What makes the indexes
+    /// that wait, too, is in `indexes`.
     Later { indexed: i64, trigger: String, indexes: Vec<String> },
 }
 
