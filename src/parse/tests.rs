@@ -197,6 +197,14 @@ fn a_large_list_and_what_interrupts_it_stay_in_order() {
 }
 
 #[test]
+fn the_pipe_of_a_wiki_link_is_no_border_of_a_cell() {
+    let text = "``[[Wiki|al]]&amp;``$\n|---|:-:|\n";
+    let parsed = parse(Syntax::Markdown, text);
+    assert_eq!(parsed.tree.nodes[0].content, text.trim_end());
+    crate::fuzzing::markdown::markdown(text.as_bytes());
+}
+
+#[test]
 fn ten_thousand_levels_are_flattened_with_a_warning() {
     let spread = |mark: &str, end: &str| -> String {
         (0..1000).map(|n| format!("{}{end}\n", mark.repeat(n))).collect()
