@@ -1,6 +1,6 @@
 //! The least work that any program would have to do here.
 
-use std::fs;
+use std::fs::{self, File};
 use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
@@ -115,6 +115,10 @@ pub(crate) struct Mirror {
 impl Mirror {
     pub(crate) fn of(db: &Path, copy: &Path) -> Outcome<Mirror> {
         fs::copy(db, copy)?;
+        // Neither of the two should wait for what was written before.
+        for path in [db, copy] {
+            File::open(path)?.sync_all()?;
+        }
         let to = writer(copy)?;
         to.pragma_update(None, "foreign_keys", true)?;
         let mut mirror = Mirror { to, node: 0, snapshot: 0 };
