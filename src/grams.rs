@@ -107,9 +107,9 @@ impl<'a> Iterator for Segments<'a> {
     type Item = Segment<'a>;
 
     fn next(&mut self) -> Option<Segment<'a>> {
-        self.at = run_end(self.text, self.at, Kind::Gap);
+        self.at = run_end(self.text, self.at, |it| it == Kind::Gap);
         // What is all ASCII needs no look at its letters.
-        let end = run_end(self.text, self.at, Kind::Letter);
+        let end = run_end(self.text, self.at, |it| it == Kind::Letter);
         if self.at < end && self.text.as_bytes().get(end).is_none_or(u8::is_ascii) {
             let start = std::mem::replace(&mut self.at, end);
             let is_glued = self.end_of_last.replace(end) == Some(start);
@@ -145,9 +145,10 @@ impl<'a> Iterator for Segments<'a> {
 }
 
 /// What a byte is by itself.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
     Gap,
+    /// A letter or a digit of ASCII.
     Letter,
     /// A part of a character beyond ASCII.
     Beyond,
@@ -164,12 +165,10 @@ const KINDS: [Kind; 256] = {
     kinds
 };
 
-/// Where the bytes of that kind end that begin at `at`.
-fn run_end(text: &str, mut at: usize, kind: Kind) -> usize {
-    while text.as_bytes().get(at).is_some_and(|&it| KINDS[usize::from(it)] == kind) {
-        at += 1;
-    }
-    at
+/// Where the bytes end that begin at a place and are of such kinds.
+pub(crate) fn run_end(text: &str, begin: usize, is_one: impl Fn(Kind) -> bool) -> usize {
+    let end = text.as_bytes()[begin..].iter().position(|&it| !is_one(KINDS[usize::from(it)]));
+    end.map_or(text.len(), |it| begin + it)
 }
 
 fn push_pairs(grams: &mut String, run: &str) {

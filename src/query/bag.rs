@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::grams::{self, Script};
+use crate::grams::{self, Kind, Script};
 
 /// Pairs of a run of a script without spaces.
 const PAIRS_MAX: usize = 256;
@@ -109,33 +109,6 @@ impl Fnv {
     }
 }
 
-/// What a byte is by itself.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Gap,
-    /// A letter or a digit.
-    Plain,
-    /// A part of a character beyond ASCII.
-    Beyond,
-}
-
-const KINDS: [Kind; 256] = {
-    let mut kinds = [Kind::Beyond; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        let is_plain = (byte as u8).is_ascii_alphanumeric();
-        kinds[byte] = if is_plain { Kind::Plain } else { Kind::Gap };
-        byte += 1;
-    }
-    kinds
-};
-
-/// Where the bytes end that begin at a place and are of such kinds.
-fn run_end(text: &[u8], begin: usize, is_one: impl Fn(Kind) -> bool) -> usize {
-    let end = text[begin..].iter().position(|&it| !is_one(KINDS[usize::from(it)]));
-    end.map_or(text.len(), |it| begin + it)
-}
-
 /// What is known of stems.
 pub(super) type StemMap<T> = HashMap<Stem, T, BuildHasherDefault<AsItIs>>;
 
@@ -187,18 +160,18 @@ impl Bag {
     }
 
     fn add(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        let mut begin = run_end(bytes, 0, |it| it == Kind::Gap);
-        while begin < bytes.len() {
-            let mut end = run_end(bytes, begin, |it| it == Kind::Plain);
-            if bytes.get(end).is_some_and(|it| !it.is_ascii()) {
-                // With all that hangs together with it.
-                end = run_end(bytes, end, |it| it != Kind::Gap);
-                self.add_any(&text[begin..end]);
-            } else {
-                self.stems.push(Stem::of_plain(&bytes[..end], begin));
+        let mut begin = grams::run_end(text, 0, |it| it == Kind::Gap);
+        while begin < text.len() {
+            let mut end = grams::run_end(text, begin, |it| it == Kind::Letter);
+            match text.as_bytes().get(end) {
+                Some(byte) if !byte.is_ascii() => {
+                    // With all that hangs together with it.
+                    end = grams::run_end(text, end, |it| it != Kind::Gap);
+                    self.add_any(&text[begin..end]);
+                }
+                Some(_) | None => self.stems.push(Stem::of_plain(&text.as_bytes()[..end], begin)),
             }
-            begin = run_end(bytes, end, |it| it == Kind::Gap);
+            begin = grams::run_end(text, end, |it| it == Kind::Gap);
         }
     }
 
