@@ -181,8 +181,8 @@ impl Source {
         // A definition of a name that has one already is none to the parser, and no text either.
         let mut was_definition = false;
         for line in body.lines() {
-            // What the pipe of a wiki link would cut in two cells is one text to the tree, and may be
-            // code there: what names an entity is a word of it.
+            // What the pipe of a wiki link would cut in two cells is one text to the tree, and may
+            // be code there: what names an entity is a word of it.
             if line.contains("[[") {
                 let named = line.split('&').skip(1).filter_map(|it| it.split_once(';'));
                 out.allowed.extend(named.map(|it| it.0.to_owned()));

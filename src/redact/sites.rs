@@ -1,6 +1,6 @@
 //! The one pass over a text: which triggers are in it, and where names of secrets end.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
@@ -8,17 +8,30 @@ use super::kinds::{RULES, Shape};
 use super::{ASSIGNMENT, keyword, table};
 
 /// All triggers, and the row that each belongs to.
-pub(super) static TRIGGERS: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
+pub(super) static TRIGGERS: LazyLock<(Vec<&str>, Vec<usize>)> = LazyLock::new(|| {
     let triggers = RULES.iter().enumerate();
-    let (words, rows): (Vec<&str>, Vec<usize>) =
-        triggers.flat_map(|(row, rule)| rule.triggers.iter().map(move |word| (*word, row))).unzip();
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(words)
-        .expect("a test builds it");
-    (automaton, rows)
+    triggers.flat_map(|(row, rule)| rule.triggers.iter().map(move |word| (*word, row))).unzip()
 });
+
+/// Bytes of a text that is worth the automaton which is quick and takes a millisecond to make.
+const LARGE_BYTES: usize = 1024;
+
+/// What finds the triggers in a text as large: the quick one, if it is there already.
+fn automaton(n_bytes: usize) -> &'static AhoCorasick {
+    static QUICK: OnceLock<AhoCorasick> = OnceLock::new();
+    static SMALL: LazyLock<AhoCorasick> =
+        LazyLock::new(|| build(AhoCorasickKind::NoncontiguousNFA));
+    match n_bytes < LARGE_BYTES {
+        true => QUICK.get().unwrap_or_else(|| &SMALL),
+        false => QUICK.get_or_init(|| build(AhoCorasickKind::DFA)),
+    }
+}
+
+pub(super) fn build(kind: AhoCorasickKind) -> AhoCorasick {
+    let mut builder = AhoCorasick::builder();
+    builder.ascii_case_insensitive(true).kind(Some(kind));
+    builder.build(&TRIGGERS.0).expect("a test builds it")
+}
 
 /// What the one pass over a text tells.
 pub(super) struct Sites {
@@ -41,9 +54,8 @@ impl Sites {
             heads: Vec::new(),
             aws: Vec::new(),
         };
-        let (automaton, rows) = &*TRIGGERS;
-        for at in automaton.find_overlapping_iter(text) {
-            let row = rows[at.pattern().as_usize()];
+        for at in automaton(text.len()).find_overlapping_iter(text) {
+            let row = TRIGGERS.1[at.pattern().as_usize()];
             let rule = &RULES[row];
             if row == ASSIGNMENT && table::is_site(text, at.end()) {
                 sites.heads.push(at.end());

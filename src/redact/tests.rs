@@ -1,6 +1,7 @@
+use aho_corasick::AhoCorasickKind;
 use proptest::prelude::*;
 
-use super::sites::TRIGGERS;
+use super::sites::{TRIGGERS, build};
 use super::*;
 
 /// Each line is scrubbed alone; `§` marks where 16 characters of a token go on, `¶` a line break.
@@ -31,8 +32,20 @@ fn unfold(text: &str) -> String {
 }
 
 #[test]
+fn small_and_large_texts_are_looked_through_alike() {
+    let text = TRIGGERS.0.join(" ") + &TRIGGERS.0.concat().to_uppercase();
+    let [small, large] = [AhoCorasickKind::NoncontiguousNFA, AhoCorasickKind::DFA].map(|kind| {
+        let automaton = build(kind);
+        let found = automaton.find_overlapping_iter(&text);
+        found.map(|it| (it.range(), it.pattern())).collect::<Vec<_>>()
+    });
+    assert!(2 * TRIGGERS.0.len() <= small.len());
+    assert_eq!(small, large);
+}
+
+#[test]
 fn every_row_of_the_table_compiles_and_names_a_kind() {
-    assert_eq!(TRIGGERS.0.patterns_len(), TRIGGERS.1.len());
+    assert_eq!(TRIGGERS.0.len(), TRIGGERS.1.len());
     for rule in &RULES {
         assert!(KINDS.contains(&rule.kind), "{}", rule.kind);
         let made = matches!(rule.shape, Shape::AwsSecret | Shape::Pem | Shape::Assignment);
