@@ -147,6 +147,20 @@ fn rows_that_refer_to_nothing_go() {
 }
 
 #[test]
+fn when_a_node_is_cold_follows_from_its_mended_temperature() {
+    let folder = memory();
+    tamper(&folder, "UPDATE heat SET temperature = -9 WHERE node = 4");
+    folder.ok(["doctor", "--fix", "--db", "m.db"]);
+    let mended: (f64, Option<f64>) = folder
+        .database("m.db")
+        .query_row("SELECT temperature, full_at FROM heat WHERE node = 4", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .unwrap();
+    assert_eq!(mended, (0.0, None), "the next tick works it out");
+}
+
+#[test]
 fn files_of_a_lost_folder_go_and_leave_their_nodes() {
     check(
         "DELETE FROM root",
