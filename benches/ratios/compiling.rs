@@ -61,11 +61,8 @@ fn first(notes: &Path, db: &Path, size: Size) -> Outcome<Vec<Figure>> {
             remove(&copy);
         }
         peak_mb = tooks.iter().map(|it| it.peak_mb).fold(0.0, f64::max);
-        let floor = median(floors);
-        cpu_ms = Figure::new(named, "ms", median(cpus(&tooks)))
-            .beside(floor)
-            .at_least(floor)
-            .within(OF_CPU);
+        cpu_ms =
+            Figure::new(named, "ms", median(cpus(&tooks))).above(median(floors)).within(OF_CPU);
     }
     Ok(vec![
         cpu_ms,

@@ -48,6 +48,11 @@ impl Figure {
         Figure { floor: Some(floor), ..self }
     }
 
+    /// Beside what any program would take.
+    pub(crate) fn above(self, least: f64) -> Figure {
+        self.beside(least).at_least(least)
+    }
+
     pub(crate) fn at_least(self, least: f64) -> Figure {
         Figure { least: Some(least), ..self }
     }

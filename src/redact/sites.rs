@@ -13,7 +13,7 @@ pub(super) static TRIGGERS: LazyLock<(Vec<&str>, Vec<usize>)> = LazyLock::new(||
     triggers.flat_map(|(row, rule)| rule.triggers.iter().map(move |word| (*word, row))).unzip()
 });
 
-/// Bytes of a text that is worth the automaton which is quick and takes a millisecond to make.
+/// Bytes of a text that is worth the quick automaton, which takes longer to make.
 const LARGE_BYTES: usize = 1024;
 
 /// What finds the triggers in a text as large: the quick one, if it is there already.

@@ -25,7 +25,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::links::Stale;
 use super::record::{FileId, NodeKey, Place, Stored};
-use super::{Doing, StoreError};
+use super::{Doing, StoreError, one};
 use crate::clock::Millis;
 use crate::fingerprint::{self, State};
 use crate::identity::{ContentHash, NodeId};
@@ -102,7 +102,7 @@ impl<'a> Batch<'a> {
         const ATTENDED: &str = "SELECT attended FROM memory";
         const HAS_PAST: &str = "SELECT EXISTS (SELECT 1 FROM diff WHERE old_hash IS NOT NULL)";
         const HAS_TOMBSTONES: &str = "SELECT EXISTS (SELECT 1 FROM tombstone)";
-        let one = |sql| tx.query_row(sql, [], |row| row.get(0)).doing("begin a write");
+        let read = |sql| one(tx, sql).doing("begin a write");
         Ok(Batch {
             tx,
             now,
@@ -113,9 +113,9 @@ impl<'a> Batch<'a> {
             counts: Counts::default(),
             touched: BTreeSet::new(),
             drift: 0,
-            attended: one(ATTENDED)?,
-            has_past: 0 < one(HAS_PAST)?,
-            has_tombstones: 0 < one(HAS_TOMBSTONES)?,
+            attended: read(ATTENDED)?,
+            has_past: 0 < read(HAS_PAST)?,
+            has_tombstones: 0 < read(HAS_TOMBSTONES)?,
             taken: HashMap::new(),
             former: HashMap::new(),
             stale: Stale::begin(tx)?,
@@ -335,13 +335,19 @@ impl<'a> Batch<'a> {
             return Ok(None);
         };
         self.sum_up()?;
-        let old: i64 =
-            self.tx.query_row(FINGERPRINT, [], |row| row.get(0)).doing("read the fingerprint")?;
+        let old: i64 = one(self.tx, FINGERPRINT).doing("read the fingerprint")?;
         let new = old.cast_unsigned().wrapping_add(self.drift);
         let hash = ContentHash(new).to_string();
-        self.tx.execute(SET_FINGERPRINT, [new.cast_signed()]).doing("set the fingerprint")?;
-        self.tx.execute(SEAL, params![snapshot, hash, self.message]).doing("seal the snapshot")?;
-        self.tx.execute(MOVE_HEAD, params![snapshot, self.now.0]).doing("move HEAD")?;
+        let prepared = |sql| self.tx.prepare_cached(sql);
+        prepared(SET_FINGERPRINT)
+            .and_then(|mut it| it.execute([new.cast_signed()]))
+            .doing("set the fingerprint")?;
+        prepared(SEAL)
+            .and_then(|mut it| it.execute(params![snapshot, hash, self.message]))
+            .doing("seal the snapshot")?;
+        prepared(MOVE_HEAD)
+            .and_then(|mut it| it.execute(params![snapshot, self.now.0]))
+            .doing("move HEAD")?;
         Ok(Some(snapshot))
     }
 }

@@ -175,24 +175,30 @@ fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
           FROM heat
          WHERE full_at IS NULL AND pinned = 0 AND announced IS NULL
          LIMIT ?1";
-    const SET: &str = "UPDATE heat SET full_at = ?2 WHERE node = ?1";
     let limit = i64::try_from(UNKNOWN_MAX).unwrap_or(i64::MAX);
     let read = |row: &Row<'_>| {
         let heat = Heat { temperature: row.get(1)?, at: row.get(2)?, pinned: false };
-        Ok((row.get(0)?, heat.full_at()))
+        Ok((NodeKey(row.get(0)?), heat))
     };
     let tx = begin(conn, "begin to work out temperatures")?;
-    let unknown: Vec<(i64, f64)> = tx
+    let unknown: Vec<(NodeKey, Heat)> = tx
         .prepare_cached(UNKNOWN)
         .and_then(|mut it| it.query_map([limit], read)?.collect())
         .doing("look for temperatures that moved")?;
-    for (node, full_at) in &unknown {
-        tx.prepare_cached(SET)
-            .and_then(|mut it| it.execute(params![node, full_at]))
-            .doing("work out a temperature")?;
+    for (node, heat) in &unknown {
+        note_full_at(&tx, *node, *heat)?;
     }
     tx.commit().doing("commit temperatures")?;
     Ok(unknown.len())
+}
+
+/// Notes of a node what the index is of.
+fn note_full_at(tx: &Transaction<'_>, node: NodeKey, heat: Heat) -> Result<(), StoreError> {
+    const NOTE: &str = "UPDATE heat SET full_at = ?2 WHERE node = ?1";
+    tx.prepare_cached(NOTE)
+        .and_then(|mut it| it.execute(params![node.0, heat.full_at()]))
+        .map(drop)
+        .doing("work out a temperature")
 }
 
 fn write(conn: &mut Connection, warmth: &[Warmth]) -> Result<(), StoreError> {

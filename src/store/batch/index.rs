@@ -13,7 +13,7 @@
 use rusqlite::{Row, params};
 
 use super::Batch;
-use crate::store::{Doing, NodeKey, StoreError};
+use crate::store::{Doing, NodeKey, StoreError, one};
 
 /// Bytes that the index gathers before it writes a segment: of many new nodes, and else.
 const GATHERED_OF_MANY_BYTES: i64 = 4 * 1024 * 1024;
@@ -126,7 +126,7 @@ impl Batch<'_> {
     fn index_waiting(&mut self) -> Result<(), StoreError> {
         const NEWEST: &str = "SELECT ifnull(max(key), 0) FROM node";
         let Indexing::Later { indexed, .. } = &mut self.indexing else { return Ok(()) };
-        let newest = self.tx.query_row(NEWEST, [], |row| row.get(0)).doing("index nodes")?;
+        let newest = one(self.tx, NEWEST).doing("index nodes")?;
         let since = std::mem::replace(indexed, newest);
         self.index(since, newest)
     }

@@ -12,13 +12,16 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, Row, params};
 
-use super::{Warmer, attended, begin, heat, unless_busy};
+use super::{Warmer, attended, begin, heat, note_full_at, unless_busy};
 use crate::clock::Millis;
 use crate::heat::{Heat, Rates, cold_before};
 use crate::store::{Claim, Doing, Leases, NodeKey, StoreError};
 
 /// Who tells of cold nodes.
 const LEASE: &str = "cold-nodes";
+
+/// Rows that are corrected in one transaction, or as many as are told of.
+const LATE_MAX: u32 = 1_000;
 
 /// What a client is told of a cold node.
 #[derive(Clone, Debug, PartialEq)]
@@ -189,9 +192,6 @@ fn cold_nodes(
     }
 }
 
-/// Rows that are corrected in one transaction.
-const LATE_MAX: u32 = 1_000;
-
 /// What may be cold.
 struct Candidate {
     node: ColdNode,
@@ -207,14 +207,11 @@ impl Candidate {
 }
 
 fn correct(conn: &mut Connection, late: &[Candidate]) -> Result<(), StoreError> {
-    const SET: &str = "UPDATE heat SET full_at = ?2 WHERE node = ?1";
     let tx = begin(conn, "begin to work out temperatures")?;
     for Candidate { node, .. } in late {
         // It may have been read, or be gone, by now.
         let Some(heat) = heat(&tx, node.key)? else { continue };
-        tx.prepare_cached(SET)
-            .and_then(|mut it| it.execute(params![node.key.0, heat.full_at()]))
-            .doing("work out a temperature")?;
+        note_full_at(&tx, node.key, heat)?;
     }
     tx.commit().doing("commit temperatures")
 }

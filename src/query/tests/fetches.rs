@@ -1,0 +1,208 @@
+//! What fetches show of a node and of what is around it.
+
+use super::*;
+
+#[test]
+fn the_anchor_is_the_last_block() {
+    let reader = Sketch::of(NOTES);
+    check_fetch(
+        &reader,
+        &id_of(&reader, "beta"),
+        None,
+        expect![[r#"
+        [heading] (id=4B6DkBtBxHZ file=a.md score=0.43)
+        Alpha
+
+        ---
+
+        [text] (id=EKqTrLiHoYm file=a.md score=0.32)
+        One paragraph about the lease of a lock.
+
+        ---
+
+        [text] (id=5N109tgyWXQ file=a.md score=0.43)
+        The timeout is thirty seconds.
+        It never changes.
+
+        ---
+
+        [code] (id=CuOg047SQaT file=a.md score=0.43)
+        fn main() {}
+
+        ---
+
+        [heading] (id=3eDS1v6Lm4B file=a.md score=0.65)
+        Beta
+    "#]],
+    );
+    check_fetch(
+        &reader,
+        &id_of(&reader, "timeout"),
+        None,
+        expect![[r#"
+        [heading] (id=4B6DkBtBxHZ file=a.md score=0.32)
+        Alpha
+
+        ---
+
+        [heading] (id=3eDS1v6Lm4B file=a.md score=0.43)
+        Beta
+
+        ---
+
+        [code] (id=CuOg047SQaT file=a.md score=0.32)
+        fn main() {}
+
+        ---
+
+        [text] (id=5N109tgyWXQ file=a.md score=0.65)
+        The timeout is thirty seconds.
+        It never changes.
+    "#]],
+    );
+}
+
+#[test]
+fn a_parent_comes_before_a_hot_cousin() {
+    let mut sketch = Sketch::new();
+    sketch.file("a.md");
+    sketch.node(0, "heading", "Alpha and what it is about");
+    sketch.warm(0.0);
+    sketch.node(1, "text", "A cousin that everybody reads, with many words to say.");
+    sketch.warm(1.0);
+    let anchor = sketch.node(1, "text", "The anchor.");
+    check_fetch(
+        &sketch.done(),
+        &anchor,
+        Some(90),
+        expect![[r#"
+            … 1 more node, 39 tokens
+
+            ---
+
+            [heading] (id=CRgfrQTLH1Y file=a.md score=0.20)
+            Alpha and what it is about
+
+            ---
+
+            [text] (id=J9edHsIEHfB file=a.md score=0.65)
+            The anchor.
+        "#]],
+    );
+}
+
+#[test]
+fn a_node_without_text_shows_its_parts() {
+    let mut sketch = Sketch::new();
+    sketch.file("a.md");
+    sketch.node(0, "heading", "Alpha");
+    let anchor = sketch.node(1, "code", "");
+    sketch.node(2, "code", "first part");
+    sketch.node(2, "code", "second part");
+    check_fetch(
+        &sketch.done(),
+        &anchor,
+        None,
+        expect![[r#"
+        [heading] (id=4B6DkBtBxHZ file=a.md score=0.43)
+        Alpha
+
+        ---
+
+        [code] (id=KLfVMcBnin5 file=a.md score=0.43)
+        first part
+
+        ---
+
+        [code] (id=Hgsymw3p2Uj file=a.md score=0.43)
+        second part
+
+        ---
+
+        [code] (id=4PBa5i1uYCd file=a.md score=0.65)
+    "#]],
+    );
+}
+
+#[test]
+fn an_anchor_too_large_is_cut_and_says_what_it_needs() {
+    let mut sketch = Sketch::new();
+    sketch.file("a.md");
+    let anchor = sketch.node(0, "text", &"many words ".repeat(50));
+    let reader = sketch.done();
+    check_fetch(
+        &reader,
+        &anchor,
+        Some(70),
+        expect![[r#"
+            [text] (id=Fuuh093PDZN file=a.md score=0.65)
+            many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many words many wor
+            … cut: all of it needs 122 tokens
+        "#]],
+    );
+    check_fetch(&reader, &anchor, Some(20), expect!["… `Fuuh093PDZN` needs 122 tokens"]);
+}
+
+#[test]
+fn an_unknown_anchor_names_the_nearest() {
+    let reader = Sketch::of(NOTES);
+    let error = |anchor: &str| {
+        fetch(&reader, &Fetch { anchor, budget: None, levels: 1 }).unwrap_err().to_string()
+    };
+    let near = format!("{}0", &id_of(&reader, "beta")[..10]);
+    let text = format!(
+        "{}\n{}\n{}\n{}",
+        error(&near),
+        error("rate limits"),
+        error("\0"),
+        error(&"x".repeat(9999))
+    );
+    expect![[r#"
+        no node `3eDS1v6Lm40`; nearest: `3eDS1v6Lm4B` Beta
+        no node `rate limits`; nearest: `6l9WlgUKpM7` Rate limits, `HoIgyuTwbmK` Requests are limited: the rate-limit is 100 a minute., `84AoZaPAU3j` - C++
+        no node ` `; find one with a search
+        no node `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…`; find one with a search"#]].assert_eq(&text);
+}
+
+#[test]
+fn a_batch_keeps_the_order_asked_for() {
+    let reader = Sketch::of(NOTES);
+    let (beta, timeout) = (id_of(&reader, "beta"), id_of(&reader, "timeout"));
+    let text = |ids: &[&str], budget| match fetch_batch(&reader, ids, budget) {
+        Ok(answer) => answer.text,
+        Err(error) => format!("error: {error}"),
+    };
+    let all = [&*timeout, "nope", &beta, &timeout, "b\0\nad"];
+    expect![[r#"
+        [text] (id=5N109tgyWXQ file=a.md score=0.65)
+        The timeout is thirty seconds.
+        It never changes.
+
+        ---
+
+        [heading] (id=3eDS1v6Lm4B file=a.md score=0.65)
+        Beta
+
+        ---
+
+        not found: nope, b  ad
+    "#]]
+    .assert_eq(&text(&all, None));
+    expect![[r#"
+        [heading] (id=3eDS1v6Lm4B file=a.md score=0.65)
+        Beta
+
+        ---
+
+        not found: nope, b  ad
+
+        ---
+
+        over budget: 5N109tgyWXQ
+    "#]]
+    .assert_eq(&text(&all, Some(55)));
+    expect!["…"].assert_eq(&text(&all, Some(12)));
+    expect!["error: `node_ids` must be non-empty"].assert_eq(&text(&[], None));
+    expect!["error: `node_ids` exceeds cap 256: 257 ids; ask in several calls"]
+        .assert_eq(&text(&["x"; 257], None));
+}

@@ -1,0 +1,109 @@
+//! What outlines show, and what they fold.
+
+use super::*;
+
+#[test]
+fn a_tree_names_each_file_once() {
+    let reader = Sketch::of(NOTES);
+    check_tree(
+        &reader,
+        None,
+        5,
+        None,
+        expect![[r#"
+        [heading] Alpha (id=4B6DkBtBxHZ file=a.md temp=0.50 tok=1)
+          [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm temp=0.50 tok=9)
+          [heading] Beta (id=3eDS1v6Lm4B temp=0.50 tok=1)
+            [text] The timeout is thirty seconds. (id=5N109tgyWXQ temp=0.50 tok=10)
+            [code] fn main() {} (id=CuOg047SQaT temp=0.50 tok=4)
+        [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md temp=0.50 tok=2)
+          [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK temp=0.50 tok=13)
+          [text] What's up? Not much. (id=3rjw82xWzLo temp=0.50 tok=7)
+          [list] - C++ (id=84AoZaPAU3j temp=0.50 tok=6)
+        [heading] 概要 (id=HjOjlEuYfQc file=日本.md temp=0.50 tok=3)
+          [text] 日本語テキストの検索について。 (id=CftiEeaqLt1 temp=0.50 tok=17)
+    "#]],
+    );
+    check_tree(&Sketch::of(""), None, 5, None, expect!["empty tree"]);
+}
+
+#[test]
+fn depth_counts_levels_below_the_roots() {
+    let reader = Sketch::of(NOTES);
+    let root = id_of(&reader, "alpha");
+    check_tree(
+        &reader,
+        Some(&root),
+        0,
+        None,
+        expect![[r#"
+        [heading] Alpha (id=4B6DkBtBxHZ file=a.md temp=0.50 tok=1)
+    "#]],
+    );
+    check_tree(
+        &reader,
+        Some(&root),
+        1,
+        None,
+        expect![[r#"
+        [heading] Alpha (id=4B6DkBtBxHZ file=a.md temp=0.50 tok=1)
+          [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm temp=0.50 tok=9)
+          [heading] Beta (id=3eDS1v6Lm4B temp=0.50 tok=1)
+    "#]],
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_folded_at_its_place() {
+    let reader = Sketch::of(NOTES);
+    check_tree(
+        &reader,
+        None,
+        5,
+        Some(150),
+        expect![[r#"
+            [heading] Alpha (id=4B6DkBtBxHZ file=a.md temp=0.50 tok=1)
+              … 4 more nodes, 24 tok
+            [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md temp=0.50 tok=2)
+              … 3 more nodes, 26 tok
+            [heading] 概要 (id=HjOjlEuYfQc file=日本.md temp=0.50 tok=3)
+              … 1 more node, 17 tok
+        "#]],
+    );
+    check_tree(
+        &reader,
+        None,
+        5,
+        Some(20),
+        expect![[r#"
+        … 11 more nodes, 73 tok
+    "#]],
+    );
+    check_tree(&reader, None, 5, Some(2), expect!["…"]);
+}
+
+#[test]
+fn the_hottest_are_kept_first() {
+    let mut sketch = Sketch::new();
+    sketch.file("a.md");
+    for at in 0..300 {
+        sketch.node(0, "heading", &format!("Section {at}"));
+        if at == 250 {
+            sketch.warm(0.9);
+        }
+        sketch.node(1, "text", &format!("Words of {at}"));
+    }
+    check_tree(
+        &sketch.done(),
+        None,
+        5,
+        Some(100),
+        expect![[r#"
+            [heading] Section 0 (id=3vZaCu0wxwV file=a.md temp=0.50 tok=3)
+              … 1 more node, 4 tok
+            [heading] Section 250 (id=IZbFvveBpqp file=a.md temp=0.90 tok=3)
+              … 1 more node, 4 tok
+            … 596 more nodes, 2k tok
+        "#]],
+    );
+}

@@ -1,0 +1,153 @@
+//! What searches find and show.
+
+use super::*;
+
+#[test]
+fn the_best_hit_is_the_last_line() {
+    let reader = Sketch::of(NOTES);
+    check(
+        &reader,
+        &label("rate limit"),
+        expect![[r#"
+            [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.03 temp=0.50 tok=7)
+            [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.09 temp=0.50 tok=6)
+            [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK file=docs/limits.md score=0.24 temp=0.50 tok=13)
+            [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md score=0.65 temp=0.50 tok=2)"#]],
+    );
+    check(&reader, &label("zebra"), expect!["no results"]);
+}
+
+#[test]
+fn every_odd_query_answers() {
+    let reader = Sketch::of(NOTES);
+    for query in [
+        "what's up?",
+        "rate-limit",
+        "C++",
+        "C",
+        "NOT NULL",
+        "a/b",
+        "\"",
+        "",
+        " ",
+        "\0",
+        "lease\0lock",
+        "日本語",
+        "本",
+        "検索",
+        "AND",
+        "OR OR",
+        "NEAR(",
+        "NEAR(a b",
+        "(lease",
+        "lease)",
+        "label:",
+        "label:rate",
+        "-label:rate",
+        "{label trail} : rate",
+        "^lease",
+        "lease*",
+        "*",
+        "''",
+        "; DROP",
+        "rate AND",
+        "lease AND (lock OR",
+        "a:b:c",
+        "\u{fffd}",
+        "\u{10ffff}",
+        "--",
+        "/*",
+    ] {
+        let answer = search(&reader, &label(query)).unwrap();
+        assert!(!answer.text.is_empty());
+    }
+    let found = |query| search(&reader, &label(query)).unwrap().text;
+    assert!(found("what's up?").contains("[text] What's up? Not much. (id="));
+    for query in ["日本語", "本語", "語", "テキスト", "日本語 zebra"] {
+        assert!(found(query).contains("日本語テキスト"), "{query}");
+    }
+    for query in ["C++", "a/b", "C#"] {
+        assert!(found(query).contains("C++"), "{query}: {}", found(query));
+    }
+}
+
+#[test]
+fn operators_are_honoured_where_they_parse() {
+    let reader = Sketch::of(NOTES);
+    let n_hits = |query| search(&reader, &label(query)).unwrap().structured["matches"].clone();
+    assert_eq!(n_hits("lease AND lock"), 1);
+    assert_eq!(n_hits("lease AND timeout"), 0);
+    assert_eq!(n_hits("lease OR timeout"), 2);
+    assert_eq!(n_hits("paragraph NOT lease"), 0);
+    assert_eq!(n_hits("label : never"), 0);
+    assert_eq!(n_hits("NEAR(lease lock, 3)"), 1);
+    // What does not parse is words.
+    assert_eq!(n_hits("(lease AND timeout"), 2);
+}
+
+#[test]
+fn a_type_is_a_filter_and_no_text() {
+    let reader = Sketch::of(NOTES);
+    let n_hits = |ask: &Search<'_>| search(&reader, ask).unwrap().structured["matches"].clone();
+    assert_eq!(n_hits(&label("heading")), 0);
+    let ask = Search { node_type: Some(NodeType::Heading), ..label("rate limits") };
+    assert_eq!(n_hits(&ask), 1);
+}
+
+#[test]
+fn details_follow_their_hit() {
+    let reader = Sketch::of(NOTES);
+    let ask = Search { detail: Detail::Snippet, limit: Some(2), ..label("timeouts lease") };
+    check(
+        &reader,
+        &ask,
+        expect![[r#"
+            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
+            [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
+              …It never changes."#]],
+    );
+    let ask = Search { detail: Detail::Full, limit: Some(2), ..label("timeouts lease") };
+    check(
+        &reader,
+        &ask,
+        expect![[r#"
+            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
+            One paragraph about the lease of a lock.
+
+            ---
+
+            [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
+            The timeout is thirty seconds.
+            It never changes.
+        "#]],
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_counted() {
+    let reader = Sketch::of(NOTES);
+    check(
+        &reader,
+        &Search { budget: Some(90), ..label("rate lease timeout") },
+        expect![[r#"
+            … 5 more hits, 204 tokens
+            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
+            [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)"#]],
+    );
+    check(
+        &reader,
+        &Search { budget: Some(12), ..label("rate lease timeout") },
+        expect!["… 7 more hits, 245 tokens"],
+    );
+    check(&reader, &Search { budget: Some(1), ..label("rate lease timeout") }, expect!["…"]);
+    let full = Search { detail: Detail::Full, budget: Some(50), ..label("timeout") };
+    check(
+        &reader,
+        &full,
+        expect![[r#"
+        [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
+        The timeout is thirty seconds.
+        It never changes.
+    "#]],
+    );
+}
