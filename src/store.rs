@@ -10,6 +10,7 @@ mod checkpoint;
 pub(crate) mod doctor;
 mod files;
 mod gc;
+mod heat_rows;
 mod history;
 mod lease;
 mod links;

@@ -25,7 +25,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::links::Stale;
 use super::record::{FileId, NodeKey, Place, Stored};
-use super::{Doing, StoreError, one};
+use super::{Doing, StoreError, heat_rows, one};
 use crate::clock::Millis;
 use crate::fingerprint::{self, State};
 use crate::identity::{ContentHash, NodeId};
@@ -59,6 +59,8 @@ pub(crate) struct Batch<'a> {
     /// What the fingerprint changed by so far.
     drift: u64,
     attended: i64,
+    /// The key up to which all nodes have rows of heat.
+    heated: NodeKey,
     /// Of texts that are there more than once, by their first birth id: ordinals below are taken.
     taken: HashMap<NodeId, u32>,
     /// Of texts that were here before, the ids that they had and that were not looked at, best
@@ -99,10 +101,9 @@ impl<'a> Batch<'a> {
         compile_root: &'a str,
         now: Millis,
     ) -> Result<Batch<'a>, StoreError> {
-        const ATTENDED: &str = "SELECT attended FROM memory";
         const HAS_PAST: &str = "SELECT EXISTS (SELECT 1 FROM diff WHERE old_hash IS NOT NULL)";
         const HAS_TOMBSTONES: &str = "SELECT EXISTS (SELECT 1 FROM tombstone)";
-        let read = |sql| one(tx, sql).doing("begin a write");
+        let is_any = |sql| one(tx, sql).doing("begin a write");
         Ok(Batch {
             tx,
             now,
@@ -113,9 +114,10 @@ impl<'a> Batch<'a> {
             counts: Counts::default(),
             touched: BTreeSet::new(),
             drift: 0,
-            attended: read(ATTENDED)?,
-            has_past: 0 < read(HAS_PAST)?,
-            has_tombstones: 0 < read(HAS_TOMBSTONES)?,
+            attended: heat_rows::attended(tx)?,
+            heated: heat_rows::heated(tx)?,
+            has_past: is_any(HAS_PAST)?,
+            has_tombstones: is_any(HAS_TOMBSTONES)?,
             taken: HashMap::new(),
             former: HashMap::new(),
             stale: Stale::begin(tx)?,
@@ -153,7 +155,7 @@ impl<'a> Batch<'a> {
     /// Sums up and resolves what was touched so far, if that is much, so that a write of any size
     /// holds a bounded part of it. What is touched again later is looked at again.
     pub(crate) fn settle_if_much(&mut self) -> Result<(), StoreError> {
-        self.take_up_indexes_of_many()?;
+        self.index_meanwhile()?;
         if TOUCHED_MAX <= self.touched.len() {
             self.take_up_indexes()?;
             self.sum_up()?;

@@ -285,7 +285,9 @@ fn node_rows(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError
 
 fn heat_rows(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
     const WITHOUT: &str = "
-        SELECT count(*) FROM node WHERE key NOT IN (SELECT node FROM heat)";
+        SELECT count(*)
+          FROM node
+         WHERE key <= (SELECT heated FROM memory) AND key NOT IN (SELECT node FROM heat)";
     const BEYOND: &str = "SELECT count(*) FROM heat WHERE temperature NOT BETWEEN 0 AND 1";
     let (n_without, n_beyond) = (count(conn, WITHOUT)?, count(conn, BEYOND)?);
     let bad =

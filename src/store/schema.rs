@@ -23,6 +23,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0006_heat.sql"),
     include_str!("sql/0007_pulse.sql"),
     include_str!("sql/0008_bound.sql"),
+    include_str!("sql/0009_untouched.sql"),
 ];
 
 /// The first schema with references: what is older has texts that were not read for them.

@@ -25,6 +25,7 @@ pub(crate) fn forget_references(path: &Path) {
          ALTER TABLE heat DROP COLUMN announced;
          ALTER TABLE heat DROP COLUMN announced_at;
          ALTER TABLE memory DROP COLUMN ticked_at;
+         ALTER TABLE memory DROP COLUMN heated;
          DROP TABLE wanted;
          DROP TABLE file_name;
          DROP TABLE reference;

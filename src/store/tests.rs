@@ -83,6 +83,7 @@ fn shipped_migrations_never_change() {
             "e50fde7bcc0e46c8",
             "aad382f60bd70d45",
             "242aedeacbf1a388",
+            "df3d4a41b2a6204f",
         ]
     "#]]
     .assert_debug_eq(&hashes);
@@ -141,6 +142,7 @@ fn doctor_names_what_is_wrong() {
                            content_hash, label, trail, content)
          VALUES (1, 'aaaaaaaaaaa', NULL, 99, 0, 'text', 'plain', 1, 'wrong', 'l', 't', 'c');
          INSERT INTO node_fts (node_fts) VALUES ('delete-all');
+         UPDATE memory SET heated = 1;
          INSERT INTO cursor (name, snapshot, updated_at) VALUES ('HEAD', 555, 0);
          INSERT INTO diff (snapshot, seq, op, node_id) VALUES (7, 1, 'add', 'aaaaaaaaaaa');",
     )

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
 pub(crate) use told::{ColdNode, Offer};
 
-use super::{Doing, Log, NodeKey, StoreError, one, pragma};
+use super::{Doing, Log, NodeKey, StoreError, heat_rows, one, pragma};
 use crate::clock::Millis;
 use crate::heat::{Elapsed, Heat};
 
@@ -137,27 +137,13 @@ fn begin<'a>(conn: &'a mut Connection, doing: &'static str) -> Result<Transactio
     conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(doing)
 }
 
-fn attended(tx: &Connection) -> Result<i64, StoreError> {
-    const ATTENDED: &str = "SELECT attended FROM memory";
-    one(tx, ATTENDED).doing("read the memory clock")
-}
-
-fn heat(tx: &Transaction<'_>, node: NodeKey) -> Result<Option<Heat>, StoreError> {
-    const HEAT: &str = "SELECT temperature, at, pinned FROM heat WHERE node = ?1";
-    let read =
-        |row: &Row<'_>| Ok(Heat { temperature: row.get(0)?, at: row.get(1)?, pinned: row.get(2)? });
-    tx.prepare_cached(HEAT)
-        .and_then(|mut it| it.query_row([node.0], read).optional())
-        .doing("read a temperature")
-}
-
 fn advance(conn: &mut Connection, elapsed: Elapsed, now: Millis) -> Result<(), StoreError> {
     const TICKED: &str = "SELECT ticked_at FROM memory";
     const ADVANCE: &str = "UPDATE memory SET attended = ?1, ticked_at = ?2";
     let tx = begin(conn, "begin to move the memory clock")?;
     let ticked_at = one(&tx, TICKED).doing("read the memory clock")?;
     let by = elapsed.share_ms(now.since(Millis(ticked_at)));
-    let attended = attended(&tx)?.saturating_add(by);
+    let attended = heat_rows::attended(&tx)?.saturating_add(by);
     tx.execute(ADVANCE, [attended, now.0]).doing("move the memory clock")?;
     tx.commit().doing("commit the memory clock")
 }
@@ -208,10 +194,10 @@ fn write(conn: &mut Connection, warmth: &[Warmth]) -> Result<(), StoreError> {
                access_count = access_count + 1, accessed_at = ?4
          WHERE node = ?1";
     let tx = begin(conn, "begin to warm nodes")?;
-    let attended = attended(&tx)?;
+    let attended = heat_rows::attended(&tx)?;
     for Warmth { node, by, at } in warmth {
         // The node may be gone by now.
-        let Some(heat) = heat(&tx, *node)? else { continue };
+        let Some(heat) = heat_rows::touch(&tx, *node)? else { continue };
         let warmed = heat.warmed(*by, attended);
         let row = params![node.0, warmed.temperature, warmed.at, at.0];
         tx.prepare_cached(WARM).and_then(|mut it| it.execute(row)).doing("warm a node")?;

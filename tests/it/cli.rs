@@ -159,7 +159,7 @@ fn doctor_reports_every_check() {
             ✓ parent_cycles        every node stands below a root
             ✓ head_cursor          HEAD → snapshot 1
             ✓ dangling_diffs       no dangling diffs
-            ✓ schema_version       8/8 migrations applied
+            ✓ schema_version       9/9 migrations applied
             ✓ stale_compile_root   1 compile roots present
             ✓ integrity_check      every page and index is sound
             ✓ foreign_keys         every reference has its row
@@ -182,7 +182,7 @@ fn doctor_reports_every_check() {
             ✓ parent_cycles        every node stands below a root
             ✓ head_cursor          HEAD → snapshot 1
             ✓ dangling_diffs       no dangling diffs
-            ✓ schema_version       8/8 migrations applied
+            ✓ schema_version       9/9 migrations applied
             ✓ stale_compile_root   1 compile roots present
             ✓ integrity_check      every page and index is sound
             ✓ foreign_keys         every reference has its row
@@ -401,7 +401,7 @@ fn what_is_no_memory_is_refused_and_stays_as_it_was() {
         &folder,
         "inspect --db newer.db",
         expect![[r#"
-            ! remindb: `newer.db` has schema 99, newer than 8, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 9, the newest this build knows; update the program
             = 2
         "#]],
     );
@@ -409,7 +409,7 @@ fn what_is_no_memory_is_refused_and_stays_as_it_was() {
         &folder,
         "compile notes --db newer.db",
         expect![[r#"
-            ! remindb: `newer.db` has schema 99, newer than 8, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 9, the newest this build knows; update the program
             = 2
         "#]],
     );
@@ -417,7 +417,7 @@ fn what_is_no_memory_is_refused_and_stays_as_it_was() {
         &folder,
         "serve --db newer.db",
         expect![[r#"
-            ! remindb: `newer.db` has schema 99, newer than 8, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 9, the newest this build knows; update the program
             = 2
         "#]],
     );
@@ -425,7 +425,7 @@ fn what_is_no_memory_is_refused_and_stays_as_it_was() {
         &folder,
         "search a --db newer.db",
         expect![[r#"
-            ! remindb: `newer.db` has schema 99, newer than 8, the newest this build knows; update the program
+            ! remindb: `newer.db` has schema 99, newer than 9, the newest this build knows; update the program
             = 2
         "#]],
     );

@@ -302,14 +302,15 @@ impl Desk {
     fn heat(&mut self) {
         let conn = self.folder.database("m.db");
         conn.execute_batch("BEGIN").unwrap();
-        let mut query = conn.prepare("SELECT node FROM heat WHERE access_count = 0").unwrap();
+        let mut query =
+            conn.prepare("SELECT key FROM node WHERE key NOT IN (SELECT node FROM heat)").unwrap();
         let nodes: Vec<i64> =
             query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
         for node in nodes {
             self.n_nodes_heated += 1;
             let n = self.n_nodes_heated;
-            let sql = "UPDATE heat SET temperature = ?2, pinned = ?3, access_count = ?4
-                        WHERE node = ?1";
+            let sql = "INSERT INTO heat (node, at, temperature, pinned, access_count)
+                       VALUES (?1, 0, ?2, ?3, ?4)";
             let temperature = (n % 997) as f64 / 1000.0;
             conn.execute(sql, (node, temperature, n % 2 == 0, n)).unwrap();
         }
@@ -319,7 +320,8 @@ impl Desk {
     /// Every node by its text; none of the author's texts is there twice.
     fn nodes(&self) -> Result<BTreeMap<String, Known>, TestCaseError> {
         let conn = self.folder.database("m.db");
-        let sql = "SELECT content, id, temperature, pinned, access_count
+        let sql = "SELECT content, id, ifnull(temperature, 0.5), ifnull(pinned, 0),
+                          ifnull(access_count, 0)
                      FROM node LEFT JOIN heat ON heat.node = node.key";
         let mut query = conn.prepare(sql).unwrap();
         let mut history = conn.prepare("SELECT snapshot FROM diff WHERE node_id = ?1").unwrap();

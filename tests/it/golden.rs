@@ -32,9 +32,10 @@ fn tree(db: &Connection) -> String {
             SELECT node.key, depth + 1, below.path || printf(' %012d', node.position)
               FROM below JOIN node ON node.parent = below.key
         )
-        SELECT file.path, depth, node_type, format, coalesce(' ' || lang, ''), label, content, temperature
+        SELECT file.path, depth, node_type, format, coalesce(' ' || lang, ''), label, content,
+               ifnull(temperature, 0.5)
           FROM below JOIN node USING (key) JOIN file ON file.id = node.file
-          JOIN heat ON heat.node = node.key
+          LEFT JOIN heat ON heat.node = node.key
          ORDER BY below.path";
     let mut out = String::new();
     let mut statement = db.prepare(SQL).unwrap();

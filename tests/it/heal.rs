@@ -135,8 +135,8 @@ fn history_that_refers_to_nothing_is_mended() {
 #[test]
 fn rows_that_refer_to_nothing_go() {
     check(
-        "INSERT INTO span VALUES (44444, 1, 2); DELETE FROM heat WHERE node = 3;
-         UPDATE heat SET temperature = 9 WHERE node = 4; DELETE FROM file WHERE id = 2",
+        "INSERT INTO span VALUES (44444, 1, 2); UPDATE memory SET heated = 3;
+         INSERT INTO heat (node, temperature, at) VALUES (4, 9, 0); DELETE FROM file WHERE id = 2",
         expect![[r#"
             foreign_keys: fixed
             heat_rows: fixed
@@ -149,7 +149,7 @@ fn rows_that_refer_to_nothing_go() {
 #[test]
 fn when_a_node_is_cold_follows_from_its_mended_temperature() {
     let folder = memory();
-    tamper(&folder, "UPDATE heat SET temperature = -9 WHERE node = 4");
+    tamper(&folder, "INSERT INTO heat (node, temperature, at, full_at) VALUES (4, -9, 0, 7)");
     folder.ok(["doctor", "--fix", "--db", "m.db"]);
     let mended: (f64, Option<f64>) = folder
         .database("m.db")

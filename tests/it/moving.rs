@@ -160,8 +160,9 @@ fn a_damaged_memory_is_moved_aside_for_a_backup() {
 fn an_export_and_its_import_are_the_same_memory() {
     let folder = memory();
     folder.ok(["search", "writes", "--db", "m.db"]);
-    let heat =
-        "UPDATE heat SET temperature = 0.1 + 0.2, pinned = 1, accessed_at = 7 WHERE node = 2";
+    let heat = "
+        INSERT OR REPLACE INTO heat (node, temperature, at, pinned, accessed_at)
+        VALUES (2, 0.1 + 0.2, 0, 1, 7)";
     folder.database("m.db").execute(heat, []).unwrap();
     folder.ok(["export", "a.jsonl", "--db", "m.db"]);
     assert_eq!(mode(&folder.path("a.jsonl")), 0o600);
@@ -229,6 +230,8 @@ fn a_backup_while_others_write_is_one_state_of_them() {
         conn.busy_timeout(super::support::PATIENCE).unwrap();
         conn.pragma_update(None, "wal_autocheckpoint", 5).unwrap();
         let mut n = 0;
+        let add = "INSERT INTO heat (node, temperature, at) SELECT key, 0.5, 0 FROM node";
+        conn.execute_batch(add).unwrap();
         // Two rows that are always changed together.
         while stopped.try_recv().is_err() {
             n += 1;

@@ -53,7 +53,8 @@ fn compile(folder: &Folder, more: &[&str]) -> Ran {
 /// Temperatures of nodes by their label.
 fn temperatures(folder: &Folder) -> Vec<(String, f64)> {
     let database = folder.database("memory.db");
-    let sql = "SELECT label, temperature FROM node JOIN heat ON heat.node = key ORDER BY label";
+    let sql = "SELECT label, ifnull(temperature, 0.5)
+                 FROM node LEFT JOIN heat ON heat.node = key ORDER BY label";
     let mut query = database.prepare(sql).unwrap();
     let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     rows.map(Result::unwrap).collect()

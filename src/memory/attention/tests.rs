@@ -48,6 +48,13 @@ impl Desk {
         Server { memory: self.open(), pace: Pace::new(self.clock.now().0) }
     }
 
+    /// Gives every node a row, as older builds did.
+    fn note_all(&self) {
+        const NOTE: &str = "
+            INSERT INTO heat (node, temperature, at, full_at) SELECT key, 0.5, 0, ?1 FROM node";
+        self.run(NOTE, [crate::heat::Heat::birth(0).full_at()]);
+    }
+
     fn run<P: rusqlite::Params>(&self, sql: &str, params: P) {
         Connection::open(self.db()).unwrap().execute(sql, params).unwrap();
     }
@@ -244,20 +251,17 @@ fn a_node_read_three_days_ago_is_no_colder_than_one_never_read() {
     }
 }
 
-/// A memory of 100,000 nodes.
-fn hundred_thousand() -> (Desk, Memory) {
+/// A memory of so many nodes that nobody read.
+fn untouched(n_nodes: i64) -> (Desk, Memory) {
     const NODES: &str = "
-        WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 100000)
+        WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
         INSERT INTO node (key, id, position, node_type, format, token_count, content_hash, label,
                           trail, content)
         SELECT n, 'id' || n, n, 'text', 'plain', 1, '', 'label ' || n, '', '' FROM n";
-    const HEAT: &str = "
-        INSERT INTO heat (node, temperature, at, full_at) SELECT key, 0.5, 0, ?1 FROM node";
     let desk = Desk::new(0);
     let memory = desk.open();
     desk.run("DROP TRIGGER node_fts_insert", []);
-    desk.run(NODES, []);
-    desk.run(HEAT, [crate::heat::Heat::birth(0).full_at()]);
+    desk.run(NODES, [n_nodes]);
     (desk, memory)
 }
 
@@ -275,7 +279,7 @@ fn log_pages(desk: &Desk) -> u64 {
 
 #[test]
 fn a_tick_over_100_000_nodes_writes_a_few_pages() {
-    let (desk, memory) = hundred_thousand();
+    let (desk, memory) = untouched(100_000);
     // All of them stay warm, then all of them go cold.
     for hours in [1, 48] {
         empty_log(&desk);
@@ -283,14 +287,15 @@ fn a_tick_over_100_000_nodes_writes_a_few_pages() {
         let n_pages = log_pages(&desk);
         assert!((1..=4).contains(&n_pages), "{n_pages} pages in {hours} hours");
     }
-    // Telling of 50 writes a few more.
+    // Telling of 50 writes a few more, though none of them was noted before.
     assert_eq!(told(&memory).len(), 50);
     assert!(log_pages(&desk) < 40, "{} pages", log_pages(&desk));
 }
 
 #[test]
 fn being_read_writes_a_page_for_each_node_and_no_index() {
-    let (desk, memory) = hundred_thousand();
+    let (desk, memory) = untouched(100_000);
+    desk.note_all();
     let warm = |nth: i64| {
         empty_log(&desk);
         memory.warm((1..=20).map(|it| (NodeKey(it * 4_000 + nth), Attention::Glanced)).collect());
@@ -301,8 +306,29 @@ fn being_read_writes_a_page_for_each_node_and_no_index() {
 }
 
 #[test]
+fn what_nobody_read_has_no_row_and_the_temperature_of_its_birth() {
+    let (desk, memory) = Desk::compiled(1_000);
+    let n_rows = || desk.number("SELECT count(*) FROM heat");
+    let n_nodes = desk.number("SELECT count(*) FROM node");
+    assert_eq!(n_rows(), 0);
+    cool(&desk, &memory, 30);
+    is_near(average(&memory), after_hours(BIRTH, 30.0));
+    let read = [7, 7, 9];
+    memory.warm(read.map(|it| (NodeKey(it), Attention::Read)).to_vec());
+    memory.warm(vec![(NodeKey(n_nodes + 1), Attention::Read)]);
+    assert_eq!(n_rows(), 2, "of what was read, and of nothing that is not there");
+    let added = 3.0 * memory.rates().access_boost;
+    is_near(average(&memory), after_hours(BIRTH, 30.0) + added / n_nodes as f64);
+    // Born later, a node is warmer than the others, which takes a row.
+    std::fs::write(desk.dir.path().join("notes/b.md"), "Born later.\n").unwrap();
+    memory.compile(&desk.dir.path().join("notes"), "").unwrap();
+    assert_eq!(n_rows(), 2 + desk.number("SELECT count(*) FROM node") - n_nodes);
+}
+
+#[test]
 fn pinned_nodes_never_go_cold() {
     let (desk, memory) = Desk::compiled(1);
+    desk.note_all();
     desk.run("UPDATE heat SET pinned = 1", []);
     cool(&desk, &memory, 1000);
     assert_eq!(told(&memory).len(), 0);
@@ -319,7 +345,7 @@ fn pinned_nodes_never_go_cold() {
 #[test]
 fn a_pin_keeps_the_temperature_of_its_moment() {
     let (desk, memory) = Desk::compiled(1);
-    let n_nodes = desk.number("SELECT count(*) FROM heat");
+    let n_nodes = desk.number("SELECT count(*) FROM node");
     let pin = |pinned| {
         let set = |batch: &mut Batch<'_>| -> Result<(), StoreError> {
             for key in 1..=n_nodes {
@@ -364,11 +390,29 @@ fn one_index_serves_every_line() {
 #[test]
 fn a_memory_of_the_first_schema_learns_what_is_cold() {
     let (desk, memory) = Desk::compiled(3);
+    desk.note_all();
     desk.run("UPDATE heat SET full_at = NULL", []);
     cool(&desk, &memory, 33);
     let n_nodes = desk.number("SELECT count(*) FROM heat WHERE full_at IS NOT NULL");
     assert_eq!(told(&memory).len() as i64, n_nodes);
     assert!(0 < n_nodes);
+}
+
+#[test]
+fn of_an_older_memory_only_those_rows_stay_that_say_something() {
+    let (desk, memory) = Desk::compiled(10);
+    desk.note_all();
+    memory.warm(vec![(NodeKey(3), Attention::Read)]);
+    desk.run("UPDATE heat SET pinned = 1 WHERE node = 4", []);
+    desk.run("UPDATE heat SET announced_at = 9 WHERE node = 5", []);
+    let before = average(&memory);
+    drop(memory);
+    let conn = Connection::open(desk.db()).unwrap();
+    conn.execute_batch("ALTER TABLE memory DROP COLUMN heated; PRAGMA user_version = 8").unwrap();
+    drop(conn);
+    let memory = desk.open();
+    assert_eq!(desk.number("SELECT sum(node) FROM heat"), 3 + 4 + 5);
+    is_near(average(&memory), before);
 }
 
 #[test]

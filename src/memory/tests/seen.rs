@@ -79,11 +79,12 @@ fn nodes(conn: &Connection) -> Seen {
     const NODES: &str = "
         SELECT n.id, p.id, f.root || ':' || f.path, n.node_type, n.level, n.lang, n.key_path,
                n.format, n.label, n.content, n.content_hash, n.source_hash, n.trail,
-               p.trail, p.label, f.path, h.temperature, h.at, h.pinned, n.key
+               p.trail, p.label, f.path,
+               ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0), n.key
           FROM node AS n
           LEFT JOIN node AS p ON p.key = n.parent
           LEFT JOIN file AS f ON f.id = n.file
-          JOIN heat AS h ON h.node = n.key
+          LEFT JOIN heat AS h ON h.node = n.key
          ORDER BY n.position, n.key";
     let mut seen = Seen {
         state: State::default(),

@@ -212,6 +212,10 @@ impl Batch<'_> {
             .and_then(|mut it| it.execute(params![first.0, end, snapshot, seq]))
             .doing("record additions")?;
         self.counts.added += n_nodes;
+        if self.attended == 0 && self.heated < first {
+            // Those that have no row are just that.
+            return Ok(());
+        }
         let heat = Heat::birth(self.attended);
         self.tx
             .prepare_cached(GIVE)

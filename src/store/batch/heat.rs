@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Row, params};
+use rusqlite::params;
 
 use super::Batch;
 use crate::heat::Heat;
-use crate::store::{Doing, FileId, NodeKey, StoreError};
+use crate::store::{Doing, FileId, NodeKey, StoreError, heat_rows};
 
 impl Batch<'_> {
     /// Sets a node's temperature, as of now; a pinned one keeps the new one.
@@ -25,9 +25,9 @@ impl Batch<'_> {
         const NODES: &str = "
             SELECT node.key, node.file
               FROM node
-              JOIN heat ON heat.node = node.key
+              LEFT JOIN heat ON heat.node = node.key
              WHERE node.file IS NOT NULL
-               AND NOT heat.pinned";
+               AND NOT ifnull(heat.pinned, 0)";
         let mut query = self.tx.prepare_cached(NODES).doing("read nodes")?;
         let rows = query
             .query_map([], |row| Ok((NodeKey(row.get(0)?), FileId(row.get(1)?))))
@@ -66,19 +66,12 @@ impl Batch<'_> {
         node: NodeKey,
         change: impl FnOnce(Heat, i64) -> Heat,
     ) -> Result<Heat, StoreError> {
-        const HEAT: &str = "SELECT temperature, at, pinned FROM heat WHERE node = ?1";
         const SET: &str = "
             UPDATE heat
                SET temperature = ?2, at = ?3, pinned = ?4, full_at = ?5
              WHERE node = ?1";
-        let read = |row: &Row<'_>| {
-            Ok(Heat { temperature: row.get(0)?, at: row.get(1)?, pinned: row.get(2)? })
-        };
-        let old = self
-            .tx
-            .prepare_cached(HEAT)
-            .and_then(|mut it| it.query_row([node.0], read))
-            .doing("read a temperature")?;
+        let old = heat_rows::touch(self.tx, node)?;
+        let old = old.ok_or(rusqlite::Error::QueryReturnedNoRows).doing("read a temperature")?;
         let new = change(old, self.attended);
         let row = params![node.0, new.temperature, new.at, new.pinned, new.full_at()];
         self.tx

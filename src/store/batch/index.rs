@@ -1,10 +1,10 @@
-//! The full-text index of many new nodes, written in one go at the end of a write.
+//! The full-text index of many new nodes, written for as many of them at once as one group of files
+//! has.
 //!
 //! A trigger indexes every new node at once, which is what few nodes need. Of many, each would
 //! become a segment of the index of its own, to be merged with the others again and again. So a
-//! large write sets the trigger aside, within its own transaction, and puts it back when it has
-//! indexed what came meanwhile. Until then the index gathers more in memory before it writes a
-//! segment, so that there are fewer to be merged.
+//! large write sets the trigger aside, within its own transaction, indexes what came after each
+//! group of files, and puts the trigger back at the end.
 //!
 //! Of the first nodes of all, the indexes wait, too, whose entries come in no order: made at the
 //! end, they are sorted before they are written. What is sorted is held in memory, so that they are
@@ -81,8 +81,12 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Makes them if so many nodes came that what is sorted would take much memory.
-    pub(super) fn take_up_indexes_of_many(&mut self) -> Result<(), StoreError> {
+    /// Indexes what came of many, while its pages are still at hand; makes the indexes that wait
+    /// if so many nodes came that what is sorted would take much memory.
+    pub(super) fn index_meanwhile(&mut self) -> Result<(), StoreError> {
+        if matches!(self.indexing, Indexing::Later { .. }) {
+            self.index_waiting()?;
+        }
         if UNSORTED_MAX <= self.counts.added { self.take_up_indexes() } else { Ok(()) }
     }
 

@@ -284,7 +284,7 @@ fn give_heat(conn: &Connection, _: Millis) -> Result<(), StoreError> {
         INSERT INTO heat (node, temperature, at)
         SELECT node.key, ?1, memory.attended
           FROM node, memory
-         WHERE node.key NOT IN (SELECT node FROM heat)";
+         WHERE node.key <= memory.heated AND node.key NOT IN (SELECT node FROM heat)";
     const BOUND: &str = "
         UPDATE heat
            SET temperature = min(1.0, max(0.0, temperature)), full_at = NULL

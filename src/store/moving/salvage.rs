@@ -155,12 +155,16 @@ fn mend(conn: &Connection, path: &Path, now: Millis) -> Result<Vec<String>, Move
          WHERE old_hash IS NOT NULL
            AND old_hash IS NOT new_hash
            AND old_hash NOT IN (SELECT hash FROM blob)";
+    const LOST: &str = "
+        SELECT count(*)
+          FROM (SELECT node FROM heat UNION SELECT node FROM span)
+         WHERE node NOT IN (SELECT key FROM node)";
     const ONE_ROW: &str = "
         INSERT OR IGNORE INTO memory (one, fingerprint, attended)
         VALUES (1, 0, (SELECT ifnull(max(at), 0) FROM heat))";
     conn.execute(ONE_ROW, []).doing("note the memory")?;
     let lost: Vec<String> = [
-        ("SELECT count(*) FROM heat WHERE node NOT IN (SELECT key FROM node)", "nodes are lost"),
+        (LOST, "nodes are lost"),
         (
             "SELECT count(*) FROM node WHERE parent NOT IN (SELECT key FROM node)",
             "nodes lost their parent and are roots now",

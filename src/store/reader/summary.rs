@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Row};
 use super::{Reader, unsigned};
 use crate::clock::Millis;
 use crate::heat::{Heat, Lines};
-use crate::store::{Doing, StoreError};
+use crate::store::{Doing, StoreError, heat_rows};
 
 /// What is in a memory.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -171,6 +171,7 @@ impl Reader {
     /// How warm it is.
     pub(crate) fn temperatures(&self, lines: Lines) -> Result<Temperatures, StoreError> {
         const HEATS: &str = "SELECT temperature, at, pinned FROM heat";
+        const NODES: &str = "SELECT count(*) FROM node";
         let attended = self.attended()?;
         let mut n_pinned = 0;
         let read = |row: &Row<'_>| {
@@ -179,6 +180,9 @@ impl Reader {
             Ok(heat.now(attended))
         };
         let mut all: Vec<f64> = self.all(HEATS, [], read).doing("read the temperatures")?;
+        let n_untouched = self.number(NODES)?.saturating_sub(all.len() as u64);
+        let untouched = heat_rows::untouched().now(attended);
+        all.extend(std::iter::repeat_n(untouched, n_untouched as usize));
         if all.is_empty() {
             return Ok(Temperatures { lines, ..Temperatures::default() });
         }

@@ -176,12 +176,12 @@ impl Reader {
         &self,
         each: impl FnMut(Warm) -> Result<(), E>,
     ) -> Result<(), E> {
-        // The same rows as those of the summary, which reads no node.
         const WARM: &str = "
-            SELECT n.id, n.label, n.node_type, h.temperature, h.at, h.pinned
-              FROM heat AS h
-             CROSS JOIN node AS n ON n.key = h.node
-             ORDER BY h.node";
+            SELECT n.id, n.label, n.node_type,
+                   ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0)
+              FROM node AS n
+              LEFT JOIN heat AS h ON h.node = n.key
+             ORDER BY n.key";
         self.stream(WARM, [], "read the temperatures", read_warm, each)
     }
 

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, Row, params};
 
-use super::{Warmer, attended, begin, heat, note_full_at, unless_busy};
+use super::{Warmer, begin, note_full_at, unless_busy};
 use crate::clock::Millis;
 use crate::heat::{Heat, Rates, cold_before};
-use crate::store::{Claim, Doing, Leases, NodeKey, StoreError};
+use crate::store::{Claim, Doing, Leases, NodeKey, StoreError, heat_rows};
 
 /// Who tells of cold nodes.
 const LEASE: &str = "cold-nodes";
@@ -160,10 +160,10 @@ impl Cold {
 fn note(conn: &mut Connection, told: &[Told]) -> Result<(), StoreError> {
     const NOTE: &str = "UPDATE heat SET announced = ?2, announced_at = ?3 WHERE node = ?1";
     let tx = begin(conn, "begin to note cold nodes")?;
-    let attended = attended(&tx)?;
+    let attended = heat_rows::attended(&tx)?;
     for Told { node, line, at } in told {
         // The node may be gone by now.
-        let Some(heat) = heat(&tx, *node)? else { continue };
+        let Some(heat) = heat_rows::noted(&tx, *node)? else { continue };
         // Warmed since, it is to be told of when it cools again.
         let announced = (heat.now(attended) < *line).then_some(*line);
         tx.prepare_cached(NOTE)
@@ -181,15 +181,40 @@ fn cold_nodes(
 ) -> Result<Vec<ColdNode>, StoreError> {
     loop {
         let found = candidates(conn, rates, now, rates.notify_max)?;
-        if !found.iter().any(Candidate::is_late) {
+        let is_done = if found.iter().any(Candidate::is_late) {
+            let mut late = candidates(conn, rates, now, rates.notify_max.max(LATE_MAX))?;
+            late.retain(Candidate::is_late);
+            unless_busy(correct(conn, &late))?
+        } else if may_untouched_come_before(conn, rates, &found)? {
+            unless_busy(give_rows(conn))?
+        } else {
             return Ok(found.into_iter().map(|it| it.node).collect());
-        }
-        let mut late = candidates(conn, rates, now, rates.notify_max.max(LATE_MAX))?;
-        late.retain(Candidate::is_late);
-        if !unless_busy(correct(conn, &late))? {
+        };
+        if !is_done {
             return Ok(Vec::new());
         }
     }
+}
+
+/// Whether nodes without rows may be among the first cold ones.
+fn may_untouched_come_before(
+    conn: &Connection,
+    rates: &Rates,
+    found: &[Candidate],
+) -> Result<bool, StoreError> {
+    let full_at = heat_rows::untouched().full_at();
+    let is_full = rates.notify_max as usize <= found.len();
+    let are_before = match found.last() {
+        Some(last) if is_full => full_at < last.full_at,
+        _ => full_at < cold_before(rates.line(), heat_rows::attended(conn)?),
+    };
+    Ok(are_before && heat_rows::has_untouched(conn)?)
+}
+
+fn give_rows(conn: &mut Connection) -> Result<(), StoreError> {
+    let tx = begin(conn, "begin to give temperatures")?;
+    heat_rows::give_next(&tx)?;
+    tx.commit().doing("commit temperatures")
 }
 
 /// What may be cold.
@@ -210,7 +235,7 @@ fn correct(conn: &mut Connection, late: &[Candidate]) -> Result<(), StoreError> 
     let tx = begin(conn, "begin to work out temperatures")?;
     for Candidate { node, .. } in late {
         // It may have been read, or be gone, by now.
-        let Some(heat) = heat(&tx, node.key)? else { continue };
+        let Some(heat) = heat_rows::noted(&tx, node.key)? else { continue };
         note_full_at(&tx, node.key, heat)?;
     }
     tx.commit().doing("commit temperatures")
@@ -232,7 +257,7 @@ fn candidates(
            AND (heat.announced_at IS NULL OR heat.announced_at NOT BETWEEN ?2 AND ?3)
          ORDER BY heat.full_at, heat.node
          LIMIT ?4";
-    let attended = attended(conn)?;
+    let attended = heat_rows::attended(conn)?;
     let read = |row: &Row<'_>| {
         let heat = Heat { temperature: row.get(4)?, at: row.get(5)?, pinned: false };
         let node = ColdNode {

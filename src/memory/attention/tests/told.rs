@@ -4,8 +4,7 @@ use super::*;
 
 #[test]
 fn what_was_read_is_told_of_when_it_is_cold_and_not_before() {
-    let (desk, memory) = hundred_thousand();
-    desk.run("DELETE FROM heat WHERE 3000 < node", []);
+    let (desk, memory) = untouched(3_000);
     memory.set_rates(Rates { notify_max: 700, ..Rates::default() });
     // All but every third, later ones more.
     for nth in (0..3_000).filter(|it| it % 3 != 0) {
@@ -31,7 +30,7 @@ fn what_was_read_is_told_of_when_it_is_cold_and_not_before() {
 #[test]
 fn every_node_that_goes_cold_is_told_of_once_also_across_restarts() {
     let (desk, mut memory) = Desk::compiled(10_000);
-    let n_nodes = desk.number("SELECT count(*) FROM heat");
+    let n_nodes = desk.number("SELECT count(*) FROM node");
     assert!(10_000 <= n_nodes);
     memory.set_rates(Rates { notify_max: 999, ..Rates::default() });
     cool(&desk, &memory, 32);
@@ -116,7 +115,7 @@ fn only_warming_above_the_line_arms_a_node_again() {
         cool(&desk, &memory, hours);
         told(&memory).len()
     };
-    let n_nodes = desk.number("SELECT count(*) FROM heat") as usize;
+    let n_nodes = desk.number("SELECT count(*) FROM node") as usize;
     assert_eq!(n_told(60), n_nodes);
     // From 0.02 to 0.05, which is still cold.
     warm(Attention::Glanced);
@@ -142,4 +141,25 @@ fn a_node_is_not_told_of_again_before_its_time() {
     assert!(0 < n_nodes);
     desk.run("UPDATE heat SET temperature = 0.5, at = (SELECT attended FROM memory)", []);
     assert_eq!([quarter(), quarter(), quarter(), quarter(), quarter()], [0, 0, 0, n_nodes, 0]);
+}
+
+#[test]
+fn a_node_with_the_key_of_one_that_went_is_told_of_too() {
+    let (desk, memory) = Desk::compiled(3);
+    // Above the temperature of birth, nodes are cold before the clock has moved.
+    memory.set_rates(Rates { cold: 0.9, notify: 0.9, ..Rates::default() });
+    let told_of = || {
+        cool(&desk, &memory, 0);
+        told(&memory)
+    };
+    let say = |text: &str| {
+        std::fs::write(desk.dir.path().join("notes/a.md"), text).unwrap();
+        memory.compile(&desk.dir.path().join("notes"), "").unwrap();
+    };
+    assert_eq!(told_of().len(), 3);
+    say("Paragraph 0.\n\nParagraph 1.\n");
+    let newest = desk.number("SELECT max(key) FROM node");
+    say("Paragraph 0.\n\nParagraph 1.\n\nAnother.\n");
+    assert_eq!(desk.number("SELECT max(key) FROM node"), newest + 1, "the key was free");
+    assert_eq!(told_of(), ["Another."]);
 }

@@ -1,0 +1,95 @@
+//! Rows of heat: what is noted of a node, and what a node without a row is.
+//!
+//! A node without a row is as it was born when the memory clock stood at its beginning, like most
+//! nodes of a first compile. It gets a row when somebody reads it or sets its temperature, and when
+//! it becomes cold, since cold nodes are found by their rows. All nodes up to the key
+//! `memory.heated` have rows.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{Doing, NodeKey, StoreError, one};
+use crate::heat::Heat;
+
+/// Nodes that get rows in one transaction when they become cold.
+const GIVEN_MAX: i64 = 1_000;
+
+/// What a node is of which nothing is noted.
+pub(super) fn untouched() -> Heat {
+    Heat::birth(0)
+}
+
+/// The reading of the memory clock, in attended milliseconds.
+pub(super) fn attended(conn: &Connection) -> Result<i64, StoreError> {
+    const ATTENDED: &str = "SELECT attended FROM memory";
+    one(conn, ATTENDED).doing("read the memory clock")
+}
+
+/// The key up to which all nodes have rows.
+pub(super) fn heated(conn: &Connection) -> Result<NodeKey, StoreError> {
+    const HEATED: &str = "SELECT heated FROM memory";
+    one(conn, HEATED).map(NodeKey).doing("read who has a temperature")
+}
+
+/// What is noted of a node.
+pub(super) fn noted(conn: &Connection, node: NodeKey) -> Result<Option<Heat>, StoreError> {
+    const NOTED: &str = "SELECT temperature, at, pinned FROM heat WHERE node = ?1";
+    let read =
+        |row: &Row<'_>| Ok(Heat { temperature: row.get(0)?, at: row.get(1)?, pinned: row.get(2)? });
+    conn.prepare_cached(NOTED)
+        .and_then(|mut it| it.query_row([node.0], read).optional())
+        .doing("read a temperature")
+}
+
+/// The heat of a node that is about to change, which has a row from here on; `None` when there is
+/// no such node.
+pub(super) fn touch(conn: &Connection, node: NodeKey) -> Result<Option<Heat>, StoreError> {
+    const GIVE: &str = "
+        INSERT INTO heat (node, temperature, at, full_at)
+        SELECT key, ?2, ?3, ?4 FROM node WHERE key = ?1";
+    if let Some(heat) = noted(conn, node)? {
+        return Ok(Some(heat));
+    }
+    let heat = untouched();
+    let n_given = conn
+        .prepare_cached(GIVE)
+        .and_then(|mut it| it.execute(params![node.0, heat.temperature, heat.at, heat.full_at()]))
+        .doing("give a node a temperature")?;
+    Ok((0 < n_given).then_some(heat))
+}
+
+/// Whether there may be a node without a row.
+pub(super) fn has_untouched(conn: &Connection) -> Result<bool, StoreError> {
+    const NEXT: &str = "
+        SELECT EXISTS (SELECT 1 FROM node WHERE (SELECT heated FROM memory) < key)";
+    one(conn, NEXT).doing("look for untouched nodes")
+}
+
+/// Gives the next nodes without one a row.
+pub(super) fn give_next(conn: &Connection) -> Result<(), StoreError> {
+    const LAST: &str = "
+        SELECT max(key)
+          FROM (SELECT key
+                  FROM node
+                 WHERE (SELECT heated FROM memory) < key
+                 ORDER BY key
+                 LIMIT ?1)";
+    const GIVE: &str = "
+        INSERT INTO heat (node, temperature, at, full_at)
+        SELECT key, ?2, ?3, ?4
+          FROM node
+         WHERE (SELECT heated FROM memory) < key AND key <= ?1
+         ORDER BY key
+            ON CONFLICT (node) DO NOTHING";
+    const NOTE: &str = "UPDATE memory SET heated = ?1";
+    let doing = "give nodes temperatures";
+    let prepared = |sql| conn.prepare_cached(sql);
+    let last: Option<i64> = prepared(LAST)
+        .and_then(|mut it| it.query_row([GIVEN_MAX], |row| row.get(0)))
+        .doing(doing)?;
+    let Some(last) = last else { return Ok(()) };
+    let heat = untouched();
+    prepared(GIVE)
+        .and_then(|mut it| it.execute(params![last, heat.temperature, heat.at, heat.full_at()]))
+        .doing(doing)?;
+    prepared(NOTE).and_then(|mut it| it.execute([last])).map(drop).doing(doing)
+}
