@@ -99,7 +99,7 @@ struct Picture<'a> {
     rest: Rest,
     /// What the last drawing folded: under which id, and how much.
     folds: Vec<(Option<String>, Extent)>,
-    /// What was counted under a parent when so many of its known children were hidden: nodes are
+    /// What was counted behind and below the hidden children of a parent when so many of its known children were hidden: nodes are
     /// shown and hidden in one order, so that the number says which.
     counted: HashMap<(Option<usize>, usize), Extent>,
 }
@@ -288,10 +288,10 @@ impl Picture<'_> {
             (None, 0) => Extent { is_at_least: true, ..Extent::default() },
             (None, n_left) => self.reader.extent(&keys, rest, n_left)?,
         };
-        extent.n_nodes = extent.n_nodes.max(hidden.len() as u32);
-        extent.tokens = extent.tokens.max(hidden.iter().map(|it| u64::from(it.tokens)).sum());
-        *n_left = n_left.saturating_sub(extent.n_nodes);
         self.counted.insert((up, keys.len()), extent);
+        *n_left = n_left.saturating_sub(extent.n_nodes);
+        extent.n_nodes += hidden.len() as u32;
+        extent.tokens += hidden.iter().map(|it| u64::from(it.tokens)).sum::<u64>();
         let line = render::folded(u64::from(extent.n_nodes), extent.tokens, extent.is_at_least);
         out.push_str(&format!("{}{line}\n", indent(depth)));
         self.folds.push((id, extent));

@@ -6,6 +6,7 @@
 //! the whole database to answer a question about part of it.
 
 mod edges;
+mod extent;
 mod found;
 mod history;
 mod pulse;
@@ -21,6 +22,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 pub(crate) use edges::Way;
+pub(crate) use extent::{Extent, Rest};
 pub(crate) use found::{Age, Found, Wording};
 pub(crate) use history::Range;
 pub(crate) use pulse::Pulse;
@@ -54,26 +56,6 @@ pub(crate) struct Head {
     /// Exact cl100k tokens of the content.
     pub(crate) tokens: u32,
     pub(crate) heat: Heat,
-}
-
-/// Size of a part of the tree, counted up to a bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Extent {
-    pub(crate) n_nodes: u32,
-    pub(crate) tokens: u64,
-    /// Whether the bound was reached, so that there may be more.
-    pub(crate) is_at_least: bool,
-}
-
-/// Which of the siblings that follow a page are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rest {
-    /// None: the page was all.
-    Nothing,
-    /// The children of a node that stand after a position.
-    Children(NodeKey, i64),
-    /// The roots after so many.
-    Roots(usize),
 }
 
 /// A query for heads; `n` is the node, `f` its file, `h` its heat.
@@ -289,83 +271,6 @@ impl Reader {
         siblings.reverse();
         siblings.extend(self.all(AFTER, place, read_head).doing("list siblings")?);
         Ok(siblings)
-    }
-
-    /// The size of the given subtrees and of those in `rest`, counting at most `n_max` nodes.
-    pub(crate) fn extent(
-        &self,
-        of: &[NodeKey],
-        rest: Rest,
-        n_max: u32,
-    ) -> Result<Extent, StoreError> {
-        // Into the depth first: else the children of all that is counted would wait their turn.
-        const CHILDREN: &str = "
-            WITH RECURSIVE part (key, tokens, depth) AS (
-                SELECT n.key, n.token_count, 0
-                  FROM json_each(?1) AS wanted
-                  JOIN node AS n ON n.key = wanted.value
-                UNION ALL
-                SELECT key, token_count, 0 FROM (
-                    SELECT key, token_count
-                      FROM node
-                     WHERE parent = ?3 AND position > ?4
-                     LIMIT max(?2 - json_array_length(?1), 0)
-                )
-                UNION ALL
-                SELECT n.key, n.token_count, part.depth + 1
-                  FROM part
-                  JOIN node AS n ON n.parent = part.key
-                 ORDER BY 3 DESC
-                 LIMIT ?2
-            )
-            SELECT count(*), total(tokens) FROM part";
-        const ROOTS: &str = "
-            WITH RECURSIVE part (key, tokens, depth) AS (
-                SELECT n.key, n.token_count, 0
-                  FROM json_each(?1) AS wanted
-                  JOIN node AS n ON n.key = wanted.value
-                UNION ALL
-                SELECT key, token_count, 0 FROM (
-                    SELECT key, token_count FROM (
-                        SELECT n.key, n.token_count
-                          FROM file AS f
-                          CROSS JOIN node AS n ON n.file = f.id AND n.parent IS NULL
-                         ORDER BY f.root, f.path, n.position
-                    )
-                    UNION ALL
-                    SELECT key, token_count FROM node WHERE parent IS NULL AND file IS NULL
-                     LIMIT max(?2 - json_array_length(?1), 0) OFFSET ?3
-                )
-                UNION ALL
-                SELECT n.key, n.token_count, part.depth + 1
-                  FROM part
-                  JOIN node AS n ON n.parent = part.key
-                 ORDER BY 3 DESC
-                 LIMIT ?2
-            )
-            SELECT count(*), total(tokens) FROM part";
-        let n_wanted = i64::from(n_max) + 1;
-        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let (of, doing) = (list(of), "measure a part of the tree");
-        let one = |sql: &'static str, params: &[&dyn rusqlite::ToSql]| {
-            let mut query = self.conn.prepare_cached(sql)?;
-            let counted = query.query_row(params, read);
-            #[cfg(test)]
-            testing::note_work(&mut query);
-            counted
-        };
-        let none: Option<i64> = None;
-        let counted: rusqlite::Result<(u32, f64)> = match rest {
-            Rest::Nothing => one(CHILDREN, params![of, n_wanted, none, 0]),
-            Rest::Children(parent, after) => one(CHILDREN, params![of, n_wanted, parent.0, after]),
-            Rest::Roots(n_passed) => one(ROOTS, params![of, n_wanted, limit(n_passed)]),
-        };
-        let counted = counted.doing(doing)?;
-        Ok(Extent {
-            n_nodes: counted.0.min(n_max),
-            tokens: counted.1 as u64,
-            is_at_least: n_max < counted.0,
-        })
     }
 
     /// Ids that stand next to `id` in their order, and so share its beginning if any does.

@@ -49,11 +49,11 @@ pub(super) fn forget(memory: &Memory, args: &Args) -> Result<Option<String>, Err
         Ok((head.label, extent))
     })?;
     let (label, extent) = asked;
-    if extent.n_nodes <= UNASKED_NODES_MAX {
+    let n_below = extent.n_nodes;
+    if n_below < UNASKED_NODES_MAX {
         return Ok(None);
     }
     let at_least = if extent.is_at_least { "at least " } else { "" };
-    let n_below = extent.n_nodes - 1;
     Ok(Some(format!("Forget `{label}` and the {at_least}{n_below} nodes below it?")))
 }
 
