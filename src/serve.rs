@@ -15,6 +15,7 @@ pub(crate) mod notify;
 pub(crate) mod rescan;
 pub(crate) mod sessions;
 pub(crate) mod stdio;
+mod workers;
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};

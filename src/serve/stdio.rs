@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
+use super::workers::Hands;
 use super::{Background, Crew, Ended, Stop, join, spawn, work};
 use crate::clock::Clock;
 use crate::mcp::{Connection, Job, Line, Outbox, Server, Step, Surface};
@@ -48,27 +49,21 @@ pub(crate) fn run<S: Surface>(
 ) -> io::Result<Ended> {
     let (lines, line_receiver) = bounded(LINES_MAX);
     let (frame_sender, frames) = bounded(FRAMES_MAX);
-    let (jobs, job_receiver) = bounded(JOBS_MAX);
     let outbox = Outbox::new(lines.clone());
     let mut writer = Crew::default();
     writer.add("writer", move || write_lines(&line_receiver, output))?;
     writer.seal();
     let mut workers = Crew::default();
-    for worker_idx in 0..WORKERS {
-        let (server, clock) = (Arc::clone(server), clock.clone());
-        let (jobs, outbox) = (job_receiver.clone(), outbox.clone());
-        workers.add(&format!("worker-{worker_idx}"), move || {
-            for job in jobs {
-                if let Some(line) = work(&server, &clock, job) {
-                    outbox.say(line);
-                }
-                // The reply goes first, and then the news of what the call did.
-                server.hub.wake();
+    let hands = {
+        let (server, clock, outbox) = (Arc::clone(server), clock.clone(), outbox.clone());
+        Hands::start(&mut workers, WORKERS, JOBS_MAX, move |job| {
+            if let Some(line) = work(&server, &clock, job) {
+                outbox.say(line);
             }
-        })?;
-    }
-    workers.seal();
-    drop(job_receiver);
+            // The reply goes first, and then the news of what the call did.
+            server.hub.wake();
+        })?
+    };
     let reader = spawn("reader", move || read_frames(input, &frame_sender))?;
     log::info!("serving name={} version={}", server.about.name, server.about.version);
     let connection = Connection::new(CONNECTION);
@@ -77,7 +72,7 @@ pub(crate) fn run<S: Surface>(
         server,
         connection,
         outbox,
-        jobs,
+        hands,
         lines,
         wakes,
         interrupts,
@@ -100,7 +95,7 @@ struct Router<'a, S: Surface> {
     server: &'a Server<S>,
     connection: Connection,
     outbox: Outbox,
-    jobs: Sender<Box<Job>>,
+    hands: Hands<Box<Job>>,
     lines: Sender<Line>,
     wakes: Receiver<()>,
     interrupts: &'a Receiver<()>,
@@ -159,11 +154,14 @@ impl<S: Surface> Router<'_, S> {
                 recv(self.interrupts) -> _ => Some(Ended::Signal),
                 recv(self.writer.over) -> _ => Some(Ended::Output),
             },
-            Step::Run(job) => select! {
-                send(self.jobs, job) -> _ => None,
-                recv(self.interrupts) -> _ => Some(Ended::Signal),
-                recv(self.writer.over) -> _ => Some(Ended::Output),
-            },
+            Step::Run(job) => {
+                let job = self.hands.try_hand(job)?;
+                select! {
+                    send(self.hands.queue, job) -> _ => None,
+                    recv(self.interrupts) -> _ => Some(Ended::Signal),
+                    recv(self.writer.over) -> _ => Some(Ended::Output),
+                }
+            }
         }
     }
 
@@ -181,7 +179,7 @@ impl<S: Surface> Router<'_, S> {
 
     fn finish(self, mut ended: Ended) -> Ended {
         let (interrupts, writer_over) = (self.interrupts, self.writer.over.clone());
-        drop(self.jobs);
+        drop(self.hands);
         self.connection.stop_asking();
         if ended == Ended::Input {
             select! {

@@ -1,0 +1,113 @@
+//! Threads that run the calls of one client: the first that is idle takes the next one.
+//!
+//! So a client that asks one thing at a time is answered by one thread, with what that thread has
+//! at hand, and the others take no memory until they are needed. Where none is idle, calls wait in
+//! a queue for whoever is first.
+
+use std::io;
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
+
+use super::Crew;
+
+/// The ends at which calls are handed over; dropping them ends the threads when all is done.
+pub(super) struct Hands<T> {
+    /// One for each thread, without a buffer: it takes what its thread waits for.
+    idle: Vec<Sender<T>>,
+    /// What waits for a thread.
+    pub(super) queue: Sender<T>,
+}
+
+impl<T: Send + 'static> Hands<T> {
+    /// Starts so many threads in `crew`, and seals it; `n_waiting` may wait.
+    pub(super) fn start(
+        crew: &mut Crew,
+        n_threads: usize,
+        n_waiting: usize,
+        work: impl Fn(T) + Clone + Send + 'static,
+    ) -> io::Result<Hands<T>> {
+        let (queue, waiting) = bounded(n_waiting);
+        let mut idle = Vec::new();
+        for worker_idx in 0..n_threads {
+            let (own_sender, own) = bounded(0);
+            let (waiting, work) = (waiting.clone(), work.clone());
+            crew.add(&format!("worker-{worker_idx}"), move || {
+                while let Some(it) = next(&own, &waiting) {
+                    work(it);
+                }
+            })?;
+            idle.push(own_sender);
+        }
+        crew.seal();
+        Ok(Hands { idle, queue })
+    }
+
+    /// Hands over to the first thread that is idle; gives it back if there is none.
+    pub(super) fn try_hand(&self, it: T) -> Option<T> {
+        self.idle.iter().try_fold(it, |it, thread| match thread.try_send(it) {
+            Ok(()) => None,
+            Err(TrySendError::Full(it) | TrySendError::Disconnected(it)) => Some(it),
+        })
+    }
+}
+
+/// What a thread does next; nothing at the end.
+fn next<T>(own: &Receiver<T>, waiting: &Receiver<T>) -> Option<T> {
+    select! {
+        recv(own) -> it => it.or_else(|_| waiting.recv()).ok(),
+        recv(waiting) -> it => it.or_else(|_| own.recv()).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_finds_no_idle_thread_waits_for_one() {
+        let mut crew = Crew::default();
+        let (done, results) = bounded(9);
+        let (begun, begins) = bounded(9);
+        let (go, gate) = bounded::<()>(0);
+        let hands = Hands::start(&mut crew, 2, 9, move |it: u32| {
+            begun.send(it).unwrap();
+            gate.recv().unwrap();
+            done.send(it).unwrap();
+        });
+        let hands = hands.unwrap();
+        for it in 0..5 {
+            if let Some(it) = hands.try_hand(it) {
+                hands.queue.send(it).unwrap();
+            }
+        }
+        // Both threads are at work, and the others wait.
+        begins.recv().unwrap();
+        begins.recv().unwrap();
+        assert_eq!(hands.try_hand(9), Some(9));
+        assert!(begins.is_empty() && results.is_empty());
+        drop(hands);
+        for _ in 0..5 {
+            go.send(()).unwrap();
+        }
+        assert_eq!(crew.over.recv().map_err(drop), Err(()), "all have ended");
+        let mut all: Vec<u32> = results.try_iter().collect();
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn of_idle_threads_the_first_one_is_asked() {
+        // A channel with room stands for a thread that is idle.
+        let (first_sender, first) = bounded(1);
+        let (second_sender, second) = bounded(1);
+        let hands = Hands { idle: vec![first_sender, second_sender], queue: bounded(0).0 };
+        assert_eq!(
+            [hands.try_hand(1), hands.try_hand(2), hands.try_hand(3)],
+            [None, None, Some(3)]
+        );
+        assert_eq!([first.recv(), second.recv()], [Ok(1), Ok(2)]);
+        drop(first);
+        assert_eq!(hands.try_hand(4), None, "a thread that panicked is passed over");
+        assert_eq!(second.recv(), Ok(4));
+    }
+}
