@@ -73,7 +73,7 @@ pub(crate) struct Batch<'a> {
     /// References and names that are doubtful.
     stale: Stale,
     /// Whether new nodes wait until they are indexed, and which do.
-    indexing: Indexing,
+    indexing: Indexing<'a>,
 }
 
 /// All children of one parent.

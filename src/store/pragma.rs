@@ -8,8 +8,9 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{Doing, IfMissing, StoreError, check_path, patience, schema};
 
-/// Page cache of the writing connection, in KiB.
-const WRITER_CACHE_KIB: i64 = 8 * 1024;
+/// Page cache of the writing connection, in KiB: while many nodes come, and else.
+const CACHE_OF_MANY_KIB: i64 = 16 * 1024;
+const CACHE_KIB: i64 = 8 * 1024;
 
 /// What is left of the log when it begins anew: a large write leaves a large one.
 const LOG_BYTES_MAX: i64 = 8 * 1024 * 1024;
@@ -37,11 +38,34 @@ pub(super) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
     conn.pragma_update(None, "synchronous", "FULL").doing("set the level of durability")?;
     conn.pragma_update(None, "foreign_keys", true).doing("turn foreign keys on")?;
     conn.pragma_update(None, "temp_store", "MEMORY").doing("keep temporary tables in memory")?;
-    conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB).doing("set the cache size")?;
+    set_cache(&conn, CACHE_KIB)?;
     conn.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES_MAX, |_| Ok(()))
         .doing("bound the log")?;
     schema::migrate(&mut conn, path)?;
     Ok(conn)
+}
+
+/// A larger page cache of the writing connection, while this value lives.
+#[derive(Debug)]
+pub(super) struct LargeCache<'c>(&'c Connection);
+
+impl LargeCache<'_> {
+    pub(super) fn of(conn: &Connection) -> Result<LargeCache<'_>, StoreError> {
+        set_cache(conn, CACHE_OF_MANY_KIB)?;
+        Ok(LargeCache(conn))
+    }
+}
+
+impl Drop for LargeCache<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = set_cache(self.0, CACHE_KIB) {
+            log::warn!("{error}");
+        }
+    }
+}
+
+fn set_cache(conn: &Connection, kib: i64) -> Result<(), StoreError> {
+    conn.pragma_update(None, "cache_size", -kib).doing("set the cache size")
 }
 
 /// Opens a connection to what exists, with nothing set but how long it waits: for drafts, for the

@@ -13,6 +13,7 @@
 use rusqlite::{Row, params};
 
 use super::Batch;
+use crate::store::pragma::LargeCache;
 use crate::store::{Doing, NodeKey, StoreError, one};
 
 /// Bytes that the index gathers before it writes a segment: of many new nodes, and else.
@@ -31,12 +32,12 @@ const UNSORTED_MAX: usize = 200_000;
 
 /// When new nodes are indexed.
 #[derive(Debug)]
-pub(super) enum Indexing {
+pub(super) enum Indexing<'a> {
     /// As they come, by the trigger.
     AtOnce,
     /// Those after `indexed` at the end; then the trigger is made again. What makes the indexes
     /// that wait, too, is in `indexes`.
-    Later { indexed: i64, trigger: String, indexes: Vec<String> },
+    Later { indexed: i64, trigger: String, indexes: Vec<String>, _cache: LargeCache<'a> },
 }
 
 impl Batch<'_> {
@@ -57,7 +58,8 @@ impl Batch<'_> {
             // Later ones may be indexed a few at a time, between others that change.
             let segments = if indexed == 0 { SEGMENTS_OF_FIRST } else { SEGMENTS };
             self.configure(GATHERED_OF_MANY_BYTES, segments)?;
-            self.indexing = Indexing::Later { indexed, trigger, indexes };
+            let _cache = LargeCache::of(self.tx)?;
+            self.indexing = Indexing::Later { indexed, trigger, indexes, _cache };
         }
         Ok(())
     }
@@ -147,5 +149,34 @@ impl Batch<'_> {
             .and_then(|mut it| it.execute(params![since, newest]))
             .map(drop)
             .doing("index nodes")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::clock::Millis;
+    use crate::store::{IfMissing, Writer};
+
+    #[test]
+    fn a_large_write_leaves_no_large_cache() {
+        let dir = tempfile::tempdir().unwrap();
+        let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+        let cache = |conn: &Connection| -> i64 {
+            conn.pragma_query_value(None, "cache_size", |row| row.get(0)).unwrap()
+        };
+        let before = cache(&writer.lock());
+        for fails in [false, true] {
+            let written = writer.write("m", "", Millis(0), |batch| {
+                batch.expect_many()?;
+                assert!(cache(batch.tx) < before, "counted in KiB below zero");
+                let planned = StoreError::Corrupt { what: "as planned".to_owned() };
+                if fails { Err(planned) } else { Ok(()) }
+            });
+            assert_eq!(written.is_err(), fails);
+            assert_eq!(cache(&writer.lock()), before);
+        }
     }
 }
