@@ -99,8 +99,9 @@ struct Picture<'a> {
     rest: Rest,
     /// What the last drawing folded: under which id, and how much.
     folds: Vec<(Option<String>, Extent)>,
-    /// What was counted behind and below the hidden children of a parent when so many of its known children were hidden: nodes are
-    /// shown and hidden in one order, so that the number says which.
+    /// What was counted below and behind the hidden children of a parent when so many of those that
+    /// are known were hidden: nodes are shown and hidden in one order, so that the number says
+    /// which.
     counted: HashMap<(Option<usize>, usize), Extent>,
 }
 
