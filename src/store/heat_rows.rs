@@ -13,6 +13,20 @@ use crate::heat::Heat;
 /// Nodes that get rows in one transaction when they become cold.
 const GIVEN_MAX: i64 = 1_000;
 
+/// The heat of a node, in the order that [`read`] expects; `h` is its row of heat, if it has one.
+/// What it is without one is what [`untouched`] says.
+macro_rules! heat_columns {
+    () => {
+        "ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0)"
+    };
+}
+pub(super) use heat_columns;
+
+/// Reads a heat, which begins at that column.
+pub(super) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Heat> {
+    Ok(Heat { temperature: row.get(at)?, at: row.get(at + 1)?, pinned: row.get(at + 2)? })
+}
+
 /// What a node is of which nothing is noted.
 pub(super) fn untouched() -> Heat {
     Heat::birth(0)
@@ -33,10 +47,8 @@ pub(super) fn heated(conn: &Connection) -> Result<NodeKey, StoreError> {
 /// What is noted of a node.
 pub(super) fn noted(conn: &Connection, node: NodeKey) -> Result<Option<Heat>, StoreError> {
     const NOTED: &str = "SELECT temperature, at, pinned FROM heat WHERE node = ?1";
-    let read =
-        |row: &Row<'_>| Ok(Heat { temperature: row.get(0)?, at: row.get(1)?, pinned: row.get(2)? });
     conn.prepare_cached(NOTED)
-        .and_then(|mut it| it.query_row([node.0], read).optional())
+        .and_then(|mut it| it.query_row([node.0], |row| read(row, 0)).optional())
         .doing("read a temperature")
 }
 
@@ -92,4 +104,21 @@ pub(super) fn give_next(conn: &Connection) -> Result<(), StoreError> {
         .and_then(|mut it| it.execute(params![last, heat.temperature, heat.at, heat.full_at()]))
         .doing(doing)?;
     prepared(NOTE).and_then(|mut it| it.execute([last])).map(drop).doing(doing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_row_the_columns_are_those_of_an_untouched_node() {
+        const COLUMNS: &str = concat!(
+            "SELECT ",
+            heat_columns!(),
+            " FROM (SELECT NULL AS temperature, NULL AS at, NULL AS pinned) AS h"
+        );
+        let conn = Connection::open_in_memory().unwrap();
+        let heat = conn.query_row(COLUMNS, [], |row| read(row, 0)).unwrap();
+        assert_eq!(heat, untouched());
+    }
 }

@@ -29,8 +29,9 @@ pub(crate) use pulse::Pulse;
 pub(crate) use summary::{FileSummary, Stats};
 pub(crate) use watching::Placed;
 
+use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};
-use super::{Doing, StoreError, one, pragma};
+use super::{Doing, StoreError, pragma};
 use crate::heat::Heat;
 
 /// A read-only connection to a memory.
@@ -65,7 +66,8 @@ macro_rules! heads {
             $with,
             "
             SELECT n.key, n.id, n.parent, n.position, n.file, f.path, n.node_type, n.lang, n.label,
-                   n.token_count, ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0)",
+                   n.token_count, ",
+            heat_columns!(),
             $from
         )
     };
@@ -95,8 +97,7 @@ impl Reader {
 
     /// The memory clock, in ms of attended time.
     pub(crate) fn attended(&self) -> Result<i64, StoreError> {
-        const ATTENDED: &str = "SELECT attended FROM memory";
-        one(&self.conn, ATTENDED).doing("read the memory clock")
+        heat_rows::attended(&self.conn)
     }
 
     /// The node of that id.
@@ -308,7 +309,7 @@ fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
         lang: row.get(7)?,
         label: row.get(8)?,
         tokens: row.get(9)?,
-        heat: Heat { temperature: row.get(10)?, at: row.get(11)?, pinned: row.get(12)? },
+        heat: heat_rows::read(row, 10)?,
     })
 }
 

@@ -9,6 +9,7 @@ use rusqlite::{Row, params};
 
 use super::{Reader, limit, list};
 use crate::heat::Heat;
+use crate::store::heat_rows::{self, heat_columns};
 use crate::store::{Doing, NodeKey, StoreError, one};
 use crate::tree::NodeType;
 
@@ -146,13 +147,14 @@ impl Reader {
         keys: &[NodeKey],
         words: impl Fn(Wording<'_>) -> T,
     ) -> Result<Vec<(Found, T)>, StoreError> {
-        const FOUND: &str = "
-            SELECT n.key, n.parent, n.node_type = 'heading',
-                   ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0),
-                   n.label, n.trail, n.content
+        const FOUND: &str = concat!(
+            "SELECT n.key, n.parent, n.node_type = 'heading', ",
+            heat_columns!(),
+            ", n.label, n.trail, n.content
               FROM json_each(?1) AS wanted
              CROSS JOIN node AS n ON n.key = wanted.value
-              LEFT JOIN heat AS h ON h.node = n.key";
+              LEFT JOIN heat AS h ON h.node = n.key"
+        );
         let read = |row: &Row<'_>| {
             let text = |column: usize| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_str()?);
             Ok((read_found(row)?, words(Wording::new(text(6)?, text(7)?, text(8)?))))
@@ -167,9 +169,10 @@ impl Reader {
         keys: &[NodeKey],
         node_type: Option<NodeType>,
     ) -> Result<HashMap<NodeKey, Found>, StoreError> {
-        const BEHIND: &str = "
-            SELECT n.key, n.parent, 0,
-                   ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0), before.key
+        const BEHIND: &str = concat!(
+            "SELECT n.key, n.parent, 0, ",
+            heat_columns!(),
+            ", before.key
               FROM json_each(?1) AS wanted
               JOIN node AS before ON before.key = wanted.value
               JOIN node AS n ON n.key = CASE before.node_type
@@ -183,7 +186,8 @@ impl Reader {
                    )
                    END
               LEFT JOIN heat AS h ON h.node = n.key
-             WHERE n.node_type <> 'heading' AND (?2 IS NULL OR n.node_type = ?2)";
+             WHERE n.node_type <> 'heading' AND (?2 IS NULL OR n.node_type = ?2)"
+        );
         let params = params![list(keys), node_type.map(NodeType::as_str)];
         let read = |row: &Row<'_>| Ok((NodeKey(row.get(6)?), read_found(row)?));
         let rows = self.all(BEHIND, params, read).doing("read what stands behind")?;
@@ -208,6 +212,6 @@ fn read_found(row: &Row<'_>) -> rusqlite::Result<Found> {
         key: NodeKey(row.get(0)?),
         parent: row.get::<_, Option<i64>>(1)?.map(NodeKey),
         is_heading: row.get(2)?,
-        heat: Heat { temperature: row.get(3)?, at: row.get(4)?, pinned: row.get(5)? },
+        heat: heat_rows::read(row, 3)?,
     })
 }

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row};
 
 use super::{Reader, unsigned};
 use crate::clock::Millis;
-use crate::heat::{Heat, Lines};
+use crate::heat::Lines;
 use crate::store::{Doing, StoreError, heat_rows};
 
 /// What is in a memory.
@@ -175,7 +175,7 @@ impl Reader {
         let attended = self.attended()?;
         let mut n_pinned = 0;
         let read = |row: &Row<'_>| {
-            let heat = Heat { temperature: row.get(0)?, at: row.get(1)?, pinned: row.get(2)? };
+            let heat = heat_rows::read(row, 0)?;
             n_pinned += u64::from(heat.pinned);
             Ok(heat.now(attended))
         };

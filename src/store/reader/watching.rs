@@ -6,6 +6,7 @@ use rusqlite::{OptionalExtension, Params, Row, params};
 use super::{Reader, limit, unsigned};
 use crate::clock::Millis;
 use crate::heat::Heat;
+use crate::store::heat_rows::{self, heat_columns};
 use crate::store::{Doing, StoreError};
 
 /// A node where it stands in the tree.
@@ -139,7 +140,8 @@ impl Reader {
     ) -> Result<(), E> {
         // The deepest of those in wait comes next: all that is below a node, before its next
         // sibling. Waiting are the siblings along one path, no more.
-        const BELOW: &str = "
+        const BELOW: &str = concat!(
+            "
             WITH RECURSIVE below (key, depth, position) AS (
                 VALUES (?1, ?2, 0)
                  UNION ALL
@@ -149,12 +151,14 @@ impl Reader {
                  WHERE below.depth < ?3
                  ORDER BY 2 DESC, 3, 1
             )
-            SELECT n.id, n.node_type, n.label, below.depth, n.token_count, f.path,
-                   ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0)
+            SELECT n.id, n.node_type, n.label, below.depth, n.token_count, f.path, ",
+            heat_columns!(),
+            "
               FROM below
              CROSS JOIN node AS n ON n.key = below.key
               LEFT JOIN file AS f ON f.id = n.file
-              LEFT JOIN heat AS h ON h.node = n.key";
+              LEFT JOIN heat AS h ON h.node = n.key"
+        );
         let deepest = i64::try_from(depth.saturating_add(levels)).unwrap_or(i64::MAX);
         let from = i64::try_from(depth).unwrap_or(i64::MAX);
         let read = |row: &Row<'_>| {
@@ -165,7 +169,7 @@ impl Reader {
                 depth: unsigned(row, 3)?,
                 tokens: unsigned(row, 4)?,
                 path: row.get(5)?,
-                heat: read_heat(row, 6)?,
+                heat: heat_rows::read(row, 6)?,
             })
         };
         self.stream(BELOW, params![root, from, deepest], "walk down the tree", read, each)
@@ -176,12 +180,14 @@ impl Reader {
         &self,
         each: impl FnMut(Warm) -> Result<(), E>,
     ) -> Result<(), E> {
-        const WARM: &str = "
-            SELECT n.id, n.label, n.node_type,
-                   ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0)
+        const WARM: &str = concat!(
+            "SELECT n.id, n.label, n.node_type, ",
+            heat_columns!(),
+            "
               FROM node AS n
               LEFT JOIN heat AS h ON h.node = n.key
-             ORDER BY n.key";
+             ORDER BY n.key"
+        );
         self.stream(WARM, [], "read the temperatures", read_warm, each)
     }
 
@@ -190,15 +196,17 @@ impl Reader {
         &self,
         each: impl FnMut(Warm) -> Result<(), E>,
     ) -> Result<(), E> {
-        const LINKED: &str = "
-            SELECT n.id, n.label, n.node_type,
-                   ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0)
+        const LINKED: &str = concat!(
+            "SELECT n.id, n.label, n.node_type, ",
+            heat_columns!(),
+            "
               FROM (SELECT source AS key FROM reference
                      UNION
                     SELECT target FROM reference WHERE target IS NOT NULL) AS linked
              CROSS JOIN node AS n ON n.key = linked.key
               LEFT JOIN heat AS h ON h.node = n.key
-             ORDER BY linked.key";
+             ORDER BY linked.key"
+        );
         self.stream(LINKED, [], "list what is related", read_warm, each)
     }
 
@@ -351,10 +359,6 @@ fn read_warm(row: &Row<'_>) -> rusqlite::Result<Warm> {
         id: row.get(0)?,
         label: row.get(1)?,
         node_type: row.get(2)?,
-        heat: read_heat(row, 3)?,
+        heat: heat_rows::read(row, 3)?,
     })
-}
-
-fn read_heat(row: &Row<'_>, at: usize) -> rusqlite::Result<Heat> {
-    Ok(Heat { temperature: row.get(at)?, at: row.get(at + 1)?, pinned: row.get(at + 2)? })
 }
