@@ -223,15 +223,14 @@ fn secrets_in_an_export_become_markers_in_the_memory() {
 #[test]
 fn a_backup_while_others_write_is_one_state_of_them() {
     let folder = memory();
+    let conn = rusqlite::Connection::open(folder.path("m.db")).unwrap();
+    conn.busy_timeout(super::support::PATIENCE).unwrap();
+    conn.pragma_update(None, "wal_autocheckpoint", 5).unwrap();
+    let add = "INSERT INTO heat (node, temperature, at) SELECT key, 0.5, 0 FROM node";
+    assert!(conn.execute(add, []).unwrap() > 1, "the first backup has two rows to compare");
     let (stop, stopped) = std::sync::mpsc::channel::<()>();
-    let path = folder.path("m.db");
     let writer = std::thread::Builder::new().spawn(move || {
-        let conn = rusqlite::Connection::open(path).unwrap();
-        conn.busy_timeout(super::support::PATIENCE).unwrap();
-        conn.pragma_update(None, "wal_autocheckpoint", 5).unwrap();
         let mut n = 0;
-        let add = "INSERT INTO heat (node, temperature, at) SELECT key, 0.5, 0 FROM node";
-        conn.execute_batch(add).unwrap();
         // Two rows that are always changed together.
         while stopped.try_recv().is_err() {
             n += 1;
