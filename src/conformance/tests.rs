@@ -16,7 +16,7 @@ use Era::{Legacy, Modern};
 use scenarios::SCENARIOS;
 
 /// Longer than any test should take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What the suite requires of each revision and what only HTTP has: streams beside each other, and
 /// the host in a request's head.

@@ -10,7 +10,7 @@ mod asking;
 mod reading;
 
 /// Longer than any test should take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn connection() -> Connection {
     Connection::new("a")

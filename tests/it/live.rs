@@ -1,7 +1,6 @@
 //! Live updates: who subscribed is told of what changed, whoever changed it.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -130,13 +129,21 @@ fn reading_the_log_is_no_news_of_the_log() {
     }"#;
     folder.write("c/.remindb/config.json", config);
     let args = ["--db", "m.db", "--source", "c", "--verbose"];
-    let mut client = subscriber(&folder, &args, &["logs"]);
-    client.ask_among("tools/call", json!({"name": "MemoryStats", "arguments": {}}));
-    while client.line_within(Duration::from_secs(1)).is_some() {}
+    let mut client = subscriber(&folder, &args, &["logs", "files"]);
+    client.ask("tools/call", json!({"name": "MemoryStats", "arguments": {}}));
+    // What another process changes is told later than what the log was given before.
+    let changes_elsewhere = |name: &str| {
+        folder.write(format!("notes/{name}.md"), "# More\n");
+        folder.ok(["compile", "notes", "--db", "m.db"]);
+    };
+    changes_elsewhere("one");
+    while client.line()["params"]["uri"] != "remindb://files" {}
     for _ in 0..5 {
-        client.ask("resources/read", json!({"uri": "remindb://logs"}));
+        let id = client.request("resources/read", json!({"uri": "remindb://logs"}));
+        updates_beside(&client, Some(id), &[]);
     }
-    assert_eq!(client.line_within(Duration::from_millis(600)), None);
+    changes_elsewhere("two");
+    updates(&client, &["files"]);
     client.end();
 }
 

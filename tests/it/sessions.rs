@@ -204,7 +204,7 @@ fn nothing_that_was_said_is_in_any_log() {
         client.call(tool, arguments);
     }
     make_things_up(&mut client);
-    let logs = client.ask_among("resources/read", json!({"uri": "remindb://logs"}));
+    let logs = client.ask("resources/read", json!({"uri": "remindb://logs"}));
     let mut texts = vec![("remindb://logs".to_owned(), logs.to_string())];
     client.close();
     assert_eq!(client.wait().code(), Some(0));

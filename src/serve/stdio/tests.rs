@@ -20,7 +20,7 @@ use crate::mcp::published::Witness;
 use crate::rpc::LINE_BYTES_MAX;
 
 /// Longer than any test should take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
 const PING: &str = r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#;

@@ -11,7 +11,7 @@ use super::super::*;
 use crate::mcp::fixture::{self, Ends};
 
 /// Longer than any test should take.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A server that runs.
 pub(super) struct Up {
