@@ -167,8 +167,12 @@ const KINDS: [Kind; 256] = {
 
 /// Where the bytes end that begin at a place and are of such kinds.
 pub(crate) fn run_end(text: &str, begin: usize, is_one: impl Fn(Kind) -> bool) -> usize {
-    let end = text.as_bytes()[begin..].iter().position(|&it| !is_one(KINDS[usize::from(it)]));
-    end.map_or(text.len(), |it| begin + it)
+    let bytes = text.as_bytes();
+    let mut end = begin;
+    while bytes.get(end).is_some_and(|&it| is_one(KINDS[usize::from(it)])) {
+        end += 1;
+    }
+    end
 }
 
 fn push_pairs(grams: &mut String, run: &str) {

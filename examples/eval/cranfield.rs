@@ -13,6 +13,7 @@
 //!
 //! A paper becomes a note: the title is its heading, an indented line begins a paragraph.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
@@ -35,8 +36,8 @@ const PAPERS_BUDGET: u32 = 8_000;
 /// What each relevant paper is worth.
 type Gains = HashMap<u32, u32>;
 
-/// Asks every question of the program and of the baseline.
-pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half) -> Result<Table> {
+/// Asks every question of the program and of the baseline, with its `n_words` longest words.
+pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half, n_words: usize) -> Result<Table> {
     let papers = papers(&read(folder, "cran.all.1400")?);
     let questions = questions(&read(folder, "cran.qry")?);
     let gains = gains(&read(folder, "cranqrel")?);
@@ -63,6 +64,7 @@ pub(crate) fn evaluate(program: &Path, folder: &Path, half: Half) -> Result<Tabl
     let mut rows = names.map(|name| Row { name, baseline: Vec::new(), ours: Vec::new() });
     for (question, nth) in questions.iter().zip(1..) {
         let Some(gains) = gains.get(&nth).filter(|_| half.has(nth)) else { continue };
+        let question = &longest(question, n_words);
         let (ranking, snippets) = plain_ranking(&plain, question)?;
         let texts: Vec<&str> =
             ranking.iter().take(PAPERS_SENT as usize).map(|id| papers[id].as_str()).collect();
@@ -200,6 +202,16 @@ fn papers(text: &str) -> BTreeMap<u32, String> {
 fn questions(text: &str) -> Vec<String> {
     let question = |record: HashMap<char, Vec<&str>>| record.get(&'W').map(|it| it.join(" "));
     records(text).into_iter().filter_map(question).collect()
+}
+
+/// The `n` longest words of a question, in their order.
+fn longest(question: &str, n: usize) -> String {
+    let words: Vec<&str> = question.split_whitespace().collect();
+    let mut places: Vec<usize> = (0..words.len()).collect();
+    places.sort_by_key(|&it| Reverse(words[it].len()));
+    places.truncate(n);
+    places.sort_unstable();
+    places.into_iter().map(|it| words[it]).collect::<Vec<_>>().join(" ")
 }
 
 /// By question: what each relevant paper is worth.

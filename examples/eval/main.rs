@@ -7,8 +7,9 @@
 //! same run. Intervals are those of a paired bootstrap with a fixed seed, so that two runs of one
 //! program print the same.
 //!
-//! Usage: `eval PATH-OF-REMINDB [--json] [--odd | --even]`. What is tuned is chosen on one half of the
-//! questions and confirmed on the other.
+//! Usage: `eval PATH-OF-REMINDB [--json] [--odd | --even] [--words N]`. What is tuned is chosen on one
+//! half of the questions and confirmed on the other. With `--words`, the questions of Cranfield are
+//! cut down to their N longest words, as people type them.
 
 mod agent;
 mod cranfield;
@@ -35,13 +36,15 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<()> {
-    let usage = "usage: eval PATH-OF-REMINDB [--json] [--odd | --even]";
-    let (mut program, mut is_json, mut half) = (None, false, Half::Both);
-    for arg in std::env::args().skip(1) {
+    let usage = "usage: eval PATH-OF-REMINDB [--json] [--odd | --even] [--words N]";
+    let (mut program, mut is_json, mut half, mut n_words) = (None, false, Half::Both, usize::MAX);
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
         match arg.as_str() {
             "--json" => is_json = true,
             "--odd" => half = Half::Odd,
             "--even" => half = Half::Even,
+            "--words" => n_words = args.next().ok_or(usage)?.parse()?,
             _ => program = Some(arg),
         }
     }
@@ -53,7 +56,7 @@ fn run() -> Result<()> {
         let hint = "set CRANFIELD to the folder with cran.all.1400, cran.qry and cranqrel";
         return Err(format!("{what} `{}`; {hint}", folder.display()).into());
     }
-    let cranfield = cranfield::evaluate(&program, &folder, half)?;
+    let cranfield = cranfield::evaluate(&program, &folder, half, n_words)?;
     let journals = journals::evaluate(&program)?;
     if !is_json {
         return say(&format!("{cranfield}\n{journals}"));

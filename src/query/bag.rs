@@ -66,59 +66,106 @@ impl Stem {
         if word.is_ascii() {
             return Stem::of_plain(word.as_bytes(), 0);
         }
-        let letters = word.chars().flat_map(char::to_lowercase);
-        Stem(letters.fold(Fnv::BASIS, |hash, it| hash.with(it as u32)).0)
+        let letters: String = word.chars().flat_map(char::to_lowercase).collect();
+        Stem(hash(letters.bytes()))
     }
 
     /// That of the last word of a text, which is of ASCII and begins there.
     fn of_plain(text: &[u8], begin: usize) -> Stem {
         let word = &text[begin..];
-        let tail = tail(text) | u64::from_be_bytes([LOWER; TAIL_BYTES]);
+        let tail = tail(text) | u64::from_be_bytes([LOWER; CHUNK_BYTES]);
         let is_ending =
             |it: &&Ending| STEM_BYTES_MIN + it.len <= word.len() && tail & it.mask == it.bytes;
         let ending = endings(tail as u8).iter().find(is_ending).map_or(0, |it| it.len);
-        let stem = &word[..word.len() - ending];
-        Stem(stem.iter().fold(Fnv::BASIS, |hash, it| hash.with(u32::from(it | LOWER))).0)
+        if (1..=CHUNK_BYTES).contains(&word.len()) {
+            // The tail has all of it, and what stands before it.
+            let letters = tail & u64::MAX >> (u64::BITS as usize - 8 * word.len());
+            return Stem(mixed(letters >> (8 * ending)));
+        }
+        Stem(hash(word[..word.len() - ending].iter().map(|it| it | LOWER)))
+    }
+
+    /// The word and the bit of a glance that stand for it.
+    fn place(self) -> (usize, u64) {
+        ((self.0 >> 6) as usize % GLANCE_WORDS, 1 << (self.0 % 64))
     }
 }
 
 /// The bit that makes a letter of ASCII a lower one; digits have it.
 const LOWER: u8 = 0x20;
-/// Bytes in which an ending is looked for.
-const TAIL_BYTES: usize = 8;
+/// Bytes that are taken at once.
+const CHUNK_BYTES: usize = 8;
 
 /// The last eight bytes; zeros stand before fewer.
 fn tail(text: &[u8]) -> u64 {
-    match text.last_chunk::<TAIL_BYTES>() {
+    match text.last_chunk::<CHUNK_BYTES>() {
         Some(tail) => u64::from_be_bytes(*tail),
         None => text.iter().fold(0, |tail, &it| tail << 8 | u64::from(it)),
     }
 }
 
-/// A hash that takes a few bytes well, one after the other: FNV-1a of 64 bits
-/// (draft-eastlake-fnv-21, §2).
-#[derive(Clone, Copy)]
-struct Fnv(u64);
+/// A hash that takes eight bytes at once, and fewer than that for a number of them.
+fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
+    let (mut hash, mut chunk) = (0, 0);
+    for (nth, byte) in bytes.enumerate() {
+        if 0 < nth && nth % CHUNK_BYTES == 0 {
+            hash = mixed(hash ^ chunk);
+            chunk = 0;
+        }
+        chunk = chunk << 8 | u64::from(byte);
+    }
+    mixed(hash ^ chunk)
+}
 
-impl Fnv {
-    const BASIS: Fnv = Fnv(0xcbf2_9ce4_8422_2325);
-    const PRIME: u64 = 0x0100_0000_01b3;
+/// Each bit of a number in all bits of another: both halves of a product, which is how wyhash mixes
+/// (github.com/wangyi-fudan/wyhash, whose constants these are).
+fn mixed(number: u64) -> u64 {
+    let product = u128::from(number ^ 0xa076_1d64_78bd_642f) * 0xe703_7ed1_a0b4_28db;
+    product as u64 ^ (product >> 64) as u64
+}
 
-    fn with(self, value: u32) -> Fnv {
-        Fnv((self.0 ^ u64::from(value)).wrapping_mul(Fnv::PRIME))
+/// What is known of stems; of one that nothing is known of, it mostly says so at a glance.
+pub(super) struct StemMap<T> {
+    known: HashMap<Stem, T, BuildHasherDefault<AsItIs>>,
+    /// A bit for each that is known, by its own last bits.
+    glance: [u64; GLANCE_WORDS],
+}
+
+/// Words of 64 bits that are looked at first.
+const GLANCE_WORDS: usize = 64;
+
+impl<T> StemMap<T> {
+    /// Nothing is known.
+    pub(super) fn new() -> StemMap<T> {
+        StemMap { known: HashMap::default(), glance: [0; GLANCE_WORDS] }
+    }
+
+    /// How many are known.
+    pub(super) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// What is known of it.
+    pub(super) fn get(&self, stem: Stem) -> Option<&T> {
+        let (word, bit) = stem.place();
+        if self.glance[word] & bit == 0 { None } else { self.known.get(&stem) }
+    }
+
+    /// Makes it known, unless it is.
+    pub(super) fn learn(&mut self, stem: Stem, value: T) {
+        let (word, bit) = stem.place();
+        self.glance[word] |= bit;
+        self.known.entry(stem).or_insert(value);
     }
 }
 
-/// What is known of stems.
-pub(super) type StemMap<T> = HashMap<Stem, T, BuildHasherDefault<AsItIs>>;
-
 /// Takes a stem for its hash, which it is.
 #[derive(Default)]
-pub(super) struct AsItIs(u64);
+struct AsItIs(u64);
 
 impl Hasher for AsItIs {
     fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes.iter().fold(Fnv(self.0), |hash, &it| hash.with(it.into())).0;
+        self.0 ^= hash(bytes.iter().copied());
     }
 
     fn write_u64(&mut self, hash: u64) {
@@ -220,7 +267,20 @@ mod tests {
     fn all_letters_of_a_long_word_count() {
         let (one, other) = ("x".repeat(500) + "a", "x".repeat(500) + "b");
         assert_ne!(Stem::of(&one), Stem::of(&other));
-        assert_eq!(Stem::of(&(one.clone() + "ing")), Stem::of(&(one + "ed")));
+        assert_eq!(Stem::of(&(one.clone() + "ing")), Stem::of(&(one.clone() + "ed")));
+        assert_ne!(Stem::of(&format!("a{one}")), Stem::of(&format!("b{one}")));
+    }
+
+    #[test]
+    fn what_was_learned_first_is_known_and_nothing_else_is() {
+        let stem = |nth: usize| Stem::of(&format!("word{nth}"));
+        let mut known = StemMap::new();
+        for nth in (0..2_000).chain(0..2_000) {
+            known.learn(stem(nth), nth + known.len());
+        }
+        assert_eq!(known.len(), 2_000);
+        assert!((0..2_000).all(|it| known.get(stem(it)) == Some(&(2 * it))));
+        assert!((2_000..9_000).all(|it| known.get(stem(it)).is_none()));
     }
 
     proptest! {

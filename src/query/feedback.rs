@@ -51,7 +51,9 @@ pub(super) fn likeness(sections: &[Vec<&Bag>], worth: &[f64]) -> Option<Vec<f64>
 static SAY_NOTHING: LazyLock<StemMap<()>> = LazyLock::new(|| {
     let letters = ('a'..='z').chain('0'..='9').map(|it| Stem::of(it.encode_utf8(&mut [0; 4])));
     let function_words = words::FUNCTION_WORDS.iter().map(|it| Stem::of(it));
-    letters.chain(function_words).map(|it| (it, ())).collect()
+    let mut say_nothing = StemMap::new();
+    letters.chain(function_words).for_each(|it| say_nothing.learn(it, ()));
+    say_nothing
 });
 
 /// What the sections have of the words that the best ones have.
@@ -69,16 +71,17 @@ struct Counted {
 
 impl Counted {
     fn of(sections: &[Vec<&Bag>], best: &[usize], lengths: Vec<u32>) -> Counted {
-        let mut words: StemMap<Word> = StemMap::default();
+        let mut words: StemMap<Word> = StemMap::new();
         let stems = best.iter().flat_map(|&it| &sections[it]).flat_map(|it| it.text());
-        for &stem in stems.filter(|it| !SAY_NOTHING.contains_key(it)) {
-            let next = words.len();
-            words.entry(stem).or_insert(next);
+        for &stem in stems.filter(|&&it| SAY_NOTHING.get(it).is_none()) {
+            words.learn(stem, words.len());
         }
         let mut n_sections = vec![0; words.len()];
+        let mut met: Vec<Word> = Vec::new();
         let count = |texts: &Vec<&Bag>| {
+            met.clear();
             let stems = texts.iter().flat_map(|it| it.text());
-            let mut met: Vec<Word> = stems.filter_map(|it| words.get(it)).copied().collect();
+            met.extend(stems.filter_map(|&it| words.get(it)));
             met.sort_unstable();
             met.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
         };

@@ -68,11 +68,12 @@ pub(super) fn by_words(
     let index = Index { reader, terms, node_type, n_born: reader.n_born()?, n_max };
     let (candidates, rarities) = index.candidates()?;
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.0).collect();
-    let words_of: HashMap<NodeKey, Words> = candidates.into_iter().collect();
     let found = reader.found(&keys, bag_of)?;
+    // What was found stands in the order of the candidates.
+    let mut candidates = candidates.into_iter();
     let texts = found.iter().map(|(node, bag)| weigh::Text {
         bag,
-        has: words_of.get(&node.key).copied().unwrap_or_default(),
+        has: candidates.find(|it| it.0 == node.key).map_or(0, |it| it.1),
     });
     let question = terms
         .iter()
@@ -211,8 +212,13 @@ impl Index<'_> {
 
 /// What a node with those words is worth.
 fn worth(words: Words, rarities: &[f64]) -> f64 {
-    let rarities = rarities.iter().enumerate().filter(|(nth, _)| words & (1 << nth) != 0);
-    rarities.map(|(_, rarity)| rarity).sum()
+    let mut left = words;
+    let mut sum = 0.0;
+    while left != 0 {
+        sum += rarities[left.trailing_zeros() as usize];
+        left &= left - 1;
+    }
+    sum
 }
 
 /// Each node once, with all of the words that it is known to have: those in `found`, and `keys`
