@@ -1,7 +1,7 @@
 //! The folder: which files belong to a root, how they look from outside, and their bytes.
 //!
-//! A walk goes down in byte order of names, so that its result depends on nothing but the folder.
-//! It never follows a link to a folder or out of the root, never opens what is no regular file, and
+//! What a walk saw is in byte order of paths, so that it depends on nothing but the folder. A walk
+//! never follows a link to a folder or out of the root, never opens what is no regular file, and
 //! never fails for one entry: what cannot be read is said and left as it was.
 
 mod rules;
@@ -53,10 +53,9 @@ pub(crate) struct Found {
     pub(crate) look: Look,
 }
 
-/// What a walk saw.
+/// What a walk saw, each in order of path; what is odd about rules comes last.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
-    /// In order of path.
     pub(crate) found: Vec<Found>,
     /// Folders and files that could not be looked at, relative: what is known of them stays.
     pub(crate) unseen: Vec<String>,
@@ -70,7 +69,6 @@ pub(crate) fn walk(rules: &Rules, start: &Path) -> Walk {
     let entries = WalkBuilder::new(start)
         .standard_filters(false)
         .follow_links(false)
-        .sort_by_file_name(|a, b| a.cmp(b))
         .filter_entry(move |entry| {
             let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
             let name = entry.file_name().to_str();
@@ -92,8 +90,12 @@ pub(crate) fn walk(rules: &Rules, start: &Path) -> Walk {
             }
         }
     }
-    walk.oddities.extend(rules.take_oddities());
     walk.found.sort_by(|a, b| a.path.cmp(&b.path));
+    walk.unseen.sort();
+    walk.oddities.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut of_rules = rules.take_oddities();
+    of_rules.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+    walk.oddities.extend(of_rules);
     walk
 }
 

@@ -2,7 +2,7 @@
 //! rows.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -215,24 +215,28 @@ fn owns(root: &Path, full: &Path) -> bool {
 
 /// A path can hold a secret, too. It is stored and shown without; the file is found all the same.
 fn scrub_paths(walk: &mut scan::Walk, redactor: &Redactor) {
-    let clean = |path: &mut String| {
+    let mut n_scrubbed = 0;
+    let mut clean = |path: &mut String| {
         if let Cow::Owned(scrubbed) = redactor.scrub(path).text {
             *path = scrubbed;
+            n_scrubbed += 1;
         }
     };
-    walk.unseen.iter_mut().for_each(clean);
+    walk.unseen.iter_mut().for_each(&mut clean);
     walk.oddities.iter_mut().for_each(|it| clean(&mut it.path));
-    let mut seen = BTreeSet::new();
-    for mut file in std::mem::take(&mut walk.found) {
-        clean(&mut file.path);
-        if seen.insert(file.path.clone()) {
+    walk.found.iter_mut().for_each(|it| clean(&mut it.path));
+    if n_scrubbed == 0 {
+        return;
+    }
+    walk.found.sort_by(|a, b| a.path.cmp(&b.path));
+    for file in std::mem::take(&mut walk.found) {
+        if walk.found.last().is_none_or(|it| it.path != file.path) {
             walk.found.push(file);
         } else {
             let what = "another file has this path once secrets are replaced; rename it".to_owned();
             walk.oddities.push(Oddity { path: file.path, line: None, what });
         }
     }
-    walk.found.sort_by(|a, b| a.path.cmp(&b.path));
 }
 
 /// Files of roots below this one, with the path that they would have here.
@@ -268,8 +272,9 @@ fn compare(
     unseen: &[String],
     recheck: Recheck,
 ) {
-    let paths: BTreeSet<&str> = found.iter().map(|it| it.path.as_str()).collect();
-    let own: BTreeSet<String> = rows.iter().map(|it| it.path.clone()).collect();
+    let is_found = |path: &str| found.binary_search_by(|it| it.path.as_str().cmp(path)).is_ok();
+    let mut known: BTreeMap<&str, &FileRow> =
+        rows.iter().map(|it| (it.path.as_str(), it)).collect();
     let is_unseen = |path: &str| {
         unseen.iter().any(|it| {
             it.is_empty()
@@ -277,21 +282,16 @@ fn compare(
                 || path.strip_prefix(it.as_str()).is_some_and(|rest| rest.starts_with('/'))
         })
     };
-    let mut known: BTreeMap<String, FileRow> = BTreeMap::new();
-    for row in rows {
-        if paths.contains(row.path.as_str()) {
-            known.insert(row.path.clone(), row);
-        } else if !row.is_gone && scope.covers(&row.path) && !is_unseen(&row.path) {
-            plan.vanished.push(row);
+    for row in &rows {
+        let is_there = is_found(&row.path) || is_unseen(&row.path);
+        if !is_there && !row.is_gone && scope.covers(&row.path) {
+            plan.vanished.push(row.clone());
         }
     }
     for (row, path) in nested {
         let is_there = scope.root.join(&path).exists();
-        match (paths.contains(path.as_str()), own.contains(&path)) {
-            (true, false) => {
-                known.insert(path.clone(), row.clone());
-                plan.adopted.push((row, path));
-            }
+        match (is_found(&path), known.contains_key(path.as_str())) {
+            (true, false) => plan.adopted.push((row, path)),
             // Gone, and something of it stays: it belongs to whoever would compile it again.
             (false, false) if row.is_gone => plan.adopted.push((row, path)),
             (_, _) if row.is_gone => (),
@@ -301,9 +301,12 @@ fn compare(
             (false, _) => (),
         }
     }
+    for (row, path) in &plan.adopted {
+        known.insert(path, row);
+    }
     let (mut changed, mut new) = (Vec::new(), Vec::new());
     for file in found {
-        match known.get(&file.path) {
+        match known.get(file.path.as_str()) {
             Some(row) if row.look == file.look && recheck.is_done(row, &file) => {
                 let what = row.error.clone();
                 let odd = |what| Oddity { path: file.path.clone(), line: None, what };
