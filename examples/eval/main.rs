@@ -44,7 +44,10 @@ fn run() -> Result<()> {
             "--json" => is_json = true,
             "--odd" => half = Half::Odd,
             "--even" => half = Half::Even,
-            "--words" => n_words = args.next().ok_or(usage)?.parse()?,
+            "--words" => {
+                let n = args.next().and_then(|it| it.parse().ok());
+                n_words = n.ok_or("--words needs the number of words that are kept")?;
+            }
             _ => program = Some(arg),
         }
     }

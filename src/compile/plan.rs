@@ -264,6 +264,7 @@ fn nested(
     Ok(files)
 }
 
+/// Compares what was found, in order of path, with the rows of the root and of those below it.
 fn compare(
     plan: &mut Plan,
     scope: &Scope,
@@ -283,8 +284,8 @@ fn compare(
         })
     };
     for row in &rows {
-        let is_there = is_found(&row.path) || is_unseen(&row.path);
-        if !is_there && !row.is_gone && scope.covers(&row.path) {
+        let may_be_there = is_found(&row.path) || is_unseen(&row.path);
+        if !may_be_there && !row.is_gone && scope.covers(&row.path) {
             plan.vanished.push(row.clone());
         }
     }
