@@ -12,6 +12,11 @@ use super::{Doing, IfMissing, StoreError, check_path, patience, schema};
 const CACHE_OF_MANY_KIB: i64 = 16 * 1024;
 const CACHE_KIB: i64 = 8 * 1024;
 
+/// Page cache of any other connection, in KiB: what one question or one warming needs again and
+/// again. A commit empties the cache of all that did not make it, so pages that are kept for longer
+/// would mostly be made room for and given back in vain, which takes longer than to read them.
+const CACHE_BESIDE_KIB: i64 = 256;
+
 /// What is left of the log when it begins anew: a large write leaves a large one.
 const LOG_BYTES_MAX: i64 = 8 * 1024 * 1024;
 
@@ -84,6 +89,7 @@ pub(super) fn open_beside(path: &Path, wait: Duration) -> Result<Connection, Sto
     let conn = open_existing(path, "open the database")?;
     conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
     conn.pragma_update(None, "foreign_keys", true).doing("turn foreign keys on")?;
+    set_cache(&conn, CACHE_BESIDE_KIB)?;
     conn.busy_timeout(wait).doing("set the waiting time")?;
     Ok(conn)
 }
@@ -94,6 +100,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
     prepare_once(&conn)?;
     schema::check(&conn, path)?;
+    set_cache(&conn, CACHE_BESIDE_KIB)?;
     Ok(conn)
 }
 
@@ -141,4 +148,24 @@ fn switch_to_wal(conn: &Connection) -> Result<(), StoreError> {
         }
     }
     Err(StoreError::Corrupt { what: "another process keeps the file from WAL mode".to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Writer;
+
+    #[test]
+    fn only_the_writer_keeps_many_pages() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("memory.db");
+        let writer = Writer::open(&path, IfMissing::Create).unwrap();
+        // Counted in KiB below zero.
+        let cache = |conn: &Connection| -> i64 {
+            conn.pragma_query_value(None, "cache_size", |row| row.get(0)).unwrap()
+        };
+        assert_eq!(cache(&writer.lock()), -CACHE_KIB);
+        assert_eq!(cache(&open_reader(&path).unwrap()), -CACHE_BESIDE_KIB);
+        assert_eq!(cache(&open_beside(&path, Duration::ZERO).unwrap()), -CACHE_BESIDE_KIB);
+    }
 }
