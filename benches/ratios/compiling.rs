@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use crate::floor::{self, Rows};
 use crate::process::{Took, compile, own_cpu_ms, wall_ms};
-use crate::table::{Bound, Figure, NONE, Size};
-use crate::{Outcome, mean, median};
+use crate::table::{Bound, Figure, NONE};
+use crate::{Outcome, doing, mean, median};
 
-/// First compiles, beside as many of their floor.
-const FIRST_RUNS: usize = 3;
 const RUNS: usize = 7;
 
-/// Compiles `notes` into `db`, and again, and again when one file changed.
-pub(crate) fn figures(notes: &Path, db: &Path, size: Size) -> Outcome<Vec<Figure>> {
-    let mut figures = first(notes, db, size)?;
+/// Compiles `notes` into `db`, and again, and again when one file changed. After the first compile
+/// `n_first` more are measured beside their floor.
+pub(crate) fn figures(notes: &Path, db: &Path, n_first: usize) -> Outcome<Vec<Figure>> {
+    let mut figures = first(notes, db, n_first)?;
+    doing("compile what did not change, and one file that did");
     let (mut tooks, mut floors, mut bare) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..RUNS {
         tooks.push(compile(notes, db)?);
@@ -43,17 +43,18 @@ pub(crate) fn figures(notes: &Path, db: &Path, size: Size) -> Outcome<Vec<Figure
     Ok(figures)
 }
 
-/// Of the first compile. There is a floor where there is time for one.
-fn first(notes: &Path, db: &Path, size: Size) -> Outcome<Vec<Figure>> {
+fn first(notes: &Path, db: &Path, n_first: usize) -> Outcome<Vec<Figure>> {
     const OF_CPU: Bound = Bound { ratio: Some(2.0), most: Some(3000.0), ..NONE };
+    doing("compile all of them");
     let mut tooks = vec![compile(notes, db)?];
     let named = "first compile, CPU / same rows inserted";
     let mut cpu_ms = Figure::new(named, "ms", tooks[0].cpu_ms);
     let mut peak_mb = tooks[0].peak_mb;
-    if size == Size::Whole {
+    if 0 < n_first {
         let rows = Rows::read(db)?;
         let mut floors = Vec::new();
-        for _ in 0..FIRST_RUNS {
+        for nth in 1..=n_first {
+            doing(&format!("compile all of them again, {nth} of {n_first}"));
             remove(db);
             tooks.push(compile(notes, db)?);
             let copy = db.with_extension("copy");

@@ -29,6 +29,7 @@ mod ticks;
 
 use std::error::Error;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use questions::{Question, questions};
@@ -39,6 +40,8 @@ const FILES: usize = 2_000;
 /// Notes that have a million nodes together, about.
 const FILES_OF_A_MILLION: usize = 26_000;
 const QUESTIONS: usize = 200;
+/// First compiles beside their floor, where that does not take minutes.
+const FIRST_RUNS: usize = 3;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -51,8 +54,8 @@ fn main() -> Outcome<()> {
     let mut table = Table::default();
     if is_on("compile") || is_on("serve") || is_on("ticks") || is_on("growth") {
         let whole = Corpus::write(dir.path(), "whole", n_files)?;
-        let figures = whole.measure(Size::Whole)?;
-        table.rows(&whole.named()?, Size::Whole, &figures)?;
+        let figures = whole.measure()?;
+        table.rows(&whole.named()?, whole.size(), &figures)?;
         if is_on("serve") {
             empty(&mut table, dir.path())?;
         }
@@ -62,16 +65,18 @@ fn main() -> Outcome<()> {
     }
     if std::env::var_os("MILLION").is_some() {
         let many = Corpus::write(dir.path(), "many", FILES_OF_A_MILLION)?;
-        let figures = many.measure(Size::Other)?;
-        table.rows(&many.named()?, Size::Other, &figures)?;
+        let figures = many.measure()?;
+        table.rows(&many.named()?, many.size(), &figures)?;
     }
     if is_on("callgrind") {
         let some = Corpus::write(dir.path(), "some", n_files / 10)?;
+        doing("count instructions");
         let said = format!("instructions, of {} notes", some.n_files);
         let figures = callgrind::figures(&some.notes, dir.path(), &some.questions);
         optional(&mut table, &said, figures)?;
     }
     if is_on("binary") {
+        doing("take the program apart");
         optional(&mut table, "what the program is made of", footprint::figures(dir.path()))?;
     }
     table.keep()
@@ -88,6 +93,7 @@ struct Corpus {
 
 impl Corpus {
     fn write(dir: &Path, name: &str, n_files: usize) -> Outcome<Corpus> {
+        doing(&format!("write {n_files} notes"));
         let (notes, db) = (dir.join(name), dir.join(format!("{name}.db")));
         let mb = corpus::write(&notes, n_files)? as f64 / 1e6;
         // Where an answer takes long, fewer of them tell as much.
@@ -102,14 +108,22 @@ impl Corpus {
         Ok(format!("{n} nodes of {} notes, {:.1} MB", self.n_files, self.mb))
     }
 
-    fn measure(&self, size: Size) -> Outcome<Vec<Figure>> {
-        let mut figures = compiling::figures(&self.notes, &self.db, size)?;
+    /// Whether some bounds are of it.
+    fn size(&self) -> Size {
+        if self.n_files == FILES { Size::Whole } else { Size::Other }
+    }
+
+    fn measure(&self) -> Outcome<Vec<Figure>> {
+        let n_first = if self.n_files <= FILES { FIRST_RUNS } else { 0 };
+        let mut figures = compiling::figures(&self.notes, &self.db, n_first)?;
         let stored = fs::metadata(&self.db)?.len() as f64 / 1e6;
         figures.push(Figure::new("database / source", "MB", stored).beside(self.mb));
         if is_on("ticks") {
+            doing("watch servers that do nothing");
             figures.extend(ticks::figures(&self.notes, &self.db)?);
         }
         if is_on("serve") {
+            doing("start servers");
             figures.extend(serving::start(&self.db)?);
             figures.extend(serving::answers(&self.db, &self.questions)?);
         }
@@ -129,8 +143,7 @@ fn empty(table: &mut Table, dir: &Path) -> Outcome<()> {
 fn growth(table: &mut Table, dir: &Path, n_files: usize, whole: Vec<Figure>) -> Outcome<()> {
     let mut sizes = [Vec::new(), Vec::new(), whole];
     for (figures, part) in sizes.iter_mut().zip([16, 4]) {
-        *figures =
-            Corpus::write(dir, &format!("part{part}"), n_files / part)?.measure(Size::Other)?;
+        *figures = Corpus::write(dir, &format!("part{part}"), n_files / part)?.measure()?;
     }
     table.growth([n_files / 16, n_files / 4, n_files], &sizes)
 }
@@ -147,6 +160,11 @@ fn optional(table: &mut Table, of: &str, figures: Outcome<Vec<Figure>>) -> Outco
 fn is_on(part: &str) -> bool {
     let only = std::env::var("ONLY").unwrap_or_default();
     only.is_empty() || only.split(' ').any(|it| it == part)
+}
+
+/// Says what is measured next, beside the table: all of it takes minutes.
+fn doing(what: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "bench: {what}");
 }
 
 fn env_number(name: &str) -> Option<usize> {

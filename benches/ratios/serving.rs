@@ -12,7 +12,7 @@ use crate::floor::{self, LINE, MATCHES, Mirror, TEXT};
 use crate::process::{Server, forget, own_cpu_ms, wall_ms};
 use crate::questions::{Question, everywhere};
 use crate::table::{Bound, Figure, NONE};
-use crate::{Outcome, mean, median, percentile};
+use crate::{Outcome, doing, mean, median, percentile};
 
 const STARTS: usize = 21;
 /// Times that all questions are asked.
@@ -52,6 +52,7 @@ pub(crate) fn answers(db: &Path, questions: &[Question]) -> Outcome<Vec<Figure>>
     let (mut server, _) = Server::start(db)?;
     let pings = (0..CALLS).map(|_| server.ping()).collect::<Outcome<Vec<_>>>()?;
     figures.push(Figure::new("empty round trip", "ms", median(pings)));
+    doing("fetch, look around, write");
     for (what, tool, any, n, sql) in [
         ("fetch", "MemoryFetch", "node_type <> 'preamble'", CALLS, TEXT),
         ("subtree", "MemoryTree", "node_type = 'heading'", CALLS, LINE),
@@ -124,7 +125,9 @@ fn ask(db: &Path, questions: &[Question], cache: Cache) -> Outcome<Asked> {
 }
 
 fn searches(db: &Path, questions: &[Question]) -> Outcome<Vec<Figure>> {
+    doing("search");
     let warm = ask(db, questions, Cache::Warm)?;
+    doing("search a file that is only on disk");
     let cold = ask(db, questions, Cache::Cold)?;
     let everywhere: Vec<Question> = (0..10).map(|_| everywhere()).collect();
     let all = ask(db, &everywhere, Cache::Warm)?;
