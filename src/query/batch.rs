@@ -70,15 +70,15 @@ pub(crate) fn fetch_batch(
         };
         let shown: Vec<&Head> = chosen.iter().map(|&at| &found[at]).collect();
         let facts_of = |it: &&Head| facts(it, it.heat.now(attended), Some(score(it)));
-        let over: Vec<Value> = (0..found.len())
+        let over: Value = (0..found.len())
             .filter(|at| !chosen.contains(at))
             .map(|at| json!({ "id": found[at].id, "tokens": needs[at] }))
             .collect();
-        let structured = json!({
-            "nodes": shown.iter().map(facts_of).collect::<Vec<Value>>(),
-            "not_found": missing,
-            "over_budget": over,
-        });
+        let structured = Value::from_iter([
+            ("nodes", shown.iter().map(facts_of).collect()),
+            ("not_found", json!(missing)),
+            ("over_budget", over),
+        ]);
         let warmed = shown.iter().map(|it| (it.key, Attention::Read)).collect();
         Ok(Answer { text, structured, warmed })
     })

@@ -75,12 +75,11 @@ pub(crate) fn delta(reader: &Reader, ask: &Delta<'_>) -> Result<Answer, QueryErr
                 text = with_note;
             }
         }
-        let listed: Vec<Value> = page.shown.iter().map(changes::facts).collect();
-        let mut structured = json!({
-            "since": ask.since,
-            "head": all.last,
-            "changes": listed,
-        });
+        let mut structured = Value::from_iter([
+            ("since", json!(ask.since)),
+            ("head", json!(all.last)),
+            ("changes", page.shown.iter().map(changes::facts).collect()),
+        ]);
         if is_cut {
             structured["history_begins"] = json!(all.first);
         }

@@ -57,8 +57,11 @@ pub(crate) fn diff(reader: &Reader, ask: &Diff<'_>) -> Result<Answer, QueryError
             true => budget::first_fitting(max, ["no changes".to_owned()]),
             false => page.text.clone(),
         };
-        let listed: Vec<Value> = page.shown.iter().map(changes::facts).collect();
-        let mut structured = json!({ "from": ask.from, "to": ask.to, "changes": listed });
+        let mut structured = Value::from_iter([
+            ("from", json!(ask.from)),
+            ("to", json!(ask.to)),
+            ("changes", page.shown.iter().map(changes::facts).collect()),
+        ]);
         if let Some(last) = page.shown.last().filter(|_| page.has_more) {
             structured["left_out"] = rest(last).facts();
         }

@@ -86,7 +86,8 @@ pub(crate) fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryErr
         let mut own_facts = facts(&head, head.heat.now(attended), Some(score));
         own_facts["relation"] = json!("anchor");
         nodes.push(own_facts);
-        let mut structured = json!({ "anchor": head.id, "nodes": nodes });
+        let mut structured =
+            Value::from_iter([("anchor", Value::String(head.id)), ("nodes", nodes.into())]);
         if let Some(rest) = around.left_out(&prices, &chosen) {
             structured["left_out"] = rest.facts();
         }

@@ -65,10 +65,10 @@ pub(crate) fn history(
         let n_max = ask.depth.max(1) as usize;
         let page = page::fill(max, n_max, "\n", next, |step, mean| rest(step).line(mean))?;
 
-        let mut structured = json!({
-            "anchor": echo(ask.anchor),
-            "history": page.shown.iter().map(|it| it.facts.clone()).collect::<Vec<Value>>(),
-        });
+        let mut structured = Value::from_iter([
+            ("anchor", json!(echo(ask.anchor))),
+            ("history", page.shown.iter().map(|it| it.facts.clone()).collect()),
+        ]);
         if let Some(last) = page.shown.last().filter(|_| page.has_more) {
             structured["left_out"] = rest(last).facts();
         }

@@ -82,10 +82,10 @@ pub(crate) fn related(reader: &Reader, ask: &Related<'_>) -> Result<Answer, Quer
         let max = ask.budget.unwrap_or(TOKENS_DEFAULT);
         let (chosen, text) = lines(&found, max)?;
         let shown: Vec<&Neighbour> = chosen.iter().map(|&at| &found[at]).collect();
-        let mut structured = json!({
-            "anchor": anchor.id,
-            "nodes": shown.iter().map(|it| it.facts()).collect::<Vec<Value>>(),
-        });
+        let mut structured = Value::from_iter([
+            ("anchor", Value::String(anchor.id)),
+            ("nodes", shown.iter().map(|it| it.facts()).collect()),
+        ]);
         if shown.len() < found.len() {
             structured["left_out"] = json!({ "nodes": found.len() - shown.len() });
         }

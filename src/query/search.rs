@@ -168,11 +168,11 @@ impl Shown {
             }
             facts
         };
-        let mut structured = json!({
-            "hits": shown.iter().map(facts_of).collect::<Vec<Value>>(),
-            "matches": n_matches,
-            "more_matches": n_matches == CANDIDATES_MAX,
-        });
+        let mut structured = Value::from_iter([
+            ("hits", shown.iter().map(facts_of).collect::<Value>()),
+            ("matches", n_matches.into()),
+            ("more_matches", (n_matches == CANDIDATES_MAX).into()),
+        ]);
         let n_left_out = found.hits.len() + found.n_unread - shown.len();
         if 0 < n_left_out {
             structured["left_out"] = json!({ "hits": n_left_out, "tokens": self.tokens_left_out });

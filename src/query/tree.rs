@@ -312,7 +312,7 @@ impl Picture<'_> {
             nodes.push(facts);
             stack.extend(item.children.iter().rev());
         }
-        let folds: Vec<Value> = self
+        let folds: Value = self
             .folds
             .iter()
             .map(|(under, extent)| {
@@ -324,10 +324,11 @@ impl Picture<'_> {
                 })
             })
             .collect();
-        match folds.is_empty() {
-            true => json!({ "nodes": nodes }),
-            false => json!({ "nodes": nodes, "folded": folds }),
+        let mut structured = Value::from_iter([("nodes", nodes)]);
+        if !self.folds.is_empty() {
+            structured["folded"] = folds;
         }
+        structured
     }
 }
 
