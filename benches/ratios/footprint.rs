@@ -115,7 +115,9 @@ pub(crate) fn sqlite_symbols() -> Outcome<HashSet<String>> {
 fn libraries() -> Outcome<Vec<PathBuf>> {
     let own = std::env::current_exe()?;
     let built = own.parent().and_then(Path::parent).ok_or("no folder of builds")?.join("build");
-    let folders = fs::read_dir(built)?.collect::<Result<Vec<_>, _>>()?;
+    let folders =
+        fs::read_dir(&built).map_err(|error| format!("`{}`: {error}", built.display()))?;
+    let folders = folders.collect::<Result<Vec<_>, _>>()?;
     let library = |it: fs::DirEntry| it.path().join("out/libsqlite3.a");
     Ok(folders.into_iter().map(library).filter(|it| it.exists()).collect())
 }
