@@ -51,7 +51,7 @@ use crate::text;
 pub(crate) struct Answer {
     /// For the agent.
     pub(crate) text: String,
-    /// The same selection, for programs.
+    /// The same selection, for programs. Its lists are moved in, which `json!` would build anew.
     pub(crate) structured: Value,
     /// What was shown, and how closely it was looked at.
     pub(crate) warmed: Vec<(NodeKey, Attention)>,
