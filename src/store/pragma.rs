@@ -12,8 +12,8 @@ use super::{Doing, IfMissing, StoreError, check_path, patience, schema};
 const CACHE_OF_MANY_KIB: i64 = 16 * 1024;
 const CACHE_KIB: i64 = 8 * 1024;
 
-/// Page cache of any other connection, in KiB: what one question or one warming needs again and
-/// again. A commit empties the cache of all that did not make it, so pages that are kept for longer
+/// Page cache of a connection that reads or warms, in KiB: what one question or one warming needs
+/// again and again. A commit empties the cache of all that did not make it, so pages that are kept for longer
 /// would mostly be made room for and given back in vain, which takes longer than to read them.
 const CACHE_BESIDE_KIB: i64 = 256;
 
@@ -71,6 +71,12 @@ impl Drop for LargeCache<'_> {
 
 fn set_cache(conn: &Connection, kib: i64) -> Result<(), StoreError> {
     conn.pragma_update(None, "cache_size", -kib).doing("set the cache size")
+}
+
+/// The bound of a connection's page cache, which SQLite counts in KiB below zero.
+#[cfg(test)]
+pub(super) fn cache_kib(conn: &Connection) -> i64 {
+    -conn.pragma_query_value(None, "cache_size", |row| row.get::<_, i64>(0)).unwrap()
 }
 
 /// Opens a connection to what exists, with nothing set but how long it waits: for drafts, for the
@@ -160,12 +166,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("memory.db");
         let writer = Writer::open(&path, IfMissing::Create).unwrap();
-        // Counted in KiB below zero.
-        let cache = |conn: &Connection| -> i64 {
-            conn.pragma_query_value(None, "cache_size", |row| row.get(0)).unwrap()
-        };
-        assert_eq!(cache(&writer.lock()), -CACHE_KIB);
-        assert_eq!(cache(&open_reader(&path).unwrap()), -CACHE_BESIDE_KIB);
-        assert_eq!(cache(&open_beside(&path, Duration::ZERO).unwrap()), -CACHE_BESIDE_KIB);
+        assert_eq!(cache_kib(&writer.lock()), CACHE_KIB);
+        assert_eq!(cache_kib(&open_reader(&path).unwrap()), CACHE_BESIDE_KIB);
+        assert_eq!(cache_kib(&open_beside(&path, Duration::ZERO).unwrap()), CACHE_BESIDE_KIB);
     }
 }
