@@ -13,8 +13,9 @@ const CACHE_OF_MANY_KIB: i64 = 16 * 1024;
 const CACHE_KIB: i64 = 8 * 1024;
 
 /// Page cache of a connection that reads or warms, in KiB: what one question or one warming needs
-/// again and again. A commit empties the cache of all that did not make it, so pages that are kept for longer
-/// would mostly be made room for and given back in vain, which takes longer than to read them.
+/// again and again. A commit empties the cache of all that did not make it, so pages that are kept
+/// for longer would mostly be made room for and given back in vain, which takes longer than to read
+/// them.
 const CACHE_BESIDE_KIB: i64 = 256;
 
 /// What is left of the log when it begins anew: a large write leaves a large one.
