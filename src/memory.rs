@@ -163,6 +163,16 @@ impl Memory {
         self.writer.log()
     }
 
+    /// Has the system read the file before anybody asks for what is in it, until it is done or
+    /// over. For a process that has this memory open until it ends.
+    pub(crate) fn read_ahead(&self, is_over: impl Fn() -> bool) {
+        match self.readers.read_ahead(is_over) {
+            Ok(n_bytes) => log::debug!("read ahead bytes={n_bytes}"),
+            // Whoever needs a page reads it.
+            Err(error) => log::debug!("the database was not read ahead: {error}"),
+        }
+    }
+
     /// Makes the memory what the folder or file at `path` (absolute) says now, in one snapshot.
     ///
     /// # Errors

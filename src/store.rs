@@ -5,6 +5,8 @@
 //! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
 //! nothing.
 
+#[cfg(target_os = "linux")]
+mod ahead;
 mod batch;
 mod checkpoint;
 pub(crate) mod doctor;

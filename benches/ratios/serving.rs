@@ -135,6 +135,7 @@ fn searches(db: &Path, questions: &[Question]) -> Outcome<Vec<Figure>> {
     let p50 = percentile(&warm.walls, 50);
     let p99 = |asked: &Asked| percentile(&asked.walls, 99);
     let bare_p99 = |asked: &Asked| percentile(&asked.bare_walls, 99);
+    let first = |walls: &[f64]| median(walls.chunks(questions.len()).map(|it| it[0]).collect());
     let most = Some(10.0);
     Ok(vec![
         Figure::new("search p50 / bare full-text query", "ms", p50)
@@ -149,6 +150,8 @@ fn searches(db: &Path, questions: &[Question]) -> Outcome<Vec<Figure>> {
         Figure::new("search p99, file only on disk / bare", "ms", p99(&cold))
             .above(bare_p99(&cold))
             .within(Bound { most, ..NONE }),
+        Figure::new("first search, file only on disk / bare", "ms", first(&cold.walls))
+            .beside(first(&cold.bare_walls)),
         Figure::new("read from the disk for that", "MB", cold.read_mb),
         Figure::new("search, mean CPU / bare", "ms", warm.cpu_ms / n).beside(warm.bare_cpu_ms / n),
         Figure::new("search for a word of every node / bare", "ms", percentile(&all.walls, 50))

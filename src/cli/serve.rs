@@ -108,7 +108,8 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         },
         hub,
     });
-    let mut background = vec![cooling(&server), notifying(&server), copying(&server)];
+    let mut background =
+        vec![reading_ahead(&server), cooling(&server), notifying(&server), copying(&server)];
     if keeping == Keeping::News {
         let flush_interval = workspace.config.server.sessions.flush_interval;
         background.push(remembering(&server, flush_interval));
@@ -156,6 +157,13 @@ fn rescanning(
     };
     let leases = Arc::new(memory.leases(holder)?);
     Ok(Rescan::new(source, n_threads(), leases, settings))
+}
+
+/// Has the file in memory before the first questions, where it was only on disk.
+fn reading_ahead(server: &Arc<Server<Tools>>) -> Background {
+    let server = Arc::clone(server);
+    let work = move |stop: &Stop| server.surface.memory.read_ahead(|| stop.is_set());
+    Background { name: "ahead", work: Box::new(work) }
 }
 
 /// Lets nodes cool while the server is up.

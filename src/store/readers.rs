@@ -3,9 +3,12 @@
 //! Whoever holds this can read, and has no way from here to anything that writes. It refuses a file
 //! that was deleted or replaced since it was opened.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+#[cfg(target_os = "linux")]
+use super::ahead;
 use super::doctor::{self, Report};
 use super::reader::Reader;
 use super::whereabouts::Whereabouts;
@@ -49,6 +52,25 @@ impl Readers {
         // A panic above drops the connection instead of giving it back.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
         answer
+    }
+
+    /// Has the system read the file before anybody asks for it, until it is done or over; gives the
+    /// bytes that were asked for, none of a large file.
+    ///
+    /// For a process that has one memory open until it ends: it leaves the file open.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn read_ahead(&self, is_over: impl Fn() -> bool) -> io::Result<u64> {
+        ahead::read(&self.path, is_over)
+    }
+
+    /// Elsewhere, the system is not asked for that.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn read_ahead(&self, _: impl Fn() -> bool) -> io::Result<u64> {
+        Ok(0)
     }
 
     /// Looks at the file from every side; see [`doctor::examine`].
