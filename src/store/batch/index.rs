@@ -1,10 +1,9 @@
-//! The full-text index of many new nodes, written for as many of them at once as one group of files
-//! has.
+//! The full-text index of many new nodes, written for many of them at once.
 //!
 //! A trigger indexes every new node at once, which is what few nodes need. Of many, each would
-//! become a segment of the index of its own, to be merged with the others again and again. So a
-//! large write sets the trigger aside, within its own transaction, indexes what came after each
-//! group of files, and puts the trigger back at the end.
+//! become a segment of the index of its own, to be merged with the others again and again, and each
+//! search looks into all segments. So a large write sets the trigger aside, within its own
+//! transaction, indexes what came whenever enough did, and puts the trigger back at the end.
 //!
 //! Of the first nodes of all, the indexes wait, too, whose entries come in no order: made at the
 //! end, they are sorted before they are written. What is sorted is held in memory, so that they are
@@ -17,11 +16,15 @@ use crate::store::pragma::LargeCache;
 use crate::store::{Doing, NodeKey, StoreError, one};
 
 /// Bytes that the index gathers before it writes a segment: of many new nodes, and else.
-const GATHERED_OF_MANY_BYTES: i64 = 4 * 1024 * 1024;
+const GATHERED_OF_MANY_BYTES: i64 = 16 * 1024 * 1024;
 const GATHERED_BYTES: i64 = 1024 * 1024;
 
+/// New nodes that are indexed together: more make fewer segments, and fewer are indexed while their
+/// pages are at hand.
+const WAITING_MAX: i64 = 16_000;
+
 /// Segments of one level that are merged as they come: of the first nodes of all, and else.
-const SEGMENTS_OF_FIRST: i64 = 8;
+const SEGMENTS_OF_FIRST: i64 = 16;
 const SEGMENTS: i64 = 4;
 
 /// Indexes of new nodes whose entries come in no order.
@@ -83,10 +86,12 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Indexes what came of many, while its pages are still at hand; makes the indexes that wait
-    /// if so many nodes came that what is sorted would take much memory.
+    /// Indexes what came of many, if that is enough; makes the indexes that wait if so many nodes
+    /// came that what is sorted would take much memory.
     pub(super) fn index_meanwhile(&mut self) -> Result<(), StoreError> {
-        if matches!(self.indexing, Indexing::Later { .. }) {
+        if let Indexing::Later { indexed, .. } = &self.indexing
+            && WAITING_MAX <= self.newest()? - indexed
+        {
             self.index_waiting()?;
         }
         if UNSORTED_MAX <= self.counts.added { self.take_up_indexes() } else { Ok(()) }
@@ -130,11 +135,15 @@ impl Batch<'_> {
     }
 
     fn index_waiting(&mut self) -> Result<(), StoreError> {
-        const NEWEST: &str = "SELECT ifnull(max(key), 0) FROM node";
+        let newest = self.newest()?;
         let Indexing::Later { indexed, .. } = &mut self.indexing else { return Ok(()) };
-        let newest = one(self.tx, NEWEST).doing("index nodes")?;
         let since = std::mem::replace(indexed, newest);
         self.index(since, newest)
+    }
+
+    fn newest(&self) -> Result<i64, StoreError> {
+        const NEWEST: &str = "SELECT ifnull(max(key), 0) FROM node";
+        one(self.tx, NEWEST).doing("index nodes")
     }
 
     fn index(&self, since: i64, newest: i64) -> Result<(), StoreError> {
