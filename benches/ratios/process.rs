@@ -179,11 +179,17 @@ impl Server {
         memory_mb(self.child.id(), "VmRSS:")
     }
 
-    /// CPU time of all its threads.
+    /// CPU time of all its threads, without those that have ended.
     pub(crate) fn cpu_ms(&self) -> Outcome<f64> {
         let mut sum = 0.0;
         for task in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
-            sum += thread_cpu_ms(&task?.path().to_string_lossy())?;
+            let task = task?.path();
+            match thread_cpu_ms(&task.to_string_lossy()) {
+                Ok(ms) => sum += ms,
+                // It has just ended.
+                Err(_) if !task.exists() => (),
+                Err(error) => return Err(error),
+            }
         }
         Ok(sum)
     }
