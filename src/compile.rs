@@ -326,7 +326,7 @@ fn carry_out(
         |it| {
             let is_large = ALONE_BYTES < it.look.size;
             let turn = is_large.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
-            let source = read(it, &plan.workspace);
+            let source = read(it, &plan.scope.root, &plan.workspace);
             drop(turn);
             source
         },
@@ -414,12 +414,12 @@ struct Source {
     outcome: Result<(ContentHash, Parsed), String>,
 }
 
-fn read(found: Found, workspace: &Workspace) -> Source {
+fn read(found: Found, root: &Path, workspace: &Workspace) -> Source {
     if !found.syntax.is_built_in() {
         let what = "this build reads no HTML; what the memory has of it stays".to_owned();
         return Source { found, size: 0, outcome: Err(what) };
     }
-    let bytes = match scan::read(&found.full, workspace.config.compile.max_file_size) {
+    let bytes = match scan::read(&found.full(root), workspace.config.compile.max_file_size) {
         Ok(bytes) => bytes,
         Err(what) => return Source { found, size: 0, outcome: Err(what) },
     };

@@ -6,6 +6,7 @@
 
 mod rules;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
@@ -48,9 +49,20 @@ pub(crate) fn is_skipped_folder(name: &str) -> bool {
 pub(crate) struct Found {
     /// Relative to the root, `/` between segments.
     pub(crate) path: String,
-    pub(crate) full: PathBuf,
+    /// Where it stands if not at that path: what a link leads to, or a name that holds a secret.
+    pub(crate) elsewhere: Option<Box<Path>>,
     pub(crate) syntax: Syntax,
     pub(crate) look: Look,
+}
+
+impl Found {
+    /// Where it stands; the root it belongs to stands at `root`.
+    pub(crate) fn full<'a>(&'a self, root: &Path) -> Cow<'a, Path> {
+        match &self.elsewhere {
+            Some(full) => Cow::Borrowed(full),
+            None => Cow::Owned(root.join(&self.path)),
+        }
+    }
 }
 
 /// What a walk saw, each in order of path; what is odd about rules comes last.
@@ -110,9 +122,15 @@ impl Walk {
             self.oddities.push(Oddity { path, line: None, what });
             return;
         };
-        let target = if is_link { target(&rules.root, full) } else { Ok(Some(full.to_owned())) };
-        match look(full).and_then(|look| Ok((look, target?))) {
-            Ok((Some(look), Some(full))) => self.found.push(Found { path, full, syntax, look }),
+        let elsewhere = is_link.then(|| target(&rules.root, full));
+        match look(full).and_then(|look| Ok((look, elsewhere.transpose()?))) {
+            Ok((Some(look), None)) => {
+                self.found.push(Found { path, elsewhere: None, syntax, look });
+            }
+            Ok((Some(look), Some(Some(target)))) => {
+                let elsewhere = Some(target.into_boxed_path());
+                self.found.push(Found { path, elsewhere, syntax, look });
+            }
             Ok((look, _)) => {
                 let what = match look {
                     // Whoever can put a link into a folder shall not read by it what is elsewhere.

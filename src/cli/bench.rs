@@ -106,7 +106,7 @@ fn copied(dir: &Path, to: &Path) -> Result<Vec<Note>, Failure> {
     let (rules, _) = Rules::load(dir, gitignore).map_err(Failure::Because)?;
     let mut notes = Vec::new();
     for found in scan::walk(&rules, dir).found {
-        let Ok(bytes) = fs::read(&found.full) else { continue };
+        let Ok(bytes) = fs::read(found.full(dir)) else { continue };
         let copy = to.join(&found.path);
         if let Some(folder) = copy.parent() {
             fs::create_dir_all(folder)?;

@@ -23,6 +23,9 @@ const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The same where all files to come are new and can lose nothing to each other.
 const NEW_BYTES_MAX: usize = 1024 * 1024;
 
+/// Bytes that a file counts for at the least: its tree takes memory, too.
+const FILE_BYTES_MIN: usize = 4 * 1024;
+
 /// Source bytes to read from which on the nodes to come are many.
 const MANY_BYTES: i64 = 128 * 1024;
 
@@ -59,7 +62,7 @@ impl Groups<'_> {
             }
             let Some(file) = self.files.next() else { break };
             self.n_known = self.n_known.saturating_sub(1);
-            bytes += file.size;
+            bytes += file.size.max(FILE_BYTES_MIN);
             group.push(file);
         }
         group

@@ -42,7 +42,7 @@ impl Plan {
 /// Where a path stands.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
-    root: PathBuf,
+    pub(super) root: PathBuf,
     /// As it is stored.
     root_text: String,
     /// Relative to the root; empty for the whole of it.
@@ -112,7 +112,7 @@ pub(super) fn make(
         let newest = own.chain(nested.iter().map(|(row, _)| row)).map(|row| row.look.mtime).max();
         watch.check_folder(&full, walk.found.len(), newest)?;
     }
-    scrub_paths(&mut walk, redactor);
+    scrub_paths(&mut walk, &scope.root, redactor);
     oddities.extend(walk.oddities);
     plan.oddities = oddities;
     compare(&mut plan, &scope, (rows, nested), walk.found, &walk.unseen, recheck);
@@ -133,12 +133,12 @@ enum Recheck {
 
 impl Recheck {
     /// Whether there is nothing more to do about a file that looks as it did.
-    fn is_done(self, row: &FileRow, file: &Found) -> bool {
+    fn is_done(self, row: &FileRow, file: &Found, root: &Path) -> bool {
         match (&row.error, self) {
             (None, _) => row.content_hash.is_some(),
             (Some(_), Recheck::Always) => false,
             (Some(error), Recheck::IfOtherwise { bytes_max }) => {
-                match scan::open(&file.full, bytes_max) {
+                match scan::open(&file.full(root), bytes_max) {
                     Ok(_) => error == PARSER_FAILED || !file.syntax.is_built_in(),
                     Err(what) => what == *error,
                 }
@@ -214,17 +214,22 @@ fn owns(root: &Path, full: &Path) -> bool {
 }
 
 /// A path can hold a secret, too. It is stored and shown without; the file is found all the same.
-fn scrub_paths(walk: &mut scan::Walk, redactor: &Redactor) {
-    let mut n_scrubbed = 0;
-    let mut clean = |path: &mut String| {
+fn scrub_paths(walk: &mut scan::Walk, root: &Path, redactor: &Redactor) {
+    let clean = |path: &mut String| {
         if let Cow::Owned(scrubbed) = redactor.scrub(path).text {
             *path = scrubbed;
-            n_scrubbed += 1;
         }
     };
-    walk.unseen.iter_mut().for_each(&mut clean);
+    walk.unseen.iter_mut().for_each(clean);
     walk.oddities.iter_mut().for_each(|it| clean(&mut it.path));
-    walk.found.iter_mut().for_each(|it| clean(&mut it.path));
+    let mut n_scrubbed = 0;
+    for file in &mut walk.found {
+        if let Cow::Owned(scrubbed) = redactor.scrub(&file.path).text {
+            file.elsewhere = Some(file.full(root).into());
+            file.path = scrubbed;
+            n_scrubbed += 1;
+        }
+    }
     if n_scrubbed == 0 {
         return;
     }
@@ -308,7 +313,7 @@ fn compare(
     let (mut changed, mut new) = (Vec::new(), Vec::new());
     for file in found {
         match known.get(file.path.as_str()) {
-            Some(row) if row.look == file.look && recheck.is_done(row, &file) => {
+            Some(row) if row.look == file.look && recheck.is_done(row, &file, &scope.root) => {
                 let what = row.error.clone();
                 let odd = |what| Oddity { path: file.path.clone(), line: None, what };
                 plan.oddities.extend(what.map(odd));

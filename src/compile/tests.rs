@@ -1,4 +1,5 @@
 mod births;
+mod groups;
 mod links;
 mod voices;
 

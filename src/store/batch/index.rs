@@ -16,7 +16,7 @@ use crate::store::pragma::LargeCache;
 use crate::store::{Doing, NodeKey, StoreError, one};
 
 /// Bytes that the index gathers before it writes a segment: of many new nodes, and else.
-const GATHERED_OF_MANY_BYTES: i64 = 16 * 1024 * 1024;
+const GATHERED_OF_MANY_BYTES: i64 = 8 * 1024 * 1024;
 const GATHERED_BYTES: i64 = 1024 * 1024;
 
 /// New nodes that are indexed together: more make fewer segments, and fewer are indexed while their
