@@ -31,7 +31,7 @@ const SEGMENTS: i64 = 4;
 const UNORDERED: [&str; 2] = ["node_by_name", "diff_by_node"];
 
 /// First nodes after which the indexes wait no longer.
-const UNSORTED_MAX: usize = 200_000;
+const UNSORTED_MAX: usize = 100_000;
 
 /// When new nodes are indexed.
 #[derive(Debug)]
