@@ -57,7 +57,7 @@
 //!   notes what was read, moves the memory clock and knows who was told of what went cold;
 //!   `Leases` says who does what only one process should; `doctor` looks whether all of it holds,
 //!   and repairs it; `moving` takes whole memories elsewhere: backups, exports, old databases, what
-//!   is left of a damaged one.
+//!   is left of a damaged one; `ahead` has the system read a file before anybody asks for it.
 //! - `config`, `seeds` and `patterns`: settings, first temperatures and ignore patterns as text
 //!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
 //!   may not say.

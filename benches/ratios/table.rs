@@ -13,7 +13,7 @@ use crate::Outcome;
 pub(crate) struct Bound {
     /// How many times the floor.
     pub(crate) ratio: Option<f64>,
-    /// How much more than the floor.
+    /// How much more than the floor, at the size of the whole corpus.
     pub(crate) more: Option<f64>,
     /// The figure itself, at the size of the whole corpus.
     pub(crate) most: Option<f64>,
@@ -25,6 +25,16 @@ pub(crate) struct Bound {
 
 pub(crate) const NONE: Bound =
     Bound { ratio: None, more: None, most: None, most_ever: None, growth: None };
+
+impl Bound {
+    /// What of it counts at that size.
+    fn at(self, size: Size) -> Bound {
+        match size {
+            Size::Whole => Bound { most: self.most.or(self.most_ever), ..self },
+            Size::Other => Bound { more: None, most: self.most_ever, ..self },
+        }
+    }
+}
 
 /// One row.
 #[derive(Clone, Debug)]
@@ -67,17 +77,17 @@ impl Figure {
 
     /// Whether it keeps to its bounds; `None` when it has none at this size.
     fn holds(&self, size: Size) -> Option<bool> {
-        let most = self.bound.most.filter(|_| size == Size::Whole).or(self.bound.most_ever);
-        let of_ratio = self.bound.ratio.zip(self.ratio()).map(|(bound, it)| it <= bound);
-        let of_more = self.bound.more.zip(self.floor).map(|(bound, it)| self.value - it <= bound);
+        let Bound { ratio, more, most, .. } = self.bound.at(size);
+        let of_ratio = ratio.zip(self.ratio()).map(|(bound, it)| it <= bound);
+        let of_more = more.zip(self.floor).map(|(bound, it)| self.value - it <= bound);
         let of_most = most.map(|bound| self.value <= bound);
         [of_ratio, of_more, of_most].into_iter().flatten().reduce(|a, b| a && b)
     }
 
     fn bound_text(&self, size: Size) -> String {
-        let most = self.bound.most.filter(|_| size == Size::Whole).or(self.bound.most_ever);
-        let ratio = self.bound.ratio.map(|it| format!("{it}×"));
-        let more = self.bound.more.map(|it| format!("+{it}"));
+        let Bound { ratio, more, most, .. } = self.bound.at(size);
+        let ratio = ratio.map(|it| format!("{it}×"));
+        let more = more.map(|it| format!("+{it}"));
         let texts = [ratio, more, most.map(|it| it.to_string())];
         texts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
