@@ -414,6 +414,20 @@ struct Source {
     outcome: Result<(ContentHash, Parsed), String>,
 }
 
+impl Source {
+    /// The file as it is now, for one who writes: since it was read it may have become something
+    /// newer, which another compile may have written already.
+    fn latest(self, root: &Path, workspace: &Workspace) -> Source {
+        match scan::look(&self.found.full(root)) {
+            Ok(Some(look)) if look != self.found.look => {
+                read(Found { look, ..self.found }, root, workspace)
+            }
+            // What is gone by now is for the next compile.
+            _ => self,
+        }
+    }
+}
+
 fn read(found: Found, root: &Path, workspace: &Workspace) -> Source {
     if !found.syntax.is_built_in() {
         let what = "this build reads no HTML; what the memory has of it stays".to_owned();

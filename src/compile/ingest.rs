@@ -12,7 +12,6 @@ use crate::clock::Millis;
 use crate::identity::{self, ContentHash, Former, Known, Loose, NodeId};
 use crate::parse::Parsed;
 use crate::ranks::Rank;
-use crate::seeds::Seeds;
 use crate::store::{Batch, FileId, FileRow, Look, NewNode, NodeKey, Place, RootId, Stored};
 use crate::trail;
 use crate::tree::NodeType;
@@ -89,9 +88,8 @@ pub(super) fn ingest(
         }
     }
     let rows = batch.files(root)?.into_iter().map(|row| (row.path.clone(), row)).collect();
-    let seeds = &plan.workspace.seeds;
     let (pool, warnings, purged) = (Vec::new(), Vec::new(), Vec::new());
-    let mut run = Run { root, rows, pool, warnings, purged, seeds, now };
+    let mut run = Run { plan, root, rows, pool, warnings, purged, now };
     let mut group = first;
     if !vanished.is_empty() {
         // A renamed file is told by its words, so all new files are needed to tell which one it is.
@@ -112,6 +110,7 @@ pub(super) fn ingest(
 }
 
 struct Run<'a> {
+    plan: &'a Plan,
     root: RootId,
     /// The root's files, by path.
     rows: BTreeMap<String, FileRow>,
@@ -119,7 +118,6 @@ struct Run<'a> {
     pool: Vec<Stored>,
     warnings: Vec<FileWarning>,
     purged: Vec<Purged>,
-    seeds: &'a Seeds,
     now: Millis,
 }
 
@@ -207,7 +205,7 @@ impl Run<'_> {
         }
         self.match_moves(&mut works);
         for work in works {
-            let seed = self.seeds.of(&work.path);
+            let seed = self.plan.workspace.seeds.of(&work.path);
             apply(batch, work, seed)?;
         }
         Ok(())
@@ -220,6 +218,7 @@ impl Run<'_> {
         batch: &mut Batch<'_>,
         source: Source,
     ) -> Result<Option<Work>, CompileError> {
+        let source = source.latest(&self.plan.scope.root, &self.plan.workspace);
         let path = source.found.path;
         let look = trusted(source.found.look, self.now);
         let row = self.rows.get(&path);

@@ -1,6 +1,7 @@
 mod births;
 mod groups;
 mod links;
+mod races;
 mod voices;
 
 use std::fs;
