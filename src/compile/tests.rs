@@ -12,6 +12,22 @@ use crate::store::IfMissing;
 use crate::store::doctor::{self, Status};
 use crate::workspace::Options;
 
+/// Far in the future, so that every file's time is old enough to be trusted.
+const LATER: Millis = Millis(4_000_000_000_000);
+
+/// To compile what is at `path`.
+fn request<'a>(path: &'a Path, clock: &'a Clock) -> Request<'a> {
+    Request {
+        path,
+        message: "test",
+        n_threads: 2,
+        workspace: &|root| Workspace::load(root, Options::default()).map(Arc::new),
+        seeding: Seeding::AtBirth,
+        clock,
+        progress: &|_, _| true,
+    }
+}
+
 /// A folder of notes with its database, gone at the end of the test.
 struct Notes {
     dir: tempfile::TempDir,
@@ -44,18 +60,8 @@ impl Notes {
     }
 
     fn try_compile(&self, path: &str) -> Result<Report, CompileError> {
-        let path = self.path(path);
-        let request = Request {
-            path: &path,
-            message: "test",
-            n_threads: 2,
-            workspace: &|root| Workspace::load(root, Options::default()).map(Arc::new),
-            seeding: Seeding::AtBirth,
-            clock: &Clock::manual(Millis(0)),
-            progress: &|_, _| true,
-        };
-        // Far in the future, so that every file's time is old enough to be trusted.
-        let report = compile(&self.writer, &request, Millis(4_000_000_000_000))?;
+        let (path, clock) = (self.path(path), Clock::manual(Millis(0)));
+        let report = compile(&self.writer, &request(&path, &clock), LATER)?;
         self.check_health();
         Ok(report)
     }
@@ -363,17 +369,9 @@ fn the_number_of_threads_changes_nothing() {
             for nth in 0..40 {
                 notes.write(&format!("{nth}.md"), &sections(nth % 7));
             }
-            let path = notes.path("");
-            let request = Request {
-                path: &path,
-                message: "",
-                n_threads,
-                workspace: &|root| Workspace::load(root, Options::default()).map(Arc::new),
-                seeding: Seeding::AtBirth,
-                clock: &Clock::manual(Millis(0)),
-                progress: &|_, _| true,
-            };
-            compile(&notes.writer, &request, Millis(4_000_000_000_000)).unwrap();
+            let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+            let request = Request { n_threads, ..request(&path, &clock) };
+            compile(&notes.writer, &request, LATER).unwrap();
             notes.nodes()
         })
         .collect();
@@ -433,29 +431,21 @@ fn a_compile_that_takes_too_long_changes_nothing() {
     notes.write("a.md", "a").write("b.md", "b").write("c.md", "c");
     let clock = Clock::manual(Millis(0));
     let path = notes.path("");
-    let request = |late_ms: i64| {
+    let compile_late = |late_ms: i64| {
         let progress = |_, _| {
             clock.advance(late_ms);
             true
         };
-        let request = Request {
-            path: &path,
-            message: "test",
-            n_threads: 2,
-            workspace: &|root| Workspace::load(root, Options::default()).map(Arc::new),
-            seeding: Seeding::AtBirth,
-            clock: &clock,
-            progress: &progress,
-        };
+        let request = Request { progress: &progress, ..request(&path, &clock) };
         compile(&notes.writer, &request, clock.now()).map(|it| it.to_string())
     };
-    let error = request(700).unwrap_err().to_string();
+    let error = compile_late(700).unwrap_err().to_string();
     assert_eq!(
         error,
         "wall-clock timeout exceeded: `compile.wall_clock_timeout` is 2s; nothing was changed"
     );
     assert_eq!(notes.writer.roots().unwrap(), []);
-    assert_eq!(request(600).unwrap(), "compiled: 3 added, 0 modified, 0 removed (3 ops)");
+    assert_eq!(compile_late(600).unwrap(), "compiled: 3 added, 0 modified, 0 removed (3 ops)");
 }
 
 #[test]
@@ -495,30 +485,4 @@ fn gitignore_is_followed_when_asked_for_nested_and_below_ours() {
           the line is passed over"
         ]
     );
-}
-
-#[test]
-fn a_plan_that_another_process_was_quicker_with_does_no_harm() {
-    let notes = Notes::new();
-    let text = "# Title\n\nSeveral words that stay as they are.\n";
-    notes.write("old.md", text).write("gone.md", "Gone soon.\n");
-    notes.gives("3 added, 0 modified, 0 removed (3 ops)");
-    notes.remove("old.md").remove("gone.md").write("new.md", text);
-    let path = notes.path("");
-    let request = Request {
-        path: &path,
-        message: "late",
-        n_threads: 1,
-        workspace: &|root| Workspace::load(root, Options::default()).map(Arc::new),
-        seeding: Seeding::AtBirth,
-        clock: &Clock::manual(Millis(0)),
-        progress: &|_, _| true,
-    };
-    let late = plan::make(&notes.writer, &request, None).unwrap();
-    notes.gives("0 added, 1 modified, 1 removed (2 ops)");
-    let nodes = notes.nodes();
-    let report = carry_out(&notes.writer, &request, late, Millis(4_000_000_000_000)).unwrap();
-    assert_eq!(report.snapshot, None, "{report}");
-    notes.check_health();
-    assert_eq!(notes.nodes(), nodes);
 }

@@ -17,16 +17,9 @@ fn labels_after(notes: &Notes, meanwhile: impl Fn()) -> Vec<String> {
         }
         true
     };
-    let request = Request {
-        path: &notes.path(""),
-        message: "test",
-        n_threads: 2,
-        workspace: &|root| Workspace::load(root, Options::default()).map(Arc::new),
-        seeding: Seeding::AtBirth,
-        clock: &Clock::manual(Millis(0)),
-        progress: &progress,
-    };
-    compile(&notes.writer, &request, Millis(4_000_000_000_000)).unwrap();
+    let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+    let request = Request { progress: &progress, ..request(&path, &clock) };
+    compile(&notes.writer, &request, LATER).unwrap();
     notes.check_health();
     notes.nodes().iter().map(|it| it.splitn(3, ' ').nth(2).unwrap().to_owned()).collect()
 }
@@ -51,4 +44,22 @@ fn what_went_meanwhile_is_gone_with_the_next_compile() {
     let gone = || fs::remove_file(notes.path("a.md")).unwrap();
     assert_eq!(labels_after(&notes, gone), ["Not so old."]);
     notes.gives("0 added, 0 modified, 1 removed (1 ops)");
+}
+
+#[test]
+fn a_plan_that_another_process_was_quicker_with_does_no_harm() {
+    let notes = Notes::new();
+    let text = "# Title\n\nSeveral words that stay as they are.\n";
+    notes.write("old.md", text).write("gone.md", "Gone soon.\n");
+    notes.gives("3 added, 0 modified, 0 removed (3 ops)");
+    notes.remove("old.md").remove("gone.md").write("new.md", text);
+    let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+    let request = request(&path, &clock);
+    let late = plan::make(&notes.writer, &request, None).unwrap();
+    notes.gives("0 added, 1 modified, 1 removed (2 ops)");
+    let nodes = notes.nodes();
+    let report = carry_out(&notes.writer, &request, late, LATER).unwrap();
+    assert_eq!(report.snapshot, None, "{report}");
+    notes.check_health();
+    assert_eq!(notes.nodes(), nodes);
 }
