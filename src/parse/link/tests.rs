@@ -107,6 +107,7 @@ fn headings_aliases_and_marks_are_told_apart() {
             "[[file#Heading|alias]] ![[image.png]] [[#Here]] [[a#b#c]] [[C#]] [[C# basics]]",
             "[[*x*]] [[`code`]] [[The **big** one]] [[http://example.com/a_b]] [[a\\_b]]",
             "| [[A\\|alias]] | [[B; w=2|b]] | [[C|c; w=3]] |",
+            "| [[A; w=2\\|alias]] | [[B|\\|; w=2]] |",
             "[[two\nlines]]",
         ],
         expect![[r#"
@@ -127,6 +128,9 @@ fn headings_aliases_and_marks_are_told_apart() {
               Wiki "A" alias="alias"
               Wiki "B" alias="b" w=2
               Wiki "C" alias="c" w=3
+            | [[A\|alias]] | [[B|\|]] |
+              Wiki "A" alias="alias" w=2
+              Wiki "B" alias="|" w=2
             [[two
             lines]]
               Wiki "two lines"
