@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
+use super::plain::without_escapes;
 use crate::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, parse};
 use crate::tokens;
 use crate::tree::{Format, Node, NodeType, Tree};
@@ -128,8 +129,7 @@ fn check_code(parsed: &Parsed, text: &str) -> Result<(), String> {
 }
 
 /// The front matter's words stand in its nodes; in YAML, where the text is the value, as often as
-/// in the source. Comments may go, and so may what escapes and indentation marks are written with;
-/// a key of several lines is written with escapes.
+/// in the source. Comments may go, and so may what escapes and indentation marks are written with.
 fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
     let end = match parsed.tree.nodes.first() {
         Some(first) if first.node_type == NodeType::Preamble => first.span.end,
@@ -141,7 +141,8 @@ fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
     }
     let front = parsed.tree.nodes.iter().filter(|node| node.span.end <= end);
     let has_table = front.clone().any(|node| node.format == Format::Toon);
-    let mut kept: Vec<&str> = front.flat_map(|node| words(&node.content)).collect();
+    let contents: Vec<String> = front.map(|node| without_escapes(&node.content)).collect();
+    let mut kept: Vec<&str> = contents.iter().flat_map(|it| words(it)).collect();
     let mut wanted: Vec<&str> = words(source).collect();
     kept.sort_unstable();
     wanted.sort_unstable();
