@@ -18,6 +18,7 @@ pub mod markdown;
 #[cfg(feature = "html")]
 pub mod mathml;
 pub mod plain;
+pub(crate) mod promises;
 pub mod query;
 pub mod redact;
 pub mod toml;

@@ -7,21 +7,18 @@ use std::fmt;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::markdown::check_tree;
-use super::plain::{check_present, check_present_but, counts, twice};
+use super::promises::{check_present, check_present_but, counts, parse_twice};
 use crate::parse::{Parsed, Syntax, decode};
 use crate::tree::Node;
 
 /// Panics when parsing `data` as JSON, or as lines of it, breaks a promise.
 pub fn json(data: &[u8]) {
     let (text, _) = decode(data);
-    let parsed = twice(Syntax::Json, &text);
-    check_tree(&parsed.tree, &text);
+    let parsed = parse_twice(Syntax::Json, &text);
     if let Err(report) = check_scalars(&parsed, &text) {
         panic!("{report}");
     }
-    let lines = twice(Syntax::JsonLines, &text);
-    check_tree(&lines.tree, &text);
+    let lines = parse_twice(Syntax::JsonLines, &text);
     if !text.contains('\\') {
         // A turn of a talk that has no other fields is its content, and its label begins with the
         // role.
