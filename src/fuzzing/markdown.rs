@@ -153,21 +153,7 @@ impl Source {
             out.allowed.push(body[definition.span.clone()].to_owned());
             out.allowed.push(label.to_owned());
         }
-        // A definition of a name that has one already is none to the parser, and no text either.
-        let mut was_definition = false;
-        for line in body.lines() {
-            // What the pipe of a wiki link would cut in two cells is one text to the tree, and may
-            // be code there: what names an entity is a word of it.
-            if line.contains("[[") {
-                let named = line.split('&').skip(1).filter_map(|it| it.split_once(';'));
-                out.allowed.extend(named.map(|it| it.0.to_owned()));
-            }
-            let is_definition = line.contains("]:");
-            if is_definition || was_definition {
-                out.allowed.push(line.to_owned());
-            }
-            was_definition = is_definition;
-        }
+        out.allow_lines(body);
         let mut is_text = false;
         for (event, range) in events {
             let was_text = is_text;
@@ -218,6 +204,25 @@ impl Source {
             }
         }
         out
+    }
+
+    /// Allows words that stand on lines which the tree may read differently.
+    fn allow_lines(&mut self, body: &str) {
+        // A definition of a name that has one already is none to the parser, and no text either.
+        let mut was_definition = false;
+        for line in body.lines() {
+            // What the pipe of a wiki link would cut in two cells is one text to the tree, and may
+            // be code there: what names an entity is a word of it.
+            if line.contains("[[") {
+                let named = line.split('&').skip(1).filter_map(|it| it.split_once(';'));
+                self.allowed.extend(named.map(|it| it.0.to_owned()));
+            }
+            let is_definition = line.contains("]:");
+            if is_definition || was_definition {
+                self.allowed.push(line.to_owned());
+            }
+            was_definition = is_definition;
+        }
     }
 }
 
