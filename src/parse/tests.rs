@@ -487,7 +487,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_give_a_tree(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn promises_hold_for_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         crate::fuzzing::markdown::markdown(&bytes);
     }
 }
