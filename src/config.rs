@@ -145,8 +145,10 @@ pub(crate) fn positive_duration(text: &str) -> Result<std::time::Duration, Strin
 /// `path` without `.` and `..`, if it is relative and stays below where it starts. Links are for
 /// the shell to follow and to check again.
 pub(crate) fn inside(path: &str) -> Option<String> {
-    let drive = path.as_bytes().get(1) == Some(&b':');
-    if path.starts_with(['/', '\\', '~']) || drive || path.contains('\0') {
+    // A root, a home or a drive, also where `.` and `..` stood before it.
+    let is_elsewhere =
+        |path: &str| path.starts_with(['/', '\\', '~']) || path.as_bytes().get(1) == Some(&b':');
+    if is_elsewhere(path) || path.contains('\0') {
         return None;
     }
     let mut parts: Vec<&str> = Vec::new();
@@ -159,7 +161,8 @@ pub(crate) fn inside(path: &str) -> Option<String> {
             part => parts.push(part),
         }
     }
-    (!parts.is_empty()).then(|| parts.join("/"))
+    let resolved = parts.join("/");
+    (!resolved.is_empty() && !is_elsewhere(&resolved)).then_some(resolved)
 }
 
 /// Whether a log may be written to `path` by a folder that is not trusted: inside, called like a

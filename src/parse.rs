@@ -33,6 +33,8 @@ use crate::tree::{NodeType, Tree};
 
 pub use decode::decode;
 #[cfg(any(test, fuzzing))]
+pub(crate) use markdown::options as markdown_options;
+#[cfg(any(test, fuzzing))]
 pub(crate) use parts::PART_TOKENS_MAX;
 
 /// What a source file is written in, told by its name's ending.

@@ -43,8 +43,19 @@ impl NodeType {
         NodeType::Embed,
     ];
 
+    /// The names of all types, in that order.
+    pub const NAMES: [&'static str; NodeType::ALL.len()] = {
+        let mut names = [""; NodeType::ALL.len()];
+        let mut at = 0;
+        while at < names.len() {
+            names[at] = NodeType::ALL[at].as_str();
+            at += 1;
+        }
+        names
+    };
+
     /// The name in the schema and the protocol.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             NodeType::Heading => "heading",
             NodeType::List => "list",

@@ -11,9 +11,8 @@ use html5ever::tendril::{StrTendril, TendrilSink};
 use html5ever::tree_builder::{TreeBuilderOpts, TreeSink};
 use html5ever::{Attribute, ParseOpts, QualName, ns, parse_document};
 
-use crate::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, parse};
-use crate::tokens;
-use crate::tree::{NodeType, Tree};
+use super::promises::{parse_twice, words};
+use crate::parse::{Parsed, Syntax, decode};
 
 /// Longer inputs, and those with more tags, are not judged: the judge is not linear.
 const JUDGED_BYTES_MAX: usize = 1 << 23;
@@ -21,9 +20,7 @@ const JUDGED_BYTES_MAX: usize = 1 << 23;
 /// Panics when parsing `data` as HTML breaks a promise.
 pub fn html(data: &[u8]) {
     let (text, _) = decode(data);
-    let parsed = parse(Syntax::Html, &text);
-    assert_eq!(parsed, parse(Syntax::Html, &text), "parsing twice gives two trees");
-    check_tree(&parsed.tree, &text);
+    let parsed = parse_twice(Syntax::Html, &text);
     // A link that ends inside a drawing ends the drawing, if the standard has opened the link
     // again there: then the two may disagree on what else is on the page, and so on whether
     // furniture stays.
@@ -34,28 +31,6 @@ pub fn html(data: &[u8]) {
     }
     if let Err(report) = check_words(&parsed, &text) {
         panic!("{report}");
-    }
-}
-
-/// The tree's own rules.
-pub fn check_tree(tree: &Tree, text: &str) {
-    for (index, node) in tree.nodes.iter().enumerate() {
-        if let Some(parent) = node.parent {
-            assert!(parent < index, "node {index} stands before its parent {parent}");
-            let mut above = Some(index - 1);
-            while above != Some(parent) {
-                above = above.and_then(|it| tree.nodes[it].parent);
-                assert!(above.is_some(), "node {index} is not in document order");
-            }
-        }
-        assert!(node.label.chars().count() <= 80, "label too long: {:?}", node.label);
-        assert!(!node.label.contains(['\n', '\r']), "label of two lines: {:?}", node.label);
-        assert!(!node.label.trim().is_empty(), "no label: {node:?}");
-        assert_eq!(node.token_count, tokens::count(&node.content), "wrong count: {node:?}");
-        assert!(node.token_count <= PART_TOKENS_MAX, "too large: {:?}", node.label);
-        assert!(node.span.start <= node.span.end && node.span.end <= text.len());
-        assert!(text.get(node.span.clone()).is_some(), "span inside a character: {node:?}");
-        assert!(node.level.is_none() || node.node_type == NodeType::Heading);
     }
 }
 
@@ -93,11 +68,6 @@ pub fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
         true => Ok(()),
         false => Err(format!("lost: {lost:?}")),
     }
-}
-
-/// Maximal runs of letters and digits.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 /// The words that reach neither end of the text, where an element's end may cut them.

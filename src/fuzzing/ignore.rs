@@ -12,11 +12,12 @@ pub fn ignore(data: &[u8]) {
     assert!(bad.iter().all(|it| (1..=n_lines).contains(&(it.number as usize))), "{bad:?}");
     assert!(bad.windows(2).all(|it| it[0].number < it[1].number), "{bad:?}");
 
-    // Without the lines that are none, nothing is different, and nothing is left to say.
+    // Without the lines that are none, nothing is different, and nothing is left to say. They are
+    // emptied, not taken out: a byte order mark is one only where the text begins.
     let is_bad = |number: usize| bad.iter().any(|it| it.number as usize == number);
-    let good: Vec<&str> =
-        text.lines().zip(1..).filter(|(_, it)| !is_bad(*it)).map(|(line, _)| line).collect();
-    let (again, still_bad) = Patterns::parse(&good.join("\n"));
+    let lines = text.split_inclusive('\n').zip(1..);
+    let good: String = lines.map(|(line, it)| if is_bad(it) { "\n" } else { line }).collect();
+    let (again, still_bad) = Patterns::parse(&good);
     assert!(still_bad.is_empty(), "{still_bad:?}");
 
     let is_without_signs = !text.contains('!');

@@ -65,7 +65,7 @@ fn outline(text: &str) -> Vec<Owned> {
 
 /// The new outline, each line with what became of it: `=` unchanged, `~ old text` another text,
 /// `+` new, ` from N` where the parent is another one; then what is gone.
-fn told(old: &[Owned], new: &[Owned], matches: &[Option<usize>]) -> String {
+fn differences(old: &[Owned], new: &[Owned], matches: &[Option<usize>]) -> String {
     let name = |it: &Owned| match (it.level, it.content.as_str()) {
         (Some(level), text) => format!("{} {text}", "#".repeat(level.into())),
         (None, "") => "[list]".to_owned(),
@@ -100,7 +100,7 @@ fn told(old: &[Owned], new: &[Owned], matches: &[Option<usize>]) -> String {
 fn check(old: &str, new: &str, expected: Expect) {
     let (old, new) = (outline(old), outline(new));
     let matches = align(&known(&old), &known(&new), &Former::default());
-    expected.assert_eq(&told(&old, &new, &matches));
+    expected.assert_eq(&differences(&old, &new, &matches));
     let back = align(&known(&new), &known(&old), &Former::default());
     for (at, matched) in matches.iter().enumerate() {
         let there = back.iter().position(|it| *it == Some(at));
@@ -519,7 +519,7 @@ fn going_back_to_an_earlier_text_restores_the_node() {
           first words  ~ A wholly different thing now.
           b
     "#]]
-    .assert_eq(&told(&old, &new, &matches));
+    .assert_eq(&differences(&old, &new, &matches));
 }
 
 #[test]
@@ -535,5 +535,5 @@ fn a_node_whose_text_still_stands_is_not_taken_for_what_it_said_before() {
           what it says now
           b
     "#]]
-    .assert_eq(&told(&old, &new, &matches));
+    .assert_eq(&differences(&old, &new, &matches));
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh64::xxh64;
 
-use super::resolve::{Place, Target, key};
+use super::name::{Place, Target, key};
 
 /// Candidates of an ambiguous reference that are named.
 const CANDIDATES_MAX: usize = 8;

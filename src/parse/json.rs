@@ -8,7 +8,7 @@ mod lines;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::value::{self, DEPTH_MAX, Kind, Nodes, Writer, is_typed};
+use super::value::{self, DEPTH_MAX, Kind, Writer, is_typed};
 use super::{Parsed, Warning};
 use crate::text;
 
@@ -52,10 +52,8 @@ pub(super) fn parse(source: &str) -> Parsed {
             }
         }
     }
-    warn(&mut warnings, source, &reader.too_deep, &out);
-    let mut nodes = Nodes::default();
-    value::add(source, &out.data, &mut nodes);
-    Parsed { tree: nodes.tree, warnings }
+    warnings.extend(deep_warning(source, &reader.too_deep));
+    value::parsed(source, &out, warnings)
 }
 
 /// Keeps a stretch of the source that is no value.
@@ -68,15 +66,11 @@ fn keep<'a>(out: &mut Writer<'a>, source: &'a str, range: Range<usize>) {
     }
 }
 
-/// Says what was odd but could be read.
-fn warn(warnings: &mut Vec<Warning>, source: &str, too_deep: &[usize], out: &Writer<'_>) {
-    if let Some(&at) = too_deep.first() {
-        let what = format!("nests deeper than {DEPTH_MAX} levels; what is deeper is kept as text");
-        warnings.push(Warning { line: text::line_at(source, at), what });
-    }
-    for (at, what) in out.repetitions() {
-        warnings.push(Warning { line: text::line_at(source, at), what });
-    }
+/// The warning about values that nest too deep, at the first of these offsets.
+fn deep_warning(source: &str, too_deep: &[usize]) -> Option<Warning> {
+    let line = text::line_at(source, *too_deep.first()?);
+    let what = format!("nests deeper than {DEPTH_MAX} levels; what is deeper is kept as text");
+    Some(Warning { line, what })
 }
 
 /// What may come next.

@@ -18,6 +18,9 @@ use super::outline::Outline;
 use super::{Parsed, Warning, label, preamble};
 use crate::text;
 use crate::tree::{Node, NodeType};
+#[cfg(any(test, fuzzing))]
+pub(crate) use source::options;
+
 use sections::Section;
 use source::{Source, mask_pipes};
 use walk::Walk;

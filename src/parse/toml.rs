@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use super::value::{self, Kind, Nodes, Writer};
+use super::value::{self, Kind, Writer};
 use super::{Parsed, Warning};
 use crate::text;
 
@@ -23,9 +23,7 @@ pub(super) fn parse(source: &str) -> Parsed {
         out.scalar(Kind::Raw, Cow::Borrowed(words), 0..words.len());
         out
     });
-    let mut nodes = Nodes::default();
-    value::add(source, &out.data, &mut nodes);
-    Parsed { tree: nodes.tree, warnings }
+    value::parsed(source, &out, warnings)
 }
 
 /// The values of a text that is TOML; else where it is not, and why.

@@ -2,7 +2,7 @@
 //!
 //! Scalars keep the text that the source has (`1.50`, `1e400`, `01`), strings their exact
 //! characters, entries their order, also those whose key repeats. The tree is flat, a value before
-//! what it holds, so that no depth of nesting costs stack. [`Writer`] makes one, [`add`] makes
+//! what it holds, so that no depth of nesting costs stack. [`Writer`] makes one, [`parsed`] makes
 //! nodes of it.
 
 mod nodes;
@@ -12,6 +12,9 @@ mod plain;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
+
+use super::{Parsed, Warning};
+use crate::text;
 
 pub(super) use nodes::{Nodes, add, place_path};
 pub(super) use plain::{plain_items, preview};
@@ -230,10 +233,19 @@ impl<'a> Writer<'a> {
         let repeated = data.children(index).find_map(|it| {
             let value = &data.values[it];
             let key = value.key.as_deref()?;
-            (!seen.insert(key)).then(|| (value.span.start, crate::text::cut(key, 80)))
+            (!seen.insert(key)).then(|| (value.span.start, text::cut(key, 80)))
         });
         self.repeated.extend(repeated);
     }
+}
+
+/// Makes the nodes of the values that a file was read into, with a warning for keys that repeat.
+pub(super) fn parsed(source: &str, out: &Writer<'_>, mut warnings: Vec<Warning>) -> Parsed {
+    let repeated = out.repetitions();
+    warnings.extend(repeated.map(|(at, what)| Warning { line: text::line_at(source, at), what }));
+    let mut nodes = Nodes::default();
+    add(source, &out.data, &mut nodes);
+    Parsed { tree: nodes.tree, warnings }
 }
 
 /// Whether `text`, written without quotes, is read as something other than a string by some reader

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-use super::value::{self, DEPTH_MAX, Kind, Nodes, Writer, is_typed};
+use super::value::{self, DEPTH_MAX, Kind, Writer, is_typed};
 use super::{Parsed, Warning};
 use crate::text;
 
@@ -31,12 +31,7 @@ pub(super) fn parse(source: &str) -> Parsed {
             reader.out.scalar(Kind::Raw, words, range);
         }
     }
-    for (at, what) in reader.out.repetitions() {
-        warnings.push(Warning { line: text::line_at(source, at), what });
-    }
-    let mut nodes = Nodes::default();
-    value::add(source, &reader.out.data, &mut nodes);
-    Parsed { tree: nodes.tree, warnings }
+    value::parsed(source, &reader.out, warnings)
 }
 
 /// The values of a text that is YAML to its last line; else where it is not, and why.

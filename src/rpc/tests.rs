@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What the frames of a stream are, one a line.
+/// The messages of a stream, one a line.
 fn outline(input: impl Read) -> String {
     let mut out = String::new();
     for frame in Frames::new(input) {
@@ -58,7 +58,7 @@ fn lines_become_messages() {
 }
 
 #[test]
-fn what_is_not_json_is_a_parse_error() {
+fn broken_json_is_a_parse_error() {
     check(
         b"{\"jsonrpc\":\n}\nhello\n\xff{}\n[1,\n\x00\n{\"id\":01}\n",
         expect![[r#"
@@ -174,7 +174,7 @@ fn a_byte_order_mark_is_an_error() {
 }
 
 #[test]
-fn what_wants_no_reply_gets_none() {
+fn responses_and_notifications_get_no_reply() {
     check(
         r#"{"jsonrpc":"2.0","id":1,"result":{}}
 {"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}
@@ -300,7 +300,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_is_escaped_reads_back_and_ends_no_line(
+    fn escaped_text_reads_back_and_ends_no_line(
         pieces in prop::collection::vec("[\\PC\\x00-\\x1f\u{7f}\u{85}\u{2028}\u{2029}\"\\\\]{0,8}", 0..8),
     ) {
         let mut line = String::from("\"");
@@ -315,7 +315,7 @@ proptest! {
 }
 
 #[test]
-fn answers_are_told_from_what_only_looks_like_one() {
+fn a_malformed_response_is_idle() {
     check(
         concat!(
             r#"{"jsonrpc":"2.0","id":1,"result":{"a":[1]}}"#,

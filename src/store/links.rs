@@ -24,7 +24,8 @@ pub(super) use settle::resolve_rows;
 use settle::{Wanting, look, resolve_all};
 
 use super::{Doing, FileId, NodeKey, StoreError};
-use crate::links::resolve::{self, Index, Name, Resolver, Target, last_name, stem};
+use crate::links::name::{self, Name, Target};
+use crate::links::resolve::{self, Index, Resolver, last_name, stem};
 use crate::links::title;
 use crate::parse::link::{self, Form, Reference};
 use crate::redact::Redactor;
@@ -310,8 +311,8 @@ pub(super) fn same(
         Target::Missing | Target::Ambiguous(_) => None,
     };
     let named = |it: &Reference| {
-        let key = |name: &Option<String>| name.as_deref().map(resolve::key);
-        (resolve::key(&it.label), key(&it.source), key(&it.heading))
+        let key = |name: &Option<String>| name.as_deref().map(name::key);
+        (name::key(&it.label), key(&it.source), key(&it.heading))
     };
     let is_same = |it: &Reference, its_target: Option<i64>| match (&it.id_hint, its_target) {
         (_, Some(its_target)) if target == Some(its_target) => true,

@@ -16,12 +16,12 @@ const TEMPLATES: &[&str] = &[
     "remindb://search/{in}{?words,limit}",
 ];
 
-fn ask(uri: &str) -> Result<(usize, Vars), UriError> {
+fn found(uri: &str) -> Result<(usize, Vars), UriError> {
     find(TEMPLATES.iter().copied(), uri)
 }
 
-fn line(uri: &str) -> String {
-    let answer = match ask(uri) {
+fn outline(uri: &str) -> String {
+    let answer = match found(uri) {
         Ok((idx, Vars(vars))) => {
             vars.iter().fold(TEMPLATES[idx].to_owned(), |line, (name, value)| {
                 format!("{line} {name}={value:?}")
@@ -35,7 +35,7 @@ fn line(uri: &str) -> String {
 
 #[track_caller]
 fn check(uris: &[&str], answers: expect_test::Expect) {
-    let table: String = uris.iter().map(|it| line(it)).collect();
+    let table: String = uris.iter().map(|it| outline(it)).collect();
     answers.assert_eq(&table);
 }
 
@@ -70,7 +70,7 @@ fn a_uri_means_one_row_and_its_values() {
 }
 
 #[test]
-fn what_is_equivalent_is_the_same() {
+fn equivalent_uris_mean_the_same() {
     check(
         &[
             "REMINDB://OVERVIEW",
@@ -104,7 +104,7 @@ fn what_is_equivalent_is_the_same() {
 }
 
 #[test]
-fn what_is_no_resource_is_unknown() {
+fn uris_of_no_template_are_unknown() {
     check(
         &[
             "",
@@ -152,7 +152,7 @@ fn what_is_no_resource_is_unknown() {
 }
 
 #[test]
-fn what_is_malformed_is_refused_with_the_reason() {
+fn malformed_uris_are_refused_with_the_reason() {
     check(
         &[
             "remindb://tree/",
@@ -246,7 +246,7 @@ fn a_value_is_decoded_once() {
 #[test]
 fn a_long_uri_is_refused() {
     let uri = format!("remindb://tree/{}", "a".repeat(1 << 20));
-    assert_eq!(ask(&uri), Err(UriError::Bad("a URI of more than 4096 bytes".to_owned())));
+    assert_eq!(found(&uri), Err(UriError::Bad("a URI of more than 4096 bytes".to_owned())));
 }
 
 proptest! {
@@ -256,7 +256,7 @@ proptest! {
     fn values_come_back_as_they_were(row in 0..TEMPLATES.len(), one in ".{1,9}", two in ".{1,9}") {
         let template = TEMPLATES[row];
         if let Some(vars) = vars(template, &[&one, &two, "3"]) {
-            prop_assert_eq!(ask(&expand(template, &vars)), Ok((row, vars)));
+            prop_assert_eq!(found(&expand(template, &vars)), Ok((row, vars)));
         }
     }
 

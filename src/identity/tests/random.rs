@@ -11,7 +11,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_holds_for_all_trees_holds(data in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn promises_hold_for_random_trees(data in prop::collection::vec(any::<u8>(), 0..400)) {
         crate::fuzzing::align::align(&data);
     }
 

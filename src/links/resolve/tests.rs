@@ -150,7 +150,7 @@ fn relative_links_mean_one_place() {
 }
 
 #[test]
-fn what_is_no_letter_has_no_case() {
+fn characters_without_case_are_compared_as_they_are() {
     for it in (0x80..=u32::from(char::MAX)).filter_map(char::from_u32) {
         let is_same = it.to_uppercase().eq([it]) && it.to_lowercase().eq([it]);
         assert!(is_same || it.is_alphabetic(), "{it:?}");

@@ -9,10 +9,6 @@ use crate::query::{self, Answer, Detail, Direction, QueryError};
 use crate::store::reader::Reader;
 use crate::tree::NodeType;
 
-/// Names of the node types, for a filter.
-pub(super) const NODE_TYPES: &[&str] =
-    &["heading", "list", "kv", "table", "preamble", "text", "code", "embed"];
-
 pub(super) fn search(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
     let ask = query::Search {
         query: args.text("query").unwrap_or_default(),

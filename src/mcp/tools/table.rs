@@ -5,6 +5,7 @@ use super::{Run, compile, confirm, prompts, read, relate, versions, write};
 use crate::mcp::{Arg, Effect, Prompt, Tool};
 use crate::parse::link::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::query;
+use crate::tree::NodeType;
 
 const SOURCE_ID: Arg = Arg::text("source_id", "Id of the node that refers").required();
 const TARGET_ID: Arg = Arg::text("target_id", "Id of the target");
@@ -229,7 +230,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
             BUDGET,
             Arg::choice("detail", "What to show of a hit", &["label", "snippet", "full"])
                 .or_text("label"),
-            Arg::choice("type", "Only nodes of this type", read::NODE_TYPES),
+            Arg::choice("type", "Only nodes of this type", &NodeType::NAMES),
         ],
         output: Some(read::hits_output),
         effect: Effect::Reads,

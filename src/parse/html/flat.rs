@@ -82,36 +82,17 @@ pub(super) enum Step {
 /// Reads the start of something within a line.
 pub(super) fn enter(dom: &Dom, id: Id, run: &mut Run) -> Step {
     if let Some(text) = dom.text(id) {
-        if !text.trim().is_empty() {
-            run.widen(dom.span(id));
-        }
-        match dom.mark {
-            Some(mark) if text.contains(mark) => run.text(&text.replace(mark, "")),
-            _ => run.text(text),
-        }
+        add_text(dom, id, text, run);
         return Step::Over;
     }
     let attribute = |name| dom.attribute(id, name);
     match (dom.html_name(id), dom.foreign_root(id)) {
         (_, "math") => {
-            if let Some(formula) = math::inline(dom, id) {
-                run.widen(dom.span(id));
-                run.math(&formula, id);
-            }
+            add_formula(dom, id, run);
             Step::Over
         }
         (_, "svg") => {
-            for inside in dom.inside(id) {
-                if let Some(text) = dom.text(inside)
-                    && !text.trim().is_empty()
-                    && dom.parent(inside).is_none_or(|it| !is_styling(dom, it))
-                {
-                    run.widen(dom.span(inside));
-                    run.space();
-                    run.text(text);
-                    run.space();
-                }
-            }
+            add_drawing(dom, id, run);
             Step::Over
         }
         ("br", _) => {
@@ -129,13 +110,11 @@ pub(super) fn enter(dom: &Dom, id: Id, run: &mut Run) -> Step {
             Step::Into
         }
         ("img" | "image", _) => {
-            let alt = attribute("alt").or(attribute("title")).unwrap_or("");
-            run.widen(dom.span(id));
-            run.image(alt, attribute("src").unwrap_or(""));
+            add_image(dom, id, run);
             Step::Over
         }
         ("input", _) => {
-            input(dom, id, run);
+            add_input(dom, id, run);
             Step::Over
         }
         ("button" | "textarea" | "meter" | "output" | "progress", _) => {
@@ -154,22 +133,16 @@ pub(super) fn enter(dom: &Dom, id: Id, run: &mut Run) -> Step {
             run.text("\"");
             Step::Into
         }
-        ("sup", _) => {
-            if is_exponent(dom, id) && run.can_be_raised() {
-                run.text("^");
-            }
+        ("sup", _) if is_exponent(dom, id) && run.can_be_raised() => {
+            run.text("^");
             Step::Into
         }
         ("knowledge", _) => {
-            knowledge(dom, id, run);
+            add_knowledge(dom, id, run);
             Step::Over
         }
         ("video" | "audio" | "iframe" | "embed" | "object", _) => {
-            if let Some((markdown, address)) = media(dom, id) {
-                run.widen(dom.span(id));
-                run.mark(&markdown, &address);
-            }
-            run.space();
+            add_media(dom, id, run);
             Step::Into
         }
         _ => Step::Into,
@@ -188,12 +161,59 @@ pub(super) fn leave(dom: &Dom, id: Id, run: &mut Run) {
     }
 }
 
+fn add_text(dom: &Dom, id: Id, text: &str, run: &mut Run) {
+    if !text.trim().is_empty() {
+        run.widen(dom.span(id));
+    }
+    match dom.mark {
+        Some(mark) if text.contains(mark) => run.text(&text.replace(mark, "")),
+        _ => run.text(text),
+    }
+}
+
+fn add_formula(dom: &Dom, id: Id, run: &mut Run) {
+    if let Some(formula) = math::inline(dom, id) {
+        run.widen(dom.span(id));
+        run.math(&formula, id);
+    }
+}
+
+fn add_image(dom: &Dom, id: Id, run: &mut Run) {
+    let alt = dom.attribute(id, "alt").or(dom.attribute(id, "title")).unwrap_or("");
+    run.widen(dom.span(id));
+    run.image(alt, dom.attribute(id, "src").unwrap_or(""));
+}
+
+/// Adds the place of a medium, which has a text to show instead.
+fn add_media(dom: &Dom, id: Id, run: &mut Run) {
+    if let Some((markdown, address)) = media(dom, id) {
+        run.widen(dom.span(id));
+        run.mark(&markdown, &address);
+    }
+    run.space();
+}
+
+/// Adds the words of a drawing.
+fn add_drawing(dom: &Dom, id: Id, run: &mut Run) {
+    for inside in dom.inside(id) {
+        if let Some(text) = dom.text(inside)
+            && !text.trim().is_empty()
+            && dom.parent(inside).is_none_or(|it| !is_styling(dom, it))
+        {
+            run.widen(dom.span(inside));
+            run.space();
+            run.text(text);
+            run.space();
+        }
+    }
+}
+
 fn is_styling(dom: &Dom, id: Id) -> bool {
     dom.name(id).is_some_and(|it| matches!(&*it.local, "style" | "script"))
 }
 
-/// What a form shows without being touched.
-fn input(dom: &Dom, id: Id, run: &mut Run) {
+/// Adds the state of a form's field before anyone touches it.
+fn add_input(dom: &Dom, id: Id, run: &mut Run) {
     let kind = dom.attribute(id, "type").unwrap_or("text").to_ascii_lowercase();
     run.widen(dom.span(id));
     match &*kind {
@@ -221,8 +241,8 @@ fn is_exponent(dom: &Dom, id: Id) -> bool {
     is_number || is_letter
 }
 
-/// A link by its author's own word for it.
-fn knowledge(dom: &Dom, id: Id, run: &mut Run) {
+/// Adds a reference by its author's own word for it.
+fn add_knowledge(dom: &Dom, id: Id, run: &mut Run) {
     // Brackets would end the reference that the element becomes.
     let label = fold(&dom.inner_text(id)).replace('[', "(").replace(']', ")");
     if label.is_empty() {

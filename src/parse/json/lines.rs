@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Reader, keep, warn};
+use super::{Reader, deep_warning, keep};
 use crate::parse::value::{Kind, Nodes, Writer, place_path};
 use crate::parse::{Parsed, Warning, toon, transcript};
 use crate::text;
@@ -60,7 +60,9 @@ pub(in crate::parse) fn parse(source: &str) -> Parsed {
         let what = format!("{n_bad} records are not valid JSON; all are kept as text");
         warnings.push(Warning { line: 1, what });
     }
-    warn(&mut warnings, source, &too_deep, &out);
+    warnings.extend(deep_warning(source, &too_deep));
+    let repeated = out.repetitions();
+    warnings.extend(repeated.map(|(at, what)| Warning { line: text::line_at(source, at), what }));
     Parsed { tree: nodes(source, &mut out, &mut warnings).tree, warnings }
 }
 

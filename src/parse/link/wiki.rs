@@ -27,7 +27,7 @@ pub(super) fn parse(inner: &str) -> Option<Reference> {
         let Some((key, value)) = segment.split_once('=') else { continue };
         let (value, late_alias) = split_alias(value);
         let value = value.trim();
-        alias = late_alias.map(str::trim).filter(|late| !late.is_empty()).or(alias);
+        alias = late_alias.or(alias);
         match key.trim() {
             "w" => reference.weight = weight(value).unwrap_or(reference.weight),
             "source" => reference.source = Some(value.to_owned()).filter(|it| !it.is_empty()),
@@ -35,7 +35,7 @@ pub(super) fn parse(inner: &str) -> Option<Reference> {
             _ => (),
         }
     }
-    reference.alias = alias.map(plain).filter(|alias| !alias.is_empty());
+    reference.alias = alias.map(|it| plain(it.text)).filter(|alias| !alias.is_empty());
     Some(reference)
 }
 
@@ -64,12 +64,10 @@ pub(super) fn shown(inner: &str) -> Option<String> {
         return None;
     }
     for (_, value) in parameters.filter_map(|it| it.split_once('=')) {
-        let late = split_alias(value).1;
-        alias = late.map(str::trim).filter(|late| !late.is_empty()).or(alias);
+        alias = split_alias(value).1.or(alias);
     }
-    let escape = if inner.contains("\\|") { "\\" } else { "" };
     Some(match alias {
-        Some(alias) => format!("{target}{escape}|{alias}"),
+        Some(Alias { bar, text }) => format!("{target}{bar}{text}"),
         None => target.to_owned(),
     })
 }
@@ -91,8 +89,15 @@ pub(super) fn torn(inner: &str) -> Option<usize> {
 /// What stands between the brackets, in its parts.
 struct Parts<'t, P: Iterator<Item = &'t str>> {
     target: &'t str,
-    alias: Option<&'t str>,
+    alias: Option<Alias<'t>>,
     parameters: P,
+}
+
+/// A text that is shown instead of the target, never empty.
+struct Alias<'t> {
+    /// The bar before it, as authored.
+    bar: &'static str,
+    text: &'t str,
 }
 
 fn split(inner: &str) -> Parts<'_, impl Iterator<Item = &str>> {
@@ -101,7 +106,7 @@ fn split(inner: &str) -> Parts<'_, impl Iterator<Item = &str>> {
     let (target, alias) = split_alias(head);
     Parts {
         target: target.trim(),
-        alias: alias.map(str::trim).filter(|alias| !alias.is_empty()),
+        alias,
         parameters: inner.split(';').skip(1).filter(move |_| is_split),
     }
 }
@@ -115,11 +120,14 @@ fn is_parameter(segment: &str) -> bool {
 }
 
 /// Splits at the first `|`; in a table's cell it is written `\|`.
-fn split_alias(text: &str) -> (&str, Option<&str>) {
-    match text.split_once('|') {
-        Some((head, alias)) => (head.strip_suffix('\\').unwrap_or(head), Some(alias)),
-        None => (text, None),
-    }
+fn split_alias(text: &str) -> (&str, Option<Alias<'_>>) {
+    let Some((head, alias)) = text.split_once('|') else { return (text, None) };
+    let (head, bar) = match head.strip_suffix('\\') {
+        Some(head) => (head, "\\|"),
+        None => (head, "|"),
+    };
+    let text = alias.trim();
+    (head, (!text.is_empty()).then_some(Alias { bar, text }))
 }
 
 /// `file#Heading` in its parts; the last heading counts. `C#` and `C# basics` are labels.

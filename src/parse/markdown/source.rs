@@ -40,7 +40,8 @@ impl<'a> Source<'a> {
     }
 }
 
-fn options() -> Options {
+/// The extensions of CommonMark that are read.
+pub(crate) fn options() -> Options {
     Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_STRIKETHROUGH

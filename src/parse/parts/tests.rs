@@ -14,7 +14,7 @@ fn numbered(n: usize, line: &str) -> String {
 }
 
 #[test]
-fn what_is_small_is_one_part() {
+fn a_small_text_is_one_part() {
     assert_eq!(texts("one\n\ntwo\n", Cut::Prose), ["one\n\ntwo\n"]);
     assert_eq!(texts("", Cut::Lines), [""]);
 }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::decode;
+use super::reader;
 use crate::parse::parts::PART_TOKENS_MAX;
 use crate::parse::value::{Data, Kind, Value, is_typed, plain_items};
 use crate::tokens;
@@ -241,7 +241,8 @@ fn push_quoted(out: &mut String, text: &str, is_plain: bool) {
 
 /// Whether a group, read again, has the very values that it was made of.
 fn says_the_same(data: &Data<'_>, items: &[usize], key: Option<&str>, group: &Group) -> bool {
-    let Some(read) = decode(&group.content) else { return false };
+    let (read, None) = reader::read(&group.content) else { return false };
+    let read = read.data;
     let list = if key.is_some() { read.get(0, key.unwrap_or("")) } else { Some(0) };
     let Some(list) = list else { return false };
     let read_items: Vec<usize> = read.children(list).collect();

@@ -12,12 +12,12 @@ fn check(text: &str, expected: Expect) {
 }
 
 #[track_caller]
-fn keeps(text: &str) {
+fn check_kept(text: &str) {
     assert_eq!(Redactor::builtin().scrub(text).text, text);
 }
 
 #[test]
-fn columns_of_separated_values() {
+fn secrets_leave_columns_of_separated_values() {
     check(
         "user,password,host\nal,hunter2horse,h1\nbo,\"Tr0ub4dor&3\",h2\nbot,swordfish,h3\n",
         expect![[r#"
@@ -48,7 +48,7 @@ fn columns_of_separated_values() {
 }
 
 #[test]
-fn columns_of_markdown_and_toon() {
+fn secrets_leave_columns_of_markdown_and_toon() {
     check(
         "So:\n\n| user | password |\n|---|---|\n| al | `hunter2x` |\n\nend\n",
         expect![[r#"
@@ -93,20 +93,20 @@ fn a_marker_in_the_table_hides_no_row() {
 
 #[test]
 fn tables_about_secrets_stay() {
-    keeps(
+    check_kept(
         "| field | password | token |\n|---|---|---|\n| type | string | string |\n| shown | no | yes |\n",
     );
-    keeps("feature,password,secret\nmasked,enabled,disabled\nrotated,supported,never\n");
-    keeps("token,count\nhello,5\nworld,12\nco2,1\n");
-    keeps("Your user name, password\nand a word, hunter2\nare needed, as ever, to log in\n");
-    keeps("setting,sort_key\na,created_at_2024\n");
-    keeps("user,password\nal,${AL_PASSWORD}\nbo,********\ncy,<password>\nxy,\n");
-    keeps("name,password policy\nal,rotate90days\n");
-    keeps("a.\n\nuser,password\nal,hunter2horse\n");
+    check_kept("feature,password,secret\nmasked,enabled,disabled\nrotated,supported,never\n");
+    check_kept("token,count\nhello,5\nworld,12\nco2,1\n");
+    check_kept("Your user name, password\nand a word, hunter2\nare needed, as ever, to log in\n");
+    check_kept("setting,sort_key\na,created_at_2024\n");
+    check_kept("user,password\nal,${AL_PASSWORD}\nbo,********\ncy,<password>\nxy,\n");
+    check_kept("name,password policy\nal,rotate90days\n");
+    check_kept("a.\n\nuser,password\nal,hunter2horse\n");
 }
 
 #[test]
-fn blocks_and_pairs() {
+fn secrets_leave_blocks_and_pairs_of_name_and_value() {
     check(
         "db:\n  password: |\n    hunter2x\n  api_key: >-\n    folded88key\n  host: x\n",
         expect![[r#"
@@ -139,10 +139,10 @@ fn blocks_and_pairs() {
         expect![[r#"<input type="password" value="‹›">"#]],
     );
     check("password=swordfish\n", expect!["password=‹›\n"]);
-    keeps("password: |\n  Enter your password,\n  then press the key.\n");
-    keeps("description: |\n  password\nx: a1b2c3d4\n");
-    keeps(r#"{"key": "reset_password", "value": "Passwort vergessen"}"#);
-    keeps("- name: DB_PASSWORD\n  value: $(FROM_SECRET)\n");
-    keeps("- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef: x1y2z3\n");
-    keeps("private_key: |\n  see below\n");
+    check_kept("password: |\n  Enter your password,\n  then press the key.\n");
+    check_kept("description: |\n  password\nx: a1b2c3d4\n");
+    check_kept(r#"{"key": "reset_password", "value": "Passwort vergessen"}"#);
+    check_kept("- name: DB_PASSWORD\n  value: $(FROM_SECRET)\n");
+    check_kept("- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef: x1y2z3\n");
+    check_kept("private_key: |\n  see below\n");
 }

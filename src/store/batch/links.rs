@@ -4,7 +4,7 @@
 use rusqlite::params;
 
 use super::Batch;
-use crate::links::resolve::Target;
+use crate::links::name::Target;
 use crate::parse::link::Reference;
 use crate::store::links::{self, Origin};
 use crate::store::{Doing, NodeKey, StoreError};

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::links::resolve::{Index, Name, Place};
+use crate::links::name::{Name, Place};
+use crate::links::resolve::Index;
 use crate::store::{Doing, NodeKey, StoreError};
 
 /// The nodes and files of a database.

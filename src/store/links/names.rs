@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::links::resolve::{self, last_name, stem};
+use crate::links::name::key;
+use crate::links::resolve::{last_name, stem};
 use crate::links::title;
 use crate::store::{Doing, FileId, StoreError};
 
@@ -60,8 +61,8 @@ pub(in crate::store) fn names_now(
            AND top.node_type = 'preamble'";
     let mut names = BTreeSet::new();
     let Some(path) = path_of(conn, file)? else { return Ok(names) };
-    let file_name = resolve::key(last_name(&path));
-    names.insert(resolve::key(stem(&file_name)));
+    let file_name = key(last_name(&path));
+    names.insert(key(stem(&file_name)));
     names.insert(file_name);
     let mut query = conn.prepare_cached(FRONT).doing("read front matter")?;
     let mut rows = query.query([file.0]).doing("read front matter")?;
@@ -71,7 +72,7 @@ pub(in crate::store) fn names_now(
         let key_path: Option<String> = row.get(2).doing("read front matter")?;
         let part = part.filter(|_| key_path.as_deref().is_some_and(title::is_naming));
         let told = title::names(&top).into_iter().chain(title::names(&part.unwrap_or_default()));
-        names.extend(told.map(|it| resolve::key(&it)).filter(|it| !it.is_empty()));
+        names.extend(told.map(|it| key(&it)).filter(|it| !it.is_empty()));
     }
     Ok(names)
 }

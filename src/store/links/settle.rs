@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Rows, ids, read_reference, reference_columns};
-use crate::links::resolve::{Name, Resolver, Target};
+use crate::links::name::{Name, Target};
+use crate::links::resolve::Resolver;
 use crate::store::{Doing, NodeKey, StoreError};
 
 /// Collects the rows that want a name and are older than the write: it resolves its own anyway.

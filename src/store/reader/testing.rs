@@ -35,23 +35,31 @@ impl Sketch {
         Sketch { conn, file: None, open: Vec::new(), n_nodes: 0 }
     }
 
-    /// Reads an outline: `= file.md` begins a file, `type content` a node, two spaces lead a level
-    /// down, `\n` in a content is a line break. A node of content `-` is empty.
+    /// The memory that an outline describes, as [`Sketch::add`] reads it.
     pub(crate) fn of(outline: &str) -> Reader {
         let mut sketch = Sketch::new();
+        sketch.add(outline);
+        sketch.done()
+    }
+
+    /// Adds an outline and returns the ids of its nodes: `= file.md` begins a file, `type content` a
+    /// node, two spaces lead a level down, `\n` in a content is a line break. A node of content `-`
+    /// is empty.
+    pub(crate) fn add(&mut self, outline: &str) -> Vec<String> {
+        let mut ids = Vec::new();
         for line in outline.lines().filter(|it| !it.trim().is_empty()) {
             let text = line.trim_start();
             let depth = (line.len() - text.len()) / 2;
             match text.split_once(' ') {
-                Some(("=", path)) => sketch.file(path),
-                Some((node_type, "-")) => drop(sketch.node(depth, node_type, "")),
+                Some(("=", path)) => self.file(path),
+                Some((node_type, "-")) => ids.push(self.node(depth, node_type, "")),
                 Some((node_type, content)) => {
-                    drop(sketch.node(depth, node_type, &content.replace("\\n", "\n")));
+                    ids.push(self.node(depth, node_type, &content.replace("\\n", "\n")));
                 }
-                None => drop(sketch.node(depth, "text", text)),
+                None => ids.push(self.node(depth, "text", text)),
             }
         }
-        sketch.done()
+        ids
     }
 
     /// Begins a file.

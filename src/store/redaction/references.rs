@@ -4,7 +4,7 @@
 use rusqlite::{Row, params};
 
 use super::Work;
-use crate::links::resolve;
+use crate::links::name::key;
 use crate::store::{Doing, StoreError, links};
 
 /// The words of a reference: label, path, id, heading, alias.
@@ -42,13 +42,13 @@ impl Work<'_> {
 
     /// A name by which something is meant: as what it means is called now.
     fn scrub_name(&mut self, name: String) -> String {
-        let name = self.relabelled.get(&resolve::key(&name)).cloned().unwrap_or(name);
+        let name = self.relabelled.get(&key(&name)).cloned().unwrap_or(name);
         self.scrub(&name).map_or(name, |(scrubbed, _)| scrubbed)
     }
 
     /// Notes that a node is called otherwise now.
     pub(super) fn relabel(&mut self, old: &str, new: &str) {
-        self.relabelled.insert(resolve::key(old), new.to_owned());
+        self.relabelled.insert(key(old), new.to_owned());
     }
 }
 

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::*;
 use crate::clock::{Clock, Millis};
 use crate::compile::{Report, Request, Seeding, compile};
-use crate::links::resolve::key;
+use crate::links::name::key;
 use crate::parse::link::{Form, Reference};
 use crate::redact::{Custom, KINDS};
 use crate::rollback::{After, rollback};
