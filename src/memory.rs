@@ -153,7 +153,7 @@ impl Memory {
     ) -> Result<Memory, Error> {
         let writer = Writer::open(path, if_missing)?;
         let warmer = Arc::new(Warmer::open(path, &writer)?);
-        let readers = Arc::new(Readers::open(path, &writer)?);
+        let readers = Arc::new(Readers::open(path, writer.whereabouts())?);
         let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
         Ok(Memory { clock, live, workspace, rates, readers, warmer, writer })
     }

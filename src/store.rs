@@ -99,6 +99,11 @@ pub enum StoreError {
         /// The file that was deleted.
         missing: PathBuf,
     },
+    /// The path is one by which SQLite would keep the database in no file.
+    Nowhere {
+        /// The path.
+        path: PathBuf,
+    },
     /// The database has several names, each of which would have a log of its own.
     Linked {
         /// The database.
@@ -174,6 +179,9 @@ impl fmt::Display for StoreError {
                 path.display(),
                 missing.display()
             ),
+            StoreError::Nowhere { path } => {
+                write!(f, "`{}` names no file; name one with --db", path.display())
+            }
             StoreError::Linked { path, n_names } => write!(
                 f,
                 "`{}` has {n_names} names (hard links), and what is written under one is lost to \
@@ -282,6 +290,9 @@ pub(crate) enum IfMissing {
 /// Looks at the path before SQLite does, so that a mistyped one creates nothing and no log is made
 /// where others do not find it.
 fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
+    if path.as_os_str().is_empty() || path == Path::new(":memory:") {
+        return Err(StoreError::Nowhere { path: path.to_owned() });
+    }
     let found = std::fs::metadata(path);
     match (found, if_missing) {
         (Ok(it), _) if it.is_dir() => {

@@ -75,7 +75,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("memory.db");
         let writer = Writer::open(&path, IfMissing::Create).unwrap();
-        let _readers = Readers::open(&path, &writer).unwrap();
+        let _readers = Readers::open(&path, writer.whereabouts()).unwrap();
         let of_the_file = format!(":{} ", fs::metadata(&path).unwrap().ino());
         let locks = || {
             let all = fs::read_to_string("/proc/locks").unwrap();

@@ -12,7 +12,7 @@ use super::ahead;
 use super::doctor::{self, Report};
 use super::reader::Reader;
 use super::whereabouts::Whereabouts;
-use super::{Doing, StoreError, Writer};
+use super::{Doing, StoreError};
 
 /// Reading connections to one memory, for any number of threads.
 pub(crate) struct Readers {
@@ -23,9 +23,9 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    /// Opens the first connection to the memory at `path`, which the writer has open.
-    pub(crate) fn open(path: &Path, writer: &Writer) -> Result<Readers, StoreError> {
-        let whereabouts = Arc::clone(writer.whereabouts());
+    /// Opens the first connection to the memory at `path`, which has these files open.
+    pub(crate) fn open(path: &Path, whereabouts: &Arc<Whereabouts>) -> Result<Readers, StoreError> {
+        let whereabouts = Arc::clone(whereabouts);
         whereabouts.check()?;
         let idle = Mutex::new(vec![Reader::open(path)?]);
         let path = std::path::absolute(path);
