@@ -152,8 +152,8 @@ impl Memory {
         clock: Clock,
     ) -> Result<Memory, Error> {
         let writer = Writer::open(path, if_missing)?;
-        let warmer = Arc::new(Warmer::open(path, writer.log())?);
-        let readers = Arc::new(Readers::open(path)?);
+        let warmer = Arc::new(Warmer::open(path, &writer)?);
+        let readers = Arc::new(Readers::open(path, writer.whereabouts())?);
         let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
         Ok(Memory { clock, live, workspace, rates, readers, warmer, writer })
     }
@@ -301,7 +301,7 @@ impl Memory {
 
     /// A connection that takes leases for a process that is called `holder`.
     pub(crate) fn leases(&self, holder: &str) -> Result<Leases, Error> {
-        Ok(Leases::open(self.readers.path(), holder)?)
+        Ok(Leases::open(self.readers.path(), self.writer.whereabouts(), holder)?)
     }
 
     /// What the folder says that the memory is kept for: budgets, temperatures, what must not be

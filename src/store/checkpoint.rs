@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rusqlite::Connection;
 
+use super::whereabouts::Whereabouts;
 use super::{Doing, StoreError, pragma};
 
 /// Pages of a log that is worth copying; each time, the next commit waits for the disk once.
@@ -21,6 +22,7 @@ const TOO_LONG_PAGES: i32 = 8_000;
 /// The write-ahead log of a memory.
 pub(crate) struct Log {
     path: PathBuf,
+    whereabouts: Arc<Whereabouts>,
     /// Held while it is copied, since two cannot.
     copying: Mutex<()>,
     ring: Sender<()>,
@@ -29,20 +31,21 @@ pub(crate) struct Log {
 
 impl Log {
     /// That of the memory at `path`.
-    pub(super) fn of(path: &Path) -> Arc<Log> {
+    pub(super) fn of(path: &Path, whereabouts: &Arc<Whereabouts>) -> Arc<Log> {
         let (ring, rung) = bounded(1);
-        Arc::new(Log { path: path.to_owned(), copying: Mutex::default(), ring, rung })
+        let whereabouts = Arc::clone(whereabouts);
+        Arc::new(Log { path: path.to_owned(), whereabouts, copying: Mutex::default(), ring, rung })
     }
 
     /// Has the connection's commits ring when the log is long, in place of copying it.
     pub(super) fn hear(&self, conn: &mut Connection) -> Result<(), StoreError> {
-        let ring = self.ring.clone();
+        let (ring, whereabouts) = (self.ring.clone(), Arc::clone(&self.whereabouts));
         conn.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, n_pages: i32| {
             if LONG_PAGES <= n_pages {
                 // A second one while the first waits says nothing new.
                 let _ = ring.try_send(());
             }
-            if TOO_LONG_PAGES <= n_pages {
+            if TOO_LONG_PAGES <= n_pages && whereabouts.check().is_ok() {
                 // The commit is done; another commit copies what this one cannot.
                 let _ = log.checkpoint();
             }
@@ -59,6 +62,7 @@ impl Log {
     /// Copies what no reader needs any more. Whoever reads or writes meanwhile does not wait.
     pub(crate) fn copy(&self) -> Result<(), StoreError> {
         let _copying = self.keep();
+        self.whereabouts.check()?;
         let conn = pragma::open_existing(&self.path, "open the database")?;
         conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).doing("copy the log")
     }

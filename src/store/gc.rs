@@ -61,9 +61,13 @@ impl Writer {
             let tx = conn
                 .transaction_with_behavior(TransactionBehavior::Immediate)
                 .doing("begin to collect")?;
+            self.whereabouts().check_locked()?;
             let collected = Collected { bytes_before, ..drop_before(&tx, keep)? };
             match mode {
-                Mode::Real => tx.commit().doing("commit what was collected")?,
+                Mode::Real => {
+                    tx.commit().doing("commit what was collected")?;
+                    self.whereabouts().confirm(&conn)?;
+                }
                 Mode::DryRun => tx.rollback().doing("leave everything as it was")?,
             }
             collected
@@ -83,6 +87,7 @@ impl Writer {
         const EMPTY_LOG: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
         let _kept = self.log().keep();
         let mut conn = self.lock();
+        self.whereabouts().check()?;
         conn.execute(MERGE, []).doing("merge the full-text index")?;
         // The copy that is made on the way is as large as the memory, which is too much for RAM.
         conn.pragma_update(None, "temp_store", "FILE").doing("make room for a copy")?;

@@ -8,11 +8,12 @@
 //! written by another clock, so that no step of a clock keeps everybody out.
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
+use super::whereabouts::Whereabouts;
 use super::{Doing, StoreError, pragma};
 use crate::clock::Millis;
 
@@ -40,14 +41,20 @@ pub(crate) enum Claim {
 /// The connection that takes leases, for one holder.
 pub(crate) struct Leases {
     conn: Mutex<Connection>,
+    whereabouts: Arc<Whereabouts>,
     holder: String,
 }
 
 impl Leases {
     /// Opens the connection; the memory must exist. No other process may be called `holder`.
-    pub(crate) fn open(path: &Path, holder: &str) -> Result<Leases, StoreError> {
-        let conn = pragma::open_beside(path, BUSY_WAIT)?;
-        Ok(Leases { conn: Mutex::new(conn), holder: holder.to_owned() })
+    pub(crate) fn open(
+        path: &Path,
+        whereabouts: &Arc<Whereabouts>,
+        holder: &str,
+    ) -> Result<Leases, StoreError> {
+        whereabouts.check()?;
+        let conn = Mutex::new(pragma::open_beside(path, BUSY_WAIT)?);
+        Ok(Leases { conn, whereabouts: Arc::clone(whereabouts), holder: holder.to_owned() })
     }
 
     /// Takes or renews a lease; whether this holder has it now. Writes nothing where another has
@@ -62,6 +69,7 @@ impl Leases {
     /// Gives a lease back, if this holder has it.
     pub(crate) fn release(&self, name: &str) -> Result<(), StoreError> {
         const RELEASE: &str = "DELETE FROM lease WHERE name = ?1 AND holder = ?2";
+        self.whereabouts.check()?;
         match self.lock().execute(RELEASE, [name, &self.holder]).doing("give a lease back") {
             // Whoever starts next does not wait for it to expire.
             Err(error) if error.is_busy() => Ok(()),
@@ -74,6 +82,7 @@ impl Leases {
             INSERT INTO lease (name, holder, expires_at)
             VALUES (?1, ?2, ?3)
             ON CONFLICT (name) DO UPDATE SET holder = ?2, expires_at = ?3";
+        self.whereabouts.check()?;
         let mut conn = self.lock();
         match self.standing(&conn, name, claim, now)? {
             Standing::Held => return Ok(true),
@@ -118,6 +127,12 @@ impl Leases {
     fn lock(&self) -> MutexGuard<'_, Connection> {
         // A poisoned lock is sound: its transaction was rolled back when it was dropped.
         self.conn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Leases {
+    fn drop(&mut self) {
+        self.whereabouts.leave(&self.lock());
     }
 }
 

@@ -22,13 +22,22 @@ const PAUSE_US_MAX: u64 = 4_500;
 
 /// Has the connection wait for others up to `longest`, in pauses.
 pub(super) fn wait_up_to(conn: &mut Connection, longest: Duration) -> Result<(), StoreError> {
+    wait_while(conn, longest, || true).doing("set the waiting time")
+}
+
+/// As [`wait_up_to`], and no longer than there is something to wait for.
+pub(super) fn wait_while(
+    conn: &mut Connection,
+    longest: Duration,
+    is_worth: impl Fn() -> bool + Send + 'static,
+) -> rusqlite::Result<()> {
     let mut waited = Duration::ZERO;
     let mut dice = RandomState::new().build_hasher();
     let look_again = move |n_looks: i32| {
         if n_looks == 0 {
             waited = Duration::ZERO;
         }
-        if longest <= waited {
+        if longest <= waited || !is_worth() {
             return false;
         }
         dice.write_i32(n_looks);
@@ -38,7 +47,7 @@ pub(super) fn wait_up_to(conn: &mut Connection, longest: Duration) -> Result<(),
         sleep(pause);
         true
     };
-    conn.busy_handler(Some(look_again)).doing("set the waiting time")
+    conn.busy_handler(Some(look_again))
 }
 
 #[expect(clippy::disallowed_methods, reason = "SQLite gives no channel to wait on")]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Doing, IfMissing, StoreError, check_path, patience, schema};
+use super::{Doing, IfMissing, StoreError, check_path, companions, patience, schema};
 
 /// Page cache of the writing connection, in KiB: while many nodes come, and else.
 const CACHE_OF_MANY_KIB: i64 = 16 * 1024;
@@ -31,6 +31,7 @@ const WAL_TRIES_MAX: usize = 100;
 pub(super) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
     check_path(path, if_missing)?;
+    companions::check(path)?;
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if if_missing == IfMissing::Create {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
@@ -123,6 +124,7 @@ pub(super) fn open_to_examine(path: &Path) -> Result<Connection, StoreError> {
 fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
     check_path(path, IfMissing::Refuse)?;
+    companions::check(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
     patience::wait_up_to(&mut conn, patience::LONG)?;

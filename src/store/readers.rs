@@ -1,11 +1,11 @@
 //! The reading connections of a process: opened when they are needed, kept for the next question.
 //!
-//! Whoever holds this can read, and has no way from here to anything that writes. It refuses a file
-//! that was deleted or replaced since it was opened.
+//! Whoever holds this can read, and has no way from here to anything that writes. It refuses files
+//! that were deleted or replaced since they were opened.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(target_os = "linux")]
 use super::ahead;
@@ -17,15 +17,16 @@ use super::{Doing, StoreError};
 /// Reading connections to one memory, for any number of threads.
 pub(crate) struct Readers {
     path: PathBuf,
-    whereabouts: Whereabouts,
+    whereabouts: Arc<Whereabouts>,
     /// Those that nobody reads from right now.
     idle: Mutex<Vec<Reader>>,
 }
 
 impl Readers {
-    /// Opens the first connection to the memory at `path`, which exists.
-    pub(crate) fn open(path: &Path) -> Result<Readers, StoreError> {
-        let whereabouts = Whereabouts::of(path);
+    /// Opens the first connection to the memory at `path`, which has these files open.
+    pub(crate) fn open(path: &Path, whereabouts: &Arc<Whereabouts>) -> Result<Readers, StoreError> {
+        let whereabouts = Arc::clone(whereabouts);
+        whereabouts.check()?;
         let idle = Mutex::new(vec![Reader::open(path)?]);
         let path = std::path::absolute(path);
         let path = path.map_err(|_| rusqlite::Error::InvalidPath(PathBuf::new()));

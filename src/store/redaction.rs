@@ -25,6 +25,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
+use super::whereabouts::Whereabouts;
 use super::{Doing, IfMissing, StoreError, past, pragma};
 use crate::identity::ContentHash;
 use crate::redact::Redactor;
@@ -77,6 +78,7 @@ pub(crate) fn redact(
     mode: Mode,
 ) -> Result<Redaction, StoreError> {
     let mut conn = pragma::open_writer(path, IfMissing::Refuse)?;
+    let whereabouts = Whereabouts::of(path)?;
     conn.busy_timeout(LOCK_WAIT).doing("set the waiting time")?;
     let secure = |conn: &Connection| {
         conn.pragma_update_and_check(None, "secure_delete", true, |row| row.get::<_, i64>(0))
@@ -86,9 +88,11 @@ pub(crate) fn redact(
     if mode == Mode::DryRun {
         return Ok(redaction);
     }
+    whereabouts.confirm(&conn)?;
     compact(&conn, &mut redaction)?;
     let mut needles = proof::Needles::new(&secrets);
     proof::examine_rows(&conn, redactor, &mut needles, &mut redaction)?;
+    whereabouts.leave(&conn);
     // While a connection is open, closing another handle of the file would take its locks away.
     drop(conn);
     proof::examine_bytes(path, &needles, &mut redaction);

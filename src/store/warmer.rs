@@ -8,14 +8,15 @@ mod told;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior, params};
 
 pub(crate) use told::{ColdNode, Offer};
 
-use super::{Doing, Log, NodeKey, StoreError, heat_rows, one, pragma};
+use super::whereabouts::Whereabouts;
+use super::{Doing, NodeKey, StoreError, Writer, heat_rows, one, pragma};
 use crate::clock::Millis;
 use crate::heat::{Elapsed, Heat};
 
@@ -34,6 +35,7 @@ const WAITING_MAX: usize = 10_000;
 /// The connection that warms.
 pub(crate) struct Warmer {
     path: PathBuf,
+    whereabouts: Arc<Whereabouts>,
     /// Its name in leases.
     holder: String,
     state: Mutex<State>,
@@ -55,20 +57,22 @@ pub(crate) struct Warmth {
 }
 
 impl Warmer {
-    /// Opens the connection; the memory must exist.
-    pub(crate) fn open(path: &Path, log: &Log) -> Result<Warmer, StoreError> {
+    /// Opens the connection beside that of the writer.
+    pub(crate) fn open(path: &Path, writer: &Writer) -> Result<Warmer, StoreError> {
+        let whereabouts = Arc::clone(writer.whereabouts());
+        whereabouts.check()?;
         let mut conn = pragma::open_beside(path, BUSY_WAIT)?;
-        log.hear(&mut conn)?;
+        writer.log().hear(&mut conn)?;
         let cold = told::Cold::default();
         let state = Mutex::new(State { conn, waiting: Vec::new(), cold });
         // Seeded at random, and never twice alike.
         let holder = format!("{:016x}", RandomState::new().build_hasher().finish());
-        Ok(Warmer { path: path.to_owned(), holder, state })
+        Ok(Warmer { path: path.to_owned(), whereabouts, holder, state })
     }
 
     /// Warms nodes, now or with the next call.
     pub(crate) fn warm(&self, warmth: &[Warmth]) -> Result<(), StoreError> {
-        let mut state = self.lock();
+        let mut state = self.lock_checked()?;
         state.waiting.extend_from_slice(warmth);
         state.write_waiting()
     }
@@ -76,7 +80,7 @@ impl Warmer {
     /// Moves the memory clock by the time that passed, unless another server has already; whether
     /// it was written, which another process may keep it from.
     pub(crate) fn tick(&self, elapsed: Elapsed, now: Millis) -> Result<bool, StoreError> {
-        let mut state = self.lock();
+        let mut state = self.lock_checked()?;
         if !unless_busy(advance(&mut state.conn, elapsed, now))? {
             return Ok(false);
         }
@@ -88,7 +92,7 @@ impl Warmer {
 
     /// The last tick before the connection closes; takes its time to write what waits.
     pub(crate) fn settle(&self, elapsed: Elapsed, now: Millis) -> Result<(), StoreError> {
-        let mut state = self.lock();
+        let mut state = self.lock_checked()?;
         state.conn.busy_timeout(LAST_WAIT).doing("set the waiting time")?;
         if 0 < elapsed.real_ms {
             unless_busy(advance(&mut state.conn, elapsed, now))?;
@@ -97,9 +101,22 @@ impl Warmer {
         state.conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")
     }
 
+    /// The connection, to write to files that are still at their names.
+    fn lock_checked(&self) -> Result<MutexGuard<'_, State>, StoreError> {
+        let state = self.lock();
+        self.whereabouts.check()?;
+        Ok(state)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // A poisoned lock is sound: its transaction was rolled back when it was dropped.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Warmer {
+    fn drop(&mut self) {
+        self.whereabouts.leave(&self.lock().conn);
     }
 }
 

@@ -15,7 +15,7 @@ use crate::clock::Millis;
 pub(crate) struct Writer {
     conn: Mutex<Connection>,
     log: Arc<Log>,
-    whereabouts: Whereabouts,
+    whereabouts: Arc<Whereabouts>,
 }
 
 /// What a write did.
@@ -30,9 +30,10 @@ impl Writer {
     /// Opens the database, bringing its schema up to date.
     pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
         let mut conn = pragma::open_writer(path, if_missing)?;
-        let log = Log::of(path);
+        let whereabouts = Arc::new(Whereabouts::of(path)?);
+        let log = Log::of(path, &whereabouts);
         log.hear(&mut conn)?;
-        Ok(Writer { conn: Mutex::new(conn), log, whereabouts: Whereabouts::of(path) })
+        Ok(Writer { conn: Mutex::new(conn), log, whereabouts })
     }
 
     /// The log that its commits make longer.
@@ -40,9 +41,9 @@ impl Writer {
         &self.log
     }
 
-    /// Refuses when the file was deleted or replaced since it was opened.
-    fn check_whereabouts(&self) -> Result<(), StoreError> {
-        self.whereabouts.check()
+    /// Which files it opened, for the other connections of the process.
+    pub(crate) fn whereabouts(&self) -> &Arc<Whereabouts> {
+        &self.whereabouts
     }
 
     /// Every compiled folder, by path.
@@ -73,14 +74,15 @@ impl Writer {
         let tx = conn
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .doing("begin a write")?;
-        self.check_whereabouts()?;
+        self.whereabouts.check_locked()?;
         let mut batch = Batch::begin(&tx, message, compile_root, now)?;
         let value = body(&mut batch)?;
         let snapshot = batch.finish()?;
         let counts = batch.counts();
         drop(batch);
-        self.check_whereabouts()?;
+        self.whereabouts.check_locked()?;
         tx.commit().doing("commit a write")?;
+        self.whereabouts.confirm(&conn)?;
         Ok((value, Commit { snapshot, counts }))
     }
 
@@ -104,5 +106,11 @@ impl Writer {
     /// lock is sound: the panicking transaction was rolled back when it was dropped.
     pub(super) fn lock(&self) -> MutexGuard<'_, Connection> {
         self.conn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.whereabouts.leave(&self.lock());
     }
 }

@@ -347,10 +347,18 @@ fn what_cannot_be_compiled_is_an_error_and_makes_nothing() {
     .assert_eq(&ran.transcript());
     let ran = folder.run(["compile", "notes", "--db", ""]);
     expect![[r#"
-        compiled: 4 added, 0 modified, 0 removed (4 ops)
-        = 0
+        ! remindb: `` names no file; name one with --db
+        = 2
     "#]]
     .assert_eq(&ran.transcript());
+    check_makes_nothing(
+        &folder,
+        "compile notes --db :memory:",
+        expect![[r#"
+        ! remindb: `:memory:` names no file; name one with --db
+        = 2
+    "#]],
+    );
 }
 
 #[test]

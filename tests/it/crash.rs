@@ -4,6 +4,7 @@
 //! `make crash` runs the same with other numbers, which the environment gives.
 
 mod failures;
+mod identity;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

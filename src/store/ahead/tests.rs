@@ -22,8 +22,8 @@ fn a_file_is_read_to_its_end_unless_it_is_large_or_time_is_over() {
 fn what_sqlite_has_locked_stays_locked() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("memory.db");
-    let _writer = Writer::open(&path, IfMissing::Create).unwrap();
-    let _readers = Readers::open(&path).unwrap();
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    let _readers = Readers::open(&path, writer.whereabouts()).unwrap();
     let of_the_file = format!(":{} ", fs::metadata(&path).unwrap().ino());
     let locks = || {
         let all = fs::read_to_string("/proc/locks").unwrap();

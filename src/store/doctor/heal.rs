@@ -13,6 +13,7 @@ use crate::clock::Millis;
 use crate::heat;
 use crate::identity::{ContentHash, NodeId};
 use crate::store::moving::{self, MoveError};
+use crate::store::whereabouts::Whereabouts;
 use crate::store::{Doing, IfMissing, StoreError, links, pragma};
 use crate::tokens;
 use crate::tree::{Format, NodeType};
@@ -56,7 +57,9 @@ pub(crate) fn heal(
     moving::backup_as_is(path, &backup)?;
     announce(&backup);
     let conn = pragma::open_writer(path, IfMissing::Refuse)?;
+    let whereabouts = Whereabouts::of(path)?;
     let mut tried = mend(&conn, path, now);
+    whereabouts.confirm(&conn)?;
     drop(conn);
     let mut report = super::examine(path)?;
     for check in &mut report.checks {

@@ -3,6 +3,7 @@ use crate::store::{IfMissing, Writer};
 
 struct Rivals {
     _dir: tempfile::TempDir,
+    writer: Writer,
     path: std::path::PathBuf,
     ann: Leases,
     ben: Leases,
@@ -11,10 +12,10 @@ struct Rivals {
 fn rivals() -> Rivals {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("memory.db");
-    drop(Writer::open(&path, IfMissing::Create).unwrap());
-    let ann = Leases::open(&path, "ann").unwrap();
-    let ben = Leases::open(&path, "ben").unwrap();
-    Rivals { _dir: dir, path, ann, ben }
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    let [ann, ben] =
+        ["ann", "ben"].map(|it| Leases::open(&path, writer.whereabouts(), it).unwrap());
+    Rivals { _dir: dir, writer, path, ann, ben }
 }
 
 #[track_caller]
@@ -87,7 +88,7 @@ fn a_step_of_the_clock_keeps_nobody_out() {
 
 #[test]
 fn a_held_lease_is_not_written() {
-    let Rivals { _dir, path, ann, ben } = &rivals();
+    let Rivals { _dir, writer: _writer, path, ann, ben } = &rivals();
     takes(ann, 0, true);
     let wal = path.with_extension("db-wal");
     let before = std::fs::metadata(&wal).unwrap().len();

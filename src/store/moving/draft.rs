@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::{MoveError, OnFile, with_suffix};
+use crate::store::rename::rename_new;
 use crate::store::{Doing, StoreError, pragma, schema};
 
 /// What SQLite keeps beside a database.
@@ -91,14 +92,12 @@ impl Draft {
         File::open(&self.path).and_then(|it| it.sync_all()).on("write", dest)?;
         match self.if_there {
             IfThere::Replace => fs::rename(&self.path, dest).on("write", dest)?,
-            // A link fails where a name is taken; renaming would replace what a rival just made.
-            IfThere::Refuse => match fs::hard_link(&self.path, dest) {
-                Ok(()) => (),
+            // Renaming plainly would replace what a rival just made.
+            IfThere::Refuse => match rename_new(&self.path, dest) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     return Err(taken(dest));
                 }
-                // Some file systems have no links.
-                Err(_) => fs::rename(&self.path, dest).on("write", dest)?,
+                renamed => renamed.on("write", dest)?,
             },
         }
         sync_folder(dest)

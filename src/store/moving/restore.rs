@@ -14,6 +14,7 @@ use rusqlite::backup::Backup;
 use super::backup::{self as pages, Backed, open_to_copy, refuse_same};
 use super::draft::sync_folder;
 use super::{Draft, IfThere, MoveError, OnFile, Progress, complaint, with_suffix};
+use crate::store::whereabouts::Whereabouts;
 use crate::store::{Doing, IfMissing, StoreError, Writer, check_path, pragma, schema};
 
 /// Pages of a step while everybody else waits.
@@ -132,13 +133,15 @@ fn replace(
 ) -> Result<(), MoveError> {
     // In WAL mode from here on, so that readers see one state or the other without waiting.
     let mut to = pragma::open_writer(db, IfMissing::Refuse)?;
+    let whereabouts = Whereabouts::of(db)?;
     let from = pragma::open_to_examine(draft.path())?;
     let backup = Backup::new(&from, &mut to).doing("begin to replace the memory")?;
     // The first step takes the lock that every writer needs, and keeps it to the end.
     pages::step(&backup, 1, progress)?;
     ready()?;
     while pages::step(&backup, STEP_PAGES, progress)? {}
-    Ok(())
+    drop(backup);
+    Ok(whereabouts.confirm(&to)?)
 }
 
 /// A draft that will stand where `db` is. Companions of what is there are no obstacle to it.

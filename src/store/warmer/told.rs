@@ -74,7 +74,7 @@ impl Warmer {
         rates: &Rates,
         now: Millis,
     ) -> Result<Option<Offer>, StoreError> {
-        let mut state = self.lock();
+        let mut state = self.lock_checked()?;
         if !state.cold.is_armed || state.cold.is_offered || !rates.is_enabled {
             return Ok(None);
         }
@@ -87,7 +87,7 @@ impl Warmer {
             state.cold.is_armed = false;
             return Ok(None);
         }
-        let leases = Leases::open(&self.path, &self.holder)?;
+        let leases = Leases::open(&self.path, &self.whereabouts, &self.holder)?;
         if !leases.take(LEASE, Claim::Free, now)? {
             return Ok(None);
         }
@@ -116,7 +116,7 @@ impl Offer {
     pub(crate) fn confirm(mut self, at: Millis) -> Result<(), StoreError> {
         let line = self.line;
         let told = std::mem::take(&mut self.nodes).into_iter();
-        let mut state = self.warmer.lock();
+        let mut state = self.warmer.lock_checked()?;
         state.cold.told.extend(told.map(|it| Told { node: it.key, line, at }));
         state.write_waiting()
     }
