@@ -7,8 +7,10 @@
 
 #[cfg(target_os = "linux")]
 mod ahead;
+mod attributes;
 mod batch;
 mod checkpoint;
+mod columns;
 pub(crate) mod doctor;
 mod files;
 mod gc;
@@ -37,13 +39,17 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
+pub(crate) use attributes::{Attribute, Attributes};
 pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
 pub(crate) use checkpoint::Log;
+pub(crate) use columns::LANG;
 pub(crate) use gc::{Collected, Keep, Mode};
 pub(crate) use history::{Change, Moment, Side, Snapshots};
 pub(crate) use lease::{Claim, Leases};
 pub(crate) use readers::Readers;
-pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
+pub(crate) use record::{
+    FileId, FileRow, Look, NodeData, NodeKey, NodeRecord, Place, Root, RootId, Tombstone,
+};
 pub(crate) use warmer::{ColdNode, Offer, Warmer, Warmth};
 pub(crate) use writer::{Commit, Writer};
 

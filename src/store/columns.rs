@@ -1,0 +1,234 @@
+//! The columns of a node: one table, from which every statement about whole nodes is made.
+//!
+//! A row says what a column is called, how the store treats its values, whether the fingerprint
+//! covers it, what redaction does with it, and under which names `diff` keeps what it was. To add an
+//! optional value to nodes is one row here, beside the migration that adds the column to `node` and
+//! its `old_` column to `diff`: inserts, reads, versions, rollback, the fingerprint, past states,
+//! the doctor, redaction and transfers follow.
+//!
+//! [`Sql`] is the one place where a statement's text is built: lists of columns take the place of
+//! names in braces, once per process.
+
+use std::sync::OnceLock;
+
+use super::attributes::Attribute;
+use crate::tree::Node;
+
+/// A column of `node`.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::store) struct Column {
+    pub(in crate::store) name: &'static str,
+    pub(in crate::store) kind: Kind,
+    pub(in crate::store) hashed: Hashed,
+    pub(in crate::store) holds: Holds,
+    /// The columns of `diff` that keep it as it was before a change; none: it has no versions.
+    pub(in crate::store) old: &'static [OldColumn],
+}
+
+/// How the store treats the values of a column.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::store) enum Kind {
+    /// A field of `NodeRecord`, with rules of its own.
+    Field,
+    /// Computed from other columns whenever they are written, and never read back as a whole.
+    Derived,
+    /// An optional value, treated as every other one. The function reads it from a parsed file;
+    /// without one, no file has such a value, and an agent's stays whatever the file says.
+    Optional(Option<fn(&Node) -> Option<Attribute>>),
+}
+
+/// Whether the fingerprint covers a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store) enum Hashed {
+    No,
+    Always,
+    /// Only where there is a value, so that the fingerprints of older states stay as they are.
+    WhereGiven,
+}
+
+/// What a column holds, for redaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store) enum Holds {
+    /// Integers: no text.
+    Numbers,
+    /// Text of the user's, each value on its own.
+    Words,
+    /// Text whose hash, label or place is kept elsewhere: rewritten by a step of its own.
+    Bound,
+    /// Hashes of texts: they follow the texts.
+    Hash,
+    /// Names that the program itself chooses: ids, types, hashes of whole files.
+    Names,
+}
+
+/// A column of `diff` that keeps what a node was.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::store) struct OldColumn {
+    pub(in crate::store) name: &'static str,
+    /// The value as it is now, of `node`, its `parent` and its `file`.
+    now: &'static str,
+    pub(in crate::store) holds: Holds,
+}
+
+const fn old(name: &'static str, now: &'static str, holds: Holds) -> OldColumn {
+    OldColumn { name, now, holds }
+}
+
+const fn column(
+    name: &'static str,
+    kind: Kind,
+    hashed: Hashed,
+    holds: Holds,
+    old: &'static [OldColumn],
+) -> Column {
+    Column { name, kind, hashed, holds, old }
+}
+
+/// A value of a node, by the name of its column.
+pub(crate) const LEVEL: &str = "level";
+pub(crate) const LANG: &str = "lang";
+pub(crate) const KEY_PATH: &str = "key_path";
+
+/// All of them. Fields stand in the order in which `NodeRecord` and `Side` read them, what the
+/// fingerprint covers in the order in which it hashes it.
+const COLUMNS: &[Column] = {
+    use Hashed::{Always, No};
+    use Holds::{Bound, Hash, Names, Numbers, Words};
+    use Kind::{Derived, Field, Optional};
+    &[
+        column("key", Field, No, Numbers, &[]),
+        column("id", Field, No, Names, &[]),
+        column(
+            "file",
+            Field,
+            No,
+            Numbers,
+            &[old("old_root", "file.root", Numbers), old("old_path", "file.path", Bound)],
+        ),
+        column("parent", Field, No, Numbers, &[old("old_parent", "parent.id", Names)]),
+        column("position", Field, No, Numbers, &[old("old_position", "node.position", Numbers)]),
+        column("node_type", Field, Always, Names, &[old("old_type", "node.node_type", Names)]),
+        column(
+            LEVEL,
+            Optional(Some(|it| it.level.map(|it| Attribute::Integer(it.into())))),
+            Always,
+            Numbers,
+            &[old("old_level", "node.level", Numbers)],
+        ),
+        column(
+            LANG,
+            Optional(Some(|it| it.lang.clone().map(Attribute::Text))),
+            Always,
+            Bound,
+            &[old("old_lang", "node.lang", Words)],
+        ),
+        column(
+            KEY_PATH,
+            Optional(Some(|it| it.key_path.clone().map(Attribute::Text))),
+            Always,
+            Bound,
+            &[old("old_key_path", "node.key_path", Words)],
+        ),
+        column("format", Field, Always, Names, &[old("old_format", "node.format", Names)]),
+        column("label", Field, Always, Bound, &[old("old_label", "node.label", Bound)]),
+        column("content_hash", Field, Always, Bound, &[old("old_hash", "node.content_hash", Hash)]),
+        column(
+            "token_count",
+            Field,
+            No,
+            Numbers,
+            &[old("old_tokens", "node.token_count", Numbers)],
+        ),
+        column("source_hash", Field, No, Hash, &[]),
+        column("trail", Field, No, Bound, &[]),
+        column("content", Field, No, Bound, &[]),
+        column("grams", Derived, No, Bound, &[]),
+        column("name", Derived, No, Numbers, &[]),
+    ]
+};
+
+/// The columns of a node.
+pub(in crate::store) fn columns() -> &'static [Column] {
+    #[cfg(test)]
+    if let Some(scratch) = super::testing::scratch() {
+        return scratch.columns;
+    }
+    COLUMNS
+}
+
+/// The columns of optional values, in their order.
+pub(in crate::store) fn attributes() -> impl Iterator<Item = &'static Column> {
+    columns().iter().filter(|it| it.is_optional())
+}
+
+impl Column {
+    pub(in crate::store) fn is_optional(&self) -> bool {
+        matches!(self.kind, Kind::Optional(_))
+    }
+
+    /// What a list that puts optional values behind everything else sorts by.
+    fn rank(&self) -> u8 {
+        match self.kind {
+            Kind::Field => 0,
+            Kind::Derived => 1,
+            Kind::Optional(_) => 2,
+        }
+    }
+}
+
+/// A statement about whole nodes, with lists of columns in braces:
+///
+/// - `{record}`: what `NodeRecord` reads;
+/// - `{columns}` and `{values}`: every column, and as many parameters from `?1` on;
+/// - `{state}` and `{old_state}`: what the fingerprint covers, from `node` and from `diff`;
+/// - `{version}` and `{present}`: what `diff` keeps of a node, and that as it is now, of `node`, its
+///   `parent` and its `file`;
+/// - `{attributes}` and `{set_attributes}`: optional values, and their assignment to the parameters
+///   that follow the highest one named before.
+#[derive(Debug)]
+pub(in crate::store) struct Sql {
+    template: &'static str,
+    text: OnceLock<String>,
+}
+
+impl Sql {
+    pub(in crate::store) const fn new(template: &'static str) -> Sql {
+        Sql { template, text: OnceLock::new() }
+    }
+
+    /// The statement's text, built at the first call.
+    pub(in crate::store) fn text(&'static self) -> &'static str {
+        #[cfg(test)]
+        if super::testing::scratch().is_some() {
+            return Box::leak(fill(columns(), self.template).into_boxed_str());
+        }
+        self.text.get_or_init(|| fill(COLUMNS, self.template))
+    }
+}
+
+/// Puts lists of columns in the place of their names.
+fn fill(columns: &[Column], template: &str) -> String {
+    let mut in_order: Vec<&Column> = columns.iter().collect();
+    in_order.sort_by_key(|it| it.rank());
+    let all = || in_order.iter().copied();
+    let attributes = || columns.iter().filter(|it| it.is_optional());
+    let always = columns.iter().filter(|it| it.hashed == Hashed::Always);
+    let hashed =
+        || always.clone().chain(columns.iter().filter(|it| it.hashed == Hashed::WhereGiven));
+    let node = |it: &Column| format!("node.{}", it.name);
+    let lists: [(&str, Vec<String>); 9] = [
+        ("{record}", all().filter(|it| it.rank() != 1).map(node).collect()),
+        ("{columns}", all().map(|it| it.name.to_owned()).collect()),
+        ("{values}", (1..=columns.len()).map(|nth| format!("?{nth}")).collect()),
+        ("{state}", hashed().map(node).collect()),
+        ("{old_state}", hashed().flat_map(|it| it.old).map(|it| it.name.to_owned()).collect()),
+        ("{version}", all().flat_map(|it| it.old).map(|it| it.name.to_owned()).collect()),
+        ("{present}", all().flat_map(|it| it.old).map(|it| it.now.to_owned()).collect()),
+        ("{attributes}", attributes().map(node).collect()),
+        ("{set_attributes}", attributes().map(|it| format!("{} = ?", it.name)).collect()),
+    ];
+    let filled = |text: String, (name, list): (&str, Vec<String>)| {
+        if text.contains(name) { text.replace(name, &list.join(", ")) } else { text }
+    };
+    lists.into_iter().fold(template.to_owned(), filled)
+}
