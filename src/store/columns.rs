@@ -11,6 +11,10 @@
 
 use std::sync::OnceLock;
 
+use Hashed::{Always, No};
+use Holds::{Bound, Hash, Names, Numbers, Words};
+use Kind::{Derived, Field, Optional};
+
 use super::attributes::Attribute;
 use crate::tree::Node;
 
@@ -65,13 +69,19 @@ pub(in crate::store) enum Holds {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::store) struct OldColumn {
     pub(in crate::store) name: &'static str,
-    /// The value as it is now, of `node`, its `parent` and its `file`.
-    now: &'static str,
+    /// The value as it is now, of `node`, its `parent` and its `file`; `None`: the node's own.
+    now: Option<&'static str>,
     pub(in crate::store) holds: Holds,
 }
 
+/// Keeps what a column of `node` refers to.
 const fn old(name: &'static str, now: &'static str, holds: Holds) -> OldColumn {
-    OldColumn { name, now, holds }
+    OldColumn { name, now: Some(now), holds }
+}
+
+/// Keeps the value of the column itself.
+const fn own(name: &'static str, holds: Holds) -> OldColumn {
+    OldColumn { name, now: None, holds }
 }
 
 const fn column(
@@ -84,68 +94,47 @@ const fn column(
     Column { name, kind, hashed, holds, old }
 }
 
-/// A value of a node, by the name of its column.
+/// Names of optional values.
 pub(crate) const LEVEL: &str = "level";
 pub(crate) const LANG: &str = "lang";
 pub(crate) const KEY_PATH: &str = "key_path";
 
+fn level(of: &Node) -> Option<Attribute> {
+    of.level.map(|it| Attribute::Integer(it.into()))
+}
+
+fn lang(of: &Node) -> Option<Attribute> {
+    of.lang.clone().map(Attribute::Text)
+}
+
+fn key_path(of: &Node) -> Option<Attribute> {
+    of.key_path.clone().map(Attribute::Text)
+}
+
 /// All of them. Fields stand in the order in which `NodeRecord` and `Side` read them, what the
 /// fingerprint covers in the order in which it hashes it.
-const COLUMNS: &[Column] = {
-    use Hashed::{Always, No};
-    use Holds::{Bound, Hash, Names, Numbers, Words};
-    use Kind::{Derived, Field, Optional};
-    &[
-        column("key", Field, No, Numbers, &[]),
-        column("id", Field, No, Names, &[]),
-        column(
-            "file",
-            Field,
-            No,
-            Numbers,
-            &[old("old_root", "file.root", Numbers), old("old_path", "file.path", Bound)],
-        ),
-        column("parent", Field, No, Numbers, &[old("old_parent", "parent.id", Names)]),
-        column("position", Field, No, Numbers, &[old("old_position", "node.position", Numbers)]),
-        column("node_type", Field, Always, Names, &[old("old_type", "node.node_type", Names)]),
-        column(
-            LEVEL,
-            Optional(Some(|it| it.level.map(|it| Attribute::Integer(it.into())))),
-            Always,
-            Numbers,
-            &[old("old_level", "node.level", Numbers)],
-        ),
-        column(
-            LANG,
-            Optional(Some(|it| it.lang.clone().map(Attribute::Text))),
-            Always,
-            Bound,
-            &[old("old_lang", "node.lang", Words)],
-        ),
-        column(
-            KEY_PATH,
-            Optional(Some(|it| it.key_path.clone().map(Attribute::Text))),
-            Always,
-            Bound,
-            &[old("old_key_path", "node.key_path", Words)],
-        ),
-        column("format", Field, Always, Names, &[old("old_format", "node.format", Names)]),
-        column("label", Field, Always, Bound, &[old("old_label", "node.label", Bound)]),
-        column("content_hash", Field, Always, Bound, &[old("old_hash", "node.content_hash", Hash)]),
-        column(
-            "token_count",
-            Field,
-            No,
-            Numbers,
-            &[old("old_tokens", "node.token_count", Numbers)],
-        ),
-        column("source_hash", Field, No, Hash, &[]),
-        column("trail", Field, No, Bound, &[]),
-        column("content", Field, No, Bound, &[]),
-        column("grams", Derived, No, Bound, &[]),
-        column("name", Derived, No, Numbers, &[]),
-    ]
-};
+#[rustfmt::skip]
+const COLUMNS: &[Column] = &[
+    column("key",          Field,   No,     Numbers, &[]),
+    column("id",           Field,   No,     Names,   &[]),
+    column("file",         Field,   No,     Numbers, &[old("old_root", "file.root", Numbers),
+                                                       old("old_path", "file.path", Bound)]),
+    column("parent",       Field,   No,     Numbers, &[old("old_parent", "parent.id", Names)]),
+    column("position",     Field,   No,     Numbers, &[own("old_position", Numbers)]),
+    column("node_type",    Field,   Always, Names,   &[own("old_type", Names)]),
+    column(LEVEL, Optional(Some(level)),       Always, Numbers, &[own("old_level", Numbers)]),
+    column(LANG, Optional(Some(lang)),         Always, Bound,   &[own("old_lang", Words)]),
+    column(KEY_PATH, Optional(Some(key_path)), Always, Bound,   &[own("old_key_path", Words)]),
+    column("format",       Field,   Always, Names,   &[own("old_format", Names)]),
+    column("label",        Field,   Always, Bound,   &[own("old_label", Bound)]),
+    column("content_hash", Field,   Always, Bound,   &[own("old_hash", Hash)]),
+    column("token_count",  Field,   No,     Numbers, &[own("old_tokens", Numbers)]),
+    column("source_hash",  Field,   No,     Hash,    &[]),
+    column("trail",        Field,   No,     Bound,   &[]),
+    column("content",      Field,   No,     Bound,   &[]),
+    column("grams",        Derived, No,     Bound,   &[]),
+    column("name",         Derived, No,     Numbers, &[]),
+];
 
 /// The columns of a node.
 pub(in crate::store) fn columns() -> &'static [Column] {
@@ -207,7 +196,7 @@ impl Sql {
 }
 
 /// Puts lists of columns in the place of their names.
-fn fill(columns: &[Column], template: &str) -> String {
+fn fill(columns: &'static [Column], template: &str) -> String {
     let mut in_order: Vec<&Column> = columns.iter().collect();
     in_order.sort_by_key(|it| it.rank());
     let all = || in_order.iter().copied();
@@ -216,6 +205,9 @@ fn fill(columns: &[Column], template: &str) -> String {
     let hashed =
         || always.clone().chain(columns.iter().filter(|it| it.hashed == Hashed::WhereGiven));
     let node = |it: &Column| format!("node.{}", it.name);
+    let present = |it: &'static Column| {
+        it.old.iter().map(move |old| old.now.map_or_else(|| node(it), str::to_owned))
+    };
     let lists: [(&str, Vec<String>); 9] = [
         ("{record}", all().filter(|it| it.rank() != 1).map(node).collect()),
         ("{columns}", all().map(|it| it.name.to_owned()).collect()),
@@ -223,7 +215,7 @@ fn fill(columns: &[Column], template: &str) -> String {
         ("{state}", hashed().map(node).collect()),
         ("{old_state}", hashed().flat_map(|it| it.old).map(|it| it.name.to_owned()).collect()),
         ("{version}", all().flat_map(|it| it.old).map(|it| it.name.to_owned()).collect()),
-        ("{present}", all().flat_map(|it| it.old).map(|it| it.now.to_owned()).collect()),
+        ("{present}", all().flat_map(present).collect()),
         ("{attributes}", attributes().map(node).collect()),
         ("{set_attributes}", attributes().map(|it| format!("{} = ?", it.name)).collect()),
     ];
@@ -232,3 +224,6 @@ fn fill(columns: &[Column], template: &str) -> String {
     };
     lists.into_iter().fold(template.to_owned(), filled)
 }
+
+#[cfg(test)]
+mod tests;
