@@ -17,7 +17,7 @@ use std::borrow::Cow;
 
 use xxhash_rust::xxh64::Xxh64;
 
-/// A node's own part of its term, apart from its surroundings.
+/// Holds a node's own part of its term, apart from its surroundings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct State<'a> {
     pub(crate) id: Cow<'a, str>,
@@ -31,7 +31,7 @@ pub(crate) struct State<'a> {
 const FIELDS: usize = 7;
 
 impl<'a> State<'a> {
-    /// A state to which the fields are still to be added.
+    /// Returns a state without fields yet.
     pub(crate) fn new(id: Cow<'a, str>) -> State<'a> {
         State { id, fields: Vec::with_capacity(FIELDS), given: Vec::new() }
     }

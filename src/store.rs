@@ -7,7 +7,6 @@
 
 #[cfg(target_os = "linux")]
 mod ahead;
-mod attributes;
 mod batch;
 mod checkpoint;
 mod columns;
@@ -16,6 +15,7 @@ mod files;
 mod gc;
 mod heat_rows;
 mod history;
+mod insert;
 mod lease;
 mod links;
 pub(crate) mod moving;
@@ -39,10 +39,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
-pub(crate) use attributes::{Attribute, Attributes};
 pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
 pub(crate) use checkpoint::Log;
-pub(crate) use columns::LANG;
+pub(crate) use columns::{Attribute, Attributes, LANG};
 pub(crate) use gc::{Collected, Keep, Mode};
 pub(crate) use history::{Change, Moment, Side, Snapshots};
 pub(crate) use lease::{Claim, Leases};

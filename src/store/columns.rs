@@ -1,24 +1,26 @@
-//! The columns of a node: one table, from which every statement about whole nodes is made.
+//! Lists the columns of a node, which every statement about whole nodes is made of.
 //!
-//! A row says what a column is called, how the store treats its values, whether the fingerprint
-//! covers it, what redaction does with it, and under which names `diff` keeps what it was. To add an
-//! optional value to nodes is one row here, beside the migration that adds the column to `node` and
-//! its `old_` column to `diff`: inserts, reads, versions, rollback, the fingerprint, past states,
-//! the doctor, redaction and transfers follow.
+//! A row of [`COLUMNS`] says what a column is called, how the store treats its values, whether the
+//! fingerprint covers it, what redaction does with it, and under which names `diff` keeps earlier
+//! values. A new optional value of nodes is one row here and a migration, which adds the column to
+//! `node` and its `old_` column to `diff`. Inserts, reads, versions, rollback, the fingerprint,
+//! past states, the doctor, redaction and transfers follow.
 //!
-//! [`Sql`] is the one place where a statement's text is built: lists of columns take the place of
-//! names in braces, once per process.
+//! SQL is constant text everywhere else but for names of tables; [`Sql`] is where lists of columns
+//! take the place of names in braces, once per process, so that no statement spells them out.
+
+mod attributes;
 
 use std::sync::OnceLock;
 
 use Hashed::{Always, No};
 use Holds::{Bound, Hash, Names, Numbers, Words};
 use Kind::{Derived, Field, Optional};
+pub(crate) use attributes::{Attribute, Attributes};
 
-use super::attributes::Attribute;
 use crate::tree::Node;
 
-/// A column of `node`.
+/// Describes a column of `node`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::store) struct Column {
     pub(in crate::store) name: &'static str,
@@ -29,7 +31,7 @@ pub(in crate::store) struct Column {
     pub(in crate::store) old: &'static [OldColumn],
 }
 
-/// How the store treats the values of a column.
+/// Tells how the store treats the values of a column.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::store) enum Kind {
     /// A field of `NodeRecord`, with rules of its own.
@@ -41,7 +43,7 @@ pub(in crate::store) enum Kind {
     Optional(Option<fn(&Node) -> Option<Attribute>>),
 }
 
-/// Whether the fingerprint covers a column.
+/// Tells whether the fingerprint covers a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store) enum Hashed {
     No,
@@ -50,7 +52,7 @@ pub(in crate::store) enum Hashed {
     WhereGiven,
 }
 
-/// What a column holds, for redaction.
+/// Tells redaction how to treat the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store) enum Holds {
     /// Integers: no text.
@@ -65,7 +67,7 @@ pub(in crate::store) enum Holds {
     Names,
 }
 
-/// A column of `diff` that keeps what a node was.
+/// Describes a column of `diff` that keeps an earlier value of a node.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::store) struct OldColumn {
     pub(in crate::store) name: &'static str,
@@ -74,7 +76,7 @@ pub(in crate::store) struct OldColumn {
     pub(in crate::store) holds: Holds,
 }
 
-/// Keeps what a column of `node` refers to.
+/// Keeps the row that a column of `node` refers to, by a name that outlives it.
 const fn old(name: &'static str, now: &'static str, holds: Holds) -> OldColumn {
     OldColumn { name, now: Some(now), holds }
 }
@@ -111,8 +113,8 @@ fn key_path(of: &Node) -> Option<Attribute> {
     of.key_path.clone().map(Attribute::Text)
 }
 
-/// All of them. Fields stand in the order in which `NodeRecord` and `Side` read them, what the
-/// fingerprint covers in the order in which it hashes it.
+/// Holds every column of a node. Fields stand in the order in which `NodeRecord` and `Side` read
+/// them, what the fingerprint covers in the order in which it hashes it.
 #[rustfmt::skip]
 const COLUMNS: &[Column] = &[
     column("key",          Field,   No,     Numbers, &[]),
@@ -136,7 +138,7 @@ const COLUMNS: &[Column] = &[
     column("name",         Derived, No,     Numbers, &[]),
 ];
 
-/// The columns of a node.
+/// Returns the columns of a node.
 pub(in crate::store) fn columns() -> &'static [Column] {
     #[cfg(test)]
     if let Some(scratch) = super::testing::scratch() {
@@ -145,7 +147,7 @@ pub(in crate::store) fn columns() -> &'static [Column] {
     COLUMNS
 }
 
-/// The columns of optional values, in their order.
+/// Returns the columns of optional values.
 pub(in crate::store) fn attributes() -> impl Iterator<Item = &'static Column> {
     columns().iter().filter(|it| it.is_optional())
 }
@@ -155,7 +157,7 @@ impl Column {
         matches!(self.kind, Kind::Optional(_))
     }
 
-    /// What a list that puts optional values behind everything else sorts by.
+    /// Returns the key by which lists put fields first and optional values last.
     fn rank(&self) -> u8 {
         match self.kind {
             Kind::Field => 0,
@@ -165,12 +167,12 @@ impl Column {
     }
 }
 
-/// A statement about whole nodes, with lists of columns in braces:
+/// Builds a statement about whole nodes from a text with names of lists in braces:
 ///
 /// - `{record}`: what `NodeRecord` reads;
 /// - `{columns}` and `{values}`: every column, and as many parameters from `?1` on;
 /// - `{state}` and `{old_state}`: what the fingerprint covers, from `node` and from `diff`;
-/// - `{version}` and `{present}`: what `diff` keeps of a node, and that as it is now, of `node`, its
+/// - `{version}` and `{present}`: what `diff` keeps of a node, and its values now, of `node`, its
 ///   `parent` and its `file`;
 /// - `{attributes}` and `{set_attributes}`: optional values, and their assignment to the parameters
 ///   that follow the highest one named before.
@@ -185,7 +187,7 @@ impl Sql {
         Sql { template, text: OnceLock::new() }
     }
 
-    /// The statement's text, built at the first call.
+    /// Returns the statement's text, which the first call builds.
     pub(in crate::store) fn text(&'static self) -> &'static str {
         #[cfg(test)]
         if super::testing::scratch().is_some() {
@@ -195,7 +197,7 @@ impl Sql {
     }
 }
 
-/// Puts lists of columns in the place of their names.
+/// Replaces the names of lists by the columns of each.
 fn fill(columns: &'static [Column], template: &str) -> String {
     let mut in_order: Vec<&Column> = columns.iter().collect();
     in_order.sort_by_key(|it| it.rank());

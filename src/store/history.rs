@@ -6,8 +6,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::attributes::Attributes;
-use super::columns::Sql;
+use super::columns::{Attributes, Sql};
 use super::{Doing, StoreError};
 use crate::clock::Millis;
 

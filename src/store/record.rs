@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use rusqlite::{CachedStatement, Row, ToSql};
+use rusqlite::Row;
 
-use super::attributes::{Attribute, Attributes};
-use super::columns::{Column, Hashed, Kind, LEVEL, Sql, columns};
-use super::{StoreError, links};
+use super::StoreError;
+use super::columns::{Attribute, Attributes, Column, Hashed, Kind, LEVEL, columns};
 use crate::fingerprint::State;
 use crate::grams;
 use crate::identity::{ContentHash, NodeId};
@@ -83,7 +82,7 @@ pub(crate) struct Place {
     pub(crate) position: i64,
 }
 
-/// A node as its row has it.
+/// Holds a row of `node`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NodeRecord {
     pub(crate) key: NodeKey,
@@ -100,7 +99,7 @@ pub(crate) struct NodeRecord {
     pub(crate) attributes: Attributes,
 }
 
-/// What a node is and says, apart from its identity and its place.
+/// Holds the type, texts and optional values of a node, apart from its identity and place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NodeData<'a> {
     pub(crate) node_type: NodeType,
@@ -109,19 +108,6 @@ pub(crate) struct NodeData<'a> {
     pub(crate) content: &'a str,
     pub(crate) token_count: u32,
     pub(crate) attributes: Attributes,
-}
-
-/// A row of `node` to be written.
-#[derive(Clone, Copy)]
-pub(super) struct NodeRow<'a> {
-    pub(super) key: NodeKey,
-    pub(super) id: &'a str,
-    pub(super) place: Place,
-    pub(super) data: &'a NodeData<'a>,
-    /// Of the content, as text.
-    pub(super) hash: &'a str,
-    pub(super) source_hash: Option<&'a str>,
-    pub(super) trail: &'a str,
 }
 
 /// What a file says and the memory does not contain, because an agent forgot it.
@@ -144,7 +130,7 @@ impl NodeRecord {
         self.source_hash.is_some_and(|it| it != self.content_hash)
     }
 
-    /// The node apart from its identity and its place.
+    /// Returns the node apart from its identity and place.
     pub(crate) fn data(&self) -> NodeData<'_> {
         NodeData {
             node_type: self.node_type,
@@ -200,7 +186,7 @@ impl NodeRecord {
 }
 
 impl<'a> NodeData<'a> {
-    /// A node as its file says it.
+    /// Returns a parsed node as data.
     pub(crate) fn of(node: &'a Node) -> NodeData<'a> {
         NodeData {
             node_type: node.node_type,
@@ -212,7 +198,7 @@ impl<'a> NodeData<'a> {
         }
     }
 
-    /// Pairs of characters of scripts without spaces, for the full-text index.
+    /// Returns the pairs of characters of scripts without spaces, for the full-text index.
     pub(super) fn grams(&self) -> Option<String> {
         if !grams::may_have_run(self.label) && !grams::may_have_run(self.content) {
             return None;
@@ -220,7 +206,7 @@ impl<'a> NodeData<'a> {
         grams::bigrams(&format!("{}\n{}", self.label, self.content))
     }
 
-    /// What the fingerprint covers of it.
+    /// Returns the part that the fingerprint covers.
     pub(super) fn state<'s>(&'s self, id: &'s str, hash: &'s str) -> State<'s> {
         let mut state = State::new(Cow::Borrowed(id));
         let mut attributes = self.attributes.values();
@@ -238,46 +224,6 @@ impl<'a> NodeData<'a> {
             push(&mut state, column, value);
         }
         state
-    }
-}
-
-impl NodeRow<'_> {
-    /// Adds the row, unless its id is taken.
-    pub(super) const INSERT: &'static Sql = {
-        static INSERT: Sql = Sql::new(
-            "
-            INSERT INTO node ({columns})
-            VALUES ({values})
-            ON CONFLICT (id) DO NOTHING",
-        );
-        &INSERT
-    };
-
-    /// Runs [`NodeRow::INSERT`]; whether the id was free.
-    pub(super) fn insert(&self, insert: &mut CachedStatement<'_>) -> rusqlite::Result<bool> {
-        let NodeRow { key, id, place, data, hash, source_hash, trail } = self;
-        let (file, parent) = (place.file.map(|it| it.0), place.parent.map(|it| it.0));
-        let (node_type, format) = (data.node_type.as_str(), data.format.as_str());
-        let (grams, name) = (data.grams(), links::name(data.label));
-        let own: [&dyn ToSql; 15] = [
-            &key.0,
-            id,
-            &file,
-            &parent,
-            &place.position,
-            &node_type,
-            &format,
-            &data.label,
-            hash,
-            &data.token_count,
-            source_hash,
-            trail,
-            &data.content,
-            &grams,
-            &name,
-        ];
-        let row: Vec<&dyn ToSql> = own.into_iter().chain(data.attributes.params()).collect();
-        Ok(0 < insert.execute(&row[..])?)
     }
 }
 

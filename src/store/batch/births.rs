@@ -13,7 +13,7 @@ use super::{Batch, Family};
 use crate::fingerprint;
 use crate::heat::Heat;
 use crate::identity::{ContentHash, NodeId};
-use crate::store::record::NodeRow;
+use crate::store::insert::{INSERT, NodeRow};
 use crate::store::{Doing, NodeData, NodeKey, Place, StoreError};
 
 /// Texts of which it is remembered what ids they had and have.
@@ -64,7 +64,7 @@ impl<'t> Pen<'t> {
     fn new(tx: &'t Transaction<'_>) -> Result<Pen<'t>, StoreError> {
         const SPAN: &str = "INSERT INTO span (node, start_byte, end_byte) VALUES (?1, ?2, ?3)";
         let prepare = |sql| tx.prepare_cached(sql).doing("prepare to add nodes");
-        Ok(Pen { node: prepare(NodeRow::INSERT.text())?, span: prepare(SPAN)? })
+        Ok(Pen { node: prepare(INSERT.text())?, span: prepare(SPAN)? })
     }
 }
 

@@ -12,9 +12,9 @@ use crate::heat;
 use crate::identity::{ContentHash, NodeId};
 use crate::ranks;
 use crate::store::columns::{LANG, LEVEL};
+use crate::store::insert::{INSERT, NodeRow};
 use crate::store::moving::Progress;
 use crate::store::moving::clean::Cleaner;
-use crate::store::record::NodeRow;
 use crate::store::{Attribute, Attributes, Doing, NodeData, NodeKey, Place, StoreError};
 use crate::tree::{Format, NodeType};
 use crate::{text, tokens, trail};
@@ -203,7 +203,7 @@ impl Taking<'_, '_, '_> {
             trail: &trail,
         };
         self.to
-            .prepare_cached(NodeRow::INSERT.text())
+            .prepare_cached(INSERT.text())
             .and_then(|mut it| new.insert(&mut it))
             .doing("take over a node")?;
         self.heat(row, key)?;

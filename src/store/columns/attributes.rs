@@ -1,14 +1,14 @@
-//! Optional values of a node: level, language, key path, and whatever the table of columns adds.
+//! Holds the optional values of a node: level, language, key path, and those that `columns` adds.
 
 use std::borrow::Cow;
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Row, ToSql};
 
-use super::columns::{self, KEY_PATH, Kind, LANG, LEVEL};
+use super::{Column, KEY_PATH, Kind, LANG, LEVEL};
 use crate::tree::Node;
 
-/// A value of a column.
+/// Holds one optional value of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Attribute {
     Integer(i64),
@@ -16,7 +16,7 @@ pub(crate) enum Attribute {
 }
 
 impl Attribute {
-    /// The value as the fingerprint hashes it.
+    /// Returns the value as the fingerprint hashes it.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         match self {
             Attribute::Integer(it) => Cow::Owned(it.to_string()),
@@ -44,52 +44,51 @@ impl FromSql for Attribute {
     }
 }
 
-/// The optional values of a node, one for each such column of the table, in its order. Empty where
-/// there is none at all.
+/// Holds the optional values of a node by column. The list is empty where the node has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Attributes(Vec<Option<Attribute>>);
 
 impl Attributes {
-    /// The values that a parsed file gives its node.
+    /// Returns the values that a parsed file gives its node.
     pub(crate) fn of_source(node: &Node) -> Attributes {
-        Attributes::collect(columns::attributes().map(|it| match it.kind {
+        Attributes::collect(super::attributes().map(|it| match it.kind {
             Kind::Optional(Some(of)) => of(node),
             _ => None,
         }))
     }
 
-    /// These, with `old` values where no file has any.
+    /// Returns these values, with those of `old` in columns that no file knows.
     pub(crate) fn over(self, old: &Attributes) -> Attributes {
-        if old.0.is_empty() || columns::attributes().all(is_of_source) {
+        if old.0.is_empty() || super::attributes().all(is_of_source) {
             return self;
         }
-        Attributes::collect(columns::attributes().enumerate().map(|(at, column)| {
+        Attributes::collect(super::attributes().enumerate().map(|(at, column)| {
             let of = if is_of_source(column) { &self } else { old };
             of.0.get(at).cloned().flatten()
         }))
     }
 
-    /// These, with another value of that name.
+    /// Returns these values with one of them replaced.
     pub(crate) fn with(&self, name: &str, value: Option<Attribute>) -> Attributes {
         let old = self.0.iter().cloned().chain(std::iter::repeat(None));
-        let is_it = |it: &columns::Column| it.name == name;
-        debug_assert!(columns::attributes().any(is_it), "there is no `{name}`");
+        let is_it = |it: &Column| it.name == name;
+        debug_assert!(super::attributes().any(is_it), "there is no `{name}`");
         Attributes::collect(
-            columns::attributes()
+            super::attributes()
                 .zip(old)
                 .map(|(it, old)| if is_it(it) { value.clone() } else { old }),
         )
     }
 
-    /// The value of that name.
+    /// Returns the value of that name.
     pub(crate) fn get(&self, name: &str) -> Option<&Attribute> {
         if self.0.is_empty() {
             return None;
         }
-        columns::attributes().zip(&self.0).find(|(it, _)| it.name == name)?.1.as_ref()
+        super::attributes().zip(&self.0).find(|(it, _)| it.name == name)?.1.as_ref()
     }
 
-    /// Heading level, 1 to 6.
+    /// Returns the level of a heading, 1 to 6.
     pub(crate) fn level(&self) -> Option<u8> {
         match self.get(LEVEL)? {
             Attribute::Integer(it) => u8::try_from(*it).ok(),
@@ -97,12 +96,12 @@ impl Attributes {
         }
     }
 
-    /// Language of code.
+    /// Returns the language of code.
     pub(crate) fn lang(&self) -> Option<&str> {
         self.text(LANG)
     }
 
-    /// Place in structured data: `a.b[3].c`.
+    /// Returns the place in structured data: `a.b[3].c`.
     pub(crate) fn key_path(&self) -> Option<&str> {
         self.text(KEY_PATH)
     }
@@ -114,17 +113,17 @@ impl Attributes {
         }
     }
 
-    /// The names of values that differ.
+    /// Returns the names of values that differ.
     pub(crate) fn differing(&self, other: &Attributes) -> Vec<&'static str> {
         let value = |of: &Attributes, at: usize| of.0.get(at).cloned().flatten();
         let is_other = |at: &usize| value(self, *at) != value(other, *at);
-        let named = columns::attributes().enumerate();
+        let named = super::attributes().enumerate();
         named.filter(|(at, _)| is_other(at)).map(|(_, it)| it.name).collect()
     }
 
     /// Reads `{attributes}`, which begin at a column.
-    pub(super) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Attributes> {
-        let n = columns::attributes().count();
+    pub(in crate::store) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Attributes> {
+        let n = super::attributes().count();
         let mut values = Vec::new();
         for nth in 0..n {
             if let Some(value) = row.get(at + nth)? {
@@ -135,21 +134,21 @@ impl Attributes {
         Ok(Attributes(values))
     }
 
-    /// A parameter for each of `{attributes}`.
-    pub(super) fn params(&self) -> impl Iterator<Item = &dyn ToSql> {
-        let none = columns::attributes().count() - self.0.len();
+    /// Returns a parameter for each of `{attributes}`.
+    pub(in crate::store) fn params(&self) -> impl Iterator<Item = &dyn ToSql> {
+        let none = super::attributes().count() - self.0.len();
         let given = self.0.iter().map(|it| it as &dyn ToSql);
         given.chain(std::iter::repeat_n(&NOTHING as &dyn ToSql, none))
     }
 
-    /// Each value, in the order of the columns.
-    pub(super) fn values(&self) -> impl Iterator<Item = Option<&Attribute>> {
-        let none = columns::attributes().count() - self.0.len();
+    /// Returns each value, in the order of the columns.
+    pub(in crate::store) fn values(&self) -> impl Iterator<Item = Option<&Attribute>> {
+        let none = super::attributes().count() - self.0.len();
         self.0.iter().map(Option::as_ref).chain(std::iter::repeat_n(None, none))
     }
 
-    /// Each text, to be replaced.
-    pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+    /// Returns each text, to be replaced.
+    pub(in crate::store) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         self.0.iter_mut().filter_map(|it| match it {
             Some(Attribute::Text(it)) => Some(it),
             _ => None,
@@ -178,6 +177,6 @@ impl Attributes {
 
 const NOTHING: Option<i64> = None;
 
-fn is_of_source(column: &columns::Column) -> bool {
+fn is_of_source(column: &Column) -> bool {
     matches!(column.kind, Kind::Optional(Some(_)))
 }
