@@ -7,31 +7,40 @@
 //!    the
 //!    file's path), or nothing; 3. the id of the sibling before it, if any; 4. the node type;
 //! 5. the level; 6. the language; 7. the key path; 8. the format; 9. the label; 10. the content
-//!    hash.
+//!    hash; then, of each value that only some nodes have, its column's name and the value.
 //!
 //! So the fingerprint covers order, but not the rank's value; what a file is called, but not where
 //! its root lies; what a node says, but not what a file once said, nor how warm it is. Being a sum,
 //! it is kept up to date by taking the old terms away and adding the new ones.
 
+use std::borrow::Cow;
+
 use xxhash_rust::xxh64::Xxh64;
 
-/// What a node contributes, apart from its surroundings: read from its row, or borrowed.
+/// Holds a node's own part of its term, apart from its surroundings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct State<Text = String> {
-    pub(crate) id: Text,
-    pub(crate) node_type: Text,
-    pub(crate) level: Option<u8>,
-    pub(crate) lang: Option<Text>,
-    pub(crate) key_path: Option<Text>,
-    pub(crate) format: Text,
-    pub(crate) label: Text,
-    pub(crate) content_hash: Text,
+pub(crate) struct State<'a> {
+    pub(crate) id: Cow<'a, str>,
+    /// Fields 4 to 10.
+    pub(crate) fields: Vec<Option<Cow<'a, str>>>,
+    /// Values that only some nodes have, by column.
+    pub(crate) given: Vec<(&'static str, Cow<'a, str>)>,
+}
+
+/// Fields that every state has besides its id.
+const FIELDS: usize = 7;
+
+impl<'a> State<'a> {
+    /// Returns a state without fields yet.
+    pub(crate) fn new(id: Cow<'a, str>) -> State<'a> {
+        State { id, fields: Vec::with_capacity(FIELDS), given: Vec::new() }
+    }
 }
 
 /// The sum of the terms of `children`, which are all the children of `parent`, in order.
 pub(crate) fn of_children<'a>(
     parent: Option<&str>,
-    children: impl IntoIterator<Item = &'a State>,
+    children: impl IntoIterator<Item = &'a State<'static>>,
 ) -> u64 {
     let mut sum: u64 = 0;
     let mut before: Option<&str> = None;
@@ -43,29 +52,22 @@ pub(crate) fn of_children<'a>(
 }
 
 /// The term of one node.
-pub(crate) fn term<Text: AsRef<str>>(
-    parent: Option<&str>,
-    before: Option<&str>,
-    node: &State<Text>,
-) -> u64 {
-    let level = node.level.map(|it| it.to_string());
-    let fields = [
-        Some(node.id.as_ref()),
-        parent,
-        before,
-        Some(node.node_type.as_ref()),
-        level.as_deref(),
-        node.lang.as_ref().map(Text::as_ref),
-        node.key_path.as_ref().map(Text::as_ref),
-        Some(node.format.as_ref()),
-        Some(node.label.as_ref()),
-        Some(node.content_hash.as_ref()),
-    ];
+pub(crate) fn term(parent: Option<&str>, before: Option<&str>, node: &State<'_>) -> u64 {
     let mut hash = Xxh64::new(0);
-    for field in fields {
+    let mut add = |field: Option<&str>| {
         let length = field.map_or(u64::MAX, |it| it.len() as u64);
         hash.update(&length.to_le_bytes());
         hash.update(field.unwrap_or_default().as_bytes());
+    };
+    add(Some(&node.id));
+    add(parent);
+    add(before);
+    for field in &node.fields {
+        add(field.as_deref());
+    }
+    for (name, value) in &node.given {
+        add(Some(name));
+        add(Some(value));
     }
     hash.digest()
 }

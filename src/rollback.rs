@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::clock::Millis;
 use crate::identity::NodeId;
 use crate::query::{self, QueryError};
-use crate::store::{Batch, NodeKey, Place, RootId, Side, StoreError, Stored, Writer};
-use crate::tree::{Format, Node, NodeType};
+use crate::store::{Batch, NodeData, NodeKey, NodeRecord, Place, RootId, Side, StoreError, Writer};
+use crate::tree::{Format, NodeType};
 
 /// What becomes of the snapshots after the one that is rolled back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,7 +198,7 @@ fn set_right(batch: &mut Batch<'_>, change: &Change) -> Result<bool, StoreError>
     let place = place_of(batch, old)?;
     let Some(now) = batch.find(change.id)? else {
         let text = text_of(batch, change)?;
-        batch.revive(change.id, &node_of(change, text)?, place)?;
+        batch.revive(change.id, &data_of(change, &text)?, place)?;
         return Ok(true);
     };
     let is_moved = now.place.parent != place.parent
@@ -212,16 +212,14 @@ fn set_right(batch: &mut Batch<'_>, change: &Change) -> Result<bool, StoreError>
     let is_reworded = now.content_hash.to_string() != old.hash
         || now.label != old.label
         || now.format.as_str() != old.format
-        || now.level != old.level
-        || now.lang != old.lang
-        || now.key_path != old.key_path;
+        || now.attributes != old.attributes;
     if is_reworded {
         let text = match now.content_hash.to_string() == old.hash {
             true => now.content.clone(),
             false => text_of(batch, change)?,
         };
         let now = batch.find(change.id)?.unwrap_or(now);
-        batch.say(&now, &node_of(change, text)?)?;
+        batch.say(&now, &data_of(change, &text)?)?;
     }
     Ok(is_moved || is_reworded)
 }
@@ -247,29 +245,25 @@ fn text_of(batch: &Batch<'_>, change: &Change) -> Result<String, StoreError> {
     })
 }
 
-fn node_of(change: &Change, content: String) -> Result<Node, StoreError> {
+fn data_of<'a>(change: &'a Change, content: &'a str) -> Result<NodeData<'a>, StoreError> {
     let Change { name, old, .. } = change;
     let parsed = (NodeType::parse(&old.node_type), Format::parse(&old.format));
     let (Some(node_type), Some(format)) = parsed else { return Err(strange(name)) };
-    Ok(Node {
-        parent: None,
+    Ok(NodeData {
         node_type,
-        level: old.level,
-        lang: old.lang.clone(),
-        key_path: old.key_path.clone(),
-        span: 0..0,
-        label: old.label.clone(),
-        content,
         format,
+        label: &old.label,
+        content,
         token_count: old.tokens,
+        attributes: old.attributes.clone(),
     })
 }
 
 /// Forgets nodes that were not there, children before their parents.
-fn forget(batch: &mut Batch<'_>, nodes: Vec<Stored>) -> Result<(), StoreError> {
+fn forget(batch: &mut Batch<'_>, nodes: Vec<NodeRecord>) -> Result<(), StoreError> {
     let above: HashMap<NodeKey, Option<NodeKey>> =
         nodes.iter().map(|it| (it.key, it.place.parent)).collect();
-    let mut nodes: Vec<(usize, Stored)> =
+    let mut nodes: Vec<(usize, NodeRecord)> =
         nodes.into_iter().map(|it| (depth(&above, it.key), it)).collect();
     nodes.sort_by_key(|(depth, it)| (std::cmp::Reverse(*depth), it.key));
     nodes.iter().try_for_each(|(_, node)| batch.forget(node))

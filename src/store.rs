@@ -9,12 +9,14 @@
 mod ahead;
 mod batch;
 mod checkpoint;
+mod columns;
 mod companions;
 pub(crate) mod doctor;
 mod files;
 mod gc;
 mod heat_rows;
 mod history;
+mod insert;
 mod lease;
 mod links;
 pub(crate) mod moving;
@@ -41,11 +43,14 @@ use rusqlite::types::FromSql;
 
 pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
 pub(crate) use checkpoint::Log;
+pub(crate) use columns::{Attribute, Attributes, LANG};
 pub(crate) use gc::{Collected, Keep, Mode};
 pub(crate) use history::{Change, Moment, Side, Snapshots};
 pub(crate) use lease::{Claim, Leases};
 pub(crate) use readers::Readers;
-pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
+pub(crate) use record::{
+    FileId, FileRow, Look, NodeData, NodeKey, NodeRecord, Place, Root, RootId, Tombstone,
+};
 pub(crate) use warmer::{ColdNode, Offer, Warmer, Warmth};
 pub(crate) use writer::{Commit, Writer};
 

@@ -12,7 +12,9 @@ use crate::clock::Millis;
 use crate::identity::{self, ContentHash, Former, Known, Loose, NodeId};
 use crate::parse::Parsed;
 use crate::ranks::Rank;
-use crate::store::{Batch, FileId, FileRow, Look, NewNode, NodeKey, Place, RootId, Stored};
+use crate::store::{
+    Batch, FileId, FileRow, Look, NewNode, NodeData, NodeKey, NodeRecord, Place, RootId,
+};
 use crate::trail;
 use crate::tree::NodeType;
 
@@ -115,7 +117,7 @@ struct Run<'a> {
     /// The root's files, by path.
     rows: BTreeMap<String, FileRow>,
     /// Old nodes without a successor so far, in document order a file.
-    pool: Vec<Stored>,
+    pool: Vec<NodeRecord>,
     warnings: Vec<FileWarning>,
     purged: Vec<Purged>,
     now: Millis,
@@ -127,11 +129,11 @@ pub(super) struct Work {
     path: String,
     pub(super) words: Words,
     /// What the file said before.
-    old: Vec<Stored>,
+    old: Vec<NodeRecord>,
     /// What an agent added to it.
-    pub(super) born: Vec<Stored>,
+    pub(super) born: Vec<NodeRecord>,
     /// For each new node, the old node that it is.
-    pub(super) matched: Vec<Option<Stored>>,
+    pub(super) matched: Vec<Option<NodeRecord>>,
 }
 
 impl Run<'_> {
@@ -260,14 +262,14 @@ impl Run<'_> {
         let idx_of: HashMap<NodeKey, usize> =
             work.old.iter().enumerate().map(|(idx, it)| (it.key, idx)).collect();
         let sayings = voices::sayings(batch, &work.old)?;
-        let parent = |it: &Stored| it.place.parent.and_then(|key| idx_of.get(&key).copied());
+        let parent = |it: &NodeRecord| it.place.parent.and_then(|key| idx_of.get(&key).copied());
         let old: Vec<Known<'_>> =
             sayings.iter().zip(&work.old).map(|(it, node)| it.known(parent(node))).collect();
         let new = voices::known_words(&work.words);
         let matched = identity::align(&old, &new, &former);
         drop((old, new));
         drop(sayings);
-        let mut old: Vec<Option<Stored>> = work.old.drain(..).map(Some).collect();
+        let mut old: Vec<Option<NodeRecord>> = work.old.drain(..).map(Some).collect();
         work.matched = matched
             .into_iter()
             .map(|idx| idx.and_then(|idx| old.get_mut(idx).and_then(Option::take)))
@@ -304,7 +306,7 @@ impl Run<'_> {
                 }
             }
         }
-        let mut pool: Vec<Option<Stored>> = self.pool.drain(..).map(Some).collect();
+        let mut pool: Vec<Option<NodeRecord>> = self.pool.drain(..).map(Some).collect();
         for (old_idx, new_idx) in identity::moves(&old, &new) {
             let (work_idx, idx) = places[new_idx];
             works[work_idx].matched[idx] = pool[old_idx].take();
@@ -322,13 +324,13 @@ impl Run<'_> {
 }
 
 /// What a file says, and what an agent added to it.
-fn by_voice(nodes: Vec<Stored>) -> (Vec<Stored>, Vec<Stored>) {
+fn by_voice(nodes: Vec<NodeRecord>) -> (Vec<NodeRecord>, Vec<NodeRecord>) {
     nodes.into_iter().partition(|it| it.source_hash.is_some())
 }
 
 /// What is too short to be told on its own moves with its kin: a parent with a child that moved,
 /// and children with their parent, where type and text agree.
-fn take_kin(work: &mut Work, pool: &mut [Option<Stored>]) {
+fn take_kin(work: &mut Work, pool: &mut [Option<NodeRecord>]) {
     let Words { tree, hashes } = &work.words;
     let idx_of: HashMap<NodeKey, usize> =
         pool.iter().enumerate().filter_map(|(idx, it)| Some((it.as_ref()?.key, idx))).collect();
@@ -410,7 +412,9 @@ fn apply(batch: &mut Batch<'_>, mut work: Work, seed: Option<f64>) -> Result<(),
             parent: node.parent.map(|parent| keys[parent]),
             position: ranks[idx].position,
         };
-        let new = NewNode { node, hash: hashes[idx], trail: &trails[idx], place, path: &path };
+        let (data, span) = (NodeData::of(node), node.span.clone());
+        let (hash, trail) = (hashes[idx], &trails[idx]);
+        let new = NewNode { data, span, hash, trail, place, path: &path };
         match &matched[idx] {
             Some(old) => {
                 batch.add(&waiting)?;
@@ -471,7 +475,7 @@ fn ranks_of(batch: &mut Batch<'_>, work: &Work, born: &Born) -> Result<Vec<Rank>
     Ok(ranks.into_iter().flatten().collect())
 }
 
-pub(super) fn said_by_file(node: &Stored) -> ContentHash {
+pub(super) fn said_by_file(node: &NodeRecord) -> ContentHash {
     node.source_hash.unwrap_or(node.content_hash)
 }
 

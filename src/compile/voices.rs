@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use super::ingest::{Work, said_by_file};
 use crate::identity::{self, ContentHash, Former, Known, NodeId};
 use crate::ranks::{self, Rank, RankChange};
-use crate::store::{Batch, FileId, NodeKey, Place, StoreError, Stored, Tombstone};
+use crate::store::{Batch, FileId, NodeKey, NodeRecord, Place, StoreError, Tombstone};
 use crate::text;
 use crate::tree::{NodeType, Tree};
 
@@ -24,7 +24,7 @@ struct Said {
 
 /// A node as its file says it, for alignment.
 pub(super) struct Saying<'a> {
-    node: &'a Stored,
+    node: &'a NodeRecord,
     /// Where an agent said something else.
     file: Option<Said>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Saying<'a> {
 /// What the file said of its nodes. An agent's words would tell nothing about the file's next ones.
 pub(super) fn sayings<'a>(
     batch: &Batch<'_>,
-    nodes: &'a [Stored],
+    nodes: &'a [NodeRecord],
 ) -> Result<Vec<Saying<'a>>, StoreError> {
     let mut sayings = Vec::with_capacity(nodes.len());
     for node in nodes {
@@ -53,7 +53,7 @@ impl Saying<'_> {
         Known {
             parent,
             node_type: node.node_type,
-            level: node.level,
+            level: node.attributes.level(),
             label: file.as_ref().map_or(&node.label, |it| &it.label),
             content: file.as_ref().map_or(&node.content, |it| &it.content),
             hash: said_by_file(node),
@@ -84,7 +84,7 @@ pub(super) fn known_words(words: &Words) -> Vec<Known<'_>> {
 pub(super) fn without_forgotten(
     batch: &Batch<'_>,
     file: FileId,
-    old: &[Stored],
+    old: &[NodeRecord],
     words: Words,
 ) -> Result<Words, StoreError> {
     let tombstones = batch.tombstones(file)?;
@@ -151,7 +151,7 @@ struct Before {
 impl Before {
     fn new(
         batch: &Batch<'_>,
-        old: &[Stored],
+        old: &[NodeRecord],
         tombstones: &[Tombstone],
     ) -> Result<Before, StoreError> {
         let mut ids: Vec<NodeId> = old.iter().map(|it| it.id).collect();
@@ -245,7 +245,7 @@ pub(super) fn claim(batch: &Batch<'_>, work: &mut Work) -> Result<(), StoreError
     if work.born.is_empty() || work.matched.iter().all(Option::is_some) {
         return Ok(());
     }
-    let mut born: Vec<Option<Stored>> = work.born.drain(..).map(Some).collect();
+    let mut born: Vec<Option<NodeRecord>> = work.born.drain(..).map(Some).collect();
     let mut places: HashMap<(NodeType, ContentHash), VecDeque<usize>> = HashMap::new();
     for (at, it) in born.iter().enumerate().filter_map(|(at, it)| Some((at, it.as_ref()?))) {
         if let Some(said) = batch.last_said(it.id)? {
@@ -275,19 +275,19 @@ pub(super) fn claim(batch: &Batch<'_>, work: &mut Work) -> Result<(), StoreError
 }
 
 /// Nodes that an agent added right below a file's nodes or at its top, by parent, in order.
-pub(super) struct Born(HashMap<Option<NodeKey>, Vec<Stored>>);
+pub(super) struct Born(HashMap<Option<NodeKey>, Vec<NodeRecord>>);
 
 impl Born {
     /// Those of a file, and those that come along with nodes from other files.
     pub(super) fn of(batch: &Batch<'_>, work: &mut Work) -> Result<Born, StoreError> {
-        let mut families: HashMap<Option<NodeKey>, Vec<Stored>> = HashMap::new();
+        let mut families: HashMap<Option<NodeKey>, Vec<NodeRecord>> = HashMap::new();
         for node in work.born.drain(..) {
             families.entry(node.place.parent).or_default().push(node);
         }
-        let from_elsewhere = |it: &&Stored| it.place.file != Some(work.file);
+        let from_elsewhere = |it: &&NodeRecord| it.place.file != Some(work.file);
         for parent in work.matched.iter().flatten().filter(from_elsewhere) {
             let children = batch.children_of(parent.key)?;
-            let born: Vec<Stored> =
+            let born: Vec<NodeRecord> =
                 children.into_iter().filter(|it| it.source_hash.is_none()).collect();
             if !born.is_empty() {
                 families.insert(Some(parent.key), born);
@@ -308,11 +308,11 @@ impl Born {
         let mut known: Vec<(i64, usize)> =
             (0..).zip(existing).filter_map(|(slot, it)| Some(((*it)?, slot))).collect();
         known.sort_unstable();
-        let slot_of = |it: &Stored| {
+        let slot_of = |it: &NodeRecord| {
             let follower = known.partition_point(|(position, _)| *position <= it.place.position);
             known.get(follower).map_or(existing.len(), |(_, slot)| *slot)
         };
-        let mut in_order: Vec<&Stored> = born.iter().collect();
+        let mut in_order: Vec<&NodeRecord> = born.iter().collect();
         in_order.sort_by_key(|it| it.place.position);
         let mut slot = 0;
         let queue = in_order.into_iter().map(|it| {
@@ -356,7 +356,7 @@ impl Born {
 
 /// Removes nodes, children before parents. What an agent added below one moves to its nearest
 /// ancestor that stays, or to the top of its file.
-pub(super) fn remove(batch: &mut Batch<'_>, nodes: Vec<Stored>) -> Result<(), StoreError> {
+pub(super) fn remove(batch: &mut Batch<'_>, nodes: Vec<NodeRecord>) -> Result<(), StoreError> {
     let above: HashMap<NodeKey, Option<NodeKey>> =
         nodes.iter().map(|it| (it.key, it.place.parent)).collect();
     for node in nodes.iter().rev() {

@@ -1,33 +1,39 @@
 use super::*;
 
-fn node(id: &str) -> State {
-    State {
-        id: id.to_owned(),
-        node_type: "text".to_owned(),
-        level: None,
-        lang: None,
-        key_path: None,
-        format: "plain".to_owned(),
-        label: "l".to_owned(),
-        content_hash: "h".to_owned(),
-    }
+/// A state of these fields from the language on.
+fn node(
+    id: &'static str,
+    lang: Option<&'static str>,
+    key_path: Option<&'static str>,
+) -> State<'static> {
+    let fields = [Some("text"), None, lang, key_path, Some("plain"), Some("l"), Some("h")];
+    let fields = fields.into_iter().map(|it| it.map(Cow::Borrowed)).collect();
+    State { id: id.into(), fields, given: Vec::new() }
 }
 
 #[test]
 fn order_counts() {
-    let (a, b) = (node("a"), node("b"));
+    let (a, b) = (node("a", None, None), node("b", None, None));
     assert_ne!(of_children(None, [&a, &b]), of_children(None, [&b, &a]));
 }
 
 #[test]
 fn the_parent_counts() {
-    let a = node("a");
+    let a = node("a", None, None);
     assert_ne!(of_children(None, [&a]), of_children(Some("1:x.md"), [&a]));
 }
 
 #[test]
 fn a_field_cannot_pose_as_its_neighbour() {
-    let with_lang = State { lang: Some("x".to_owned()), ..node("a") };
-    let with_key_path = State { key_path: Some("x".to_owned()), ..node("a") };
+    let with_lang = node("a", Some("x"), None);
+    let with_key_path = node("a", None, Some("x"));
     assert_ne!(of_children(None, [&with_lang]), of_children(None, [&with_key_path]));
+    let given = |name| State { given: vec![(name, "x".into())], ..node("a", None, None) };
+    assert_ne!(of_children(None, [&given("one")]), of_children(None, [&given("two")]));
+}
+
+#[test]
+fn a_term_is_what_it_was() {
+    let a = node("a", Some("rust"), None);
+    assert_eq!(format!("{:016x}", term(Some("1:x.md"), Some("b"), &a)), "8436c63e3b6c0a2b");
 }

@@ -12,7 +12,9 @@ use crate::parse::Syntax;
 use crate::query;
 use crate::ranks::{self, RankChange};
 use crate::render::{one_line, written};
-use crate::store::{Batch, Commit, NodeKey, Place, StoreError, Stored};
+use crate::store::{
+    Attribute, Batch, Commit, LANG, NodeData, NodeKey, NodeRecord, Place, StoreError,
+};
 use crate::text::{self, LABEL_CHARS_MAX};
 use crate::tokens;
 use crate::tree::{Format, Node, NodeType, Tree};
@@ -91,15 +93,15 @@ impl Memory {
             Ok(written)
         })?;
         let first = &written[0];
-        let tokens: u64 = written.iter().map(|it| u64::from(it.node.token_count)).sum();
+        let tokens: u64 = written.iter().map(|it| u64::from(it.token_count)).sum();
         let mut text = format!("wrote node {} ({tokens} tokens)", first.id);
         let mut nodes = Vec::new();
         for it in written.iter().take(NAMED_MAX) {
             if 1 < written.len() {
-                text += &written::line(it.depth, it.node.node_type, &it.node.label, it.id);
+                text += &written::line(it.depth, it.node_type, &it.label, it.id);
             }
-            let label = one_line(&it.node.label);
-            let node_type = it.node.node_type.as_str();
+            let label = one_line(&it.label);
+            let node_type = it.node_type.as_str();
             nodes.push(json!({"id": it.id.to_string(), "type": node_type, "label": label}));
         }
         if let Some(n @ 1..) = written.len().checked_sub(NAMED_MAX) {
@@ -133,8 +135,8 @@ impl Memory {
             // A text that stays is no summary, and its label tells what it says.
             if old.content != content {
                 let token_count = after;
-                let format = Format::Plain;
-                let said = Node { label, content, format, token_count, ..old.to_node() };
+                let (format, label, content) = (Format::Plain, &label, &content);
+                let said = NodeData { label, content, format, token_count, ..old.data() };
                 batch.say(&old, &said)?;
             }
             batch.set_temperature(old.key, temperature)?;
@@ -272,8 +274,17 @@ struct Payload {
 /// A node that was written, or was there already.
 struct Written {
     id: NodeId,
-    node: Node,
+    node_type: NodeType,
+    label: String,
+    token_count: u32,
     depth: usize,
+}
+
+impl Written {
+    fn of(id: NodeId, data: &NodeData<'_>, depth: usize) -> Written {
+        let &NodeData { node_type, label, token_count, .. } = data;
+        Written { id, node_type, label: label.to_owned(), token_count, depth }
+    }
 }
 
 fn answer(text: String, mut structured: Value, commit: Commit) -> Answer {
@@ -295,11 +306,11 @@ fn checked(temperature: Option<f64>) -> Result<Option<f64>, Error> {
 }
 
 /// The node of that id, which somebody may have forgotten a moment ago.
-fn expect(batch: &Batch<'_>, id: NodeId) -> Result<Stored, Error> {
+fn expect(batch: &Batch<'_>, id: NodeId) -> Result<NodeRecord, Error> {
     batch.find(id)?.ok_or_else(|| Error::NotFound(format!("no node `{id}` any more")))
 }
 
-fn refuse(id: NodeId, children: &[Stored]) -> Error {
+fn refuse(id: NodeId, children: &[NodeRecord]) -> Error {
     let n = children.len();
     let noun = if n == 1 { "child" } else { "children" };
     Error::BadArgument(format!(
@@ -308,7 +319,7 @@ fn refuse(id: NodeId, children: &[Stored]) -> Error {
     ))
 }
 
-fn replaces(node: &Stored, mode: WriteMode) -> bool {
+fn replaces(node: &NodeRecord, mode: WriteMode) -> bool {
     match mode {
         WriteMode::Append => false,
         WriteMode::Replace => true,
@@ -318,41 +329,45 @@ fn replaces(node: &Stored, mode: WriteMode) -> bool {
 
 /// Lets a node say the payload: as what it is where the payload is one of its kind, else as it was
 /// authored.
-fn replace(batch: &mut Batch<'_>, old: &Stored, payload: &Payload) -> Result<Vec<Written>, Error> {
+fn replace(
+    batch: &mut Batch<'_>,
+    old: &NodeRecord,
+    payload: &Payload,
+) -> Result<Vec<Written>, Error> {
     let first = &payload.tree.nodes[0];
     let is_one = payload.tree.nodes.len() == 1;
     let said = match is_one && first.node_type == old.node_type {
-        true => Node {
-            lang: first.lang.clone(),
-            label: first.label.clone(),
-            content: first.content.clone(),
+        true => NodeData {
+            label: &first.label,
+            content: &first.content,
             format: first.format,
             token_count: first.token_count,
-            ..old.to_node()
+            attributes: old.attributes.with(LANG, first.lang.clone().map(Attribute::Text)),
+            ..old.data()
         },
         false if old.node_type == NodeType::Heading && payload.text.contains('\n') => {
             let why = "a heading is one line; write below it with mode `append`";
             return Err(Error::BadArgument(why.to_owned()));
         }
-        false => Node {
-            level: old.level,
-            lang: old.lang.clone(),
-            key_path: old.key_path.clone(),
-            node_type: old.node_type,
-            ..plain(&payload.text, first.label.clone(), payload.token_count)
+        false => NodeData {
+            label: &first.label,
+            content: &payload.text,
+            format: Format::Plain,
+            token_count: payload.token_count,
+            ..old.data()
         },
     };
     // A text that stays keeps its label, which its file may have given it.
-    if said.content != old.content || said.lang != old.lang {
+    if said.content != old.content || said.attributes != old.attributes {
         batch.say(old, &said)?;
     }
-    Ok(vec![Written { id: old.id, node: said, depth: 0 }])
+    Ok(vec![Written::of(old.id, &said, 0)])
 }
 
 /// Adds the tree as last children of a node, or as roots of no file, unless it stands there.
 fn append(
     batch: &mut Batch<'_>,
-    anchor: Option<&Stored>,
+    anchor: Option<&NodeRecord>,
     tree: &Tree,
 ) -> Result<Vec<Written>, Error> {
     let parent = anchor.map(|it| it.key);
@@ -364,9 +379,10 @@ fn append(
     let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
     for (node, depth) in tree.nodes.iter().zip(tree.depths()) {
         let place = batch.last_place(file, node.parent.map(|at| keys[at]).or(parent))?;
-        let (key, id) = batch.add_spoken(node, place)?;
+        let data = NodeData::of(node);
+        let (key, id) = batch.add_spoken(&data, place)?;
         keys.push(key);
-        written.push(Written { id, node: node.clone(), depth });
+        written.push(Written::of(id, &data, depth));
     }
     Ok(written)
 }
@@ -379,7 +395,7 @@ fn already(
     tree: &Tree,
 ) -> Result<Option<Vec<Written>>, Error> {
     let n_roots = tree.nodes.iter().filter(|it| it.parent.is_none()).count();
-    for first in batch.spoken(&tree.nodes[0], REPEATED_MAX)? {
+    for first in batch.spoken(&NodeData::of(&tree.nodes[0]), REPEATED_MAX)? {
         let is_here = match parent {
             Some(key) => first.place.parent == Some(key),
             None => first.place.parent.is_none() && first.place.file.is_none(),
@@ -405,31 +421,31 @@ fn already(
 /// The stored nodes that are the tree's, if the first of `roots` and what is below them are.
 fn same(
     batch: &Batch<'_>,
-    roots: Vec<Stored>,
+    roots: Vec<NodeRecord>,
     tree: &Tree,
 ) -> Result<Option<Vec<Written>>, StoreError> {
     let mut written: Vec<Written> = Vec::with_capacity(tree.nodes.len());
     // What is left of each node's children; the roots come first.
-    let mut left: Vec<std::vec::IntoIter<Stored>> = vec![roots.into_iter()];
+    let mut left: Vec<std::vec::IntoIter<NodeRecord>> = vec![roots.into_iter()];
     for (node, depth) in tree.nodes.iter().zip(tree.depths()) {
         let family = node.parent.map_or(0, |at| at + 1);
         let Some(stored) = left[family].next() else { return Ok(None) };
         let is_same = stored.source_hash.is_none()
             && stored.node_type == node.node_type
-            && stored.level == node.level
-            && stored.lang == node.lang
+            && stored.attributes.level() == node.level
+            && stored.attributes.lang() == node.lang.as_deref()
             && stored.content == node.content;
         if !is_same {
             return Ok(None);
         }
         left.push(batch.children_of(stored.key)?.into_iter());
-        written.push(Written { id: stored.id, node: node.clone(), depth });
+        written.push(Written::of(stored.id, &NodeData::of(node), depth));
     }
     Ok(Some(written))
 }
 
 /// Forgets a node and all that is below it, the lowest first.
-fn forget_all(batch: &mut Batch<'_>, node: Stored) -> Result<(), StoreError> {
+fn forget_all(batch: &mut Batch<'_>, node: NodeRecord) -> Result<(), StoreError> {
     let mut all = Vec::new();
     let mut open = vec![node];
     while let Some(node) = open.pop() {
@@ -440,13 +456,17 @@ fn forget_all(batch: &mut Batch<'_>, node: Stored) -> Result<(), StoreError> {
 }
 
 /// Puts the children of a node where it stands, in their order.
-fn take_place(batch: &mut Batch<'_>, node: &Stored, children: &[Stored]) -> Result<(), StoreError> {
+fn take_place(
+    batch: &mut Batch<'_>,
+    node: &NodeRecord,
+    children: &[NodeRecord],
+) -> Result<(), StoreError> {
     if children.is_empty() {
         return Ok(());
     }
     let family = batch.family_of(node.place)?;
     let at = family.iter().position(|it| it.key == node.key).unwrap_or(family.len());
-    let siblings = |part: &[Stored]| -> Vec<Option<i64>> {
+    let siblings = |part: &[NodeRecord]| -> Vec<Option<i64>> {
         part.iter().map(|it| Some(it.place.position)).collect()
     };
     let (before, after) = (&family[..at], &family[(at + 1).min(family.len())..]);

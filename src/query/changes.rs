@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::QueryError;
 use crate::render::{one_line, short};
 use crate::store::reader::{Range, Reader};
-use crate::store::{Moment, Side, Snapshots};
+use crate::store::{LANG, Moment, Side, Snapshots};
 use crate::text;
 
 /// Last changes that are looked at in one go.
@@ -74,9 +74,7 @@ fn is_same(old: &Side, new: &Side) -> bool {
         && old.hash == new.hash
         && old.parent == new.parent
         && old.node_type == new.node_type
-        && old.level == new.level
-        && old.lang == new.lang
-        && old.key_path == new.key_path
+        && old.attributes == new.attributes
         && old.label == new.label
         && old.format == new.format
 }
@@ -242,15 +240,15 @@ pub(super) fn notes(reader: &Reader, range: Range, net: &Net) -> Result<Vec<Stri
             let was = one_line(&text::cut(&old.label, PLACE_CHARS_MAX)).into_owned();
             notes.push(format!("label was {was}"));
         }
-        let fields = [
-            ("type", old.node_type != new.node_type),
-            ("level", old.level != new.level),
-            ("language", old.lang != new.lang),
-            ("key path", old.key_path != new.key_path),
-            ("format", old.format != new.format),
-        ];
-        for (name, _) in fields.into_iter().filter(|(_, is_changed)| *is_changed) {
+        if old.node_type != new.node_type {
+            notes.push("type changed".to_owned());
+        }
+        for name in old.attributes.differing(&new.attributes) {
+            let name = if name == LANG { "language" } else { &name.replace('_', " ") };
             notes.push(format!("{name} changed"));
+        }
+        if old.format != new.format {
+            notes.push("format changed".to_owned());
         }
     }
     if net.is_conflict {

@@ -15,6 +15,7 @@ use crate::compile::{self, Request, Seeding};
 use crate::store::doctor::{self, Status};
 use crate::store::{Collected, IfMissing, Keep, Mode};
 use crate::text;
+use crate::tree::Node;
 use crate::workspace::{Options, Workspace};
 
 /// Later than any file of the test is dated.
@@ -115,7 +116,8 @@ impl World {
     fn say(&self, id: NodeId, content: &str) {
         self.agent(|batch| {
             let old = batch.find(id)?.unwrap();
-            batch.say(&old, &said(old.to_node(), content))
+            let label = text::label(content);
+            batch.say(&old, &said(old.data(), &label, content))
         });
     }
 
@@ -207,7 +209,10 @@ impl World {
                 let under = batch.find(other)?.unwrap();
                 let parent = (id != other).then_some(under.key);
                 let place = batch.last_place(under.place.file.filter(|_| id != other), parent)?;
-                batch.add_spoken(&said(spoken(), &word), place).map(drop)
+                let label = text::label(&word);
+                let node = Node::default();
+                let spoken = said(NodeData::of(&node), &label, &word);
+                batch.add_spoken(&spoken, place).map(drop)
             }),
             8 => self.agent(|batch| {
                 let node = batch.find(id)?.unwrap();
@@ -228,25 +233,9 @@ impl World {
     }
 }
 
-fn spoken() -> Node {
-    Node {
-        parent: None,
-        node_type: NodeType::Text,
-        level: None,
-        lang: None,
-        key_path: None,
-        span: 0..0,
-        label: String::new(),
-        content: String::new(),
-        format: Format::Plain,
-        token_count: 0,
-    }
-}
-
-fn said(node: Node, content: &str) -> Node {
-    let (label, content) = (text::label(content), content.to_owned());
+fn said<'a>(data: NodeData<'a>, label: &'a str, content: &'a str) -> NodeData<'a> {
     let token_count = u32::try_from(content.len()).unwrap();
-    Node { label, content, token_count, ..node }
+    NodeData { label, content, token_count, ..data }
 }
 
 fn cascade(batch: &mut Batch<'_>, id: NodeId) -> Result<(), StoreError> {

@@ -21,10 +21,11 @@ use std::collections::{BTreeSet, HashMap};
 use index::Indexing;
 pub(crate) use links::{Edge, Unrelated};
 pub(crate) use nodes::NewNode;
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
 
+use super::columns::Sql;
 use super::links::Stale;
-use super::record::{FileId, NodeKey, Place, Stored};
+use super::record::{self, FileId, NodeKey, NodeRecord, Place};
 use super::{Doing, StoreError, heat_rows, one};
 use crate::clock::Millis;
 use crate::fingerprint::{self, State};
@@ -175,11 +176,12 @@ impl<'a> Batch<'a> {
 
     /// One node's term as it is now.
     fn term_of(&self, key: NodeKey) -> Result<u64, StoreError> {
-        const NODE: &str = "
-            SELECT id, node_type, level, lang, key_path, format, label, content_hash,
-                   file, parent, position
+        static NODE: Sql = Sql::new(
+            "
+            SELECT id, file, parent, position, {state}
               FROM node
-             WHERE key = ?1";
+             WHERE key = ?1",
+        );
         const BEFORE: &str = "
             SELECT id
               FROM node
@@ -192,17 +194,17 @@ impl<'a> Batch<'a> {
              WHERE parent IS NULL AND file IS ?1 AND (position, key) < (?2, ?3)
              ORDER BY position DESC, key DESC
              LIMIT 1";
-        let read = |row: &rusqlite::Row<'_>| {
+        let read = |row: &Row<'_>| {
             let place = Place {
-                file: row.get::<_, Option<i64>>(8)?.map(FileId),
-                parent: row.get::<_, Option<i64>>(9)?.map(NodeKey),
-                position: row.get(10)?,
+                file: row.get::<_, Option<i64>>(1)?.map(FileId),
+                parent: row.get::<_, Option<i64>>(2)?.map(NodeKey),
+                position: row.get(3)?,
             };
-            Ok((State::read(row)?, place))
+            Ok((record::read_state(row, row.get(0)?, 4)?, place))
         };
         let (state, place) = self
             .tx
-            .prepare_cached(NODE)
+            .prepare_cached(NODE.text())
             .and_then(|mut it| it.query_row([key.0], read))
             .doing("read a state")?;
         let (sql, parent) = match Family::from(place) {
@@ -238,48 +240,51 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn states(&self, family: Family) -> Result<Vec<State>, StoreError> {
-        const OF_NODE: &str = "
-            SELECT id, node_type, level, lang, key_path, format, label, content_hash
+    fn states(&self, family: Family) -> Result<Vec<State<'static>>, StoreError> {
+        static OF_NODE: Sql = Sql::new(
+            "
+            SELECT id, {state}
               FROM node
              WHERE parent = ?1
-             ORDER BY position, key";
-        const OF_FILE: &str = "
-            SELECT id, node_type, level, lang, key_path, format, label, content_hash
+             ORDER BY position, key",
+        );
+        static OF_FILE: Sql = Sql::new(
+            "
+            SELECT id, {state}
               FROM node
              WHERE parent IS NULL
                AND file IS ?1
-             ORDER BY position, key";
+             ORDER BY position, key",
+        );
         let (sql, argument) = match family {
-            Family::Node(key) => (OF_NODE, Some(key.0)),
-            Family::File(file) => (OF_FILE, Some(file.0)),
-            Family::Nobody => (OF_FILE, None),
+            Family::Node(key) => (&OF_NODE, Some(key.0)),
+            Family::File(file) => (&OF_FILE, Some(file.0)),
+            Family::Nobody => (&OF_FILE, None),
         };
-        let mut query = self.tx.prepare_cached(sql).doing("read states")?;
-        let rows = query.query_map([argument], State::read).doing("read states")?;
+        let mut query = self.tx.prepare_cached(sql.text()).doing("read states")?;
+        let read = |row: &Row<'_>| record::read_state(row, row.get(0)?, 1);
+        let rows = query.query_map([argument], read).doing("read states")?;
         rows.collect::<Result<_, _>>().doing("read states")
     }
 
     fn record(
         &mut self,
         op: Op,
-        old: &Stored,
+        old: &NodeRecord,
         new_hash: Option<ContentHash>,
         conflict: Conflict,
     ) -> Result<(), StoreError> {
         // The node, its parent and its file are still there: what they were is read from their
         // rows.
-        const RECORD: &str = "
-            INSERT INTO diff (snapshot, seq, op, node_id, old_hash, new_hash, old_parent, old_root,
-                              old_path, old_position, old_type, old_level, old_lang, old_key_path,
-                              old_label, old_format, old_tokens, conflict)
-            SELECT ?1, ?2, ?3, node.id, node.content_hash, ?4, parent.id, file.root,
-                   file.path, node.position, node.node_type, node.level, node.lang, node.key_path,
-                   node.label, node.format, node.token_count, ?5
+        static RECORD: Sql = Sql::new(
+            "
+            INSERT INTO diff (snapshot, seq, op, node_id, new_hash, conflict, {version})
+            SELECT ?1, ?2, ?3, node.id, ?4, ?5, {present}
               FROM node
               LEFT JOIN node AS parent ON parent.key = node.parent
               LEFT JOIN file ON file.id = node.file
-             WHERE node.key = ?6";
+             WHERE node.key = ?6",
+        );
         const KEEP: &str = "
             INSERT INTO blob (hash, content)
             SELECT content_hash, content FROM node WHERE key = ?1
@@ -289,7 +294,7 @@ impl<'a> Batch<'a> {
         let hash = new_hash.map(|it| it.to_string());
         let conflict = conflict == Conflict::Yes;
         self.tx
-            .prepare_cached(RECORD)
+            .prepare_cached(RECORD.text())
             .and_then(|mut it| {
                 it.execute(params![snapshot, seq, op.as_str(), hash, conflict, old.key.0])
             })

@@ -14,7 +14,8 @@ pub(super) use heal::{mend, reseal};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 use serde_json::{Value, json};
 
-use super::record::{Root, Stored, stored_columns};
+use super::columns::Sql;
+use super::record::{NodeRecord, Root, read_state};
 use super::{Doing, StoreError, files, links, pragma, schema};
 use crate::fingerprint::{self, State};
 use crate::identity::ContentHash;
@@ -262,13 +263,13 @@ fn first(names: &[String]) -> &str {
 
 /// Reads every node as the rest of the program does.
 fn node_rows(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
-    const NODES: &str = concat!("SELECT ", stored_columns!(), " FROM node");
-    let mut query = conn.prepare(NODES).doing("read the nodes")?;
+    static NODES: Sql = Sql::new("SELECT {record} FROM node");
+    let mut query = conn.prepare(NODES.text()).doing("read the nodes")?;
     let mut rows = query.query([]).doing("read the nodes")?;
     let (mut n, mut n_bad, mut first) = (0, 0, String::new());
     while let Some(row) = rows.next().doing("read the nodes")? {
         n += 1;
-        let what = match Stored::read(row) {
+        let what = match NodeRecord::read(row) {
             Ok(Ok(_)) => continue,
             Ok(Err(StoreError::Corrupt { what })) => what,
             Ok(Err(error)) => error.to_string(),
@@ -316,25 +317,26 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(Status, String), St
 
 /// The fingerprint of the state as the rows have it.
 pub(crate) fn compute_fingerprint(conn: &Connection) -> Result<u64, StoreError> {
-    const STATES: &str = "
-        SELECT node.id, node.node_type, node.level, node.lang, node.key_path, node.format,
-               node.label, node.content_hash,
-               iif(node.parent IS NULL, file.root || ':' || file.path, parent.id) AS parent_name
+    static STATES: Sql = Sql::new(
+        "
+        SELECT node.id, iif(node.parent IS NULL, file.root || ':' || file.path, parent.id), {state}
           FROM node
           LEFT JOIN node AS parent ON parent.key = node.parent
           LEFT JOIN file ON file.id = node.file
-         ORDER BY node.parent, iif(node.parent IS NULL, node.file, NULL), node.position, node.key";
-    let mut query = conn.prepare(STATES).doing("read the state")?;
+         ORDER BY node.parent, iif(node.parent IS NULL, node.file, NULL), node.position, node.key",
+    );
+    let mut query = conn.prepare(STATES.text()).doing("read the state")?;
     let mut rows = query.query([]).doing("read the state")?;
     let mut sum: u64 = 0;
-    let mut family: (Option<String>, Vec<State>) = (None, Vec::new());
+    let mut family: (Option<String>, Vec<State<'static>>) = (None, Vec::new());
     while let Some(row) = rows.next().doing("read the state")? {
-        let parent: Option<String> = row.get(8).doing("read the state")?;
+        let parent: Option<String> = row.get(1).doing("read the state")?;
         if parent != family.0 {
             sum = sum.wrapping_add(fingerprint::of_children(family.0.as_deref(), &family.1));
             family = (parent, Vec::new());
         }
-        family.1.push(State::read(row).doing("read the state")?);
+        let state = row.get(0).and_then(|id| read_state(row, id, 2)).doing("read the state")?;
+        family.1.push(state);
     }
     Ok(sum.wrapping_add(fingerprint::of_children(family.0.as_deref(), &family.1)))
 }

@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rusqlite::{Connection, Row};
 
+use super::columns::Sql;
+use super::record::read_state;
 use super::{Doing, StoreError};
 use crate::fingerprint::{self, State};
 
@@ -17,9 +19,12 @@ type Family = Option<String>;
 /// Where a node stands among its siblings. Positions differ; the id only makes the order total.
 type Seat = (i64, String);
 
+/// A node with its family and its position in it.
+type Seated = (Family, i64, State<'static>);
+
 /// The state of the memory at some snapshot, without texts.
 pub(super) struct Past {
-    families: BTreeMap<Family, BTreeMap<Seat, State>>,
+    families: BTreeMap<Family, BTreeMap<Seat, State<'static>>>,
     /// Where each node stands, by id.
     places: HashMap<String, (Family, i64)>,
     fingerprint: u64,
@@ -29,25 +34,25 @@ pub(super) struct Past {
 struct Undo {
     id: String,
     /// What the node was and where it stood; nothing when it was added.
-    old: Option<(Family, i64, State)>,
+    old: Option<Seated>,
 }
 
 impl Past {
     /// The state as the rows have it.
     pub(super) fn present(conn: &Connection) -> Result<Past, StoreError> {
-        const STATES: &str = "
-            SELECT node.id, node.node_type, node.level, node.lang, node.key_path, node.format,
-                   node.label, node.content_hash,
-                   iif(node.parent IS NULL, file.root || ':' || file.path, parent.id), node.position
+        static STATES: Sql = Sql::new(
+            "
+            SELECT node.id, node.position,
+                   iif(node.parent IS NULL, file.root || ':' || file.path, parent.id), {state}
               FROM node
               LEFT JOIN node AS parent ON parent.key = node.parent
-              LEFT JOIN file ON file.id = node.file";
+              LEFT JOIN file ON file.id = node.file",
+        );
         let mut past = Past { families: BTreeMap::new(), places: HashMap::new(), fingerprint: 0 };
-        let mut query = conn.prepare(STATES).doing("read the state")?;
+        let mut query = conn.prepare(STATES.text()).doing("read the state")?;
         let mut rows = query.query([]).doing("read the state")?;
         while let Some(row) = rows.next().doing("read the state")? {
-            let read = |row: &Row<'_>| Ok((row.get(8)?, row.get(9)?, State::read(row)?));
-            let (family, position, state) = read(row).doing("read the state")?;
+            let (family, position, state) = read_seated(row).doing("read the state")?;
             past.seat(family, position, state);
         }
         for (family, children) in &past.families {
@@ -64,14 +69,15 @@ impl Past {
 
     /// Goes back to the state before `snapshot`, which must be the youngest not undone yet.
     pub(super) fn undo(&mut self, conn: &Connection, snapshot: i64) -> Result<(), StoreError> {
-        const CHANGES: &str = "
-            SELECT node_id, old_type, old_level, old_lang, old_key_path, old_format, old_label,
-                   old_hash, iif(old_parent IS NULL, old_root || ':' || old_path, old_parent),
-                   old_position, op
+        static CHANGES: Sql = Sql::new(
+            "
+            SELECT node_id, old_position,
+                   iif(old_parent IS NULL, old_root || ':' || old_path, old_parent), {old_state}, op
               FROM diff
              WHERE snapshot = ?1
-             ORDER BY seq DESC";
-        let mut query = conn.prepare_cached(CHANGES).doing("read the history")?;
+             ORDER BY seq DESC",
+        );
+        let mut query = conn.prepare_cached(CHANGES.text()).doing("read the history")?;
         let mut rows = query.query([snapshot]).doing("read the history")?;
         let mut touched: BTreeSet<Family> = BTreeSet::new();
         while let Some(row) = rows.next().doing("read the history")? {
@@ -96,9 +102,10 @@ impl Past {
         Ok(())
     }
 
-    fn seat(&mut self, family: Family, position: i64, state: State) {
-        self.places.insert(state.id.clone(), (family.clone(), position));
-        self.families.entry(family).or_default().insert((position, state.id.clone()), state);
+    fn seat(&mut self, family: Family, position: i64, state: State<'static>) {
+        let id = state.id.clone().into_owned();
+        self.places.insert(id.clone(), (family.clone(), position));
+        self.families.entry(family).or_default().insert((position, id), state);
     }
 
     /// Takes a family's terms from the sum before the first change to it.
@@ -117,13 +124,18 @@ impl Past {
 
 impl Undo {
     fn read(row: &Row<'_>) -> rusqlite::Result<Undo> {
-        let op: String = row.get(10)?;
+        let op: String = row.get("op")?;
         let old = match op.as_str() {
             "add" => None,
-            _ => Some((row.get(8)?, row.get(9)?, State::read(row)?)),
+            _ => Some(read_seated(row)?),
         };
         Ok(Undo { id: row.get(0)?, old })
     }
+}
+
+/// Reads `id, position, family` and the state behind them.
+fn read_seated(row: &Row<'_>) -> rusqlite::Result<Seated> {
+    Ok((row.get(2)?, row.get(1)?, read_state(row, row.get(0)?, 3)?))
 }
 
 /// Every snapshot from the youngest to the oldest, with the fingerprint of its state.

@@ -25,12 +25,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
+use super::columns::Holds;
 use super::whereabouts::Whereabouts;
 use super::{Doing, IfMissing, StoreError, past, pragma};
 use crate::identity::ContentHash;
 use crate::redact::Redactor;
 use crate::text;
-use columns::{COLUMNS, Holds};
 
 /// How long it waits for other processes.
 const LOCK_WAIT: Duration = Duration::from_secs(15);
@@ -234,7 +234,7 @@ impl Work<'_> {
 
     /// Columns that hold plain words.
     fn words(&mut self) -> Result<(), StoreError> {
-        for column in COLUMNS.iter().filter(|it| it.holds == Holds::Words) {
+        for column in columns::all().iter().filter(|it| it.holds == Holds::Words) {
             let (table, name) = (column.table, column.name);
             let values = self.distinct(&format!(
                 "SELECT DISTINCT {name} FROM {table} WHERE {name} IS NOT NULL"

@@ -32,9 +32,18 @@ const LINKS_SINCE: i64 = 2;
 /// SQLite 3.51.3; older ones can corrupt a database when a WAL is reset under two connections.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
 
+/// The migrations to apply.
+fn migrations() -> &'static [&'static str] {
+    #[cfg(test)]
+    if let Some(scratch) = super::testing::scratch() {
+        return scratch.migrations;
+    }
+    MIGRATIONS
+}
+
 /// The newest schema that this build knows.
 pub(super) fn newest() -> i64 {
-    MIGRATIONS.len() as i64
+    migrations().len() as i64
 }
 
 /// Refuses to run on an SQLite that is not safe.
@@ -117,7 +126,7 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreErr
         Found::Empty => 0,
         Found::Memory(version) => version,
     };
-    for migration in MIGRATIONS.iter().skip(usize::try_from(seen).unwrap_or(0)) {
+    for migration in migrations().iter().skip(usize::try_from(seen).unwrap_or(0)) {
         tx.execute_batch(migration).doing("bring the schema up to date")?;
     }
     if (1..LINKS_SINCE).contains(&seen) {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::identity::NodeId;
-use crate::store::{Batch, FileId, NodeKey, Place, Stored};
+use crate::store::{Batch, FileId, NodeData, NodeKey, NodeRecord, Place};
 use crate::tree::Node;
 use crate::{text, tokens};
 
@@ -29,7 +29,8 @@ impl Notes {
         let id = self.id(label);
         self.agent(|batch| {
             let old = find(batch, &id);
-            batch.say(&old, &Node { node_type: old.node_type, level: old.level, ..node(words) })
+            let (node_type, level) = (old.node_type, old.attributes.level());
+            batch.say(&old, &NodeData::of(&Node { node_type, level, ..node(words) }))
         });
         self
     }
@@ -40,7 +41,7 @@ impl Notes {
         self.agent(|batch| {
             let parent = find(batch, &id);
             let place = batch.last_place(parent.place.file, Some(parent.key))?;
-            batch.add_spoken(&node(words), place).map(drop)
+            batch.add_spoken(&NodeData::of(&node(words)), place).map(drop)
         });
         self
     }
@@ -97,7 +98,12 @@ impl Notes {
     }
 }
 
-fn show(batch: &Batch<'_>, it: &Stored, depth: usize, out: &mut String) -> Result<(), StoreError> {
+fn show(
+    batch: &Batch<'_>,
+    it: &NodeRecord,
+    depth: usize,
+    out: &mut String,
+) -> Result<(), StoreError> {
     let voice = match it.source_hash {
         None => "+",
         Some(_) if it.is_overlaid() => "*",
@@ -111,7 +117,7 @@ fn show(batch: &Batch<'_>, it: &Stored, depth: usize, out: &mut String) -> Resul
 }
 
 #[track_caller]
-fn find(batch: &Batch<'_>, id: &str) -> Stored {
+fn find(batch: &Batch<'_>, id: &str) -> NodeRecord {
     batch.find(NodeId::parse(id).unwrap()).unwrap().expect("the node is there")
 }
 
@@ -406,7 +412,7 @@ fn what_is_revived_belongs_to_its_file_again() {
         forget(batch, &id)
     });
     let old = old.into_inner().unwrap();
-    notes.agent(|batch| batch.revive(old.id, &old.to_node(), old.place).map(drop));
+    notes.agent(|batch| batch.revive(old.id, &old.data(), old.place).map(drop));
     assert_eq!((notes.nodes(), notes.fingerprint()), before);
     assert!(notes.outline().contains("= Second words"));
     notes.edit("a.md", "Second words, and many more.", "Second words, and even more.");
@@ -454,7 +460,7 @@ fn what_changes_nothing_makes_no_snapshot() {
     let id = notes.id("Part");
     let made = notes.agent(|batch| {
         let old = find(batch, &id);
-        batch.say(&old, &old.to_node())?;
+        batch.say(&old, &old.data())?;
         batch.move_to(&old, old.place)?;
         batch.renumber(&old, old.place.position)
     });
@@ -469,14 +475,16 @@ fn a_long_family_grows_without_being_summed_up() {
         for nth in 0..50 {
             let parent = if nth % 3 == 0 { None } else { first };
             let place = batch.last_place(None, parent)?;
-            let (key, id) = batch.add_spoken(&node(&format!("Note {nth}")), place)?;
+            let (key, id) =
+                batch.add_spoken(&NodeData::of(&node(&format!("Note {nth}"))), place)?;
             first = first.or(Some(key));
             let stored = find(batch, &id.to_string());
-            batch.say(&stored, &node(&format!("Said again {nth}")))?;
+            batch.say(&stored, &NodeData::of(&node(&format!("Said again {nth}"))))?;
         }
         Ok(())
     });
     let words = node("Note 3");
+    let words = NodeData::of(&words);
     notes.agent(|batch| {
         assert_eq!(batch.spoken(&words, 9)?.len(), 0, "it says something else by now");
         batch.add_spoken(&words, batch.last_place(None, None)?).map(drop)

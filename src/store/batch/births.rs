@@ -8,28 +8,16 @@ use std::collections::BTreeMap;
 
 use rusqlite::{CachedStatement, Transaction, params};
 
-use super::nodes::{NewNode, grams, said};
+use super::nodes::{NewNode, said};
 use super::{Batch, Family};
-use crate::fingerprint::{self, State};
+use crate::fingerprint;
 use crate::heat::Heat;
 use crate::identity::{ContentHash, NodeId};
-use crate::store::links;
-use crate::store::{Doing, NodeKey, Place, StoreError};
-use crate::tree::Node;
+use crate::store::insert::{INSERT, NodeRow};
+use crate::store::{Doing, NodeData, NodeKey, Place, StoreError};
 
 /// Texts of which it is remembered what ids they had and have.
 const KNOWN_IDS_MAX: usize = 16 * 1024;
-
-/// A node as its row will have it, but for its id.
-struct Newborn<'a> {
-    key: NodeKey,
-    node: &'a Node,
-    /// As text, like the other one.
-    hash: &'a str,
-    source_hash: Option<&'a str>,
-    trail: &'a str,
-    place: Place,
-}
 
 /// The families that get children in one go, and are told to the fingerprint meanwhile.
 struct Families {
@@ -57,20 +45,9 @@ impl Families {
 
     /// The term of the next child, if its family is told; notes its id.
     fn term(&mut self, new: &NewNode<'_>, id: String, hash: &str) -> Option<u64> {
-        let node = new.node;
-        let state = State {
-            id: id.as_str(),
-            node_type: node.node_type.as_str(),
-            level: node.level,
-            lang: node.lang.as_deref(),
-            key_path: node.key_path.as_deref(),
-            format: node.format.as_str(),
-            label: &node.label,
-            content_hash: hash,
-        };
         let term = self.told.get_mut(&new.place.into()).map(|told| {
             let before = told.last.replace(self.ids.len()).map(|it| self.ids[it].as_str());
-            fingerprint::term(told.parent.as_deref(), before, &state)
+            fingerprint::term(told.parent.as_deref(), before, &new.data.state(&id, hash))
         });
         self.ids.push(id);
         term
@@ -85,15 +62,9 @@ struct Pen<'t> {
 
 impl<'t> Pen<'t> {
     fn new(tx: &'t Transaction<'_>) -> Result<Pen<'t>, StoreError> {
-        const NODE: &str = "
-            INSERT INTO node (id, file, parent, position, node_type, level, lang, key_path, format,
-                              token_count, content_hash, source_hash, label, trail, grams, content,
-                              name, key)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
-            ON CONFLICT (id) DO NOTHING";
         const SPAN: &str = "INSERT INTO span (node, start_byte, end_byte) VALUES (?1, ?2, ?3)";
         let prepare = |sql| tx.prepare_cached(sql).doing("prepare to add nodes");
-        Ok(Pen { node: prepare(NODE)?, span: prepare(SPAN)? })
+        Ok(Pen { node: prepare(INSERT.text())?, span: prepare(SPAN)? })
     }
 }
 
@@ -121,7 +92,7 @@ impl Batch<'_> {
             let hash = new.hash.to_string();
             self.tell(&mut families, new.place.into())?;
             let id = self.add_under_fresh_id(&mut pen, NodeKey(key), new, &hash)?;
-            let span = &new.node.span;
+            let span = &new.span;
             let edge = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
             pen.span
                 .execute(params![key, edge(span.start), edge(span.end)])
@@ -137,16 +108,17 @@ impl Batch<'_> {
     pub(super) fn insert(
         &mut self,
         id: NodeId,
-        node: &Node,
+        data: &NodeData<'_>,
         hash: ContentHash,
         trail: &str,
         place: Place,
     ) -> Result<NodeKey, StoreError> {
         let key = self.next_key()?;
         let (id, hash) = (id.to_string(), hash.to_string());
-        let newborn = Newborn { key, node, hash: &hash, source_hash: None, trail, place };
+        let (id, hash) = (id.as_str(), hash.as_str());
         let mut pen = Pen::new(self.tx)?;
-        if !self.write(&mut pen, &id, &newborn)? {
+        let row = NodeRow { key, id, place, data, hash, source_hash: None, trail };
+        if !self.write(&mut pen, &row)? {
             return Err(StoreError::Corrupt { what: format!("there are two nodes `{id}`") });
         }
         self.record_births(key, 1)?;
@@ -154,41 +126,12 @@ impl Batch<'_> {
     }
 
     /// Writes the row of a node and says so; nothing if its id is taken.
-    fn write(
-        &mut self,
-        pen: &mut Pen<'_>,
-        id: &str,
-        newborn: &Newborn<'_>,
-    ) -> Result<bool, StoreError> {
-        let Newborn { key, node, hash, source_hash, trail, place } = *newborn;
-        let n_rows = pen
-            .node
-            .execute(params![
-                id,
-                place.file.map(|it| it.0),
-                place.parent.map(|it| it.0),
-                place.position,
-                node.node_type.as_str(),
-                node.level,
-                node.lang,
-                node.key_path,
-                node.format.as_str(),
-                node.token_count,
-                hash,
-                source_hash,
-                node.label,
-                trail,
-                grams(node),
-                node.content,
-                links::name(&node.label),
-                key.0,
-            ])
-            .doing("add a node")?;
-        if n_rows == 0 {
+    fn write(&mut self, pen: &mut Pen<'_>, row: &NodeRow<'_>) -> Result<bool, StoreError> {
+        if !row.insert(&mut pen.node).doing("add a node")? {
             return Ok(false);
         }
-        self.index_later(key)?;
-        self.stale.came(self.tx, &said(key, node, place), id)?;
+        self.index_later(row.key)?;
+        self.stale.came(self.tx, &said(row.key, row.data, row.place), row.id)?;
         Ok(true)
     }
 
@@ -238,13 +181,14 @@ impl Batch<'_> {
         new: &NewNode<'_>,
         hash: &str,
     ) -> Result<String, StoreError> {
-        let NewNode { node, trail, place, path, .. } = *new;
-        let newborn = Newborn { key, node, hash, source_hash: Some(hash), trail, place };
+        let NewNode { data, trail, place, path, .. } = new;
+        let (place, source_hash) = (*place, Some(hash));
+        let row = NodeRow { key, id: "", place, data, hash, source_hash, trail };
         if KNOWN_IDS_MAX <= self.taken.len() + self.former.len() {
             self.taken.clear();
             self.former.clear();
         }
-        let text = (node.node_type, new.hash);
+        let text = (data.node_type, new.hash);
         if self.has_past && !self.former.contains_key(&text) {
             let mut former = self.former_ids(text.0, text.1, u32::MAX)?;
             // A text that was never here is not worth remembering.
@@ -255,15 +199,15 @@ impl Batch<'_> {
         }
         while let Some(id) = self.former.get_mut(&text).and_then(Vec::pop) {
             let id = id.to_string();
-            if !self.is_forgotten(&id)? && self.write(pen, &id, &newborn)? {
+            if !self.is_forgotten(&id)? && self.write(pen, &NodeRow { id: &id, ..row })? {
                 return Ok(id);
             }
         }
-        let birth = |ordinal: u32| NodeId::birth(node.node_type, path, &node.content, ordinal);
+        let birth = |ordinal: u32| NodeId::birth(data.node_type, path, data.content, ordinal);
         let first = birth(0);
         for ordinal in self.taken.get(&first).copied().unwrap_or(0)..=u32::MAX {
             let id = birth(ordinal).to_string();
-            if !self.is_forgotten(&id)? && self.write(pen, &id, &newborn)? {
+            if !self.is_forgotten(&id)? && self.write(pen, &NodeRow { id: &id, ..row })? {
                 if 0 < ordinal {
                     self.taken.insert(first, ordinal);
                 }

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Batch, Family};
 use crate::identity::ContentHash;
-use crate::store::{Doing, FileId, NodeKey, Place, StoreError, Stored};
+use crate::store::{Doing, FileId, NodeKey, NodeRecord, Place, StoreError};
 use crate::trail;
 
 /// What a node passes on to those below it.
@@ -51,7 +51,7 @@ impl Batch<'_> {
     }
 
     /// Puts a node at a place; what is below it comes along.
-    pub(super) fn set_place(&mut self, old: &Stored, place: Place) -> Result<(), StoreError> {
+    pub(super) fn set_place(&mut self, old: &NodeRecord, place: Place) -> Result<(), StoreError> {
         const SET: &str = "UPDATE node SET parent = ?2, position = ?3 WHERE key = ?1";
         // Before it moves, since its file remembers what it stood under.
         if place.file != old.place.file {

@@ -1,21 +1,23 @@
 //! Nodes in a write: added, updated, removed, each with the row of the snapshot that says so.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, ToSql, params};
 
 use super::{Batch, Conflict, Family, Op};
-use crate::grams;
 use crate::identity::{ContentHash, NodeId};
 use crate::ranks::RankChange;
+use crate::store::columns::Sql;
 use crate::store::links::{self, Said};
-use crate::store::record::stored_columns;
-use crate::store::{Doing, FileId, NodeKey, Place, StoreError, Stored};
-use crate::tree::{Format, Node, NodeType};
+use crate::store::{Attributes, Doing, FileId, NodeData, NodeKey, NodeRecord, Place, StoreError};
+use crate::tree::{Format, NodeType};
 
 /// A node as it shall be.
 pub(crate) struct NewNode<'a> {
-    pub(crate) node: &'a Node,
+    pub(crate) data: NodeData<'a>,
+    /// Bytes of its file.
+    pub(crate) span: Range<usize>,
     /// Of the content.
     pub(crate) hash: ContentHash,
     pub(crate) trail: &'a str,
@@ -26,7 +28,7 @@ pub(crate) struct NewNode<'a> {
 
 impl Batch<'_> {
     /// The nodes of a file in document order.
-    pub(crate) fn file_nodes(&self, file: FileId) -> Result<Vec<Stored>, StoreError> {
+    pub(crate) fn file_nodes(&self, file: FileId) -> Result<Vec<NodeRecord>, StoreError> {
         let mut nodes = Vec::new();
         let mut open = self.children(Family::File(file))?;
         open.reverse();
@@ -104,7 +106,11 @@ impl Batch<'_> {
     }
 
     /// Makes a node its file's again, which says `said` of it, whatever an agent made of that.
-    pub(crate) fn give_back(&self, node: &mut Stored, said: ContentHash) -> Result<(), StoreError> {
+    pub(crate) fn give_back(
+        &self,
+        node: &mut NodeRecord,
+        said: ContentHash,
+    ) -> Result<(), StoreError> {
         const GIVE: &str = "UPDATE node SET source_hash = ?2 WHERE key = ?1";
         self.tx
             .prepare_cached(GIVE)
@@ -114,31 +120,35 @@ impl Batch<'_> {
         Ok(())
     }
 
-    pub(super) fn children(&self, family: Family) -> Result<Vec<Stored>, StoreError> {
-        const OF_NODE: &str = concat!(
-            "SELECT ",
-            stored_columns!(),
-            " FROM node WHERE parent = ?1 ORDER BY position, key"
+    pub(super) fn children(&self, family: Family) -> Result<Vec<NodeRecord>, StoreError> {
+        static OF_NODE: Sql = Sql::new(
+            "
+            SELECT {record}
+              FROM node
+             WHERE parent = ?1
+             ORDER BY position, key",
         );
-        const OF_FILE: &str = concat!(
-            "SELECT ",
-            stored_columns!(),
-            " FROM node WHERE parent IS NULL AND file IS ?1 ORDER BY position, key"
+        static OF_FILE: Sql = Sql::new(
+            "
+            SELECT {record}
+              FROM node
+             WHERE parent IS NULL AND file IS ?1
+             ORDER BY position, key",
         );
         let (sql, argument) = match family {
-            Family::Node(key) => (OF_NODE, Some(key.0)),
-            Family::File(file) => (OF_FILE, Some(file.0)),
-            Family::Nobody => (OF_FILE, None),
+            Family::Node(key) => (&OF_NODE, Some(key.0)),
+            Family::File(file) => (&OF_FILE, Some(file.0)),
+            Family::Nobody => (&OF_FILE, None),
         };
-        let mut query = self.tx.prepare_cached(sql).doing("read siblings")?;
-        let rows = query.query_map([argument], Stored::read).doing("read siblings")?;
+        let mut query = self.tx.prepare_cached(sql.text()).doing("read siblings")?;
+        let rows = query.query_map([argument], NodeRecord::read).doing("read siblings")?;
         rows.map(|row| row.doing("read siblings").and_then(|it| it)).collect()
     }
 
     /// Makes a stored node what its file says now; records it only if its state differs.
     pub(crate) fn update(
         &mut self,
-        old: &Stored,
+        old: &NodeRecord,
         new: &NewNode<'_>,
         rank: RankChange,
     ) -> Result<(), StoreError> {
@@ -146,11 +156,10 @@ impl Batch<'_> {
         let is_source_same = old.source_hash == Some(new.hash);
         let is_text_same = is_source_same || old.content_hash == new.hash;
         let is_kept = is_source_same && old.is_overlaid();
-        let format = if is_kept { old.format } else { new.node.format };
-        let is_label_same = is_kept || old.label == new.node.label;
-        let is_structure_same = old.level == new.node.level
-            && old.lang == new.node.lang
-            && old.key_path == new.node.key_path
+        let format = if is_kept { old.format } else { new.data.format };
+        let is_label_same = is_kept || old.label == new.data.label;
+        let attributes = new.data.attributes.clone().over(&old.attributes);
+        let is_structure_same = old.attributes == attributes
             && old.format == format
             && old.place.parent == new.place.parent
             // A node below another is in its parent's file, wherever that goes.
@@ -169,29 +178,33 @@ impl Batch<'_> {
             self.record(Op::Rank, old, Some(old.content_hash), Conflict::No)?;
         }
         if !is_text_same || !is_label_same {
-            self.set_text(old, new.node, new.hash)?;
+            self.set_text(old, &new.data, new.hash)?;
         }
-        if old.place != new.place || old.key_path != new.node.key_path {
+        if old.place != new.place || old.attributes.key_path() != attributes.key_path() {
             self.stale.moved(old.place.file, new.place.file);
         }
         if !is_state_same || old.place != new.place || old.trail != new.trail || !is_source_same {
-            self.set_structure(old.key, new, format)?;
+            self.set_structure(old.key, new, format, &attributes)?;
         }
-        self.note_span(old.key, new.node)
+        self.note_span(old.key, &new.span)
     }
 
     /// Removes a node that its file says no longer. Its children must have gone elsewhere or been
     /// removed before.
-    pub(crate) fn remove(&mut self, old: &Stored) -> Result<(), StoreError> {
+    pub(crate) fn remove(&mut self, old: &NodeRecord) -> Result<(), StoreError> {
         self.take_out(old, if old.is_overlaid() { Conflict::Yes } else { Conflict::No })
     }
 
-    pub(super) fn take_out(&mut self, old: &Stored, conflict: Conflict) -> Result<(), StoreError> {
+    pub(super) fn take_out(
+        &mut self,
+        old: &NodeRecord,
+        conflict: Conflict,
+    ) -> Result<(), StoreError> {
         const REMOVE: &str = "DELETE FROM node WHERE key = ?1";
         self.index_before(old.key)?;
         self.touch(old.place.into())?;
         self.record(Op::Rem, old, None, conflict)?;
-        self.stale.goes(&said_before(old), &old.id.to_string());
+        self.stale.goes(&said(old.key, &old.data(), old.place), &old.id.to_string());
         // Its id is free from here on.
         self.taken.clear();
         self.former.clear();
@@ -205,8 +218,8 @@ impl Batch<'_> {
 
     pub(super) fn set_text(
         &mut self,
-        old: &Stored,
-        node: &Node,
+        old: &NodeRecord,
+        data: &NodeData<'_>,
         hash: ContentHash,
     ) -> Result<(), StoreError> {
         const SET: &str = "
@@ -221,16 +234,16 @@ impl Batch<'_> {
             .and_then(|mut it| {
                 it.execute(params![
                     old.key.0,
-                    node.label,
-                    node.content,
-                    grams(node),
+                    data.label,
+                    data.content,
+                    data.grams(),
                     hash,
-                    node.token_count,
-                    links::name(&node.label),
+                    data.token_count,
+                    links::name(data.label),
                 ])
             })
             .doing("change a node's text")?;
-        self.stale.changed(self.tx, &said(old.key, node, old.place), &old.label)
+        self.stale.changed(self.tx, &said(old.key, data, old.place), &old.label)
     }
 
     fn set_structure(
@@ -238,30 +251,24 @@ impl Batch<'_> {
         key: NodeKey,
         new: &NewNode<'_>,
         format: Format,
+        attributes: &Attributes,
     ) -> Result<(), StoreError> {
-        const SET: &str = "
+        static SET: Sql = Sql::new(
+            "
             UPDATE node
-               SET file = ?2, parent = ?3, position = ?4, level = ?5, lang = ?6, key_path = ?7,
-                   format = ?8, source_hash = ?9
-             WHERE key = ?1";
+               SET file = ?2, parent = ?3, position = ?4, format = ?5, source_hash = ?6,
+                   {set_attributes}
+             WHERE key = ?1",
+        );
         const SET_TRAIL: &str = "UPDATE node SET trail = ?2 WHERE key = ?1 AND trail <> ?2";
         let Place { file, parent, position } = new.place;
-        let node = new.node;
+        let (file, parent) = (file.map(|it| it.0), parent.map(|it| it.0));
+        let (format, hash) = (format.as_str(), new.hash.to_string());
+        let own: [&dyn ToSql; 6] = [&key.0, &file, &parent, &position, &format, &hash];
+        let row: Vec<&dyn ToSql> = own.into_iter().chain(attributes.params()).collect();
         self.tx
-            .prepare_cached(SET)
-            .and_then(|mut it| {
-                it.execute(params![
-                    key.0,
-                    file.map(|it| it.0),
-                    parent.map(|it| it.0),
-                    position,
-                    node.level,
-                    node.lang,
-                    node.key_path,
-                    format.as_str(),
-                    new.hash.to_string(),
-                ])
-            })
+            .prepare_cached(SET.text())
+            .and_then(|mut it| it.execute(&row[..]))
             .doing("change a node's place")?;
         self.index_before(key)?;
         // Apart from the rest, since changing an indexed column rewrites the node's index entries.
@@ -272,7 +279,7 @@ impl Batch<'_> {
             .doing("change a node's trail")
     }
 
-    fn note_span(&self, key: NodeKey, node: &Node) -> Result<(), StoreError> {
+    fn note_span(&self, key: NodeKey, span: &Range<usize>) -> Result<(), StoreError> {
         const SET: &str = "
             INSERT INTO span (node, start_byte, end_byte)
             VALUES (?1, ?2, ?3)
@@ -280,41 +287,20 @@ impl Batch<'_> {
         let edge = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
         self.tx
             .prepare_cached(SET)
-            .and_then(|mut it| {
-                it.execute(params![key.0, edge(node.span.start), edge(node.span.end)])
-            })
+            .and_then(|mut it| it.execute(params![key.0, edge(span.start), edge(span.end)]))
             .map(drop)
             .doing("note where a node stands")
     }
 }
 
-pub(super) fn said(key: NodeKey, node: &Node, place: Place) -> Said<'_> {
+pub(super) fn said<'a>(key: NodeKey, data: &'a NodeData<'_>, place: Place) -> Said<'a> {
     Said {
         key,
         file: place.file,
         is_top: place.parent.is_none(),
-        node_type: node.node_type,
-        key_path: node.key_path.as_deref(),
-        label: &node.label,
-        content: &node.content,
+        node_type: data.node_type,
+        key_path: data.attributes.key_path(),
+        label: data.label,
+        content: data.content,
     }
-}
-
-fn said_before(old: &Stored) -> Said<'_> {
-    Said {
-        key: old.key,
-        file: old.place.file,
-        is_top: old.place.parent.is_none(),
-        node_type: old.node_type,
-        key_path: old.key_path.as_deref(),
-        label: &old.label,
-        content: &old.content,
-    }
-}
-
-pub(super) fn grams(node: &Node) -> Option<String> {
-    if !grams::may_have_run(&node.label) && !grams::may_have_run(&node.content) {
-        return None;
-    }
-    grams::bigrams(&format!("{}\n{}", node.label, node.content))
 }

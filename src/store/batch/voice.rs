@@ -5,42 +5,41 @@
 //! a tombstone, by which the file's block is passed over; a node that comes back to its file takes
 //! its tombstone away and belongs to the file again.
 
-use rusqlite::params;
+use rusqlite::ToSql;
 
 use super::{Batch, Conflict, Family, Op};
 use crate::identity::{ContentHash, NodeId};
 use crate::ranks;
-use crate::store::record::stored_columns;
-use crate::store::{Doing, FileId, NodeKey, Place, StoreError, Stored};
-use crate::tree::Node;
+use crate::store::columns::Sql;
+use crate::store::{Doing, FileId, NodeData, NodeKey, NodeRecord, Place, StoreError};
 
 /// The path that nodes are born under which no file says.
 const BIRTH_PATH: &str = "mcp:write";
 
 impl Batch<'_> {
     /// The node of that id.
-    pub(crate) fn find(&self, id: NodeId) -> Result<Option<Stored>, StoreError> {
-        const FIND: &str = concat!("SELECT ", stored_columns!(), " FROM node WHERE id = ?1");
-        let mut query = self.tx.prepare_cached(FIND).doing("find a node")?;
-        let mut rows = query.query_map([id.to_string()], Stored::read).doing("find a node")?;
+    pub(crate) fn find(&self, id: NodeId) -> Result<Option<NodeRecord>, StoreError> {
+        static FIND: Sql = Sql::new("SELECT {record} FROM node WHERE id = ?1");
+        let mut query = self.tx.prepare_cached(FIND.text()).doing("find a node")?;
+        let mut rows = query.query_map([id.to_string()], NodeRecord::read).doing("find a node")?;
         rows.next().map(|row| row.doing("find a node").and_then(|it| it)).transpose()
     }
 
     /// The node of that key.
-    pub(crate) fn at(&self, key: NodeKey) -> Result<Option<Stored>, StoreError> {
-        const AT: &str = concat!("SELECT ", stored_columns!(), " FROM node WHERE key = ?1");
-        let mut query = self.tx.prepare_cached(AT).doing("find a node")?;
-        let mut rows = query.query_map([key.0], Stored::read).doing("find a node")?;
+    pub(crate) fn at(&self, key: NodeKey) -> Result<Option<NodeRecord>, StoreError> {
+        static AT: Sql = Sql::new("SELECT {record} FROM node WHERE key = ?1");
+        let mut query = self.tx.prepare_cached(AT.text()).doing("find a node")?;
+        let mut rows = query.query_map([key.0], NodeRecord::read).doing("find a node")?;
         rows.next().map(|row| row.doing("find a node").and_then(|it| it)).transpose()
     }
 
     /// The children of a node, in order.
-    pub(crate) fn children_of(&self, of: NodeKey) -> Result<Vec<Stored>, StoreError> {
+    pub(crate) fn children_of(&self, of: NodeKey) -> Result<Vec<NodeRecord>, StoreError> {
         self.children(Family::Node(of))
     }
 
     /// Whoever stands under the same parent as `place`, in order.
-    pub(crate) fn family_of(&self, place: Place) -> Result<Vec<Stored>, StoreError> {
+    pub(crate) fn family_of(&self, place: Place) -> Result<Vec<NodeRecord>, StoreError> {
         self.children(place.into())
     }
 
@@ -58,10 +57,10 @@ impl Batch<'_> {
     /// Adds a node that no file says. Its id is its birth id, with the first ordinal that is free.
     pub(crate) fn add_spoken(
         &mut self,
-        node: &Node,
+        data: &NodeData<'_>,
         place: Place,
     ) -> Result<(NodeKey, NodeId), StoreError> {
-        let mut ids = spoken_ids(node);
+        let mut ids = spoken_ids(data);
         let id = loop {
             let id = ids.next().ok_or_else(too_many)?;
             if !self.is_taken(id)? {
@@ -76,7 +75,7 @@ impl Batch<'_> {
             self.touch(family)?;
         }
         let trail = self.trail_at(place)?;
-        let key = self.insert(id, node, ContentHash::of(&node.content), &trail, place)?;
+        let key = self.insert(id, data, ContentHash::of(data.content), &trail, place)?;
         if is_alone {
             self.drift = self.drift.wrapping_add(self.term_of(key)?);
         }
@@ -85,11 +84,15 @@ impl Batch<'_> {
 
     /// The nodes that say exactly this, were born by an agent and never said anything else, in the
     /// order of their birth.
-    pub(crate) fn spoken(&self, node: &Node, n_max: usize) -> Result<Vec<Stored>, StoreError> {
+    pub(crate) fn spoken(
+        &self,
+        data: &NodeData<'_>,
+        n_max: usize,
+    ) -> Result<Vec<NodeRecord>, StoreError> {
         let mut found = Vec::new();
-        for id in spoken_ids(node).take(n_max) {
+        for id in spoken_ids(data).take(n_max) {
             match self.find(id)? {
-                Some(stored) if stored.source_hash.is_none() && stored.content == node.content => {
+                Some(stored) if stored.source_hash.is_none() && stored.content == data.content => {
                     found.push(stored);
                 }
                 // One that was forgotten since leaves a gap.
@@ -99,20 +102,15 @@ impl Batch<'_> {
         Ok(found)
     }
 
-    /// Makes a node say something else: its label, text, format, level, language and key path, but
-    /// not its type. What its file says of it is remembered.
-    pub(crate) fn say(&mut self, old: &Stored, said: &Node) -> Result<(), StoreError> {
-        const SET: &str = "
-            UPDATE node
-               SET format = ?2, level = ?3, lang = ?4, key_path = ?5
-             WHERE key = ?1";
-        let hash = ContentHash::of(&said.content);
+    /// Makes a node say something else: its label, text, format and optional values, but not its
+    /// type. What its file says of it is remembered.
+    pub(crate) fn say(&mut self, old: &NodeRecord, said: &NodeData<'_>) -> Result<(), StoreError> {
+        static SET: Sql = Sql::new("UPDATE node SET format = ?2, {set_attributes} WHERE key = ?1");
+        let hash = ContentHash::of(said.content);
         let is_same = hash == old.content_hash
             && said.label == old.label
             && said.format == old.format
-            && said.level == old.level
-            && said.lang == old.lang
-            && said.key_path == old.key_path;
+            && said.attributes == old.attributes;
         if is_same {
             return Ok(());
         }
@@ -125,11 +123,11 @@ impl Batch<'_> {
         self.counts.modified += 1;
         self.set_text(old, said, hash)?;
         let format = said.format.as_str();
+        let own: [&dyn ToSql; 2] = [&old.key.0, &format];
+        let row: Vec<&dyn ToSql> = own.into_iter().chain(said.attributes.params()).collect();
         self.tx
-            .prepare_cached(SET)
-            .and_then(|mut it| {
-                it.execute(params![old.key.0, format, said.level, said.lang, said.key_path])
-            })
+            .prepare_cached(SET.text())
+            .and_then(|mut it| it.execute(&row[..]))
             .doing("change what a node is")?;
         if is_alone {
             self.drift = self.drift.wrapping_add(self.term_of(old.key)?);
@@ -141,7 +139,7 @@ impl Batch<'_> {
     /// siblings; see [`Batch::renumber`].
     ///
     /// Of several moves in one write, no cycle may be left at the end.
-    pub(crate) fn move_to(&mut self, old: &Stored, place: Place) -> Result<(), StoreError> {
+    pub(crate) fn move_to(&mut self, old: &NodeRecord, place: Place) -> Result<(), StoreError> {
         if old.place == place {
             return Ok(());
         }
@@ -154,7 +152,7 @@ impl Batch<'_> {
 
     /// Gives a node another position that leaves the order of its siblings, once all of them have
     /// theirs, as it was.
-    pub(crate) fn renumber(&mut self, old: &Stored, position: i64) -> Result<(), StoreError> {
+    pub(crate) fn renumber(&mut self, old: &NodeRecord, position: i64) -> Result<(), StoreError> {
         if old.place.position == position {
             return Ok(());
         }
@@ -166,7 +164,7 @@ impl Batch<'_> {
     /// Takes a node out of the memory; of one that a file says, a tombstone remembers that, and of
     /// one that a rollback brought back from a file that is gone, since that may come back, too.
     /// Its children must have gone elsewhere or been forgotten before.
-    pub(crate) fn forget(&mut self, old: &Stored) -> Result<(), StoreError> {
+    pub(crate) fn forget(&mut self, old: &NodeRecord) -> Result<(), StoreError> {
         if old.source_hash.is_none()
             && let Some(file) = old.place.file
             && self.is_gone(file)?
@@ -187,12 +185,12 @@ impl Batch<'_> {
     pub(crate) fn revive(
         &mut self,
         id: NodeId,
-        node: &Node,
+        data: &NodeData<'_>,
         place: Place,
     ) -> Result<NodeKey, StoreError> {
         self.touch(place.into())?;
         let trail = self.trail_at(place)?;
-        let key = self.insert(id, node, ContentHash::of(&node.content), &trail, place)?;
+        let key = self.insert(id, data, ContentHash::of(data.content), &trail, place)?;
         self.exhume(key)?;
         Ok(key)
     }
@@ -219,8 +217,8 @@ impl Batch<'_> {
 }
 
 /// The ids that a node can get which no file says, best first.
-fn spoken_ids(node: &Node) -> impl Iterator<Item = NodeId> {
-    (0..=u32::MAX).map(|ordinal| NodeId::birth(node.node_type, BIRTH_PATH, &node.content, ordinal))
+fn spoken_ids(data: &NodeData<'_>) -> impl Iterator<Item = NodeId> {
+    (0..=u32::MAX).map(|ordinal| NodeId::birth(data.node_type, BIRTH_PATH, data.content, ordinal))
 }
 
 fn too_many() -> StoreError {

@@ -1,20 +1,10 @@
 //! Every column of text that the schema has, and what redaction does with it.
 //!
-//! The table is compared with the schema by a test, so that a new column of text is decided upon
-//! here before anything can be stored in it.
+//! Those of nodes and of their versions come from the table of a node's columns. The list is
+//! compared with the schema by a test, so that a new column of text is decided upon before anything
+//! can be stored in it.
 
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holds {
-    /// Text of the user's, each value on its own.
-    Words,
-    /// Text whose hash, label or place is kept elsewhere: rewritten by a step of its own.
-    Bound,
-    /// Hashes of texts: they follow the texts.
-    Hash,
-    /// Names that the program itself chooses: ids, types, hashes of whole files.
-    Names,
-}
+use crate::store::columns::{self, Holds};
 
 /// A column of text.
 #[derive(Clone, Copy, Debug)]
@@ -29,37 +19,27 @@ const fn column(table: &'static str, name: &'static str, holds: Holds) -> Column
 }
 
 /// All of them.
-pub(super) const COLUMNS: &[Column] = &[
+pub(super) fn all() -> Vec<Column> {
+    let nodes = columns::columns().iter();
+    let now = nodes.clone().map(|it| column("node", it.name, it.holds));
+    let old = nodes.flat_map(|it| it.old).map(|it| column("diff", it.name, it.holds));
+    let texts = now.chain(old).filter(|it| it.holds != Holds::Numbers);
+    texts.chain(OTHERS.iter().copied()).collect()
+}
+
+/// Those of neither nodes nor their versions.
+const OTHERS: &[Column] = &[
     column("root", "path", Holds::Bound),
     column("file", "path", Holds::Bound),
     column("file", "content_hash", Holds::Names),
     column("file", "error", Holds::Words),
-    column("node", "id", Holds::Names),
-    column("node", "node_type", Holds::Names),
-    column("node", "lang", Holds::Bound),
-    column("node", "key_path", Holds::Bound),
-    column("node", "format", Holds::Names),
-    column("node", "content_hash", Holds::Bound),
-    column("node", "source_hash", Holds::Hash),
-    column("node", "label", Holds::Bound),
-    column("node", "trail", Holds::Bound),
-    column("node", "grams", Holds::Bound),
-    column("node", "content", Holds::Bound),
     column("snapshot", "cursor_hash", Holds::Names),
     column("snapshot", "message", Holds::Words),
     column("snapshot", "compile_root", Holds::Bound),
     column("cursor", "name", Holds::Names),
     column("diff", "op", Holds::Names),
     column("diff", "node_id", Holds::Names),
-    column("diff", "old_hash", Holds::Hash),
     column("diff", "new_hash", Holds::Hash),
-    column("diff", "old_parent", Holds::Names),
-    column("diff", "old_path", Holds::Bound),
-    column("diff", "old_type", Holds::Names),
-    column("diff", "old_lang", Holds::Words),
-    column("diff", "old_key_path", Holds::Words),
-    column("diff", "old_label", Holds::Bound),
-    column("diff", "old_format", Holds::Names),
     column("blob", "hash", Holds::Bound),
     column("blob", "content", Holds::Bound),
     column("reference", "origin", Holds::Names),

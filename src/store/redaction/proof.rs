@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use aho_corasick::AhoCorasick;
 use rusqlite::Connection;
 
-use super::columns::COLUMNS;
+use super::columns;
 use super::{Redaction, Secrets};
 use crate::redact::Redactor;
 use crate::store::{Doing, StoreError};
@@ -85,7 +85,7 @@ pub(super) fn examine_rows(
 ) -> Result<(), StoreError> {
     const COMPARE: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('integrity-check', 1)";
     let tx = conn.unchecked_transaction().doing("begin to look at the result")?;
-    for column in COLUMNS {
+    for column in columns::all() {
         let (table, name) = (column.table, column.name);
         let sql = format!("SELECT {name} FROM {table} WHERE {name} IS NOT NULL");
         let mut query = tx.prepare(&sql).doing("look at the result")?;

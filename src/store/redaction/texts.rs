@@ -1,11 +1,11 @@
 //! Texts and what follows from them: hashes, labels, pairs of characters, numbers of tokens.
 
-use rusqlite::{Row, params};
+use rusqlite::{Row, ToSql, params};
 
-use super::columns::{COLUMNS, Holds};
-use super::{Found, Moved, Work};
+use super::{Found, Moved, Work, columns};
 use crate::identity::ContentHash;
-use crate::store::{Doing, StoreError};
+use crate::store::columns::{Holds, Sql};
+use crate::store::{Attributes, Doing, StoreError};
 use crate::{grams, tokens};
 
 /// What of a node can hold a secret.
@@ -17,8 +17,7 @@ struct Said {
     label: String,
     trail: String,
     grams: Option<String>,
-    lang: Option<String>,
-    key_path: Option<String>,
+    attributes: Attributes,
 }
 
 impl Said {
@@ -31,8 +30,7 @@ impl Said {
             label: row.get(4)?,
             trail: row.get(5)?,
             grams: row.get(6)?,
-            lang: row.get(7)?,
-            key_path: row.get(8)?,
+            attributes: Attributes::read(row, 7)?,
         })
     }
 }
@@ -40,13 +38,15 @@ impl Said {
 impl Work<'_> {
     /// Scrubs the nodes. Returns the keys of those that have another label now.
     pub(super) fn nodes(&mut self) -> Result<Vec<i64>, StoreError> {
-        const NODES: &str = "
-            SELECT key, content, content_hash, token_count, label, trail, grams, lang, key_path
+        static NODES: Sql = Sql::new(
+            "
+            SELECT key, content, content_hash, token_count, label, trail, grams, {attributes}
               FROM node
-             ORDER BY key";
+             ORDER BY key",
+        );
         let mut relabelled = Vec::new();
         let mut changed = Vec::new();
-        let mut query = self.tx.prepare(NODES).doing("read the nodes")?;
+        let mut query = self.tx.prepare(NODES.text()).doing("read the nodes")?;
         let mut rows = query.query([]).doing("read the nodes")?;
         while let Some(row) = rows.next().doing("read the nodes")? {
             let old = Said::read(row).doing("read the nodes")?;
@@ -84,8 +84,7 @@ impl Work<'_> {
         if is_changed {
             node.grams = grams::bigrams(&format!("{}\n{}", node.label, node.content));
         }
-        for part in [node.lang.as_mut(), node.key_path.as_mut(), Some(&mut node.trail)] {
-            let Some(part) = part else { continue };
+        for part in node.attributes.texts_mut().chain([&mut node.trail]) {
             if let Some((scrubbed, _)) = self.scrub(part) {
                 *part = scrubbed;
                 is_changed = true;
@@ -95,25 +94,26 @@ impl Work<'_> {
     }
 
     fn set_node(&self, node: &Said) -> Result<(), StoreError> {
-        const SET: &str = "
+        static SET: Sql = Sql::new(
+            "
             UPDATE node
                SET content = ?2, content_hash = ?3, token_count = ?4, label = ?5, trail = ?6,
-                   grams = ?7, lang = ?8, key_path = ?9
-             WHERE key = ?1";
-        let row = params![
-            node.key,
-            node.content,
-            node.content_hash,
-            node.token_count,
-            node.label,
-            node.trail,
-            node.grams,
-            node.lang,
-            node.key_path
+                   grams = ?7, {set_attributes}
+             WHERE key = ?1",
+        );
+        let own: [&dyn ToSql; 7] = [
+            &node.key,
+            &node.content,
+            &node.content_hash,
+            &node.token_count,
+            &node.label,
+            &node.trail,
+            &node.grams,
         ];
+        let row: Vec<&dyn ToSql> = own.into_iter().chain(node.attributes.params()).collect();
         self.tx
-            .prepare_cached(SET)
-            .and_then(|mut it| it.execute(row))
+            .prepare_cached(SET.text())
+            .and_then(|mut it| it.execute(&row[..]))
             .map(drop)
             .doing("scrub a node")
     }
@@ -204,7 +204,7 @@ impl Work<'_> {
             self.tx.query_row(VERSIONS, [], |row| row.get(0)).doing("count the history")?;
         self.redaction.n_versions += usize::try_from(n_versions).unwrap_or(0);
         self.tx.execute(TOKENS, []).doing("count old tokens anew")?;
-        for column in COLUMNS.iter().filter(|it| it.holds == Holds::Hash) {
+        for column in columns::all().iter().filter(|it| it.holds == Holds::Hash) {
             let (table, name) = (column.table, column.name);
             let sql = format!(
                 "UPDATE {table} SET {name} = (SELECT new FROM moved WHERE old = {name})

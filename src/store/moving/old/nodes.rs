@@ -11,11 +11,13 @@ use super::{Notes, rows};
 use crate::heat;
 use crate::identity::{ContentHash, NodeId};
 use crate::ranks;
+use crate::store::columns::{LANG, LEVEL};
+use crate::store::insert::{INSERT, NodeRow};
 use crate::store::moving::Progress;
 use crate::store::moving::clean::Cleaner;
-use crate::store::{Doing, StoreError};
+use crate::store::{Attribute, Attributes, Doing, NodeData, NodeKey, Place, StoreError};
 use crate::tree::{Format, NodeType};
-use crate::{grams, text, tokens, trail};
+use crate::{text, tokens, trail};
 
 /// What the rest of an import asks of a node: its id and key here, by its old id.
 pub(super) type Nodes = HashMap<String, Taken>;
@@ -141,10 +143,6 @@ impl Taking<'_, '_, '_> {
         above: Option<String>,
         said: Option<String>,
     ) -> Result<(Taken, String), StoreError> {
-        const ADD: &str = "
-            INSERT INTO node (key, id, file, parent, position, node_type, level, lang, format,
-                              token_count, content_hash, source_hash, label, trail, grams, content)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
         let file = self.files.of(&rows::word(row, 0)?, self.cleaner)?;
         let node_type = NodeType::parse(&rows::word(row, 1)?).unwrap_or_else(|| {
             self.notes.add("nodes of a type that is not known here are text now");
@@ -178,29 +176,35 @@ impl Taking<'_, '_, '_> {
         let id = self.id(old_id, node_type, path, &content).to_string();
         let trail = above.unwrap_or_else(|| trail::stem(path).to_owned());
         let (key, parent, position) = place;
-        let file = file.as_ref().map(|it: &OldFile| it.id.0);
+        let place = Place {
+            file: file.as_ref().map(|it: &OldFile| it.id),
+            parent: parent.map(NodeKey),
+            position,
+        };
+        let level = level.map(|it| Attribute::Integer(it.clamp(1, 6)));
+        let attributes =
+            Attributes::default().with(LEVEL, level).with(LANG, lang.map(Attribute::Text));
+        let data = NodeData {
+            node_type,
+            format,
+            label: &label,
+            content: &content,
+            token_count: tokens::count(&content),
+            attributes,
+        };
+        let (text, source) = (hash.to_string(), source.map(|it| it.to_string()));
+        let new = NodeRow {
+            key: NodeKey(key),
+            id: &id,
+            place,
+            data: &data,
+            hash: &text,
+            source_hash: source.as_deref(),
+            trail: &trail,
+        };
         self.to
-            .prepare_cached(ADD)
-            .and_then(|mut it| {
-                it.execute(params![
-                    key,
-                    id,
-                    file,
-                    parent,
-                    position,
-                    node_type.as_str(),
-                    level.map(|it| it.clamp(1, 6)),
-                    lang,
-                    format.as_str(),
-                    tokens::count(&content),
-                    hash.to_string(),
-                    source.map(|it| it.to_string()),
-                    label,
-                    trail,
-                    grams::bigrams(&format!("{label}\n{content}")),
-                    content,
-                ])
-            })
+            .prepare_cached(INSERT.text())
+            .and_then(|mut it| new.insert(&mut it))
             .doing("take over a node")?;
         self.heat(row, key)?;
         Ok((Taken { key, id, node_type, label, hash }, trail))
