@@ -124,6 +124,11 @@ impl<R> Tool<R> {
 }
 
 impl Effect {
+    /// Whether what it does can be undone, so that nobody has to be asked first.
+    pub(crate) fn is_undoable(self) -> bool {
+        self != Effect::Destroys
+    }
+
     /// The hints, all of them where they mean something: their defaults are the worst case.
     fn json(self) -> Value {
         let (destructive, idempotent) = match self {
