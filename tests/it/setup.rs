@@ -136,7 +136,10 @@ fn check_allowed(args: &str, path: &str, expected: Expect) {
 
 #[test]
 fn claude_code_may_use_each_tool_that_can_be_undone() {
-    check_allowed("claude-code", "project/.claude/settings.json", expect![[r#"
+    check_allowed(
+        "claude-code",
+        "project/.claude/settings.json",
+        expect![[r#"
         {
           "permissions": {
             "allow": [
@@ -161,7 +164,8 @@ fn claude_code_may_use_each_tool_that_can_be_undone() {
         }
         allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
         to be asked each time: remindb setup claude-code --ask
-    "#]]);
+    "#]],
+    );
     check_allowed(
         "claude-code --scope user --tools core",
         "home/.claude/settings.json",
@@ -187,7 +191,10 @@ fn claude_code_may_use_each_tool_that_can_be_undone() {
 
 #[test]
 fn codex_asks_for_what_cannot_be_undone() {
-    check_allowed("codex", "project/.codex/config.toml", expect![[r#"
+    check_allowed(
+        "codex",
+        "project/.codex/config.toml",
+        expect![[r#"
         [mcp_servers.remindb]
         command = "PROGRAM"
         args = ["serve", "--db", "DIR/project/memory.db"]
@@ -200,20 +207,28 @@ fn codex_asks_for_what_cannot_be_undone() {
         approval_mode = "prompt"
         allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
         to be asked each time: remindb setup codex --ask
-    "#]]);
-    check_allowed("codex --tools core", "project/.codex/config.toml", expect![[r#"
+    "#]],
+    );
+    check_allowed(
+        "codex --tools core",
+        "project/.codex/config.toml",
+        expect![[r#"
         [mcp_servers.remindb]
         command = "PROGRAM"
         args = ["serve", "--db", "DIR/project/memory.db", "--tools", "core"]
         default_tools_approval_mode = "approve"
         allowed 7 tools to read and write the memory without asking
         to be asked each time: remindb setup codex --ask
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn gemini_trusts_the_server_and_asks_for_what_cannot_be_undone() {
-    check_allowed("gemini-cli", "project/.gemini/settings.json", expect![[r#"
+    check_allowed(
+        "gemini-cli",
+        "project/.gemini/settings.json",
+        expect![[r#"
         {
           "mcpServers": {
             "remindb": {
@@ -231,12 +246,16 @@ fn gemini_trusts_the_server_and_asks_for_what_cannot_be_undone() {
         }
         allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
         to be asked each time: remindb setup gemini-cli --ask
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn qwen_trusts_the_server_and_asks_for_what_cannot_be_undone() {
-    check_allowed("qwen-code --scope user", "home/.qwen/settings.json", expect![[r#"
+    check_allowed(
+        "qwen-code --scope user",
+        "home/.qwen/settings.json",
+        expect![[r#"
         {
           "mcpServers": {
             "remindb": {
@@ -254,12 +273,16 @@ fn qwen_trusts_the_server_and_asks_for_what_cannot_be_undone() {
         }
         allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
         to be asked each time: remindb setup qwen-code --scope user --ask
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn opencode_asks_for_what_cannot_be_undone() {
-    check_allowed("opencode", "project/opencode.json", expect![[r#"
+    check_allowed(
+        "opencode",
+        "project/opencode.json",
+        expect![[r#"
         {
           "mcp": {
             "remindb": {
@@ -274,7 +297,8 @@ fn opencode_asks_for_what_cannot_be_undone() {
         }
         allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
         to be asked each time: remindb setup opencode --ask
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

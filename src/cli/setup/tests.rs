@@ -272,9 +272,13 @@ fn a_string_that_looks_like_the_table_is_left_alone() {
 
 #[test]
 fn tables_in_one_line_and_line_ends_of_toml_stay() {
-    check(Notation::Toml, "mcp_servers = { a = { command = 'x' } } # all\n", expect![[r#"
+    check(
+        Notation::Toml,
+        "mcp_servers = { a = { command = 'x' } } # all\n",
+        expect![[r#"
         mcp_servers = { a = { command = 'x' } , remindb = { command = "/bin/remindb", args = ["serve", "--db", "/m.db"] } } # all
-    "#]]);
+    "#]],
+    );
     let settings = "\u{feff}model = 'm' # mine\r\n\r\n[tui]\r\na = 1\r\n";
     let put = Notation::Toml.put(settings, &entry("/m.db")).unwrap();
     assert_eq!(put.text.matches('\n').count(), put.text.matches("\r\n").count());
@@ -318,7 +322,11 @@ fn check_granted(notation: Notation, settings: &str, grants: &[Grant], expected:
 #[test]
 fn permissions_come_beside_those_that_are_there() {
     let whole = "{\n  \"model\": \"m\"\n}\n";
-    check_granted(RELAXED, whole, &grants(), expect![[r#"
+    check_granted(
+        RELAXED,
+        whole,
+        &grants(),
+        expect![[r#"
         {
           "model": "m",
           "permissions": {
@@ -331,9 +339,14 @@ fn permissions_come_beside_those_that_are_there() {
             "c": "ask"
           }
         }
-    "#]]);
+    "#]],
+    );
     let lists = "{\n  // mine\n  \"permissions\": {\n    \"allow\": [\"b\", \"x\"],\n    \"deny\": []\n  }\n}\n";
-    check_granted(RELAXED, lists, &grants(), expect![[r#"
+    check_granted(
+        RELAXED,
+        lists,
+        &grants(),
+        expect![[r#"
         {
           // mine
           "permissions": {
@@ -344,9 +357,14 @@ fn permissions_come_beside_those_that_are_there() {
             "c": "ask"
           }
         }
-    "#]]);
+    "#]],
+    );
     let lines = "{\n  \"permissions\": {\n    \"allow\": [\n      \"x\" // mine\n    ]\n  },\n  \"permission\": \"allow\"\n}\n";
-    check_granted(RELAXED, lines, &grants(), expect![[r#"
+    check_granted(
+        RELAXED,
+        lines,
+        &grants(),
+        expect![[r#"
         {
           "permissions": {
             "allow": [
@@ -357,7 +375,8 @@ fn permissions_come_beside_those_that_are_there() {
           },
           "permission": "allow"
         }
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -367,7 +386,11 @@ fn permissions_in_toml_come_and_go_with_the_tables_that_hold_them() {
         Grant::value(&["mcp_servers", "remindb", "tools", "X", "mode"], json!("prompt")),
     ];
     let settings = "[mcp_servers.remindb]\ncommand = 'x'\n\n[tui]\na = 1\n";
-    check_granted(Notation::Toml, settings, &grants, expect![[r#"
+    check_granted(
+        Notation::Toml,
+        settings,
+        &grants,
+        expect![[r#"
         [mcp_servers.remindb]
         command = 'x'
         mode = "approve"
@@ -377,7 +400,8 @@ fn permissions_in_toml_come_and_go_with_the_tables_that_hold_them() {
 
         [tui]
         a = 1
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
