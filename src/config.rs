@@ -246,6 +246,7 @@ fn server(mut fields: Fields) -> Result<Server, ConfigError> {
     let server = Server {
         transport: fields.choice("transport", &transports)?,
         listen: fields.text("listen")?,
+        structured: fields.flag("structured")?.unwrap_or_default(),
         logging: logging(fields.object("logging")?)?,
         resources: Resources {
             debounce: debounce.unwrap_or(Resources::default().debounce),

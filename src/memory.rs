@@ -17,7 +17,7 @@ pub(crate) use relate::Relate;
 use crate::clock::Clock;
 use crate::compile::{self, CompileError, Report, Request, Seeding, Watch};
 use crate::heat::{LiveRates, Rates};
-use crate::query::{self, QueryError};
+use crate::query::{self, Output, QueryError};
 use crate::rollback::{self, After, Rolled};
 use crate::store::reader::Reader;
 use crate::store::{IfMissing, Leases, Log, Readers, Root, StoreError, Warmer, Writer};
@@ -37,6 +37,8 @@ pub struct Memory {
     workspace: Mutex<Arc<Workspace>>,
     /// How nodes warm and cool, as of now.
     rates: LiveRates,
+    /// The forms of its answers.
+    output: Output,
     // Closed in this order: the last connection to go writes the log back into the file and removes
     // it, which one that only reads cannot do.
     readers: Arc<Readers>,
@@ -49,7 +51,8 @@ pub struct Memory {
 pub struct Answer {
     /// The answer as an agent reads it, within its budget of tokens.
     pub text: String,
-    /// The same selection of facts as JSON.
+    /// The same as JSON, within the same budget; null unless the memory is
+    /// [structured](Memory::with_structured).
     pub structured: serde_json::Value,
 }
 
@@ -138,6 +141,12 @@ impl Memory {
         Memory { clock, ..self }
     }
 
+    /// The same memory, whose answers hold as JSON, too, all that their text says.
+    #[must_use]
+    pub fn with_structured(self) -> Memory {
+        Memory { output: Output::Structured, ..self }
+    }
+
     /// The same memory, kept for a folder: what that says counts from now on.
     #[must_use]
     pub(crate) fn with_workspace(self, live: Live) -> Memory {
@@ -155,7 +164,8 @@ impl Memory {
         let warmer = Arc::new(Warmer::open(path, writer.log())?);
         let readers = Arc::new(Readers::open(path)?);
         let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
-        Ok(Memory { clock, live, workspace, rates, readers, warmer, writer })
+        let output = Output::default();
+        Ok(Memory { clock, live, workspace, rates, output, readers, warmer, writer })
     }
 
     /// The log of what was written, which grows until somebody copies it into the file.
@@ -192,14 +202,14 @@ impl Memory {
         self.compile_as(&request)
     }
 
-    /// Returns the nodes that `words` find, best last, in at most `budget` cl100k tokens.
+    /// Returns the nodes that `words` find, best first, in at most `budget` cl100k tokens.
     ///
     /// # Errors
     ///
     /// The database failed; no words do that.
     pub fn search(&self, words: &str, budget: Option<u32>) -> Result<Answer, Error> {
         let ask = query::Search { query: words, budget, ..query::Search::default() };
-        self.ask(|reader| query::search(reader, &ask))
+        self.ask(|reader| query::search(reader, &ask, self.output))
     }
 
     /// Returns a node's text with what is around it, the node itself last, in at most `budget`
@@ -210,7 +220,7 @@ impl Memory {
     /// There is no such node.
     pub fn fetch(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
         let ask = query::Fetch { anchor, budget, levels: query::levels(None, query::FETCH_LEVELS) };
-        self.ask(|reader| query::fetch(reader, &ask))
+        self.ask(|reader| query::fetch(reader, &ask, self.output))
     }
 
     /// Returns the outline below a node, or of everything, in at most `budget` tokens.
@@ -220,7 +230,7 @@ impl Memory {
     /// There is no such node.
     pub fn tree(&self, root: Option<&str>, budget: Option<u32>) -> Result<Answer, Error> {
         let ask = query::Tree { root, levels: query::levels(None, query::TREE_LEVELS), budget };
-        self.ask(|reader| query::tree(reader, &ask))
+        self.ask(|reader| query::tree(reader, &ask, self.output))
     }
 
     /// Returns what changed since a snapshot, net, the newest first; 0 is before the first one.
@@ -230,7 +240,7 @@ impl Memory {
     /// There is no such snapshot.
     pub fn delta(&self, since: i64, budget: Option<u32>) -> Result<Answer, Error> {
         let ask = query::Delta { since, budget, ..query::Delta::default() };
-        self.ask(|reader| query::delta(reader, &ask))
+        self.ask(|reader| query::delta(reader, &ask, self.output))
     }
 
     /// Returns, as unified diffs, what changed after one snapshot up to another.
@@ -240,7 +250,7 @@ impl Memory {
     /// One of them does not exist, or `from` is the later one.
     pub fn diff(&self, from: i64, to: i64, budget: Option<u32>) -> Result<Answer, Error> {
         let ask = query::Diff { from, to, budget, cursor: None };
-        self.ask(|reader| query::diff(reader, &ask))
+        self.ask(|reader| query::diff(reader, &ask, self.output))
     }
 
     /// Returns the latest changes of a node, which may be gone.
@@ -251,7 +261,7 @@ impl Memory {
     pub fn history(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
         let depth = query::HISTORY_DEPTH;
         let ask = query::History { anchor, depth, budget, cursor: None };
-        self.ask(|reader| query::history(reader, &ask, self.clock.now()))
+        self.ask(|reader| query::history(reader, &ask, self.clock.now(), self.output))
     }
 
     /// Makes the state of an earlier snapshot the present, in one new snapshot, and says what that
@@ -276,7 +286,7 @@ impl Memory {
     ///
     /// The database failed.
     pub fn stats(&self) -> Result<Answer, Error> {
-        self.ask(|reader| query::stats(reader, self.rates().lines(), self.clock.now()))
+        self.ask(|reader| query::stats(reader, self.rates().lines(), self.clock.now(), self.output))
     }
 
     /// The part of this memory that can only look. Drop it before the memory, whose last connection
@@ -342,6 +352,10 @@ impl Memory {
             Reload::Bad(error) => log::warn!("{error}; the last good settings stay"),
         }
         reload
+    }
+
+    pub(crate) fn output(&self) -> Output {
+        self.output
     }
 
     pub(crate) fn clock(&self) -> &Clock {

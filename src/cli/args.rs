@@ -51,6 +51,7 @@ pub(crate) const COMMANDS: &[Row] = &[
             "source",
             "rescan-interval",
             "tools",
+            "structured",
             "gitignore",
             "trust-workspace",
             "transport",
@@ -177,6 +178,7 @@ struct Raw {
     is_tree: bool,
     is_files: bool,
     is_verbose: bool,
+    is_structured: bool,
     is_reseeding: bool,
     is_gitignore: bool,
     is_trusted: bool,
@@ -220,6 +222,7 @@ impl Raw {
             "tree" => self.is_tree = true,
             "files" => self.is_files = true,
             "verbose" => self.is_verbose = true,
+            "structured" => self.is_structured = true,
             "reseed-temperatures" => self.is_reseeding = true,
             "gitignore" => self.is_gitignore = true,
             "trust-workspace" => self.is_trusted = true,
@@ -281,7 +284,7 @@ impl Raw {
             "serve" => {
                 self.no_values(name)?;
                 let Raw { db, source, rescan_interval, tools, .. } = self;
-                let Raw { is_gitignore, is_trusted, is_verbose, .. } = self;
+                let Raw { is_structured, is_gitignore, is_trusted, is_verbose, .. } = self;
                 let Raw { transport, listen, token_file, hosts, origins, allowed, .. } = self;
                 Command::Serve(Serve {
                     db,
@@ -294,6 +297,7 @@ impl Raw {
                     hosts,
                     origins,
                     allowed,
+                    is_structured,
                     is_gitignore,
                     is_trusted,
                     is_verbose,

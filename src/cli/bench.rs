@@ -16,7 +16,7 @@ use super::args::Bench;
 use super::{Failure, Outcome, World, absolute, options};
 use crate::clock::Millis;
 use crate::memory::Memory;
-use crate::query::{self, Answer, Delta, Fetch, Search, Show, Tree};
+use crate::query::{self, Answer, Delta, Fetch, Output, Search, Show, Tree};
 use crate::scan::{self, Rules};
 use crate::store::reader::{Head, Reader};
 use crate::{text, tokens};
@@ -121,7 +121,7 @@ fn copied(dir: &Path, to: &Path) -> Result<Vec<Note>, Failure> {
 /// An outline of everything, against listing and reading everything.
 fn tree(reader: &Reader, notes: &[Note]) -> Result<Row, Failure> {
     let ask = Tree { root: None, levels: query::TREE_LEVELS, budget: Some(u32::MAX) };
-    let outline = query::tree(reader, &ask)?;
+    let outline = query::tree(reader, &ask, Output::Text)?;
     let naive = notes.iter().map(Note::tokens).fold(naive::listing(notes), u32::saturating_add);
     let remindb = Some(tokens::count(&outline.text));
     Ok(Row { scenario: "tree".to_owned(), naive: Some(naive), remindb, is_in_total: false })
@@ -148,8 +148,8 @@ fn search(reader: &Reader, notes: &[Note], typed: &str, budget: u32) -> Result<R
         None => (typed, None),
     };
     let ask = Search { query: question, budget: Some(budget), ..Search::default() };
-    let found = query::search(reader, &ask)?;
-    let ids = ids(&found);
+    let found = query::search(reader, &ask, Output::Text)?;
+    let ids = ids(reader, &found)?;
     let wanted = match answer {
         Some(answer) => Some(Wanted { text: text::fold(answer), path: None }),
         None => best(reader, &ids)?,
@@ -176,10 +176,12 @@ fn search(reader: &Reader, notes: &[Note], typed: &str, budget: u32) -> Result<R
 }
 
 /// The ids of a search's hits, best first.
-fn ids(answer: &Answer) -> Vec<String> {
-    let hits = answer.structured["hits"].as_array();
-    let id = |hit: &Value| hit["id"].as_str().map(str::to_owned);
-    hits.into_iter().flatten().filter_map(id).collect()
+fn ids(reader: &Reader, answer: &Answer) -> Result<Vec<String>, Failure> {
+    let mut ids = Vec::new();
+    for (key, _) in &answer.warmed {
+        ids.extend(reader.heads(&[*key])?.into_iter().map(|it| it.id));
+    }
+    Ok(ids)
 }
 
 /// The best hit that says more than a heading, where nobody named the answer.
@@ -204,7 +206,7 @@ fn wanted(reader: &Reader, head: Head) -> Result<Wanted, Failure> {
 
 fn fetched(reader: &Reader, id: &str, budget: u32) -> Result<Answer, Failure> {
     let ask = Fetch { anchor: id, budget: Some(budget), levels: query::FETCH_LEVELS };
-    Ok(query::fetch(reader, &ask)?)
+    Ok(query::fetch(reader, &ask, Output::Text)?)
 }
 
 /// A node with what stands around it, against the whole file: one of the middling nodes of the
@@ -239,7 +241,7 @@ fn delta(
     fs::write(place.notes().join(&note.path), &changed)?;
     let report = memory.compile(&place.notes(), "bench: one section more")?;
     let ask = Delta { since, show: Show::Texts, ..Delta::default() };
-    let text = format!("{report}\n{}", query::delta(reader, &ask)?.text);
+    let text = format!("{report}\n{}", query::delta(reader, &ask, Output::Text)?.text);
     let is_there = ADDED.lines().all(|line| text.contains(line.trim_start_matches("## ")));
     let remindb = is_there.then(|| tokens::count(&text));
     let naive = Some(tokens::count(&changed));

@@ -6,7 +6,7 @@ use super::args::Inspect;
 use super::paint::Role;
 use super::{Failure, Outcome, World, known_database};
 use crate::heat::Lines;
-use crate::query::{self, QueryError};
+use crate::query::{self, Output, QueryError};
 use crate::render;
 use crate::store::reader::{FileSummary, Reader};
 
@@ -30,7 +30,7 @@ pub(super) fn run(args: Inspect, world: &mut World<'_>) -> Result<Outcome, Failu
         world.say(painted(world.paint, &files))?;
     }
     if args.is_tree {
-        let tree = tree(&reader, depth)?;
+        let tree = tree(&reader, depth, Output::Text)?;
         let text = if tree.text == "empty tree" { "No nodes in database." } else { &tree.text };
         let text = format!("=== Node Tree ===\n{}\n", text.trim_end_matches('\n'));
         world.say(painted(world.paint, &text))?;
@@ -39,8 +39,9 @@ pub(super) fn run(args: Inspect, world: &mut World<'_>) -> Result<Outcome, Failu
 }
 
 /// The whole tree: a person can page, and has no budget of tokens.
-fn tree(reader: &Reader, depth: u32) -> Result<query::Answer, QueryError> {
-    query::tree(reader, &query::Tree { root: None, levels: depth, budget: Some(u32::MAX) })
+fn tree(reader: &Reader, depth: u32, output: Output) -> Result<query::Answer, QueryError> {
+    let ask = query::Tree { root: None, levels: depth, budget: Some(u32::MAX) };
+    query::tree(reader, &ask, output)
 }
 
 fn as_json(
@@ -49,12 +50,12 @@ fn as_json(
     depth: u32,
     now: crate::clock::Millis,
 ) -> Result<Value, QueryError> {
-    let mut json = query::stats(reader, Lines::default(), now)?.structured;
+    let mut json = query::stats(reader, Lines::default(), now, Output::Structured)?.structured;
     if args.is_files {
         json["files"] = reader.files()?.iter().map(file_json).collect();
     }
     if args.is_tree {
-        json["tree"] = tree(reader, depth)?.structured["nodes"].take();
+        json["tree"] = tree(reader, depth, Output::Structured)?.structured["nodes"].take();
     }
     Ok(json)
 }

@@ -2,7 +2,7 @@
 
 use super::args::Search;
 use super::{Failure, Outcome, World, known_database};
-use crate::query::{self, Detail, QueryError};
+use crate::query::{self, Detail, Output};
 use crate::store::reader::Reader;
 use crate::tree::NodeType;
 
@@ -28,14 +28,13 @@ pub(super) fn run(args: Search, world: &mut World<'_>) -> Result<Outcome, Failur
         limit: args.limit,
     };
     let reader = Reader::open(&known_database(args.db))?;
-    let answer: Result<query::Answer, QueryError> = query::search(&reader, &ask);
-    let answer = answer?;
+    let output = if args.is_json { Output::Structured } else { Output::Text };
+    let answer = query::search(&reader, &ask, output)?;
     if args.is_json {
         world.say(format_args!("{:#}\n", answer.structured))?;
     } else {
         world.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
     }
-    // Also where not even one of them fits the budget.
-    let has_matches = answer.structured["matches"].as_u64().is_some_and(|it| 0 < it);
-    Ok(if has_matches { Outcome::Done } else { Outcome::NotFound })
+    // Something was found, too, where not even one hit fits the budget.
+    Ok(if answer.text == query::NO_RESULTS { Outcome::NotFound } else { Outcome::Done })
 }

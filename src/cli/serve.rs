@@ -58,6 +58,10 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     let is_new = !database.exists();
     let memory = Memory::open_at(&database, IfMissing::Create, world.clock.clone())?;
     let memory = memory.with_workspace(live);
+    let memory = match args.is_structured || workspace.config.server.structured {
+        true => memory.with_structured(),
+        false => memory,
+    };
     if is_new {
         log::info!("a new memory was made at `{}`", database.display());
     }
@@ -86,7 +90,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     };
     let server = Arc::new(Server {
         about: ABOUT,
-        tools: offer.tools(),
+        tools: offer.tools(memory.output()),
         resources: RESOURCES,
         prompts: offer.prompts(),
         page_rows_max: PAGE_ROWS_MAX,

@@ -84,6 +84,8 @@ pub(crate) struct Server {
     pub(crate) transport: Option<Transport>,
     /// Where it listens; only with HTTP.
     pub(crate) listen: Option<String>,
+    /// Whether tools return structured content beside their text.
+    pub(crate) structured: bool,
     /// Its log.
     pub(crate) logging: Logging,
     /// Notifications about resources.

@@ -1,6 +1,6 @@
 //! Any bytes as a query: it is answered, within its budget, and never an error.
 
-use crate::query::{Detail, Fetch, Search, fetch, search};
+use crate::query::{Detail, Fetch, Output, Search, fetch, search};
 use crate::store::reader::Reader;
 use crate::store::reader::testing::Sketch;
 use crate::tokens;
@@ -32,12 +32,15 @@ pub fn query(data: &[u8]) {
     let detail = [Detail::Label, Detail::Snippet, Detail::Full][usize::from(detail)];
     MEMORY.with(|reader| {
         let ask = Search { query: &text, budget, detail, ..Search::default() };
-        let answer = search(reader, &ask).expect("every query has an answer");
+        let answer = search(reader, &ask, Output::Text).expect("every query has an answer");
         assert!(!answer.text.is_empty());
         if let Some(budget) = budget {
             assert!(tokens::fits(&answer.text, budget), "over {budget}:\n{}", answer.text);
         }
         let ask = Fetch { anchor: &text, budget, levels: 3 };
-        assert!(fetch(reader, &ask).is_err(), "no id of these notes is known outside");
+        assert!(
+            fetch(reader, &ask, Output::Text).is_err(),
+            "no id of these notes is known outside"
+        );
     });
 }

@@ -29,7 +29,7 @@ use crate::clock::{Clock, Millis};
 use crate::config::Budgets;
 use crate::heat::Lines;
 use crate::memory::{Answer, Error, Memory, Observer};
-use crate::query::{self, QueryError};
+use crate::query::{self, Output, QueryError};
 use crate::store::reader::Reader;
 use crate::uri::Vars;
 use sessions::Sessions;
@@ -69,7 +69,7 @@ pub(crate) struct Tools {
 }
 
 /// What a tool asks a connection that cannot write.
-type Question = fn(&Reader, &Args, Millis) -> Result<query::Answer, QueryError>;
+type Question = fn(&Reader, &Args, Millis, Output) -> Result<query::Answer, QueryError>;
 
 /// One method of the memory that changes it.
 type Change = fn(&Memory, &Args) -> Result<Answer, Error>;
@@ -82,7 +82,7 @@ pub(crate) enum Run {
     /// The same, with a budget from the settings where the call names none.
     Budgeted(fn(&Budgets) -> Option<u32>, Question),
     /// The same, without arguments, told what is called cold and hot.
-    Survey(fn(&Reader, Lines, Millis) -> Result<query::Answer, QueryError>),
+    Survey(fn(&Reader, Lines, Millis, Output) -> Result<query::Answer, QueryError>),
     /// Calls one method of the memory, which makes at most one snapshot.
     Write(Change),
     /// The same, once the user has agreed to what it removes.
@@ -102,7 +102,7 @@ impl Surface for Tools {
             Run::Budgeted(_, question) => self.ask(*question, &self.completed(run, args)),
             Run::Survey(survey) => {
                 let lines = self.memory.rates().lines();
-                self.ask(|reader, _, now| survey(reader, lines, now), args)
+                self.ask(|reader, _, now, output| survey(reader, lines, now, output), args)
             }
             Run::Write(change) => self.change(*change, args),
             Run::Asked(question, change) => {
@@ -185,19 +185,24 @@ impl Tools {
     }
 
     fn change(&self, change: Change, args: &Args) -> Result<Reply, ToolError> {
-        let Answer { text, structured } = change(&self.memory, args)?;
-        Ok(Reply { text, structured: Some(structured), ..Reply::default() })
+        Ok(change(&self.memory, args)?.into())
     }
 
     fn ask(
         &self,
-        question: impl FnOnce(&Reader, &Args, Millis) -> Result<query::Answer, QueryError>,
+        question: impl FnOnce(&Reader, &Args, Millis, Output) -> Result<query::Answer, QueryError>,
         args: &Args,
     ) -> Result<Reply, ToolError> {
         let now = self.memory.clock().now();
-        let answer = self.memory.ask(|reader| question(reader, args, now))?;
-        let structured = Some(answer.structured);
-        Ok(Reply { text: answer.text, structured, ..Reply::default() })
+        let output = self.memory.output();
+        Ok(self.memory.ask(|reader| question(reader, args, now, output))?.into())
+    }
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Reply {
+        let Answer { text, structured } = answer;
+        Reply { text, structured: Some(structured).filter(|it| !it.is_null()), ..Reply::default() }
     }
 }
 
@@ -213,8 +218,8 @@ impl From<Error> for ToolError {
     }
 }
 
-/// An object with one list that is always there.
+/// An object with one list, which a budget of a few tokens leaves no room for.
 fn list_output(name: &str) -> Value {
     let list = json!({"type": "array", "items": {"type": "object"}});
-    json!({"type": "object", "properties": {name: list}, "required": [name]})
+    json!({"type": "object", "properties": {name: list}})
 }

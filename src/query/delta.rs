@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::changes::{self, Net, Nets, Rest};
 use super::page::{self, Entry};
-use super::{Answer, QueryError};
+use super::{Answer, Output, QueryError, budget};
 use crate::store::reader::{Range, Reader};
 use crate::tokens;
 
@@ -38,60 +38,84 @@ pub(crate) struct Delta<'a> {
 }
 
 /// Returns what changed since a snapshot, net.
-pub(crate) fn delta(reader: &Reader, ask: &Delta<'_>) -> Result<Answer, QueryError> {
+pub(crate) fn delta(
+    reader: &Reader,
+    ask: &Delta<'_>,
+    output: Output,
+) -> Result<Answer, QueryError> {
+    let budget = ask.budget.unwrap_or(match ask.show {
+        Show::Lines => TOKENS_DEFAULT,
+        Show::Texts => TOKENS_DEFAULT_WITH_TEXTS,
+    });
     reader.at_one_state(|reader| {
-        let cursor = changes::parse_cursor(ask.cursor)?;
-        changes::check_begin(reader, "since_snapshot", ask.since)?;
-        let all = reader.snapshots()?;
-        let is_cut = all.is_cut && ask.since < all.first;
-        let range = Range { from: if is_cut { all.first } else { ask.since }, to: all.last };
-        let max = ask.budget.unwrap_or(match ask.show {
-            Show::Lines => TOKENS_DEFAULT,
-            Show::Texts => TOKENS_DEFAULT_WITH_TEXTS,
-        });
-        let note = match is_cut && cursor.is_none() {
-            true => {
-                format!("… history begins at snapshot {}; what is older is not listed", all.first)
-            }
-            false => String::new(),
-        };
-        let room = max.saturating_sub(if note.is_empty() { 0 } else { tokens::count(&note) + 1 });
-        let mut nets = Nets::behind(reader, range, cursor);
-        let n_all = nets.n_left()?;
-        let next = || {
-            let Some(net) = nets.next()? else { return Ok(None) };
-            Ok(Some(Entry { text: entry(reader, range, &net, ask.show)?, facts: net }))
-        };
-        let rest = |net: &Net| Rest::behind(net.moment, net.n_passed, n_all);
-        let page = page::fill(room, usize::MAX, "\n", next, |net, mean| rest(net).line(mean))?;
-
-        let mut text = page.text.clone();
-        if page.shown.is_empty() {
-            text = super::budget::first_fitting(room, ["no changes".to_owned()]);
-        }
-        if !note.is_empty() && room < max {
-            let with_note = format!("{text}\n{note}");
-            if tokens::fits(&with_note, max) {
-                text = with_note;
-            }
-        }
-        let mut structured = Value::from_iter([
-            ("since", json!(ask.since)),
-            ("head", json!(all.last)),
-            ("changes", page.shown.iter().map(changes::facts).collect()),
-        ]);
-        if is_cut {
-            structured["history_begins"] = json!(all.first);
-        }
-        if let Some(last) = page.shown.last().filter(|_| page.has_more) {
-            structured["left_out"] = rest(last).facts();
-        }
-        Ok(Answer { text, structured, warmed: Vec::new() })
+        super::within(Some(budget), output, |room| {
+            page_of(reader, ask, room.unwrap_or(budget), output)
+        })
     })
 }
 
-fn entry(reader: &Reader, range: Range, net: &Net, show: Show) -> Result<String, QueryError> {
-    let description = changes::description(reader, range, net)?;
+fn page_of(
+    reader: &Reader,
+    ask: &Delta<'_>,
+    max: u32,
+    output: Output,
+) -> Result<Answer, QueryError> {
+    let cursor = changes::parse_cursor(ask.cursor)?;
+    changes::check_begin(reader, "since_snapshot", ask.since)?;
+    let all = reader.snapshots()?;
+    let is_cut = all.is_cut && ask.since < all.first;
+    let range = Range { from: if is_cut { all.first } else { ask.since }, to: all.last };
+    let note = match is_cut && cursor.is_none() {
+        true => {
+            format!("… history begins at snapshot {}; what is older is not listed", all.first)
+        }
+        false => String::new(),
+    };
+    let room = max.saturating_sub(if note.is_empty() { 0 } else { tokens::count(&note) + 1 });
+    let mut nets = Nets::behind(reader, range, cursor);
+    let n_all = nets.n_left()?;
+    let next = || {
+        let Some(net) = nets.next()? else { return Ok(None) };
+        entry(reader, range, &net, ask.show, output).map(Some)
+    };
+    let rest = |place| Rest::behind(place, n_all);
+    let page = page::fill(room, usize::MAX, "\n", next, |place, mean| rest(place).line(mean))?;
+
+    let mut text = page.text;
+    if page.is_empty {
+        text = budget::first_fitting(room, ["no changes".to_owned()]);
+    }
+    if !note.is_empty() && room < max {
+        let with_note = format!("{text}\n{note}");
+        if tokens::fits(&with_note, max) {
+            text = with_note;
+        }
+    }
+    let structured = output.json(|| {
+        let mut all_facts = Value::from_iter([
+            ("since", json!(ask.since)),
+            ("head", json!(all.last)),
+            ("changes", page.facts.into()),
+        ]);
+        if is_cut {
+            all_facts["history_begins"] = json!(all.first);
+        }
+        if let Some((place, mean)) = page.end {
+            all_facts["left_out"] = rest(place).facts(mean);
+        }
+        all_facts
+    });
+    Ok(Answer { text, structured, warmed: Vec::new() })
+}
+
+fn entry(
+    reader: &Reader,
+    range: Range,
+    net: &Net,
+    show: Show,
+    output: Output,
+) -> Result<Entry, QueryError> {
+    let (description, mut facts) = changes::described(reader, range, net, output)?;
     let mut entry =
         format!("{} (snapshot {}) {description}", changes::title(net), net.moment.snapshot);
     if let (Show::Texts, Some(new), true) = (show, &net.new, net.is_text_changed()) {
@@ -100,6 +124,9 @@ fn entry(reader: &Reader, range: Range, net: &Net, show: Show) -> Result<String,
             entry.push_str("\n  ");
             entry.push_str(line.trim_end_matches('\n'));
         }
+        if output == Output::Structured {
+            facts["text"] = json!(text);
+        }
     }
-    Ok(entry)
+    Ok(Entry { text: entry, place: net.place(), facts })
 }

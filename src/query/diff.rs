@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::changes::{self, Net, Nets, Rest};
 use super::page::{self, Entry};
-use super::{Answer, QueryError, budget, unified};
+use super::{Answer, Output, QueryError, budget, unified};
+use crate::store::Moment;
 use crate::store::reader::{Range, Reader};
 
 /// Tokens of a reply when no budget is given.
@@ -24,7 +25,8 @@ pub(crate) struct Diff<'a> {
 }
 
 /// Returns what leads from one snapshot to a later one, net.
-pub(crate) fn diff(reader: &Reader, ask: &Diff<'_>) -> Result<Answer, QueryError> {
+pub(crate) fn diff(reader: &Reader, ask: &Diff<'_>, output: Output) -> Result<Answer, QueryError> {
+    let budget = ask.budget.unwrap_or(TOKENS_DEFAULT);
     reader.at_one_state(|reader| {
         let cursor = changes::parse_cursor(ask.cursor)?;
         if ask.to < ask.from {
@@ -43,39 +45,57 @@ pub(crate) fn diff(reader: &Reader, ask: &Diff<'_>) -> Result<Answer, QueryError
             )));
         }
         let range = Range { from: ask.from, to: ask.to };
-        let max = ask.budget.unwrap_or(TOKENS_DEFAULT);
-        let mut nets = Nets::behind(reader, range, cursor);
-        let n_all = nets.n_left()?;
-        let next = || {
-            let Some(net) = nets.next()? else { return Ok(None) };
-            Ok(Some(Entry { text: record(reader, range, &net)?, facts: net }))
-        };
-        let rest = |net: &Net| Rest::behind(net.moment, net.n_passed, n_all);
-        let page = page::fill(max, usize::MAX, "\n\n", next, |net, mean| rest(net).line(mean))?;
-
-        let text = match page.shown.is_empty() {
-            true => budget::first_fitting(max, ["no changes".to_owned()]),
-            false => page.text.clone(),
-        };
-        let mut structured = Value::from_iter([
-            ("from", json!(ask.from)),
-            ("to", json!(ask.to)),
-            ("changes", page.shown.iter().map(changes::facts).collect()),
-        ]);
-        if let Some(last) = page.shown.last().filter(|_| page.has_more) {
-            structured["left_out"] = rest(last).facts();
-        }
-        Ok(Answer { text, structured, warmed: Vec::new() })
+        super::within(Some(budget), output, |room| {
+            page_of(reader, range, cursor, room.unwrap_or(budget), output)
+        })
     })
 }
 
-fn record(reader: &Reader, range: Range, net: &Net) -> Result<String, QueryError> {
-    let description = changes::description(reader, range, net)?;
+fn page_of(
+    reader: &Reader,
+    range: Range,
+    cursor: Option<Moment>,
+    max: u32,
+    output: Output,
+) -> Result<Answer, QueryError> {
+    let mut nets = Nets::behind(reader, range, cursor);
+    let n_all = nets.n_left()?;
+    let next = || {
+        let Some(net) = nets.next()? else { return Ok(None) };
+        record(reader, range, &net, output).map(Some)
+    };
+    let rest = |place| Rest::behind(place, n_all);
+    let page = page::fill(max, usize::MAX, "\n\n", next, |place, mean| rest(place).line(mean))?;
+    let text = match page.is_empty {
+        true => budget::first_fitting(max, ["no changes".to_owned()]),
+        false => page.text,
+    };
+    let structured = output.json(|| {
+        let mut all = Value::from_iter([
+            ("from", json!(range.from)),
+            ("to", json!(range.to)),
+            ("changes", page.facts.into()),
+        ]);
+        if let Some((place, mean)) = page.end {
+            all["left_out"] = rest(place).facts(mean);
+        }
+        all
+    });
+    Ok(Answer { text, structured, warmed: Vec::new() })
+}
+
+fn record(reader: &Reader, range: Range, net: &Net, output: Output) -> Result<Entry, QueryError> {
+    let (description, mut facts) = changes::described(reader, range, net, output)?;
     let mut record = format!("{} {description}", changes::title(net));
     if net.is_text_changed() {
         let (old, new) = net.texts(reader)?;
+        let hunks = unified::hunks(&old, &new);
         record.push('\n');
-        record.push_str(unified::hunks(&old, &new).trim_end_matches('\n'));
+        record.push_str(hunks.trim_end_matches('\n'));
+        if output == Output::Structured {
+            facts["diff"] = json!(hunks);
+        }
     }
-    Ok(record.trim_end_matches('\n').to_owned())
+    let text = record.trim_end_matches('\n').to_owned();
+    Ok(Entry { text, place: net.place(), facts })
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::changes::{self, Net, Rest};
 use super::page::{self, Entry};
-use super::{Answer, QueryError, budget, echo};
+use super::{Answer, Output, QueryError, budget, echo};
 use crate::clock::Millis;
 use crate::render::one_line;
 use crate::render::stats::age;
@@ -43,48 +43,60 @@ pub(crate) fn history(
     reader: &Reader,
     ask: &History<'_>,
     now: Millis,
+    output: Output,
 ) -> Result<Answer, QueryError> {
+    let budget = ask.budget.unwrap_or(TOKENS_DEFAULT);
     reader.at_one_state(|reader| {
-        let latest = Moment { snapshot: i64::MAX, seq: i64::MAX };
-        let before = changes::parse_cursor(ask.cursor)?.unwrap_or(latest);
-        let n_all = reader.count_changes_of(ask.anchor, before, changes::COUNT_MAX)?;
-        let max = ask.budget.unwrap_or(TOKENS_DEFAULT);
-        let mut last = before;
-        let mut n_passed = 0;
-        let mut waiting: VecDeque<Change> = VecDeque::new();
-        let next = || {
-            if waiting.is_empty() {
-                waiting = reader.changes_of(ask.anchor, last, LOOK_MAX)?.into();
-            }
-            let Some(change) = waiting.pop_front() else { return Ok(None) };
-            last = change.moment;
-            n_passed += 1;
-            step(reader, change, n_passed, now).map(Some)
-        };
-        let rest = |step: &Step| Rest::behind(step.moment, step.n_passed, n_all);
-        let n_max = ask.depth.max(1) as usize;
-        let page = page::fill(max, n_max, "\n", next, |step, mean| rest(step).line(mean))?;
-
-        let mut structured = Value::from_iter([
-            ("anchor", json!(echo(ask.anchor))),
-            ("history", page.shown.iter().map(|it| it.facts.clone()).collect()),
-        ]);
-        if let Some(last) = page.shown.last().filter(|_| page.has_more) {
-            structured["left_out"] = rest(last).facts();
-        }
-        let text = match page.shown.is_empty() {
-            true => budget::first_fitting(max, [nothing(reader, ask.anchor)?]),
-            false => page.text,
-        };
-        Ok(Answer { text, structured, warmed: Vec::new() })
+        super::within(Some(budget), output, |room| {
+            page_of(reader, ask, room.unwrap_or(budget), now, output)
+        })
     })
 }
 
-/// A change as an entry.
-struct Step {
-    moment: Moment,
-    n_passed: usize,
-    facts: Value,
+fn page_of(
+    reader: &Reader,
+    ask: &History<'_>,
+    max: u32,
+    now: Millis,
+    output: Output,
+) -> Result<Answer, QueryError> {
+    let latest = Moment { snapshot: i64::MAX, seq: i64::MAX };
+    let before = changes::parse_cursor(ask.cursor)?.unwrap_or(latest);
+    let n_all = reader.count_changes_of(ask.anchor, before, changes::COUNT_MAX)?;
+    let mut last = before;
+    let mut n_passed = 0;
+    let mut waiting: VecDeque<Change> = VecDeque::new();
+    let next = || {
+        if waiting.is_empty() {
+            waiting = reader.changes_of(ask.anchor, last, LOOK_MAX)?.into();
+        }
+        let Some(change) = waiting.pop_front() else { return Ok(None) };
+        last = change.moment;
+        n_passed += 1;
+        step(reader, change, n_passed, now).map(Some)
+    };
+    let rest = |place| Rest::behind(place, n_all);
+    let n_max = ask.depth.max(1) as usize;
+    let page = page::fill(max, n_max, "\n", next, |place, mean| rest(place).line(mean))?;
+    let (text, unchanged_since) = match page.is_empty {
+        true => {
+            let (text, since) = nothing(reader, ask.anchor)?;
+            (budget::first_fitting(max, [text]), since)
+        }
+        false => (page.text, None),
+    };
+    let structured = output.json(|| {
+        let anchor = ("anchor", json!(echo(ask.anchor)));
+        let mut all = Value::from_iter([anchor, ("history", page.facts.into())]);
+        if let Some((place, mean)) = page.end {
+            all["left_out"] = rest(place).facts(mean);
+        }
+        if let Some(first) = unchanged_since {
+            all["unchanged_since"] = json!(first);
+        }
+        all
+    });
+    Ok(Answer { text, structured, warmed: Vec::new() })
 }
 
 fn step(
@@ -92,7 +104,7 @@ fn step(
     change: Change,
     n_passed: usize,
     now: Millis,
-) -> Result<Entry<Step>, QueryError> {
+) -> Result<Entry, QueryError> {
     let Change { moment, node_id, op, is_conflict, old } = change;
     let new = match op.as_str() {
         "rem" => None,
@@ -110,9 +122,8 @@ fn step(
         facts["message"] = json!(message);
     }
     let range = Range { from: moment.snapshot - 1, to: moment.snapshot };
-    for note in changes::notes(reader, range, &net)? {
-        text.push_str(&format!("\n  {note}"));
-    }
+    let notes = changes::notes(reader, range, &net)?;
+    notes.iter().for_each(|note| text.push_str(&format!("\n  {note}")));
     if net.is_text_changed() {
         let (old, new) = net.texts(reader)?;
         for (name, content) in [("old", old), ("new", new)] {
@@ -126,7 +137,10 @@ fn step(
     if net.is_conflict {
         facts["conflict"] = json!(true);
     }
-    Ok(Entry { text, facts: Step { moment, n_passed, facts } })
+    if !notes.is_empty() {
+        facts["notes"] = json!(notes);
+    }
+    Ok(Entry { text, place: net.place(), facts })
 }
 
 /// The beginning of a text, on one line.
@@ -138,12 +152,13 @@ fn preview(content: &str) -> String {
     }
 }
 
-/// What is said of a node that no change is known of.
-fn nothing(reader: &Reader, anchor: &str) -> Result<String, QueryError> {
+/// What is said of a node that no change is known of, and since when it is as it is.
+fn nothing(reader: &Reader, anchor: &str) -> Result<(String, Option<i64>), QueryError> {
     let mut text = format!("no history for {}", echo(anchor));
-    if reader.head(anchor)?.is_some() {
-        let first = reader.snapshots()?.first;
-        text.push_str(&format!(": unchanged since snapshot {first}, where history begins"));
+    if reader.head(anchor)?.is_none() {
+        return Ok((text, None));
     }
-    Ok(text)
+    let first = reader.snapshots()?.first;
+    text.push_str(&format!(": unchanged since snapshot {first}, where history begins"));
+    Ok((text, Some(first)))
 }

@@ -31,13 +31,38 @@ heading 概要
   text 日本語テキストの検索について。
 ";
 
+fn search(reader: &Reader, ask: &Search<'_>) -> Result<Answer, QueryError> {
+    super::search(reader, ask, Output::Text)
+}
+
+fn tree(reader: &Reader, ask: &Tree<'_>) -> Result<Answer, QueryError> {
+    super::tree(reader, ask, Output::Text)
+}
+
+fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryError> {
+    super::fetch(reader, ask, Output::Text)
+}
+
+fn fetch_batch(reader: &Reader, ids: &[&str], budget: Option<u32>) -> Result<Answer, QueryError> {
+    super::fetch_batch(reader, ids, budget, Output::Text)
+}
+
+fn related(reader: &Reader, ask: &Related<'_>) -> Result<Answer, QueryError> {
+    super::related(reader, ask, Output::Text)
+}
+
+/// What a search finds, as JSON.
+fn found(reader: &Reader, ask: &Search<'_>) -> Value {
+    super::search(reader, ask, Output::Structured).unwrap().structured
+}
+
 fn label(query: &str) -> Search<'_> {
     Search { query, ..Search::default() }
 }
 
 fn id_of(reader: &Reader, query: &str) -> String {
-    let answer = search(reader, &Search { query, limit: Some(1), ..Search::default() }).unwrap();
-    answer.structured["hits"][0]["id"].as_str().unwrap().to_owned()
+    let hits = found(reader, &Search { limit: Some(1), ..label(query) });
+    hits["hits"][0]["id"].as_str().unwrap().to_owned()
 }
 
 #[track_caller]
@@ -131,9 +156,7 @@ fn what_was_cut_is_not_warmed() {
         assert!(tokens::count(&answer.text) <= budget, "{budget}: {}", answer.text);
         let n_lines = answer.text.lines().filter(|it| it.contains("hop=1")).count();
         assert_eq!(answer.warmed.len(), n_lines);
-        assert_eq!(answer.structured["nodes"].as_array().unwrap().len(), n_lines);
         assert!(n_lines <= 100);
-        assert_eq!(answer.structured["more"], true);
     }
 }
 
@@ -170,7 +193,7 @@ fn statistics_are_those_of_the_whole_memory() {
          INSERT INTO cursor (name, snapshot, updated_at) VALUES ('HEAD', 1, 3000);
          UPDATE heat SET pinned = 1 WHERE node = 1;",
     );
-    let answer = stats(&sketch.done(), Lines::default(), Millis(200_000)).unwrap();
+    let answer = stats(&sketch.done(), Lines::default(), Millis(200_000), Output::Text).unwrap();
     expect![[r#"
         Database: :memory:
         Nodes:                2 (4 tokens)

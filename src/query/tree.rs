@@ -10,7 +10,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{Answer, QueryError, anchor, budget, facts};
+use super::{Answer, Output, QueryError, anchor, budget, facts};
 use crate::render::{self, Facts, Named};
 use crate::store::NodeKey;
 use crate::store::reader::{Extent, Head, Reader, Rest};
@@ -44,48 +44,16 @@ pub(crate) struct Tree<'a> {
 }
 
 /// Returns the tree below a node, or below all roots.
-pub(crate) fn tree(reader: &Reader, ask: &Tree<'_>) -> Result<Answer, QueryError> {
+pub(crate) fn tree(reader: &Reader, ask: &Tree<'_>, output: Output) -> Result<Answer, QueryError> {
+    let budget = ask.budget.unwrap_or(TOKENS_DEFAULT);
     reader.at_one_state(|reader| {
-        let max = ask.budget.unwrap_or(TOKENS_DEFAULT);
-        let mut picture = Picture {
-            reader,
-            attended: reader.attended()?,
-            items: Vec::new(),
-            roots: Vec::new(),
-            rest: Rest::Nothing,
-            folds: Vec::new(),
-            counted: HashMap::new(),
-        };
-        match ask.root.filter(|it| !it.is_empty()) {
-            Some(id) => {
-                let head = anchor(reader, id)?;
-                picture.add(head, None);
-            }
-            None => picture.add_roots(ROOTS_MIN.max(n_lines(max)))?,
-        }
-        if picture.roots.is_empty() {
-            let text = budget::first_fitting(max, ["empty tree".to_owned()]);
-            return Ok(Answer { text, structured: json!({ "nodes": [] }), warmed: Vec::new() });
-        }
-        let order = picture.grow(ask.levels, max)?;
-        let chosen = (0..order.len()).collect();
-        let settled = budget::settle(
-            Some(max),
-            chosen,
-            |_| None,
-            |chosen| {
-                picture.show(chosen.iter().map(|&at| order[at]));
-                picture.draw()
-            },
-        )?;
-        let text = match settled {
-            Some((_, text)) => text,
-            None => {
-                picture.show([].into_iter());
-                budget::first_fitting(max, [])
-            }
-        };
-        Ok(Answer { text, structured: picture.structured(), warmed: Vec::new() })
+        super::within(Some(budget), output, |room| {
+            let max = room.unwrap_or(budget);
+            let mut picture = Picture::begin(reader, ask.root, max)?;
+            let text = picture.text(ask.levels, max)?;
+            let structured = output.json(|| picture.structured());
+            Ok(Answer { text, structured, warmed: Vec::new() })
+        })
     })
 }
 
@@ -119,6 +87,48 @@ struct Item {
 }
 
 impl Picture<'_> {
+    /// The roots, or the one of that id.
+    fn begin<'a>(
+        reader: &'a Reader,
+        root: Option<&str>,
+        max: u32,
+    ) -> Result<Picture<'a>, QueryError> {
+        let mut picture = Picture {
+            reader,
+            attended: reader.attended()?,
+            items: Vec::new(),
+            roots: Vec::new(),
+            rest: Rest::Nothing,
+            folds: Vec::new(),
+            counted: HashMap::new(),
+        };
+        match root.filter(|it| !it.is_empty()) {
+            Some(id) => drop(picture.add(anchor(reader, id)?, None)),
+            None => picture.add_roots(ROOTS_MIN.max(n_lines(max)))?,
+        }
+        Ok(picture)
+    }
+
+    /// The lines that fit.
+    fn text(&mut self, levels: u32, max: u32) -> Result<String, QueryError> {
+        if self.roots.is_empty() {
+            return Ok(budget::first_fitting(max, ["empty tree".to_owned()]));
+        }
+        let order = self.grow(levels, max)?;
+        let chosen = (0..order.len()).collect();
+        let draw = |chosen: &[usize]| {
+            self.show(chosen.iter().map(|&at| order[at]));
+            self.draw()
+        };
+        match budget::settle(Some(max), chosen, |_| None, draw)? {
+            Some((_, text)) => Ok(text),
+            None => {
+                self.show([].into_iter());
+                Ok(budget::first_fitting(max, []))
+            }
+        }
+    }
+
     fn add(&mut self, head: Head, up: Option<usize>) -> usize {
         let at = self.items.len();
         self.items.push(Item {

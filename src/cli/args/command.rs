@@ -56,6 +56,7 @@ pub(crate) struct Serve {
     pub(crate) origins: Vec<String>,
     /// What may be compiled, besides the source folder.
     pub(crate) allowed: Vec<PathBuf>,
+    pub(crate) is_structured: bool,
     pub(crate) is_verbose: bool,
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::Tools;
 use crate::compile::{Request, Seeding};
 use crate::mcp::{Args, Call, Reply, ToolError};
+use crate::memory::Answer;
 
 /// Times that a compile tells how far it is.
 const PROGRESS_MAX: usize = 100;
@@ -40,7 +41,8 @@ pub(super) fn compile(tools: &Tools, args: &Args, call: &Call) -> Result<Reply, 
     if let Some(n @ 1..) = report.warnings.len().checked_sub(WARNINGS_SHOWN_MAX) {
         text.push_str(&format!("\n… {n} more warnings"));
     }
-    Ok(Reply { text, structured: Some(report.to_json()), ..Reply::default() })
+    let structured = tools.memory.output().json(|| report.to_json());
+    Ok(Answer { text, structured }.into())
 }
 
 pub(super) fn output() -> Value {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::list_output;
 use crate::clock::Millis;
 use crate::mcp::Args;
-use crate::query::{self, Answer, Detail, Direction, QueryError};
+use crate::query::{self, Answer, Detail, Direction, Output, QueryError};
 use crate::store::reader::Reader;
 use crate::tree::NodeType;
 
@@ -13,7 +13,12 @@ use crate::tree::NodeType;
 pub(super) const NODE_TYPES: &[&str] =
     &["heading", "list", "kv", "table", "preamble", "text", "code", "embed"];
 
-pub(super) fn search(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
+pub(super) fn search(
+    reader: &Reader,
+    args: &Args,
+    _: Millis,
+    output: Output,
+) -> Result<Answer, QueryError> {
     let ask = query::Search {
         query: args.text("query").unwrap_or_default(),
         budget: budget(args),
@@ -21,29 +26,53 @@ pub(super) fn search(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, 
         node_type: args.text("type").and_then(NodeType::parse),
         limit: None,
     };
-    query::search(reader, &ask)
+    query::search(reader, &ask, output)
 }
 
-pub(super) fn tree(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
+pub(super) fn tree(
+    reader: &Reader,
+    args: &Args,
+    _: Millis,
+    output: Output,
+) -> Result<Answer, QueryError> {
     let levels = query::levels(args.integer("depth"), query::TREE_LEVELS);
-    query::tree(reader, &query::Tree { root: args.text("root"), levels, budget: budget(args) })
+    query::tree(
+        reader,
+        &query::Tree { root: args.text("root"), levels, budget: budget(args) },
+        output,
+    )
 }
 
-pub(super) fn fetch(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
+pub(super) fn fetch(
+    reader: &Reader,
+    args: &Args,
+    _: Millis,
+    output: Output,
+) -> Result<Answer, QueryError> {
     let ask = query::Fetch {
         anchor: args.text("anchor").unwrap_or_default(),
         budget: budget(args),
         levels: query::levels(args.integer("depth"), query::FETCH_LEVELS),
     };
-    query::fetch(reader, &ask)
+    query::fetch(reader, &ask, output)
 }
 
-pub(super) fn fetch_batch(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
+pub(super) fn fetch_batch(
+    reader: &Reader,
+    args: &Args,
+    _: Millis,
+    output: Output,
+) -> Result<Answer, QueryError> {
     let ids: Vec<&str> = args.texts("node_ids").iter().map(String::as_str).collect();
-    query::fetch_batch(reader, &ids, budget(args))
+    query::fetch_batch(reader, &ids, budget(args), output)
 }
 
-pub(super) fn related(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
+pub(super) fn related(
+    reader: &Reader,
+    args: &Args,
+    _: Millis,
+    output: Output,
+) -> Result<Answer, QueryError> {
     let ask = query::Related {
         anchor: args.text("anchor").unwrap_or_default(),
         direction: args.text("direction").and_then(Direction::parse).unwrap_or_default(),
@@ -51,7 +80,7 @@ pub(super) fn related(reader: &Reader, args: &Args, _: Millis) -> Result<Answer,
         budget: budget(args),
         weight_min: args.number("weight_min").unwrap_or(0.0),
     };
-    query::related(reader, &ask)
+    query::related(reader, &ask, output)
 }
 
 pub(super) fn nodes_output() -> Value {

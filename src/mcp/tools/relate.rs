@@ -22,7 +22,7 @@ pub(super) fn relate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
             }
         }
     };
-    Ok(Answer { text, structured: facts(&ask, &edge, true) })
+    Ok(Answer { text, structured: memory.output().json(|| facts(&ask, &edge, true)) })
 }
 
 pub(super) fn unrelate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
@@ -34,7 +34,7 @@ pub(super) fn unrelate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
             format!("edge removed: {} -> \"{}\"", ask.source, one_line(ask.name()))
         }
     };
-    Ok(Answer { text, structured: facts(&ask, &edge, false) })
+    Ok(Answer { text, structured: memory.output().json(|| facts(&ask, &edge, false)) })
 }
 
 fn ask(args: &Args) -> Relate<'_> {
@@ -51,8 +51,12 @@ fn facts(ask: &Relate<'_>, edge: &Edge, is_there: bool) -> Value {
     let mut facts = json!({ "source": ask.source, "resolved": matches!(edge, Edge::Resolved(_)) });
     match edge {
         Edge::Resolved(id) => facts["target"] = json!(id),
-        Edge::Pending(ids) if !ids.is_empty() => facts["candidates"] = json!(ids),
-        Edge::Pending(_) => (),
+        Edge::Pending(ids) => {
+            facts["name"] = json!(one_line(ask.name()));
+            if !ids.is_empty() {
+                facts["candidates"] = json!(ids);
+            }
+        }
     }
     if is_there {
         facts["weight"] = json!(ask.weight);

@@ -4,7 +4,7 @@
 use super::{Run, compile, confirm, prompts, read, relate, versions, write};
 use crate::mcp::{Arg, Effect, Prompt, Tool};
 use crate::parse::link::{WEIGHT_DEFAULT, WEIGHT_MAX};
-use crate::query;
+use crate::query::{self, Output};
 
 const SOURCE_ID: Arg = Arg::text("source_id", "Id of the node that refers").required();
 const TARGET_ID: Arg = Arg::text("target_id", "Id of the target");
@@ -12,7 +12,7 @@ const TARGET_LABEL: Arg = Arg::text("target_label", "Or its name, as in `[[…]]
 const TARGET_SOURCE: Arg = Arg::text("target_source", "File that has the name");
 const NODE_ID: Arg = Arg::text("node_id", "Id of the node").required();
 
-const BUDGET: Arg = Arg::integer("budget", "Most cl100k tokens of the reply");
+const BUDGET: Arg = Arg::integer("budget", "Most tokens of the reply");
 
 const CURSOR: Arg = Arg::text("cursor", "Where the last page ended");
 
@@ -55,13 +55,14 @@ impl Offer {
         }
     }
 
-    /// Its rows of the table. The core leaves out what results look like, which they show.
-    pub(crate) fn tools(self) -> Vec<Tool<Run>> {
-        let in_core = TOOLS.iter().filter(|it| CORE.contains(&it.name));
-        match self {
-            Offer::All => TOOLS.to_vec(),
-            Offer::Core => in_core.map(|it| Tool { output: None, ..*it }).collect(),
-        }
+    /// Its rows of the table, with schemas where results hold more than text.
+    pub(crate) fn tools(self, output: Output) -> Vec<Tool<Run>> {
+        let is_offered = |it: &&Tool<Run>| self == Offer::All || CORE.contains(&it.name);
+        let row = |it: &Tool<Run>| match output {
+            Output::Text => Tool { output: None, ..*it },
+            Output::Structured => *it,
+        };
+        TOOLS.iter().filter(is_offered).map(row).collect()
     }
 }
 
@@ -77,7 +78,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
             Arg::text("message", "Describes the snapshot; default `compile:PATH`"),
         ],
         output: Some(compile::output),
-        effect: Effect::Replaces,
+        effect: Effect::Edits,
         run: Run::Compile(compile::compile),
     },
     Tool {
@@ -148,7 +149,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
             .or_text("strict"),
         ],
         output: Some(write::forgotten_output),
-        effect: Effect::Destroys,
+        effect: Effect::Edits,
         run: Run::Asked(confirm::forget, write::forget),
     },
     Tool {
@@ -171,7 +172,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         description: "Keeps a node from cooling.",
         args: &[NODE_ID, Arg::number("temperature", "Sets it; default as it is", 0.0, 1.0)],
         output: Some(write::pinned_output),
-        effect: Effect::Marks,
+        effect: Effect::Edits,
         run: Run::Write(write::pin),
     },
     Tool {
@@ -187,7 +188,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
             Arg::number("weight", "Strength", 0.0, WEIGHT_MAX).or_number(WEIGHT_DEFAULT),
         ],
         output: Some(relate::output),
-        effect: Effect::Replaces,
+        effect: Effect::Edits,
         run: Run::Write(relate::relate),
     },
     Tool {
@@ -222,7 +223,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
     Tool {
         name: "MemorySearch",
         title: "Search",
-        description: "Returns the nodes that words find, best last. Plain words or an FTS5 \
+        description: "Returns the nodes that words find, best first. Plain words or an FTS5 \
                       expression.",
         args: &[
             Arg::text("query", "Words").required(),
@@ -255,7 +256,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
             Arg::number("temperature", "Sets it; default 0.5", 0.0, 1.0),
         ],
         output: Some(write::summarized_output),
-        effect: Effect::Replaces,
+        effect: Effect::Edits,
         run: Run::Write(write::summarize),
     },
     Tool {
@@ -278,7 +279,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         description: "Lets a node cool again.",
         args: &[NODE_ID],
         output: Some(write::pinned_output),
-        effect: Effect::Marks,
+        effect: Effect::Edits,
         run: Run::Write(write::unpin),
     },
     Tool {
@@ -287,7 +288,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         description: "Removes an edge that MemoryRelate made.",
         args: &[SOURCE_ID, TARGET_ID, TARGET_LABEL, TARGET_SOURCE],
         output: Some(relate::output),
-        effect: Effect::Replaces,
+        effect: Effect::Edits,
         run: Run::Write(relate::unrelate),
     },
     Tool {
@@ -306,7 +307,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
             ),
         ],
         output: Some(write::written_output),
-        effect: Effect::Replaces,
+        effect: Effect::Edits,
         run: Run::Write(write::write),
     },
 ];

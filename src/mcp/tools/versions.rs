@@ -7,45 +7,63 @@ use super::read::budget;
 use crate::clock::Millis;
 use crate::mcp::Args;
 use crate::memory::{self, Error, Memory};
-use crate::query::{self, Answer, QueryError};
+use crate::query::{self, Answer, Output, QueryError};
 use crate::rollback::After;
 use crate::store::reader::Reader;
 
-pub(super) fn delta(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
+pub(super) fn delta(
+    reader: &Reader,
+    args: &Args,
+    _: Millis,
+    output: Output,
+) -> Result<Answer, QueryError> {
     let ask = query::Delta {
         since: args.integer("since_snapshot").unwrap_or(0),
         show: if args.flag("detail") { query::Show::Texts } else { query::Show::Lines },
         budget: budget(args),
         cursor: args.text("cursor"),
     };
-    query::delta(reader, &ask)
+    query::delta(reader, &ask, output)
 }
 
-pub(super) fn diff(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
+pub(super) fn diff(
+    reader: &Reader,
+    args: &Args,
+    _: Millis,
+    output: Output,
+) -> Result<Answer, QueryError> {
     let ask = query::Diff {
         from: args.integer("from_snapshot_id").unwrap_or(0),
         to: args.integer("to_snapshot_id").unwrap_or(0),
         budget: budget(args),
         cursor: args.text("cursor"),
     };
-    query::diff(reader, &ask)
+    query::diff(reader, &ask, output)
 }
 
-pub(super) fn history(reader: &Reader, args: &Args, now: Millis) -> Result<Answer, QueryError> {
+pub(super) fn history(
+    reader: &Reader,
+    args: &Args,
+    now: Millis,
+    output: Output,
+) -> Result<Answer, QueryError> {
     let ask = query::History {
         anchor: args.text("anchor").unwrap_or_default(),
         depth: query::levels(args.integer("depth"), query::HISTORY_DEPTH),
         budget: budget(args),
         cursor: args.text("cursor"),
     };
-    query::history(reader, &ask, now)
+    query::history(reader, &ask, now, output)
 }
 
 pub(super) fn rollback(memory: &Memory, args: &Args) -> Result<memory::Answer, Error> {
     let target = args.integer("snapshot_id").unwrap_or(0);
     let after = if args.flag("drop_after") { After::Drop } else { After::Keep };
     let rolled = memory.rollback_to(target, after)?;
-    Ok(memory::Answer { text: rolled.text(), structured: rolled.to_json() })
+    Ok(memory::Answer {
+        text: rolled.text(),
+        structured: memory.output().json(|| rolled.to_json()),
+    })
 }
 
 pub(super) fn changes_output() -> Value {

@@ -127,7 +127,9 @@ fn plain(line: &str) -> String {
 }
 
 fn process(dir: &Path, clock: Clock, holder: &str) -> (Memory, Rescan, Arc<Mutex<Settings>>) {
-    let memory = Memory::open_at(&dir.join("memory.db"), IfMissing::Create, clock).unwrap();
+    let memory = Memory::open_at(&dir.join("memory.db"), IfMissing::Create, clock)
+        .unwrap()
+        .with_structured();
     let settings = Arc::new(Mutex::new(settings()));
     let asked = Arc::clone(&settings);
     let source = dir.join("notes").canonicalize().unwrap();

@@ -113,7 +113,7 @@ fn where_a_file_may_not_grow_a_write_is_an_error_that_changed_nothing() {
 pub(super) fn tear(n_cuts: usize) -> usize {
     const WRITES: usize = 12;
     let folder = Folder::new();
-    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    let mut client = Client::legacy(&folder, &["--db", "m.db", "--structured"]);
     let log = |name: &str| folder.path(format!("{name}-wal"));
     let mut states: Vec<(usize, Value)> = Vec::new();
     for nth in 0..WRITES {

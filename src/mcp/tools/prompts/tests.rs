@@ -3,6 +3,7 @@ use serde_json::{Map, Value, json};
 use super::*;
 use crate::mcp::input;
 use crate::mcp::tools::Offer;
+use crate::query::Output;
 
 fn said(name: &str, args: Value) -> Result<String, ToolError> {
     let row = PROMPTS.iter().find(|it| it.name == name).unwrap();
@@ -13,7 +14,7 @@ fn said(name: &str, args: Value) -> Result<String, ToolError> {
 #[test]
 fn a_prompt_names_only_tools_that_are_offered_with_it() {
     for offer in [Offer::All, Offer::Core] {
-        let tools = offer.tools();
+        let tools = offer.tools(Output::Text);
         for prompt in offer.prompts() {
             let text = said(prompt.name, json!({})).unwrap();
             let words = text.split(|it: char| !it.is_alphanumeric());

@@ -53,6 +53,7 @@ impl World {
             crate::query::search(
                 reader,
                 &crate::query::Search { query: text, ..crate::query::Search::default() },
+                crate::query::Output::Text,
             )
         });
         let text = found.unwrap().text;
