@@ -23,6 +23,7 @@ mod restore;
 mod salvage;
 mod search;
 mod serve;
+#[cfg(feature = "desk")]
 mod setup;
 
 use std::env;
@@ -38,6 +39,7 @@ use args::{COMMANDS, Command};
 use paint::Paint;
 
 use crate::clock::Clock;
+use crate::mcp::tools::Offer;
 use crate::scan::Gitignore;
 use crate::workspace::{Options, Trust};
 
@@ -150,8 +152,10 @@ fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure>
         Command::Import(args) => import::run(args, world),
         Command::Salvage(args) => salvage::run(args, world),
         Command::Redact(args) => redact::run(args, world),
-        Command::Setup(args) if HAS_DESK => setup::run(args, world),
+        #[cfg(feature = "desk")]
+        Command::Setup(args) => setup::run(args, world),
         Command::Bench(_) => Err(Failure::Because("this build has no `bench`".to_owned())),
+        #[cfg(not(feature = "desk"))]
         Command::Setup(_) => Err(Failure::Because("this build has no `setup`".to_owned())),
         Command::Completion(shell) => completion::run(shell, world),
         Command::Help(topic) => help(topic.as_deref(), world),
@@ -232,6 +236,16 @@ fn options(is_trusted: bool, is_gitignore: bool) -> Result<Options, Failure> {
         trust: if is_trusted { Trust::Given } else { Trust::Withheld },
         gitignore: if is_gitignore { Gitignore::Followed } else { Gitignore::Unread },
     })
+}
+
+/// The tools to offer, by the name of their set; all when none is named.
+fn offer(name: Option<&str>) -> Result<Offer, Failure> {
+    match name {
+        None => Ok(Offer::default()),
+        Some(name) => Offer::parse(name).ok_or_else(|| {
+            Failure::Because(format!("`--tools` must be `all` or `core`, not `{name}`"))
+        }),
+    }
 }
 
 /// Threads for parsing.

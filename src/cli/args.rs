@@ -1,5 +1,6 @@
 //! Command lines as values: what was typed is checked here, what it means is resolved elsewhere.
 
+mod client;
 mod command;
 mod values;
 
@@ -10,9 +11,9 @@ use std::time::Duration;
 
 use lexopt::prelude::*;
 
-use super::setup::Scope;
 use crate::config::Transport;
 
+pub(crate) use client::{Client, Scope};
 pub(crate) use command::{
     Backup, Bench, Command, Compile, Doctor, Export, Gc, Import, ImportSource, Inspect, Redact,
     Restore, Salvage, Search, Serve, Setup, Shell,
@@ -74,7 +75,10 @@ pub(crate) const COMMANDS: &[Row] = &[
     Row { name: "export", flags: &["db", "force", "help"] },
     Row { name: "import", flags: &["db", "from", "help"] },
     Row { name: "salvage", flags: &["out", "help"] },
-    Row { name: "setup", flags: &["scope", "db", "source", "dry-run", "remove", "json", "help"] },
+    Row {
+        name: "setup",
+        flags: &["scope", "db", "source", "tools", "ask", "dry-run", "remove", "json", "help"],
+    },
     Row { name: "completion", flags: &["help"] },
     Row { name: "help", flags: &["help"] },
 ];
@@ -190,6 +194,7 @@ struct Raw {
     allowed: Vec<PathBuf>,
     scope: Option<Scope>,
     is_remove: bool,
+    is_asking: bool,
 }
 
 impl Raw {
@@ -226,6 +231,7 @@ impl Raw {
             "from" => self.from = Some(parser.value()?.into()),
             "scope" => self.scope = Some(scope_named(&parser.value()?)?),
             "remove" => self.is_remove = true,
+            "ask" => self.is_asking = true,
             "out" => self.out = Some(parser.value()?.into()),
             "transport" => self.transport = Some(transport_named(&parser.value()?)?),
             "listen" => self.listen = Some(parser.value()?.string()?),
@@ -324,12 +330,26 @@ impl Raw {
             "setup" => {
                 let client = self.one_value(name, &format!("a client: {}", client_names()))?;
                 let client = client_named(&client)?;
-                let Raw { db, source, is_dry_run, is_remove, is_json, scope, .. } = self;
+                let Raw { db, source, tools, is_asking, scope, .. } = self;
+                let Raw { is_dry_run, is_remove, is_json, .. } = self;
                 if is_remove && (db.is_some() || source.is_some()) {
                     return Err(Misuse("`--remove` needs no `--db` and no `--source`".to_owned()));
                 }
+                if is_remove && (tools.is_some() || is_asking) {
+                    return Err(Misuse("`--remove` needs no `--tools` and no `--ask`".to_owned()));
+                }
                 let scope = scope.unwrap_or(Scope::Project);
-                Command::Setup(Setup { client, scope, db, source, is_dry_run, is_remove, is_json })
+                Command::Setup(Setup {
+                    client,
+                    scope,
+                    db,
+                    source,
+                    tools,
+                    is_asking,
+                    is_dry_run,
+                    is_remove,
+                    is_json,
+                })
             }
             "doctor" => {
                 self.no_values(name)?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::args::Serve;
 use super::{
-    Failure, Outcome, World, absolute, known_database, listen, logging, n_threads, options,
+    Failure, Outcome, World, absolute, known_database, listen, logging, n_threads, offer, options,
     variable,
 };
 use crate::compile::FileWarning;
@@ -18,7 +18,7 @@ use crate::journal::{History, SessionLogs};
 use crate::mcp::resources::RESOURCES;
 use crate::mcp::tools::sessions::Sessions;
 use crate::mcp::tools::watch::{self, Watch};
-use crate::mcp::tools::{ABOUT, Offer, Tools};
+use crate::mcp::tools::{ABOUT, Tools};
 use crate::mcp::{Bell, Hub, PAGE_ROWS_MAX, Seal, Server};
 use crate::memory::Memory;
 use crate::serve::aside::Aside;
@@ -35,12 +35,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         None => None,
     };
     let interval = interval(args.rescan_interval, source.as_deref())?;
-    let offer = match args.tools.as_deref() {
-        None => Offer::default(),
-        Some(name) => Offer::parse(name).ok_or_else(|| {
-            Failure::Because(format!("`--tools` must be `all` or `core`, not `{name}`"))
-        })?,
-    };
+    let offer = offer(args.tools.as_deref())?;
     let options = options(args.is_trusted, args.is_gitignore)?;
     let live = match &source {
         Some(source) => Live::start(source, options)?,

@@ -1,11 +1,13 @@
 //! `remindb setup`: a client learns of the memory, and forgets it again without a trace.
 //!
-//! A client gets one server in its settings and two skills. Everything is planned before anything
+//! A client gets one server in its settings, the permissions to use it, and two skills. Everything
+//! is planned before anything
 //! is written: what cannot be edited faithfully is an error that changes nothing. What was done is
 //! noted in a ledger, before it is done, and `--remove` undoes that and nothing else.
 
 mod client;
 mod edit;
+mod entry;
 mod file;
 mod json;
 mod ledger;
@@ -20,15 +22,17 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub(super) use client::{CLIENTS, Client, Scope};
-use client::{Folders, Launch};
+use client::{Folders, Launch, SERVER, Tools};
+use entry::Grant;
 use file::Readers;
 use ledger::{Before, Record, Setup, Shelf, remove_folders};
-use plan::Step;
+use plan::{Step, Wanted};
 use show::{Done, Show};
 
-use super::args;
-use super::{Failure, Outcome, World, absolute, database, variable};
+use super::args::{self, Client, Scope};
+use super::{Failure, Outcome, World, absolute, database, offer, variable};
+use crate::mcp::Tool;
+use crate::mcp::tools::Run;
 
 /// The skills by the folder that each stands in.
 const SKILLS: &[(&str, &str)] = &[
@@ -66,28 +70,54 @@ pub(super) fn run(args: args::Setup, world: &mut World<'_>) -> Result<Outcome, F
 
 impl Job<'_> {
     fn set_up(mut self, world: &mut World<'_>) -> Result<Outcome, Failure> {
-        let (steps, memory) = self.plan()?;
-        let is_real = !self.args.is_dry_run && steps.iter().any(Step::is_change);
+        let args = self.args;
+        let tools = self.tools()?;
+        let (elsewhere, mut grants) = args.client.grants(args.scope, &self.home.folders, &tools);
+        if args.is_asking {
+            grants.clear();
+        }
+        let is_allowed = !grants.is_empty();
+        let (steps, memory) = self.plan(&(elsewhere, grants))?;
+        let is_real = !args.is_dry_run && steps.iter().any(Step::is_change);
         let done = if is_real {
             self.write(steps, memory.parent())?
         } else {
             steps.into_iter().map(|step| Done { step, copy: None }).collect()
         };
-        let advice = Some(self.args.client.advice(self.args.scope));
-        Show { args: self.args, done: &done, advice }.print(world)?;
+        let advice = Some(args.client.advice(args.scope));
+        let tools = is_allowed.then_some(&tools);
+        Show { args, done: &done, tools, advice }.print(world)?;
         Ok(Outcome::Done)
     }
 
     /// The settings and the skills, in this order, and the database that the settings name.
-    fn plan(&self) -> Result<(Vec<Step>, PathBuf), Failure> {
+    fn plan(
+        &self,
+        grants: &(Option<PathBuf>, Vec<Grant>),
+    ) -> Result<(Vec<Step>, PathBuf), Failure> {
         let (client, scope, folders) = (self.args.client, self.args.scope, &self.home.folders);
         let known = self.shelf.ledger.like(&self.setup);
         let record = |path: &Path| known.and_then(|it| it.record(path));
         let (launch, memory) = self.launch()?;
         let entry = client.entry(launch);
+        let (elsewhere, grants) = grants;
+        let (here, there) = match elsewhere {
+            None => (&grants[..], &[][..]),
+            Some(_) => (&[][..], &grants[..]),
+        };
         let found = self.read(&settings(client, scope, folders))?;
+        let wanted = Wanted { entry: Some(&entry), grants: here };
         let record_of_it = record(&found.path);
-        let mut steps = vec![plan::add_server(found, client.notation(), &entry, record_of_it)?];
+        let mut steps = vec![plan::add(found, client.notation(), &wanted, record_of_it)?];
+        if let Some(path) = elsewhere {
+            let found = self.read(path)?;
+            let wanted = Wanted { entry: None, grants: there };
+            let record_of_it = record(&found.path);
+            // A file that says nothing of the memory, and is to say nothing, is none of ours.
+            if !there.is_empty() || record_of_it.is_some() {
+                steps.push(plan::add(found, client.notation(), &wanted, record_of_it)?);
+            }
+        }
         for (name, skill) in SKILLS {
             let found = self.read(&client.skills(scope, folders).join(name).join("SKILL.md"))?;
             let record = record(&found.path);
@@ -130,7 +160,7 @@ impl Job<'_> {
     fn remove(mut self, world: &mut World<'_>) -> Result<Outcome, Failure> {
         let client = self.args.client;
         let Some(known) = self.shelf.ledger.like(&self.setup).cloned() else {
-            let show = Show { args: self.args, done: &[], advice: None };
+            let show = Show { args: self.args, done: &[], tools: None, advice: None };
             show.print(world)?;
             return Ok(Outcome::NotFound);
         };
@@ -141,7 +171,7 @@ impl Job<'_> {
             let step = if is_skill {
                 plan::remove_skill(found, record)?
             } else {
-                plan::remove_server(found, client.notation(), "remindb", record)?
+                plan::remove(found, client.notation(), SERVER, record)?
             };
             done.push(Done { step, copy: None });
         }
@@ -165,9 +195,17 @@ impl Job<'_> {
             self.shelf.ledger.set(self.setup);
             self.shelf.save()?;
         }
-        let show = Show { args: self.args, done: &done, advice: None };
+        let show = Show { args: self.args, done: &done, tools: None, advice: None };
         show.print(world)?;
         Ok(Outcome::Done)
+    }
+
+    /// The tools that the server will offer, by whether their effect can be undone.
+    fn tools(&self) -> Result<Tools, Failure> {
+        let offered = offer(self.args.tools.as_deref())?.tools();
+        let (allowed, asked) = offered.iter().partition::<Vec<_>, _>(|it| it.effect.is_undoable());
+        let names = |tools: Vec<&Tool<Run>>| tools.iter().map(|it| it.name).collect();
+        Ok(Tools { allowed: names(allowed), asked: names(asked) })
     }
 
     /// What the client is to start, and the database that this names.
@@ -186,6 +224,9 @@ impl Job<'_> {
                 return Err(Failure::Because(format!("no folder `{}`", source.display())));
             }
             words.extend(["--source".to_owned(), utf8(&source)?]);
+        }
+        if let Some(tools) = &args.tools {
+            words.extend(["--tools".to_owned(), tools.clone()]);
         }
         let program = env::current_exe()
             .map_err(|error| Failure::Because(format!("cannot find this program: {error}")))?;

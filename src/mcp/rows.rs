@@ -122,6 +122,11 @@ impl<R> Tool<R> {
 }
 
 impl Effect {
+    /// Whether what it does can be undone, so that nobody has to be asked first.
+    pub(crate) fn is_undoable(self) -> bool {
+        self != Effect::Destroys
+    }
+
     /// The hints, all of them where they mean something: their defaults are the worst case, and
     /// some clients refuse a call for one of them.
     fn json(self) -> Value {

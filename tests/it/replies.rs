@@ -243,7 +243,7 @@ fn every_tool(client: &mut Client) -> Vec<(&'static str, Value)> {
         ("MemorySummarize", json!({"node_id": limits, "summary": "Small."})),
         ("MemoryPin", json!({"node_id": store, "temperature": 0.9})),
         ("MemoryUnpin", json!({"node_id": store})),
-        ("MemoryForget", json!({"node_id": limits, "mode": "cascade"})),
+        ("MemoryForget", json!({"node_id": limits, "mode": "reparent"})),
         ("MemoryCompile", json!({"path": "."})),
         ("MemoryStats", json!({})),
         ("MemoryHistory", json!({"anchor": limits})),

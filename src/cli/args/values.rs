@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::Misuse;
+use super::client::{CLIENTS, Client, Scope};
 use super::command::Shell;
-use crate::cli::setup::{CLIENTS, Client, Scope};
 use crate::config::{Transport, positive_duration};
 use lexopt::prelude::*;
 

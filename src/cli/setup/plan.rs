@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::edit::{Entry, Notation, Refusal};
+use super::edit::Notation;
+use super::entry::{self, Entry, Grant, Refusal};
 use super::file::{self, Found};
 use super::ledger::{Before, Record};
 use crate::cli::Failure;
@@ -40,27 +41,58 @@ impl Step {
     }
 }
 
-/// What else a settings file had to say of the server.
+/// What comes into a settings file.
+pub(super) struct Wanted<'a> {
+    /// The server, if it belongs there.
+    pub(super) entry: Option<&'a Entry>,
+    pub(super) grants: &'a [Grant],
+}
+
+/// What else a settings file had to say of the server, and what it says now.
 #[derive(Default)]
 struct Had {
     entry: Option<String>,
     is_container_new: bool,
+    grants: Vec<Grant>,
 }
 
-/// The server comes into a settings file.
-pub(super) fn add_server(
+/// The server and permissions come into a settings file.
+pub(super) fn add(
     found: Found,
     notation: Notation,
-    entry: &Entry,
+    wanted: &Wanted<'_>,
     record: Option<&Record>,
 ) -> Result<Step, Failure> {
     let old = found.text.as_deref().unwrap_or_default();
-    let put = notation.put(old, entry).map_err(|refusal| {
-        let snippet = notation.snippet(entry);
+    let edited = edit(old, notation, wanted, record).map_err(|refusal| {
+        let snippet = wanted.entry.map_or_else(String::new, |it| notation.snippet(it));
         explained(&found.path, old, refusal, &format!("add this by hand:\n{snippet}"))
-    })?;
-    let had = Had { entry: put.entry, is_container_new: put.is_container_new };
-    written(found, put.text, record, had)
+    });
+    let (new, had) = edited?;
+    written(found, new, record, had)
+}
+
+fn edit(
+    old: &str,
+    notation: Notation,
+    wanted: &Wanted<'_>,
+    record: Option<&Record>,
+) -> Result<(String, Had), Refusal> {
+    let known = record.map_or(&[][..], |it| &it.grants);
+    let (kept, gone) = entry::parted(known, wanted.grants);
+    let mut had = Had::default();
+    let mut text = if gone.is_empty() { old.to_owned() } else { notation.revoke(old, &gone)? };
+    if let Some(entry) = wanted.entry {
+        let put = notation.put(&text, entry)?;
+        text = put.text;
+        had = Had { entry: put.entry, is_container_new: put.is_container_new, ..had };
+    }
+    if !wanted.grants.is_empty() {
+        let (granted, given) = notation.grant(&text, wanted.grants)?;
+        text = granted;
+        had.grants = entry::joined(kept, given);
+    }
+    Ok((text, had))
 }
 
 /// A skill becomes a file.
@@ -85,16 +117,18 @@ fn written(found: Found, new: String, record: Option<&Record>, had: Had) -> Resu
             if now.as_ref() == Some(&record.after)
                 || now.as_ref() == record.before.as_ref().map(|it| &it.hash) =>
         {
-            (Record { after, ..record.clone() }, false)
+            (Record { after, grants: had.grants, ..record.clone() }, false)
         }
-        Some(record) if had.entry.is_some() => {
-            (Record { after, is_edited: true, ..record.clone() }, true)
+        Some(record) if had.entry.is_some() || !record.grants.is_empty() => {
+            let grants = had.grants;
+            (Record { after, is_edited: true, grants, ..record.clone() }, true)
         }
         _ => {
-            let (entry, is_container_new) = (had.entry, had.is_container_new);
+            let Had { entry, is_container_new, grants } = had;
             let path = found.path.clone();
+            let is_edited = false;
             let fresh =
-                Record { path, before: None, after, entry, is_container_new, is_edited: false };
+                Record { path, before: None, after, entry, is_container_new, is_edited, grants };
             (fresh, found.text.is_some())
         }
     };
@@ -109,8 +143,8 @@ fn written(found: Found, new: String, record: Option<&Record>, had: Had) -> Resu
     })
 }
 
-/// The server goes from a settings file.
-pub(super) fn remove_server(
+/// The server and permissions go from a settings file.
+pub(super) fn remove(
     found: Found,
     notation: Notation,
     name: &str,
@@ -123,9 +157,9 @@ pub(super) fn remove_server(
     let Some(text) = &found.text else {
         return Ok(Step::leave(found, None, Some("it is gone")));
     };
-    let new = notation.take(text, name, record.entry.as_deref(), record.is_container_new).map_err(
-        |refusal| explained(&found.path, text, refusal, &format!("remove `{name}` by hand")),
-    )?;
+    let new = unedit(text, notation, name, record).map_err(|refusal| {
+        explained(&found.path, text, refusal, &format!("remove `{name}` by hand"))
+    })?;
     if new == *text {
         return Ok(Step::leave(found, None, Some("the server is not in it any more")));
     }
@@ -140,6 +174,11 @@ pub(super) fn remove_server(
         record: None,
         why: None,
     })
+}
+
+fn unedit(text: &str, notation: Notation, name: &str, record: &Record) -> Result<String, Refusal> {
+    let text = notation.revoke(text, &record.grants)?;
+    notation.take(&text, name, record.entry.as_deref(), record.is_container_new)
 }
 
 /// A skill goes, unless somebody made it his own.
