@@ -18,11 +18,14 @@ mod content;
 pub(crate) mod fault;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fixture;
+pub(crate) mod in_flight;
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod input;
 mod job;
+mod level;
 mod method;
 pub(crate) mod notice;
+mod outbox;
 mod page;
 pub(crate) mod resources;
 mod rows;
@@ -44,14 +47,16 @@ use method::Method;
 use version::Version;
 
 pub(crate) use ask::{Capabilities, Capability, Elicited, Question, Unanswered};
-pub(crate) use call::{Call, Level, Outbox};
+pub(crate) use call::Call;
 pub(crate) use client::{Act, Called, Caller, Client, Seen};
 pub(crate) use connection::{Connection, Step};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use content::{Block, Message, Reply, Role};
 pub(crate) use input::{Arg, Args};
 pub(crate) use job::Job;
+pub(crate) use level::Level;
 pub(crate) use notice::{Bell, Line, Notice, Receipt};
+pub(crate) use outbox::Outbox;
 pub(crate) use page::PAGE_ROWS_MAX;
 pub(crate) use rows::{Effect, Form, Prompt, Resource, Tool};
 pub(crate) use seal::Seal;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use serde_json::{Map, Value, json};
 
-use super::call::Never;
+use super::in_flight::Never;
 use super::{Outbox, ToolError, schema};
 use crate::rpc::{Fault, Id, notification_line, request_line};
 use crate::text;

@@ -2,84 +2,15 @@
 //!
 //! Nothing leaves a call that was cancelled or that is over.
 
-use std::collections::HashMap;
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use crossbeam_channel::{Receiver, TryRecvError};
 use serde_json::{Value, json};
 
 use super::ask::{Answers, Asking};
-use super::{Capabilities, Capability, Elicited, Line, Question, Unanswered};
-use crate::rpc::{Fault, Id, notification_line};
-
-/// Where lines for the client go: the queue of whoever owns the connection's output.
-#[derive(Clone, Debug)]
-pub(crate) struct Outbox(Sender<Line>);
-
-impl Outbox {
-    /// An outbox that feeds `lines`.
-    pub(crate) fn new(lines: Sender<Line>) -> Outbox {
-        Outbox(lines)
-    }
-
-    /// Queues a line, waiting while the queue is full.
-    pub(crate) fn say(&self, line: impl Into<Line>) {
-        // Without a receiver the client is gone, and its transport knows.
-        let _ = self.0.send(line.into());
-    }
-}
-
-/// How much a log message matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
-    /// Details for finding errors.
-    Debug,
-    /// Progress of an operation.
-    Info,
-    /// Normal and worth knowing.
-    Notice,
-    /// Odd input that was got around.
-    Warning,
-    /// An operation failed.
-    Error,
-    /// A part of the server failed.
-    Critical,
-    /// Somebody has to act.
-    Alert,
-    /// Nothing works.
-    Emergency,
-}
-
-impl Level {
-    const ALL: [(Level, &str); 8] = [
-        (Level::Debug, "debug"),
-        (Level::Info, "info"),
-        (Level::Notice, "notice"),
-        (Level::Warning, "warning"),
-        (Level::Error, "error"),
-        (Level::Critical, "critical"),
-        (Level::Alert, "alert"),
-        (Level::Emergency, "emergency"),
-    ];
-
-    /// The level that a request names.
-    pub(crate) fn read(name: &Value) -> Result<Level, Fault> {
-        let found = Level::ALL.into_iter().find(|(_, it)| name.as_str() == Some(*it));
-        found.map(|(level, _)| level).ok_or_else(|| {
-            let names = Level::ALL.map(|(_, it)| it).join(", ");
-            Fault::new(Fault::PARAMS, format!("the log level must be one of {names}"))
-        })
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let found = Level::ALL.into_iter().find(|(level, _)| level == self);
-        f.write_str(found.map_or("", |(_, name)| name))
-    }
-}
+use super::in_flight::Never;
+use super::{Capabilities, Capability, Elicited, Level, Outbox, Question, Unanswered};
+use crate::rpc::notification_line;
 
 /// What a request says about how it wants to be told and asked.
 #[derive(Debug)]
@@ -199,57 +130,5 @@ impl Call {
             Asking::Anew(answers) => std::mem::take(&mut **answers),
             Asking::Aloud(_) => Answers::default(),
         }
-    }
-}
-
-/// Nothing is ever sent; only the channel's end says something.
-#[derive(Debug)]
-pub(crate) enum Never {}
-
-/// The calls of a connection that have not been answered, by id. A cancelled one has no sender.
-#[derive(Clone, Debug, Default)]
-pub(super) struct InFlight(Arc<Mutex<HashMap<String, Option<Sender<Never>>>>>);
-
-impl InFlight {
-    /// Notes that a call begins; `None` when one with this id has not ended.
-    pub(super) fn admit(&self, id: &Id) -> Option<(Ticket, Receiver<Never>)> {
-        let key = id.key();
-        let mut calls = self.lock();
-        if calls.contains_key(&key) {
-            return None;
-        }
-        let (cancel, cancelled) = bounded(0);
-        calls.insert(key.clone(), Some(cancel));
-        Some((Ticket { key, calls: self.clone() }, cancelled))
-    }
-
-    /// Cancels a call; nothing happens when it is over.
-    pub(super) fn cancel(&self, id: &Id) {
-        if let Some(cancel) = self.lock().get_mut(&id.key()) {
-            *cancel = None;
-        }
-    }
-
-    /// Cancels every call.
-    pub(super) fn cancel_all(&self) {
-        self.lock().values_mut().for_each(|cancel| *cancel = None);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Option<Sender<Never>>>> {
-        // Nothing panics while it holds the lock, and the table is whole between any two lines.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A place among the calls in flight, given back by dropping it.
-#[derive(Debug)]
-pub(super) struct Ticket {
-    key: String,
-    calls: InFlight,
-}
-
-impl Drop for Ticket {
-    fn drop(&mut self) {
-        self.calls.lock().remove(&self.key);
     }
 }

@@ -8,7 +8,8 @@ use crossbeam_channel::Receiver;
 use serde_json::{Map, Value};
 
 use super::ask::{Answers, Asking, Questions};
-use super::call::{InFlight, Told};
+use super::call::Told;
+use super::in_flight::InFlight;
 use super::job::Task;
 use super::subscription::Subscriptions;
 use super::version::{Meta, neither_era, supported};

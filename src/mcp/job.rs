@@ -6,9 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde_json::{Map, Value, json};
 
 use super::ask::Answers;
-use super::call::Ticket;
 use super::content::error_json;
-use super::fault::{bad_uri, missing_capability, no_resource};
+use super::fault::{bad_uri, missing_capability};
+use super::in_flight::Ticket;
 use super::method::Method;
 use super::{
     Call, Called, Caller, Completing, Line, READ_CACHE, ReadError, Server, Subject, Surface,
@@ -126,7 +126,7 @@ fn read_task<S: Surface>(
         Ok((idx, vars)) => Ok(Task::Read { idx, uri, vars }),
         Err(UriError::Unknown) => {
             let why = format!("no resource is called `{}`", text::cut(&uri, 80));
-            Err(no_resource(version, &uri, &why))
+            Err(version.no_resource(&uri, &why))
         }
         Err(UriError::Bad(why)) => Err(bad_uri(&uri, &why)),
     }
@@ -331,7 +331,7 @@ impl<S: Surface> Server<S> {
                 line.push_str(TAIL);
                 Ok(line.into())
             }
-            Err(ReadError::NotFound(why)) => Err(no_resource(version, uri, &why)),
+            Err(ReadError::NotFound(why)) => Err(version.no_resource(uri, &why)),
             Err(ReadError::BadArgument(why)) => Err(bad_uri(uri, &why)),
             Err(ReadError::Unavailable(why)) => {
                 log::error!("cannot read a resource uri={}: {why}", row.uri);

@@ -17,7 +17,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::call::Ticket;
+use super::in_flight::Ticket;
 use super::{Line, Server, Surface};
 use crate::rpc::{Fault, Id, Params, notification_line, result_line};
 use crate::text;

@@ -1,8 +1,8 @@
 //! The versions of MCP, and what the `_meta` of a request says about itself.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::fault::unsupported_version;
+use super::fault::{code, echo, uri_data, with_data};
 use super::{Capabilities, Client, Level};
 use crate::rpc::{Fault, Params};
 
@@ -54,6 +54,22 @@ impl Version {
     pub(crate) fn is_modern(self) -> bool {
         Version::V2026_07_28 <= self
     }
+
+    /// There is no resource of this URI; `why` says what is missing.
+    pub(super) fn no_resource(self, uri: &str, why: &str) -> Fault {
+        let code = if self.is_modern() { Fault::PARAMS } else { code::NOT_FOUND };
+        with_data(code, format!("resource not found: {why}"), uri_data(uri))
+    }
+}
+
+/// The refusal of a version.
+pub(crate) fn unsupported(requested: &str) -> Fault {
+    let message = match Version::parse(requested) {
+        Some(_) => "a version before 2026-07-28 is opened with `initialize`, not with `_meta`",
+        None => "unsupported protocol version",
+    };
+    let data = json!({"supported": supported(), "requested": echo(requested)});
+    with_data(code::UNSUPPORTED_VERSION, message, data)
 }
 
 /// The names of all versions, newest first.
@@ -122,7 +138,7 @@ impl Meta {
         };
         let version = match Version::parse(name) {
             Some(version) if version.is_modern() => version,
-            _ => return Err(unsupported_version(name)),
+            _ => return Err(unsupported(name)),
         };
         let Some(capabilities @ Value::Object(_)) = meta.get(Meta::CAPABILITIES) else {
             return Err(wrong(Meta::CAPABILITIES, "an object"));

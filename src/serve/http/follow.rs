@@ -11,7 +11,7 @@ use super::journal::{EventId, NEWS};
 use super::reply::Response;
 use super::session::{Session, Visit};
 use super::{Door, post};
-use crate::mcp::call::Never;
+use crate::mcp::in_flight::Never;
 use crate::mcp::{Connection, Line, Surface};
 
 /// How often a silent stream is looked at: whether its client has gone, or waits for a sign.

@@ -17,7 +17,7 @@ use super::route::Wants;
 use super::session::{Session, Visit};
 use super::{Door, call, follow};
 use crate::identity::ContentHash;
-use crate::mcp::fault::unsupported_version;
+use crate::mcp::version::unsupported;
 use crate::mcp::version::{Meta, Version};
 use crate::mcp::{Connection, Outbox, Step, Surface, target_of};
 use crate::rpc::{self, Fault, Message, Request, error_line};
@@ -205,7 +205,7 @@ fn connection(of: &str) -> Connection {
 fn check_version(exchange: &Exchange<'_>) -> Result<(), Response> {
     match exchange.head.one(VERSION_FIELD)? {
         Some(name) if Version::parse(name).is_none() => {
-            let line = error_line(None, &unsupported_version(name));
+            let line = error_line(None, &unsupported(name));
             Err(Response::json(400, line))
         }
         _ => Ok(()),

@@ -14,7 +14,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::journal::Journal;
 use crate::mcp::Connection;
-use crate::mcp::call::Never;
+use crate::mcp::in_flight::Never;
 use crate::serve::Stop;
 
 /// One client of the legacy era.
