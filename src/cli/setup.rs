@@ -33,6 +33,7 @@ use super::args::{self, Client, Scope};
 use super::{Failure, Outcome, World, absolute, database, offer, variable};
 use crate::mcp::Tool;
 use crate::mcp::tools::Run;
+use crate::query::Output;
 
 /// The skills by the folder that each stands in.
 const SKILLS: &[(&str, &str)] = &[
@@ -202,7 +203,7 @@ impl Job<'_> {
 
     /// The tools that the server will offer, by whether their effect can be undone.
     fn tools(&self) -> Result<Tools, Failure> {
-        let offered = offer(self.args.tools.as_deref())?.tools();
+        let offered = offer(self.args.tools.as_deref())?.tools(Output::Text);
         let (allowed, asked) = offered.iter().partition::<Vec<_>, _>(|it| it.effect.is_undoable());
         let names = |tools: Vec<&Tool<Run>>| tools.iter().map(|it| it.name).collect();
         Ok(Tools { allowed: names(allowed), asked: names(asked) })
