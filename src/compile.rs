@@ -7,8 +7,10 @@
 mod clean;
 mod ingest;
 mod plan;
+mod planner;
 mod voices;
 mod watch;
+mod work;
 
 pub(crate) use clean::parse_text;
 
@@ -271,7 +273,7 @@ pub(crate) fn compile(
     request: &Request<'_>,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let plan = plan::make(writer, request, None)?;
+    let plan = planner::make(writer, request, None)?;
     carry_out(writer, request, plan, now)
 }
 
@@ -283,7 +285,7 @@ pub(crate) fn rescan(
     watch: &mut Watch,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let mut plan = plan::make(writer, request, Some(watch))?;
+    let mut plan = planner::make(writer, request, Some(watch))?;
     watch.defer(&mut plan, now);
     let report = carry_out(writer, request, plan, now)?;
     watch.start();
@@ -416,7 +418,7 @@ pub(crate) fn root_at_first(path: &Path) -> Result<PathBuf, CompileError> {
     if !metadata.is_dir() && Syntax::of(&path.to_string_lossy()).is_none() {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
-    plan::root_at_first(path)
+    planner::root_at_first(path)
 }
 
 /// A file as it was read: its words, or why there are none.

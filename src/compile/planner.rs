@@ -1,61 +1,17 @@
-//! What a compile has to look at: the root that owns the path, and the files that differ from their
-//! rows.
+//! Makes the plan of a compile: finds the root that owns the path, and the files that differ from
+//! their rows.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::{CompileError, PARSER_FAILED, Request, Watch};
+use super::plan::{Plan, Scope};
+use super::watch::Watch;
+use super::{CompileError, PARSER_FAILED, Request};
 use crate::parse::Syntax;
 use crate::redact::Redactor;
 use crate::scan::{self, Found, Gitignore, Oddity, Rules};
 use crate::store::{FileRow, Root, Writer};
-use crate::workspace::Workspace;
-
-/// The work to do.
-#[derive(Debug, Default)]
-pub(super) struct Plan {
-    /// Path of the root that owns what is compiled.
-    pub(super) root: String,
-    /// What is compiled, as it is stored.
-    pub(super) scope: Scope,
-    /// What the root says.
-    pub(super) workspace: Arc<Workspace>,
-    /// Files to read: those that have a row first, then the new ones, each by path.
-    pub(super) changed: Vec<Found>,
-    /// How many of them, from the end, are new.
-    pub(super) n_new: usize,
-    /// Rows whose files are gone, emptied of their names or ignored now.
-    pub(super) vanished: Vec<FileRow>,
-    /// Files of roots further down that this root takes over, with their path here.
-    pub(super) adopted: Vec<(FileRow, String)>,
-    pub(super) oddities: Vec<Oddity>,
-}
-
-impl Plan {
-    pub(super) fn is_done(&self) -> bool {
-        self.changed.is_empty() && self.vanished.is_empty() && self.adopted.is_empty()
-    }
-}
-
-/// Where a path stands.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Scope {
-    pub(super) root: PathBuf,
-    /// As it is stored.
-    root_text: String,
-    /// Relative to the root; empty for the whole of it.
-    path: String,
-}
-
-impl Scope {
-    pub(super) fn covers(&self, path: &str) -> bool {
-        self.path.is_empty()
-            || path == self.path
-            || path.strip_prefix(&self.path).is_some_and(|rest| rest.starts_with('/'))
-    }
-}
 
 /// Compares the folder with the rows of its files. Who watches it gets errors where it is not
 /// there, and does not look again at what could not be compiled and did not change.
