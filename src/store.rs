@@ -9,25 +9,25 @@
 mod ahead;
 mod batch;
 mod checkpoint;
-mod columns;
+pub(crate) mod columns;
 pub(crate) mod doctor;
-mod files;
+pub(crate) mod files;
 pub(crate) mod gc;
 pub(crate) mod heal;
 mod heat_rows;
 mod history;
-mod insert;
+pub(crate) mod insert;
 mod lease;
-mod links;
+pub(crate) mod links;
 pub(crate) mod moving;
-mod past;
-mod patience;
-mod pragma;
+pub(crate) mod past;
+pub(crate) mod patience;
+pub(crate) mod pragma;
 pub(crate) mod reader;
 mod readers;
-mod record;
+pub(crate) mod record;
 pub(crate) mod redaction;
-mod schema;
+pub(crate) mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
 mod warmer;
@@ -230,7 +230,7 @@ pub(crate) enum IfMissing {
 }
 
 /// Looks at the path before SQLite does, so that a mistyped one creates nothing.
-fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
+pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
     let found = std::fs::metadata(path);
     match (found, if_missing) {
         (Ok(it), _) if it.is_dir() => {

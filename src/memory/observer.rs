@@ -12,8 +12,9 @@ use serde_json::Value;
 
 use crate::clock::{Clock, Millis};
 use crate::heat::{Lines, WatchedRates};
+use crate::store::doctor;
 use crate::store::reader::Reader;
-use crate::store::{Readers, StoreError, doctor};
+use crate::store::{Readers, StoreError};
 
 /// A look at a memory that leaves no trace: what it shows gets no warmer, and nothing waits for it.
 ///

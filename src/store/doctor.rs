@@ -12,11 +12,11 @@ pub(crate) use mend::{mend, reseal};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 use serde_json::{Value, json};
 
-use super::columns::Sql;
-use super::record::{NodeRecord, Root, read_state};
-use super::{Doing, StoreError, files, links, pragma, schema};
 use crate::fingerprint::{self, State};
 use crate::identity::ContentHash;
+use crate::store::columns::Sql;
+use crate::store::record::{NodeRecord, Root, read_state};
+use crate::store::{Doing, StoreError, files, links, pragma, schema};
 
 /// How a check ended, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::doctor::{self, Check, Report, Status};
 use super::moving::{self, MoveError};
-use super::{IfMissing, pragma};
 use crate::clock::Millis;
+use crate::store::{IfMissing, pragma};
 
 /// Examines the memory and repairs what fails. If anything does, a copy is made first, and
 /// `announce` is told where it is.

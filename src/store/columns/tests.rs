@@ -65,7 +65,8 @@ impl Memory {
             ALTER TABLE node ADD COLUMN mood TEXT;
             ALTER TABLE diff ADD COLUMN old_mood TEXT;";
         let migrations = [MIGRATIONS, &[ADD]].concat().leak();
-        set_scratch(Some(Scratch { columns, migrations }));
+        let attributes: Vec<Column> = columns.iter().copied().filter(Column::is_optional).collect();
+        set_scratch(Some(Scratch { columns, attributes: attributes.leak(), migrations }));
         self
     }
 
