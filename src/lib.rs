@@ -56,9 +56,10 @@
 //!   `Reader` is a connection that SQLite opened read-only, with one method a question; `Warmer`
 //!   notes what was read, moves the memory clock and knows who was told of what went cold;
 //!   `Leases` says who does what only one process should; `columns` lists what a node consists of,
-//!   and every statement about whole nodes is made of that list; `doctor` looks whether all of it holds,
-//!   and repairs it; `moving` takes whole memories elsewhere: backups, exports, old databases, what
-//!   is left of a damaged one; `ahead` has the system read a file before anybody asks for it.
+//!   and every statement about whole nodes is made of that list; `doctor` looks whether all of it
+//!   holds, and repairs it; `moving` takes whole memories elsewhere: backups, exports, old
+//!   databases, what is left of a damaged one; `ahead` has the system read a file before anybody
+//!   asks for it.
 //! - `config`, `seeds` and `patterns`: settings, first temperatures and ignore patterns as text
 //!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
 //!   may not say.

@@ -16,7 +16,7 @@ pub(crate) use relate::Relate;
 
 use crate::clock::Clock;
 use crate::compile::{self, CompileError, Report, Request, Seeding, Watch};
-use crate::heat::{LiveRates, Rates};
+use crate::heat::LiveRates;
 use crate::query::{self, Output, QueryError};
 use crate::rollback::{self, After, Rolled};
 use crate::store::reader::Reader;
@@ -150,7 +150,7 @@ impl Memory {
     /// The same memory, kept for a folder: what that says counts from now on.
     #[must_use]
     pub(crate) fn with_workspace(self, live: Live) -> Memory {
-        self.set_rates(Rates::of(&live.current().config.temperature));
+        self.set_rates(live.current().config.temperature.rates());
         let workspace = Mutex::new(Arc::clone(live.current()));
         Memory { live: Mutex::new(live), workspace, ..self }
     }
@@ -345,7 +345,7 @@ impl Memory {
             Reload::Changed => {
                 let workspace = Arc::clone(live.current());
                 workspace.untrusted.iter().for_each(|it| log::warn!("{it}"));
-                self.set_rates(Rates::of(&workspace.config.temperature));
+                self.set_rates(workspace.config.temperature.rates());
                 *self.workspace.lock().unwrap_or_else(PoisonError::into_inner) = workspace;
                 log::info!("settings were read again");
             }

@@ -9,26 +9,27 @@
 mod ahead;
 mod batch;
 mod checkpoint;
-mod columns;
+pub(crate) mod columns;
 mod companions;
 pub(crate) mod doctor;
-mod files;
-mod gc;
+pub(crate) mod files;
+pub(crate) mod gc;
+pub(crate) mod heal;
 mod heat_rows;
 mod history;
-mod insert;
+pub(crate) mod insert;
 mod lease;
-mod links;
+pub(crate) mod links;
 pub(crate) mod moving;
-mod past;
-mod patience;
-mod pragma;
+pub(crate) mod past;
+pub(crate) mod patience;
+pub(crate) mod pragma;
 pub(crate) mod reader;
 mod readers;
-mod record;
+pub(crate) mod record;
 pub(crate) mod redaction;
 mod rename;
-mod schema;
+pub(crate) mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
 mod warmer;
@@ -44,7 +45,6 @@ use rusqlite::types::FromSql;
 pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
 pub(crate) use checkpoint::Log;
 pub(crate) use columns::{Attribute, Attributes, LANG};
-pub(crate) use gc::{Collected, Keep, Mode};
 pub(crate) use history::{Change, Moment, Side, Snapshots};
 pub(crate) use lease::{Claim, Leases};
 pub(crate) use readers::Readers;
@@ -294,7 +294,7 @@ pub(crate) enum IfMissing {
 
 /// Looks at the path before SQLite does, so that a mistyped one creates nothing and no log is made
 /// where others do not find it.
-fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
+pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
     if path.as_os_str().is_empty() || path == Path::new(":memory:") {
         return Err(StoreError::Nowhere { path: path.to_owned() });
     }

@@ -7,6 +7,7 @@ use super::paint::Role;
 use super::{Failure, Outcome, World, known_database};
 use crate::store::StoreError;
 use crate::store::doctor::{self, Status};
+use crate::store::heal;
 use crate::store::moving::MoveError;
 
 pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failure> {
@@ -17,7 +18,7 @@ pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failur
             // The repair goes on, whether somebody can read this or not.
             let _ = writeln!(world.err, "remindb: backup: {}", backup.display());
         };
-        doctor::heal(&db, now, &mut announce).map_err(|error| match error {
+        heal::heal(&db, now, &mut announce).map_err(|error| match error {
             MoveError::Store(error) => advised(error, &db),
             error => error.into(),
         })?

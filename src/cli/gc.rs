@@ -6,7 +6,8 @@ use super::args::Gc;
 use super::{Failure, Outcome, World, known_database};
 use crate::clock::Millis;
 use crate::render::stats::size;
-use crate::store::{Collected, IfMissing, Keep, Mode, Writer};
+use crate::store::gc::{Collected, Keep, Mode};
+use crate::store::{IfMissing, Writer};
 
 pub(super) fn run(args: Gc, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let writer = Writer::open(&known_database(args.db), IfMissing::Refuse)?;

@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::plan::Plan;
-use super::voices::{self, Born, Words};
+use super::voices::{self, Born};
+use super::work::{Words, Work, said_by_file};
 use super::{CompileError, FileWarning, Purged, Source};
 use crate::clock::Millis;
 use crate::identity::{self, ContentHash, Former, Known, Loose, NodeId};
@@ -121,19 +122,6 @@ struct Run<'a> {
     warnings: Vec<FileWarning>,
     purged: Vec<Purged>,
     now: Millis,
-}
-
-/// A file in the middle of the work.
-pub(super) struct Work {
-    pub(super) file: FileId,
-    path: String,
-    pub(super) words: Words,
-    /// What the file said before.
-    old: Vec<NodeRecord>,
-    /// What an agent added to it.
-    pub(super) born: Vec<NodeRecord>,
-    /// For each new node, the old node that it is.
-    pub(super) matched: Vec<Option<NodeRecord>>,
 }
 
 impl Run<'_> {
@@ -473,10 +461,6 @@ fn ranks_of(batch: &mut Batch<'_>, work: &Work, born: &Born) -> Result<Vec<Rank>
         }
     }
     Ok(ranks.into_iter().flatten().collect())
-}
-
-pub(super) fn said_by_file(node: &NodeRecord) -> ContentHash {
-    node.source_hash.unwrap_or(node.content_hash)
 }
 
 fn hashes_of(source: &Source) -> Vec<ContentHash> {

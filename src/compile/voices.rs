@@ -3,18 +3,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use super::ingest::{Work, said_by_file};
+use super::work::{Words, Work, said_by_file};
 use crate::identity::{self, ContentHash, Former, Known, NodeId};
 use crate::ranks::{self, Rank, RankChange};
 use crate::store::{Batch, FileId, NodeKey, NodeRecord, Place, StoreError, Tombstone};
 use crate::text;
 use crate::tree::{NodeType, Tree};
-
-/// A file's new words: the tree, and each node's hash.
-pub(super) struct Words {
-    pub(super) tree: Tree,
-    pub(super) hashes: Vec<ContentHash>,
-}
 
 /// A node's label and text, as its file had them.
 struct Said {

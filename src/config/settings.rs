@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::heat;
+use crate::heat::Rates;
 use crate::redact::Custom;
 
 /// All settings. `Default` is what an absent file means.
@@ -245,17 +245,38 @@ impl Default for Sessions {
 
 impl Default for Temperature {
     fn default() -> Temperature {
+        let rates = Rates::default();
+        let duration = |ms: i64| Duration::from_millis(ms.unsigned_abs());
         Temperature {
-            enabled: true,
-            decay_rate: heat::DECAY_PER_HOUR,
-            access_boost: 0.15,
-            cold_threshold: heat::COLD_MAX,
-            hot_threshold: heat::HOT_MIN,
-            notify_threshold: heat::COLD_MAX,
-            summarize_rebound: 0.5,
-            tick_interval: Duration::from_secs(5 * 60),
-            cold_notify_ttl: Duration::from_secs(60 * 60),
-            cold_notify_limit: 50,
+            enabled: rates.is_enabled,
+            decay_rate: rates.decay_per_hour,
+            access_boost: rates.access_boost,
+            cold_threshold: rates.cold,
+            hot_threshold: rates.hot,
+            notify_threshold: rates.notify,
+            summarize_rebound: rates.rebound,
+            tick_interval: duration(rates.tick_ms),
+            cold_notify_ttl: duration(rates.notify_ttl_ms),
+            cold_notify_limit: rates.notify_max,
+        }
+    }
+}
+
+impl Temperature {
+    /// Returns these settings as heat knows them.
+    pub(crate) fn rates(&self) -> Rates {
+        let ms = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        Rates {
+            is_enabled: self.enabled,
+            decay_per_hour: self.decay_rate,
+            access_boost: self.access_boost,
+            rebound: self.summarize_rebound,
+            cold: self.cold_threshold,
+            hot: self.hot_threshold,
+            notify: self.notify_threshold,
+            tick_ms: ms(self.tick_interval),
+            notify_ttl_ms: ms(self.cold_notify_ttl),
+            notify_max: self.cold_notify_limit,
         }
     }
 }

@@ -12,8 +12,9 @@ use serde_json::Value;
 
 use crate::clock::{Clock, Millis};
 use crate::heat::{Lines, WatchedRates};
+use crate::store::doctor;
 use crate::store::reader::Reader;
-use crate::store::{Readers, StoreError, doctor};
+use crate::store::{Readers, StoreError};
 
 /// A look at a memory that leaves no trace: what it shows gets no warmer, and nothing waits for it.
 ///
@@ -134,7 +135,7 @@ impl Observer {
 
     /// What the doctor finds.
     pub(crate) fn examine(&self) -> Result<doctor::Report, StoreError> {
-        self.readers.examine()
+        doctor::examine(self.readers.checked_path()?)
     }
 
     /// The file of the database, in full.

@@ -22,18 +22,18 @@ use crate::tree::Node;
 
 /// Describes a column of `node`.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) struct Column {
-    pub(in crate::store) name: &'static str,
-    pub(in crate::store) kind: Kind,
-    pub(in crate::store) hashed: Hashed,
-    pub(in crate::store) holds: Holds,
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) hashed: Hashed,
+    pub(crate) holds: Holds,
     /// The columns of `diff` that keep it as it was before a change; none: it has no versions.
-    pub(in crate::store) old: &'static [OldColumn],
+    pub(crate) old: &'static [OldColumn],
 }
 
 /// Tells how the store treats the values of a column.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) enum Kind {
+pub(crate) enum Kind {
     /// A field of `NodeRecord`, with rules of its own.
     Field,
     /// Computed from other columns whenever they are written, and never read back as a whole.
@@ -45,7 +45,7 @@ pub(in crate::store) enum Kind {
 
 /// Tells whether the fingerprint covers a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::store) enum Hashed {
+pub(crate) enum Hashed {
     No,
     Always,
     /// Only where there is a value, so that the fingerprints of older states stay as they are.
@@ -54,7 +54,7 @@ pub(in crate::store) enum Hashed {
 
 /// Tells redaction how to treat the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::store) enum Holds {
+pub(crate) enum Holds {
     /// Integers: no text.
     Numbers,
     /// Text of the user's, each value on its own.
@@ -69,11 +69,11 @@ pub(in crate::store) enum Holds {
 
 /// Describes a column of `diff` that keeps an earlier value of a node.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) struct OldColumn {
-    pub(in crate::store) name: &'static str,
+pub(crate) struct OldColumn {
+    pub(crate) name: &'static str,
     /// The value as it is now, of `node`, its `parent` and its `file`; `None`: the node's own.
     now: Option<&'static str>,
-    pub(in crate::store) holds: Holds,
+    pub(crate) holds: Holds,
 }
 
 /// Keeps the row that a column of `node` refers to, by a name that outlives it.
@@ -139,7 +139,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// Returns the columns of a node.
-pub(in crate::store) fn columns() -> &'static [Column] {
+pub(crate) fn columns() -> &'static [Column] {
     #[cfg(test)]
     if let Some(scratch) = super::testing::scratch() {
         return scratch.columns;
@@ -148,12 +148,17 @@ pub(in crate::store) fn columns() -> &'static [Column] {
 }
 
 /// Returns the columns of optional values.
-pub(in crate::store) fn attributes() -> impl Iterator<Item = &'static Column> {
-    columns().iter().filter(|it| it.is_optional())
+pub(crate) fn attributes() -> &'static [Column] {
+    static ATTRIBUTES: OnceLock<Vec<Column>> = OnceLock::new();
+    #[cfg(test)]
+    if let Some(scratch) = super::testing::scratch() {
+        return scratch.attributes;
+    }
+    ATTRIBUTES.get_or_init(|| COLUMNS.iter().copied().filter(Column::is_optional).collect())
 }
 
 impl Column {
-    pub(in crate::store) fn is_optional(&self) -> bool {
+    pub(crate) fn is_optional(&self) -> bool {
         matches!(self.kind, Kind::Optional(_))
     }
 
@@ -177,18 +182,18 @@ impl Column {
 /// - `{attributes}` and `{set_attributes}`: optional values, and their assignment to the parameters
 ///   that follow the highest one named before.
 #[derive(Debug)]
-pub(in crate::store) struct Sql {
+pub(crate) struct Sql {
     template: &'static str,
     text: OnceLock<String>,
 }
 
 impl Sql {
-    pub(in crate::store) const fn new(template: &'static str) -> Sql {
+    pub(crate) const fn new(template: &'static str) -> Sql {
         Sql { template, text: OnceLock::new() }
     }
 
     /// Returns the statement's text, which the first call builds.
-    pub(in crate::store) fn text(&'static self) -> &'static str {
+    pub(crate) fn text(&'static self) -> &'static str {
         #[cfg(test)]
         if super::testing::scratch().is_some() {
             return Box::leak(fill(columns(), self.template).into_boxed_str());
@@ -198,33 +203,52 @@ impl Sql {
 }
 
 /// Replaces the names of lists by the columns of each.
-fn fill(columns: &'static [Column], template: &str) -> String {
+fn fill(columns: &[Column], template: &str) -> String {
+    let mut text = String::with_capacity(template.len() * 2);
+    let mut rest = template;
+    while let Some((before, (name, after))) =
+        rest.split_once('{').and_then(|(before, it)| Some((before, it.split_once('}')?)))
+    {
+        text.push_str(before);
+        push_list(&mut text, columns, name);
+        rest = after;
+    }
+    text + rest
+}
+
+fn push_list(text: &mut String, columns: &[Column], name: &str) {
+    let is_state = name.ends_with("state");
     let mut in_order: Vec<&Column> = columns.iter().collect();
-    in_order.sort_by_key(|it| it.rank());
-    let all = || in_order.iter().copied();
-    let attributes = || columns.iter().filter(|it| it.is_optional());
-    let always = columns.iter().filter(|it| it.hashed == Hashed::Always);
-    let hashed =
-        || always.clone().chain(columns.iter().filter(|it| it.hashed == Hashed::WhereGiven));
-    let node = |it: &Column| format!("node.{}", it.name);
-    let present = |it: &'static Column| {
-        it.old.iter().map(move |old| old.now.map_or_else(|| node(it), str::to_owned))
+    // The fingerprint keeps the order of the table, and hashes what only some have at the end.
+    in_order.sort_by_key(|it| match is_state {
+        true => u8::from(it.hashed == Hashed::WhereGiven),
+        false => it.rank(),
+    });
+    let begin = text.len();
+    let mut add = |before: &str, name: &str, after: &str| {
+        let comma = if begin < text.len() { ", " } else { "" };
+        for part in [comma, before, name, after] {
+            text.push_str(part);
+        }
     };
-    let lists: [(&str, Vec<String>); 9] = [
-        ("{record}", all().filter(|it| it.rank() != 1).map(node).collect()),
-        ("{columns}", all().map(|it| it.name.to_owned()).collect()),
-        ("{values}", (1..=columns.len()).map(|nth| format!("?{nth}")).collect()),
-        ("{state}", hashed().map(node).collect()),
-        ("{old_state}", hashed().flat_map(|it| it.old).map(|it| it.name.to_owned()).collect()),
-        ("{version}", all().flat_map(|it| it.old).map(|it| it.name.to_owned()).collect()),
-        ("{present}", all().flat_map(present).collect()),
-        ("{attributes}", attributes().map(node).collect()),
-        ("{set_attributes}", attributes().map(|it| format!("{} = ?", it.name)).collect()),
-    ];
-    let filled = |text: String, (name, list): (&str, Vec<String>)| {
-        if text.contains(name) { text.replace(name, &list.join(", ")) } else { text }
-    };
-    lists.into_iter().fold(template.to_owned(), filled)
+    for (nth, column) in (1..).zip(in_order) {
+        let is_hashed = column.hashed != Hashed::No;
+        match name {
+            "record" if column.rank() != 1 => add("node.", column.name, ""),
+            "columns" => add("", column.name, ""),
+            "values" => add("?", &nth.to_string(), ""),
+            "state" if is_hashed => add("node.", column.name, ""),
+            "old_state" if is_hashed => column.old.iter().for_each(|it| add("", it.name, "")),
+            "version" => column.old.iter().for_each(|it| add("", it.name, "")),
+            "present" => column.old.iter().for_each(|it| match it.now {
+                Some(now) => add("", now, ""),
+                None => add("node.", column.name, ""),
+            }),
+            "attributes" if column.is_optional() => add("node.", column.name, ""),
+            "set_attributes" if column.is_optional() => add("", column.name, " = ?"),
+            _ => (),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,24 +1,22 @@
-//! What a healthy memory looks like, as a table of checks. Looking changes nothing; [`heal()`]
-//! repairs what fails.
+//! Checks whether a memory is healthy. Looking changes nothing; [`mend()`] repairs what fails.
 //!
 //! All checks see one state, on a connection that SQLite opened read-only. The full-text index can
 //! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
 //! it in a temporary table gets that command.
 
-mod heal;
+mod mend;
 
 use std::path::Path;
 
-pub(crate) use heal::heal;
-pub(super) use heal::{mend, reseal};
+pub(crate) use mend::{mend, reseal};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 use serde_json::{Value, json};
 
-use super::columns::Sql;
-use super::record::{NodeRecord, Root, read_state};
-use super::{Doing, StoreError, files, links, pragma, schema};
 use crate::fingerprint::{self, State};
 use crate::identity::ContentHash;
+use crate::store::columns::Sql;
+use crate::store::record::{NodeRecord, Root, read_state};
+use crate::store::{Doing, StoreError, files, links, pragma, schema};
 
 /// How a check ended, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +45,13 @@ pub(crate) struct Check {
     pub(crate) detail: String,
     /// What came of repairing what failed; `None` when nothing was tried.
     pub(crate) fix: Option<Result<(), String>>,
+}
+
+impl Check {
+    /// Whether it found something wrong.
+    pub(crate) fn is_bad(&self) -> bool {
+        self.status == Status::Fail
+    }
 }
 
 /// Everything that was looked at, in a fixed order.

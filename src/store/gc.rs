@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::{Doing, StoreError, Writer, patience};
 use crate::clock::Millis;
+use crate::store::{Doing, StoreError, Writer, patience};
 
 /// How long emptying the log waits for others that are reading.
 const READERS_WAIT: Duration = Duration::from_secs(5);

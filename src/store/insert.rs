@@ -7,7 +7,7 @@ use super::links;
 use super::record::{NodeData, NodeKey, Place};
 
 /// Adds a row, unless its id is taken.
-pub(super) static INSERT: Sql = Sql::new(
+pub(crate) static INSERT: Sql = Sql::new(
     "
     INSERT INTO node ({columns})
     VALUES ({values})
@@ -16,20 +16,20 @@ pub(super) static INSERT: Sql = Sql::new(
 
 /// Holds a row of `node` to be inserted.
 #[derive(Clone, Copy)]
-pub(super) struct NodeRow<'a> {
-    pub(super) key: NodeKey,
-    pub(super) id: &'a str,
-    pub(super) place: Place,
-    pub(super) data: &'a NodeData<'a>,
+pub(crate) struct NodeRow<'a> {
+    pub(crate) key: NodeKey,
+    pub(crate) id: &'a str,
+    pub(crate) place: Place,
+    pub(crate) data: &'a NodeData<'a>,
     /// Of the content, as text.
-    pub(super) hash: &'a str,
-    pub(super) source_hash: Option<&'a str>,
-    pub(super) trail: &'a str,
+    pub(crate) hash: &'a str,
+    pub(crate) source_hash: Option<&'a str>,
+    pub(crate) trail: &'a str,
 }
 
 impl NodeRow<'_> {
     /// Runs [`INSERT`]; whether the id was free.
-    pub(super) fn insert(&self, insert: &mut CachedStatement<'_>) -> rusqlite::Result<bool> {
+    pub(crate) fn insert(&self, insert: &mut CachedStatement<'_>) -> rusqlite::Result<bool> {
         let NodeRow { key, id, place, data, hash, source_hash, trail } = self;
         let (file, parent) = (place.file.map(|it| it.0), place.parent.map(|it| it.0));
         let (node_type, format) = (data.node_type.as_str(), data.format.as_str());

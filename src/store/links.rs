@@ -5,7 +5,7 @@
 //! transaction, and looks at nothing else: what a write costs follows what it changed. What a write
 //! adds has ascending keys, so that it is told by where they begin and takes no memory.
 
-pub(super) mod check;
+pub(crate) mod check;
 mod index;
 mod names;
 mod new;
@@ -18,9 +18,9 @@ use index::Rows;
 pub(super) use index::ids;
 use names::{file_names, name_file, path_of};
 use new::Newest;
-pub(super) use renew::{read_again, read_all};
+pub(crate) use renew::{read_again, read_all};
 use rusqlite::{Connection, Row, params};
-pub(super) use settle::resolve_rows;
+pub(crate) use settle::resolve_rows;
 use settle::{Wanting, look, resolve_all};
 
 use super::{Doing, FileId, NodeKey, StoreError};
@@ -361,7 +361,7 @@ pub(super) fn parsed(node_type: NodeType, content: &str) -> Vec<Reference> {
 
 /// Who says that a reference is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// A text.
     Parsed,
     /// Whoever related two nodes by hand.
@@ -378,7 +378,7 @@ impl Origin {
 }
 
 /// Adds the row of a reference, not resolved yet, and returns its id.
-pub(super) fn insert(
+pub(crate) fn insert(
     conn: &Connection,
     source: NodeKey,
     origin: Origin,

@@ -26,8 +26,8 @@ pub(crate) use old::{Moved, import_old};
 pub(crate) use restore::{Restored, restore};
 pub(crate) use salvage::{Salvaged, salvage};
 
-use super::StoreError;
 use super::doctor::{self, Status};
+use crate::store::StoreError;
 
 /// Told how much of how much is done, in whatever unit the work has.
 pub(crate) type Progress<'a> = &'a mut dyn FnMut(u64, u64);

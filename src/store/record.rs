@@ -6,7 +6,7 @@ use std::ops::Range;
 use rusqlite::Row;
 
 use super::StoreError;
-use super::columns::{Attribute, Attributes, Column, Hashed, Kind, LEVEL, columns};
+use super::columns::{Attribute, Attributes, Column, Hashed, LEVEL, attributes, columns};
 use crate::fingerprint::State;
 use crate::grams;
 use crate::identity::{ContentHash, NodeId};
@@ -143,7 +143,7 @@ impl NodeRecord {
     }
 
     /// Reads a row of `{record}`.
-    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Result<NodeRecord, StoreError>> {
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Result<NodeRecord, StoreError>> {
         let id: String = row.get(1)?;
         let node_type: String = row.get(5)?;
         let format: String = row.get(6)?;
@@ -209,26 +209,18 @@ impl<'a> NodeData<'a> {
     /// Returns the part that the fingerprint covers.
     pub(super) fn state<'s>(&'s self, id: &'s str, hash: &'s str) -> State<'s> {
         let mut state = State::new(Cow::Borrowed(id));
-        let mut attributes = self.attributes.values();
-        for column in columns() {
-            let value = match column.kind {
-                Kind::Optional(_) => attributes.next().flatten().map(Attribute::text),
-                _ => match column.name {
-                    "node_type" => Some(self.node_type.as_str().into()),
-                    "format" => Some(self.format.as_str().into()),
-                    "label" => Some(self.label.into()),
-                    "content_hash" => Some(hash.into()),
-                    _ => None,
-                },
-            };
-            push(&mut state, column, value);
+        state.fields.push(Some(self.node_type.as_str().into()));
+        for (column, value) in attributes().iter().zip(self.attributes.values()) {
+            push(&mut state, column, value.map(Attribute::text));
         }
+        let others = [self.format.as_str(), self.label, hash];
+        state.fields.extend(others.map(|it| Some(it.into())));
         state
     }
 }
 
 /// Reads `{state}` or `{old_state}`, which begins at a column.
-pub(super) fn read_state(row: &Row<'_>, id: String, at: usize) -> rusqlite::Result<State<'static>> {
+pub(crate) fn read_state(row: &Row<'_>, id: String, at: usize) -> rusqlite::Result<State<'static>> {
     let mut state = State::new(Cow::Owned(id));
     let hashed = |which: Hashed| columns().iter().filter(move |it| it.hashed == which);
     for (column, nth) in hashed(Hashed::Always).chain(hashed(Hashed::WhereGiven)).zip(at..) {

@@ -25,11 +25,11 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
-use super::columns::Holds;
-use super::whereabouts::Whereabouts;
-use super::{Doing, IfMissing, StoreError, past, pragma};
 use crate::identity::ContentHash;
 use crate::redact::Redactor;
+use crate::store::columns::Holds;
+use crate::store::whereabouts::Whereabouts;
+use crate::store::{Doing, IfMissing, StoreError, past, pragma};
 use crate::text;
 
 /// How long it waits for other processes.

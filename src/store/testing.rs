@@ -11,6 +11,8 @@ use super::columns::Column;
 #[derive(Clone, Copy)]
 pub(in crate::store) struct Scratch {
     pub(in crate::store) columns: &'static [Column],
+    /// Those of optional values.
+    pub(in crate::store) attributes: &'static [Column],
     pub(in crate::store) migrations: &'static [&'static str],
 }
 

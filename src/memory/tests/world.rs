@@ -15,7 +15,8 @@ use crate::parse::{Syntax, parse};
 use crate::query::{self, Attention};
 use crate::rollback::After;
 use crate::store::doctor::{self, Status};
-use crate::store::{IfMissing, Keep, Mode, StoreError};
+use crate::store::gc::{Keep, Mode};
+use crate::store::{IfMissing, StoreError};
 use crate::text;
 use crate::tree::Tree;
 

@@ -9,7 +9,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 
 use super::{Draft, IfThere, MoveError, Progress, with_suffix};
 use crate::identity::ContentHash;
-use crate::store::{Doing, StoreError, check_path, doctor, pragma, schema};
+use crate::store::doctor;
+use crate::store::{Doing, StoreError, check_path, pragma, schema};
 
 /// Pages between two reports of progress.
 const STEP_PAGES: i32 = 4096;

@@ -14,7 +14,8 @@ use super::tables::Table;
 use crate::clock::Millis;
 use crate::identity::ContentHash;
 use crate::redact::Redactor;
-use crate::store::{Doing, StoreError, doctor, links};
+use crate::store::doctor;
+use crate::store::{Doing, StoreError, links};
 use crate::{grams, text, tokens};
 
 /// What the snapshot says that follows from cleaning.

@@ -18,7 +18,8 @@ use super::{MoveError, Progress, complaint, restore};
 use crate::clock::Millis;
 use crate::identity::ContentHash;
 use crate::redact::Redactor;
-use crate::store::{Doing, doctor, links, schema};
+use crate::store::doctor;
+use crate::store::{Doing, links, schema};
 
 /// Bytes of one line; a text of the largest note, every character escaped, is below that.
 const LINE_BYTES_MAX: u64 = 1 << 30;

@@ -23,7 +23,8 @@ use super::{IfThere, MoveError, OnFile, Progress, complaint, restore, with_suffi
 use crate::clock::Millis;
 use crate::identity::ContentHash;
 use crate::redact::Redactor;
-use crate::store::{self, Doing, IfMissing, StoreError, check_path, doctor, pragma, schema};
+use crate::store::doctor;
+use crate::store::{self, Doing, IfMissing, StoreError, check_path, pragma, schema};
 
 /// Times that a file is copied again because somebody wrote to it meanwhile.
 const TRIES_MAX: usize = 5;

@@ -20,7 +20,8 @@ use super::tables::{MOVED, OnConflict, Table};
 use super::{MoveError, OnFile, Progress, complaint, with_suffix};
 use crate::clock::Millis;
 use crate::identity::ContentHash;
-use crate::store::{Doing, IfMissing, StoreError, check_path, doctor, links, pragma};
+use crate::store::doctor;
+use crate::store::{Doing, IfMissing, StoreError, check_path, links, pragma};
 
 /// Rounds of repairs; one can uncover what another one mends.
 const ROUNDS_MAX: usize = 3;

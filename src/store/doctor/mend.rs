@@ -1,20 +1,18 @@
-//! Repairs of what the checks name, each in a transaction of its own, after a backup.
+//! Repairs what the checks name, each in a transaction of its own.
 //!
 //! A repair makes rows agree with each other; it invents no text. What it changes in the state is
 //! told by a snapshot of its own, so that the fingerprints of the history stay what they were.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::{CHECKS, Check, Report, Status, compute_fingerprint, count, run};
+use super::{CHECKS, compute_fingerprint, count, run};
 use crate::clock::Millis;
 use crate::heat;
 use crate::identity::{ContentHash, NodeId};
-use crate::store::moving::{self, MoveError};
-use crate::store::whereabouts::Whereabouts;
-use crate::store::{Doing, IfMissing, StoreError, links, pragma};
+use crate::store::{Doing, StoreError, links};
 use crate::tokens;
 use crate::tree::{Format, NodeType};
 
@@ -42,42 +40,8 @@ const FIXES: &[(&str, Fix)] = &[
     ("fingerprint", |conn, now| reseal(conn, MESSAGE, now)),
 ];
 
-/// Examines the memory and repairs what fails. If anything does, a copy is made first, and
-/// `announce` is told where it is.
-pub(crate) fn heal(
-    path: &Path,
-    now: Millis,
-    announce: &mut dyn FnMut(&Path),
-) -> Result<Report, MoveError> {
-    let found = super::examine(path)?;
-    if found.status() != Status::Fail {
-        return Ok(found);
-    }
-    let backup = backup_of(path, now);
-    moving::backup_as_is(path, &backup)?;
-    announce(&backup);
-    let conn = pragma::open_writer(path, IfMissing::Refuse)?;
-    let whereabouts = Whereabouts::of(path)?;
-    let mut tried = mend(&conn, path, now);
-    whereabouts.confirm(&conn)?;
-    drop(conn);
-    let mut report = super::examine(path)?;
-    for check in &mut report.checks {
-        let was_bad = found.checks.iter().any(|it| it.name == check.name && is_bad(it));
-        check.fix = match (tried.remove(check.name), check.status) {
-            // Opening it for writing brought the schema up to date.
-            (None, Status::Pass | Status::Warn) if was_bad => Some(Ok(())),
-            (None, _) => None,
-            (Some(Err(error)), _) => Some(Err(error)),
-            (Some(Ok(())), Status::Fail) => Some(Err(advice(check, path))),
-            (Some(Ok(())), _) => Some(Ok(())),
-        };
-    }
-    Ok(report)
-}
-
 /// Tries every repair whose check fails; gives what came of each.
-pub(in crate::store) fn mend(
+pub(crate) fn mend(
     conn: &Connection,
     path: &Path,
     now: Millis,
@@ -85,7 +49,7 @@ pub(in crate::store) fn mend(
     let mut tried = BTreeMap::new();
     for &(name, fix) in FIXES {
         let Some(&(_, examine)) = CHECKS.iter().find(|it| it.0 == name) else { continue };
-        if !is_bad(&run(name, examine, conn, path)) {
+        if !run(name, examine, conn, path).is_bad() {
             continue;
         }
         let fixed = rusqlite::Transaction::new_unchecked(conn, TransactionBehavior::Immediate)
@@ -97,27 +61,6 @@ pub(in crate::store) fn mend(
         tried.insert(name, fixed.map_err(|error| error.to_string()));
     }
     tried
-}
-
-fn is_bad(check: &Check) -> bool {
-    check.status == Status::Fail
-}
-
-fn backup_of(path: &Path, now: Millis) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".bak.{}", now.0.saturating_mul(1_000_000)));
-    name.into()
-}
-
-fn advice(check: &Check, path: &Path) -> String {
-    match check.name {
-        "integrity_check" => format!(
-            "pages are damaged; restore a backup, or read what can be read: \
-             remindb salvage {} --out NEW.db",
-            path.display()
-        ),
-        _ => "it still fails".to_owned(),
-    }
 }
 
 fn execute(conn: &Connection, sql: &str, doing: &'static str) -> Result<(), StoreError> {
@@ -321,11 +264,7 @@ fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
 }
 
 /// Notes the fingerprint that the rows have. Where HEAD says another, a snapshot follows it.
-pub(in crate::store) fn reseal(
-    conn: &Connection,
-    message: &str,
-    now: Millis,
-) -> Result<(), StoreError> {
+pub(crate) fn reseal(conn: &Connection, message: &str, now: Millis) -> Result<(), StoreError> {
     const MEMORY: &str = "
         INSERT OR IGNORE INTO memory (one, fingerprint, attended)
         VALUES (1, 0, (SELECT ifnull(max(at), 0) FROM heat))";
