@@ -1,6 +1,7 @@
 //! Any bytes as a query: it is answered, within its budget, and never an error.
 
-use crate::query::{Detail, Fetch, Output, Search, fetch, search};
+use crate::clock::Millis;
+use crate::query::{Detail, Fetch, Query, QueryOptions, Search, answer};
 use crate::store::reader::Reader;
 use crate::store::reader::testing::Sketch;
 use crate::tokens;
@@ -30,17 +31,16 @@ pub fn query(data: &[u8]) {
     let text = String::from_utf8_lossy(text);
     let budget = (0 < budget).then_some(budget);
     let detail = [Detail::Label, Detail::Snippet, Detail::Full][usize::from(detail)];
+    let options = QueryOptions { budget, ..QueryOptions::text(Millis(0)) };
     MEMORY.with(|reader| {
-        let ask = Search { query: &text, budget, detail, ..Search::default() };
-        let answer = search(reader, &ask, Output::Text).expect("every query has an answer");
-        assert!(!answer.text.is_empty());
+        let query = Query::Search(Search { query: &text, detail, ..Search::default() });
+        let said = answer(reader, &query, &options).expect("every query has an answer");
+        assert!(!said.text.is_empty());
         if let Some(budget) = budget {
-            assert!(tokens::fits(&answer.text, budget), "over {budget}:\n{}", answer.text);
+            assert!(tokens::fits(&said.text, budget), "over {budget}:\n{}", said.text);
         }
-        let ask = Fetch { anchor: &text, budget, levels: 3 };
-        assert!(
-            fetch(reader, &ask, Output::Text).is_err(),
-            "no id of these notes is known outside"
-        );
+        let query = Query::Fetch(Fetch { anchor: &text, levels: 3 });
+        let is_unknown = answer(reader, &query, &options).is_err();
+        assert!(is_unknown, "no id of these notes is known outside");
     });
 }
