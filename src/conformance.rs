@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::mcp::{
-    About, Args, Call, Completing, Message, PAGE_ROWS_MAX, ReadError, Reply, Seal, Server, Surface,
-    ToolError,
+    About, Args, Call, Completing, HandlerError, Message, PAGE_ROWS_MAX, Reply, Seal, Server,
+    Surface,
 };
 use crate::serve::{Interrupts, stdio};
 use crate::uri::Vars;
@@ -24,8 +24,8 @@ use crate::uri::Vars;
 /// Between the steps of a tool that tells about them, so that a client can see one after the other.
 const STEP: Duration = Duration::from_millis(50);
 
-type Run = fn(&Suite, &Args, &Call) -> Result<Reply, ToolError>;
-type Get = fn(&Args, &Call) -> Result<Vec<Message>, ToolError>;
+type Run = fn(&Suite, &Args, &Call) -> Result<Reply, HandlerError>;
+type Get = fn(&Args, &Call) -> Result<Vec<Message>, HandlerError>;
 type Read = fn(&Vars) -> String;
 
 /// What the tools share.
@@ -47,15 +47,15 @@ impl Surface for Suite {
     type Read = Read;
     type Prompt = Get;
 
-    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
         run(self, args, call)
     }
 
-    fn read(&self, read: &Read, vars: &Vars, out: &mut dyn fmt::Write) -> Result<(), ReadError> {
-        out.write_str(&read(vars)).map_err(|_| ReadError::Internal("cannot write".to_owned()))
+    fn read(&self, read: &Read, vars: &Vars, out: &mut dyn fmt::Write) -> Result<(), HandlerError> {
+        out.write_str(&read(vars)).map_err(|_| HandlerError::Internal("cannot write".to_owned()))
     }
 
-    fn prompt(&self, get: &Get, args: &Args, call: &Call) -> Result<Vec<Message>, ToolError> {
+    fn prompt(&self, get: &Get, args: &Args, call: &Call) -> Result<Vec<Message>, HandlerError> {
         get(args, call)
     }
 

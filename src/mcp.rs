@@ -89,19 +89,6 @@ pub(crate) struct About {
     pub(crate) instructions: &'static str,
 }
 
-/// Why a resource cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ReadError {
-    /// The URI is that of something which is not there; the text says what.
-    NotFound(String),
-    /// A variable of the URI makes no sense; the text says why.
-    BadArgument(String),
-    /// The file or the system refused; the text says what a person can do, to the log as well.
-    Unavailable(String),
-    /// A promise of ours is broken; the text goes to the log and the client learns only that.
-    Internal(String),
-}
-
 /// What runs the tools of a registration; shared by all threads that do.
 pub(crate) trait Surface: Send + Sync + 'static {
     /// What a row of the table says about how its tool is run.
@@ -112,7 +99,7 @@ pub(crate) trait Surface: Send + Sync + 'static {
     type Prompt: Send + Sync + 'static;
 
     /// Runs one tool. A panic in here is one internal error, and the server goes on.
-    fn call(&self, run: &Self::Run, args: &Args, call: &Call) -> Result<Reply, ToolError>;
+    fn call(&self, run: &Self::Run, args: &Args, call: &Call) -> Result<Reply, HandlerError>;
 
     /// Writes a resource to `out` in the form that its row says; all of it is thrown away after an
     /// error.
@@ -121,7 +108,7 @@ pub(crate) trait Surface: Send + Sync + 'static {
         read: &Self::Read,
         vars: &Vars,
         out: &mut dyn fmt::Write,
-    ) -> Result<(), ReadError>;
+    ) -> Result<(), HandlerError>;
 
     /// Makes the messages of a prompt.
     fn prompt(
@@ -129,7 +116,7 @@ pub(crate) trait Surface: Send + Sync + 'static {
         get: &Self::Prompt,
         args: &Args,
         call: &Call,
-    ) -> Result<Vec<Message>, ToolError>;
+    ) -> Result<Vec<Message>, HandlerError>;
 
     /// What an argument of a prompt, or a variable of a template, could be, likeliest first.
     fn complete(&self, _asked: &Completing<'_>) -> Vec<String> {
@@ -137,8 +124,8 @@ pub(crate) trait Surface: Send + Sync + 'static {
     }
 
     /// What the client should know and did not ask for: on its own, or at the end of the reply of a
-    /// tool to these arguments, whose bounds it keeps.
-    fn notice(&self, _beside: Option<(&Self::Run, &Args, &Reply)>) -> Option<Notice> {
+    /// tool, whose budget it keeps.
+    fn notice(&self, _beside: Option<&Reply>) -> Option<Notice> {
         None
     }
 
@@ -168,16 +155,17 @@ pub(crate) trait Surface: Send + Sync + 'static {
     fn listened(&self) {}
 }
 
-/// Why a tool, or a prompt, has no answer. The agent reads it, so it says what to do instead.
+/// Why a tool, a resource or a prompt has no answer. The agent reads it, so it says what to do
+/// instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ToolError {
-    /// The arguments fit the schema and still make no sense.
+pub(crate) enum HandlerError {
+    /// The arguments fit the schema, or the variables the URI, and still make no sense.
     BadArgument(String),
-    /// What the arguments name is not there.
+    /// What they name is not there.
     NotFound(String),
     /// The file or the system refused; the text says what a person can do, to the log as well.
     Unavailable(String),
-    /// A promise of ours is broken; the text goes to the log and the agent learns only that.
+    /// A promise of ours is broken; the text goes to the log and the client learns only that.
     Internal(String),
     /// The call was cancelled, and nobody waits for a reply.
     Cancelled,
@@ -210,17 +198,17 @@ pub(crate) struct Completing<'a> {
     pub(crate) others: Params,
 }
 
-impl ToolError {
+impl HandlerError {
     /// Its name in the log.
     fn kind(&self) -> &'static str {
         match self {
-            ToolError::BadArgument(_) => "bad_argument",
-            ToolError::NotFound(_) => "not_found",
-            ToolError::Unavailable(_) => "unavailable",
-            ToolError::Internal(_) => "internal",
-            ToolError::Cancelled => "cancelled",
-            ToolError::Needs(_) => "needs_capability",
-            ToolError::Open => "input_required",
+            HandlerError::BadArgument(_) => "bad_argument",
+            HandlerError::NotFound(_) => "not_found",
+            HandlerError::Unavailable(_) => "unavailable",
+            HandlerError::Internal(_) => "internal",
+            HandlerError::Cancelled => "cancelled",
+            HandlerError::Needs(_) => "needs_capability",
+            HandlerError::Open => "input_required",
         }
     }
 }

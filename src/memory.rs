@@ -6,19 +6,19 @@ mod observer;
 mod relate;
 mod voice;
 
-use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use crate::query::{Answer, Error};
 pub use observer::Observer;
 pub(crate) use observer::{Fact, Named, Nothing, Process};
 pub(crate) use relate::Relate;
 
 use crate::clock::Clock;
-use crate::compile::{self, CompileError, Report, Request, Seeding, Watch};
+use crate::compile::{self, Report, Request, Seeding, Watch};
 use crate::heat::LiveRates;
-use crate::query::{self, Output, QueryError};
-use crate::rollback::{self, After, Rolled};
+use crate::query::{self, Delta, Diff, Fetch, History, Output, Query, QueryOptions, Search, Tree};
+use crate::rollback::{self, After};
 use crate::store::reader::Reader;
 use crate::store::{IfMissing, Leases, Log, Readers, Root, StoreError, Warmer, Writer};
 use crate::workspace::{Live, Reload, Workspace, WorkspaceError};
@@ -44,75 +44,6 @@ pub struct Memory {
     readers: Arc<Readers>,
     warmer: Arc<Warmer>,
     writer: Writer,
-}
-
-/// What a question is answered with.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// The answer as an agent reads it, within its budget of tokens.
-    pub text: String,
-    /// The same as JSON, within the same budget; null unless the memory is
-    /// [structured](Memory::with_structured).
-    pub structured: serde_json::Value,
-}
-
-/// Why a memory could not do what it was asked.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Error {
-    /// The database could not be opened, read or written.
-    Store(StoreError),
-    /// Nothing was compiled.
-    Compile(CompileError),
-    /// The question makes no sense; the text says what would.
-    BadArgument(String),
-    /// What was asked for does not exist; the text names what is near.
-    NotFound(String),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Store(error) => error.fmt(f),
-            Error::Compile(error) => error.fmt(f),
-            Error::BadArgument(why) | Error::NotFound(why) => f.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Error::Store(error) => Some(error),
-            Error::Compile(error) => Some(error),
-            Error::BadArgument(_) | Error::NotFound(_) => None,
-        }
-    }
-}
-
-impl From<StoreError> for Error {
-    fn from(error: StoreError) -> Error {
-        Error::Store(error)
-    }
-}
-
-impl From<CompileError> for Error {
-    fn from(error: CompileError) -> Error {
-        match error {
-            CompileError::Store(error) => Error::Store(error),
-            error => Error::Compile(error),
-        }
-    }
-}
-
-impl From<QueryError> for Error {
-    fn from(error: QueryError) -> Error {
-        match error {
-            QueryError::BadArgument(why) => Error::BadArgument(why),
-            QueryError::NotFound(why) => Error::NotFound(why),
-            QueryError::Store(error) => Error::Store(error),
-        }
-    }
 }
 
 impl Memory {
@@ -208,8 +139,8 @@ impl Memory {
     ///
     /// The database failed; no words do that.
     pub fn search(&self, words: &str, budget: Option<u32>) -> Result<Answer, Error> {
-        let ask = query::Search { query: words, budget, ..query::Search::default() };
-        self.ask(|reader| query::search(reader, &ask, self.output))
+        let ask = Search { query: words, ..Search::default() };
+        self.ask(&Query::Search(ask), budget)
     }
 
     /// Returns a node's text with what is around it, the node itself last, in at most `budget`
@@ -219,8 +150,8 @@ impl Memory {
     ///
     /// There is no such node.
     pub fn fetch(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
-        let ask = query::Fetch { anchor, budget, levels: query::levels(None, query::FETCH_LEVELS) };
-        self.ask(|reader| query::fetch(reader, &ask, self.output))
+        let ask = Fetch { anchor, levels: query::levels(None, query::FETCH_LEVELS) };
+        self.ask(&Query::Fetch(ask), budget)
     }
 
     /// Returns the outline below a node, or of everything, in at most `budget` tokens.
@@ -229,8 +160,8 @@ impl Memory {
     ///
     /// There is no such node.
     pub fn tree(&self, root: Option<&str>, budget: Option<u32>) -> Result<Answer, Error> {
-        let ask = query::Tree { root, levels: query::levels(None, query::TREE_LEVELS), budget };
-        self.ask(|reader| query::tree(reader, &ask, self.output))
+        let ask = Tree { root, levels: query::levels(None, query::TREE_LEVELS) };
+        self.ask(&Query::Tree(ask), budget)
     }
 
     /// Returns what changed since a snapshot, net, the newest first; 0 is before the first one.
@@ -239,8 +170,7 @@ impl Memory {
     ///
     /// There is no such snapshot.
     pub fn delta(&self, since: i64, budget: Option<u32>) -> Result<Answer, Error> {
-        let ask = query::Delta { since, budget, ..query::Delta::default() };
-        self.ask(|reader| query::delta(reader, &ask, self.output))
+        self.ask(&Query::Delta(Delta { since, ..Delta::default() }), budget)
     }
 
     /// Returns, as unified diffs, what changed after one snapshot up to another.
@@ -249,8 +179,7 @@ impl Memory {
     ///
     /// One of them does not exist, or `from` is the later one.
     pub fn diff(&self, from: i64, to: i64, budget: Option<u32>) -> Result<Answer, Error> {
-        let ask = query::Diff { from, to, budget, cursor: None };
-        self.ask(|reader| query::diff(reader, &ask, self.output))
+        self.ask(&Query::Diff(Diff { from, to, cursor: None }), budget)
     }
 
     /// Returns the latest changes of a node, which may be gone.
@@ -259,9 +188,8 @@ impl Memory {
     ///
     /// The database failed.
     pub fn history(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
-        let depth = query::HISTORY_DEPTH;
-        let ask = query::History { anchor, depth, budget, cursor: None };
-        self.ask(|reader| query::history(reader, &ask, self.clock.now(), self.output))
+        let ask = History { anchor, depth: query::HISTORY_DEPTH, cursor: None };
+        self.ask(&Query::History(ask), budget)
     }
 
     /// Makes the state of an earlier snapshot the present, in one new snapshot, and says what that
@@ -273,11 +201,12 @@ impl Memory {
     /// There is no such snapshot, or its state cannot be reproduced: nothing changed then.
     pub fn rollback(&self, snapshot: i64, drop_after: bool) -> Result<String, Error> {
         let after = if drop_after { After::Drop } else { After::Keep };
-        Ok(self.rollback_to(snapshot, after)?.text())
+        Ok(self.rollback_to(snapshot, after)?.text)
     }
 
-    pub(crate) fn rollback_to(&self, snapshot: i64, after: After) -> Result<Rolled, Error> {
-        Ok(rollback::rollback(&self.writer, snapshot, after, self.clock.now())?)
+    pub(crate) fn rollback_to(&self, snapshot: i64, after: After) -> Result<Answer, Error> {
+        let rolled = rollback::rollback(&self.writer, snapshot, after, self.clock.now())?;
+        Ok(Answer::plain(rolled.text(), self.output, || rolled.to_json()))
     }
 
     /// Returns the facts about the memory as a whole.
@@ -286,7 +215,7 @@ impl Memory {
     ///
     /// The database failed.
     pub fn stats(&self) -> Result<Answer, Error> {
-        self.ask(|reader| query::stats(reader, self.rates().lines(), self.clock.now(), self.output))
+        self.ask(&Query::Stats, None)
     }
 
     /// The part of this memory that can only look. Drop it before the memory, whose last connection
@@ -367,14 +296,16 @@ impl Memory {
         Ok(self.writer.roots()?)
     }
 
-    /// Asks on a reading connection, and warms what was shown: the one place that does.
-    pub(crate) fn ask(
-        &self,
-        question: impl FnOnce(&Reader) -> Result<query::Answer, QueryError>,
-    ) -> Result<Answer, Error> {
-        let query::Answer { text, structured, warmed } = self.read(question)?;
-        self.warm(warmed);
-        Ok(Answer { text, structured })
+    /// Answers a question, in the budget of the settings where nobody gives one, and warms the nodes
+    /// that the answer shows: the one way in, and the one place that warms.
+    pub(crate) fn ask(&self, question: &Query<'_>, budget: Option<u32>) -> Result<Answer, Error> {
+        let given = budget.filter(|it| 0 < *it);
+        let budget = given.or_else(|| question.budget_in(&self.workspace().config.budgets));
+        let (lines, now) = (self.rates().lines(), self.clock.now());
+        let options = QueryOptions { budget, output: self.output, lines, now };
+        let answer = self.read(|reader| query::answer(reader, question, &options))?;
+        self.warm(&answer.shown);
+        Ok(answer)
     }
 
     /// Reads without being a signal: nothing is warmed.

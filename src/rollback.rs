@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::clock::Millis;
 use crate::identity::NodeId;
-use crate::query::{self, QueryError};
+use crate::query::{self, Error};
 use crate::store::{Batch, NodeData, NodeKey, NodeRecord, Place, RootId, Side, StoreError, Writer};
 use crate::tree::{Format, NodeType};
 
@@ -87,7 +87,7 @@ pub(crate) fn rollback(
     target: i64,
     after: After,
     now: Millis,
-) -> Result<Rolled, QueryError> {
+) -> Result<Rolled, Error> {
     let message = format!("rollback to {target}");
     let work = |batch: &mut Batch<'_>| apply(batch, target, after);
     let (mut rolled, commit) = match after {
@@ -106,11 +106,11 @@ pub(crate) fn rollback(
     Ok(rolled)
 }
 
-fn apply(batch: &mut Batch<'_>, target: i64, after: After) -> Result<Rolled, QueryError> {
+fn apply(batch: &mut Batch<'_>, target: i64, after: After) -> Result<Rolled, Error> {
     let Some(snapshot) = batch.snapshot_of(target)? else {
         let (all, beside) = (batch.snapshots()?, batch.snapshots_beside(target)?);
         let why = query::unknown_snapshot("snapshot_id", target, all, beside);
-        return Err(QueryError::NotFound(why));
+        return Err(Error::NotFound(why));
     };
     let mut rolled = Rolled {
         target,
@@ -130,7 +130,7 @@ fn apply(batch: &mut Batch<'_>, target: i64, after: After) -> Result<Rolled, Que
     }
     let state = batch.fingerprint()?;
     if state.to_string() != snapshot.cursor_hash {
-        return Err(QueryError::Store(StoreError::Corrupt {
+        return Err(Error::Store(StoreError::Corrupt {
             what: format!(
                 "rolling back to snapshot {target} gives the state {state}, not {}",
                 snapshot.cursor_hash

@@ -16,7 +16,7 @@ use super::args::Bench;
 use super::{Failure, Outcome, World, absolute, options};
 use crate::clock::Millis;
 use crate::memory::Memory;
-use crate::query::{self, Answer, Delta, Fetch, Output, Search, Show, Tree};
+use crate::query::{self, Answer, Delta, Fetch, Query, QueryOptions, Search, Show, Tree};
 use crate::scan::{self, Rules};
 use crate::store::reader::{Head, Reader};
 use crate::{text, tokens};
@@ -120,8 +120,8 @@ fn copied(dir: &Path, to: &Path) -> Result<Vec<Note>, Failure> {
 
 /// An outline of everything, against listing and reading everything.
 fn tree(reader: &Reader, notes: &[Note]) -> Result<Row, Failure> {
-    let ask = Tree { root: None, levels: query::TREE_LEVELS, budget: Some(u32::MAX) };
-    let outline = query::tree(reader, &ask, Output::Text)?;
+    let ask = Query::Tree(Tree { root: None, levels: query::TREE_LEVELS });
+    let outline = asked(reader, &ask, Some(u32::MAX))?;
     let naive = notes.iter().map(Note::tokens).fold(naive::listing(notes), u32::saturating_add);
     let remindb = Some(tokens::count(&outline.text));
     Ok(Row { scenario: "tree".to_owned(), naive: Some(naive), remindb, is_in_total: false })
@@ -147,8 +147,8 @@ fn search(reader: &Reader, notes: &[Note], typed: &str, budget: u32) -> Result<R
         Some((question, answer)) => (question, Some(answer)),
         None => (typed, None),
     };
-    let ask = Search { query: question, budget: Some(budget), ..Search::default() };
-    let found = query::search(reader, &ask, Output::Text)?;
+    let ask = Query::Search(Search { query: question, ..Search::default() });
+    let found = asked(reader, &ask, Some(budget))?;
     let ids = ids(reader, &found)?;
     let wanted = match answer {
         Some(answer) => Some(Wanted { text: text::fold(answer), path: None }),
@@ -178,7 +178,7 @@ fn search(reader: &Reader, notes: &[Note], typed: &str, budget: u32) -> Result<R
 /// The ids of a search's hits, best first.
 fn ids(reader: &Reader, answer: &Answer) -> Result<Vec<String>, Failure> {
     let mut ids = Vec::new();
-    for (key, _) in &answer.warmed {
+    for (key, _) in &answer.shown {
         ids.extend(reader.heads(&[*key])?.into_iter().map(|it| it.id));
     }
     Ok(ids)
@@ -205,8 +205,13 @@ fn wanted(reader: &Reader, head: Head) -> Result<Wanted, Failure> {
 }
 
 fn fetched(reader: &Reader, id: &str, budget: u32) -> Result<Answer, Failure> {
-    let ask = Fetch { anchor: id, budget: Some(budget), levels: query::FETCH_LEVELS };
-    Ok(query::fetch(reader, &ask, Output::Text)?)
+    let ask = Fetch { anchor: id, levels: query::FETCH_LEVELS };
+    asked(reader, &Query::Fetch(ask), Some(budget))
+}
+
+fn asked(reader: &Reader, query: &Query<'_>, budget: Option<u32>) -> Result<Answer, Failure> {
+    let options = QueryOptions { budget, ..QueryOptions::text(Millis(0)) };
+    Ok(query::answer(reader, query, &options)?)
 }
 
 /// A node with what stands around it, against the whole file: one of the middling nodes of the
@@ -241,7 +246,8 @@ fn delta(
     fs::write(place.notes().join(&note.path), &changed)?;
     let report = memory.compile(&place.notes(), "bench: one section more")?;
     let ask = Delta { since, show: Show::Texts, ..Delta::default() };
-    let text = format!("{report}\n{}", query::delta(reader, &ask, Output::Text)?.text);
+    let delta = asked(reader, &Query::Delta(ask), None)?;
+    let text = format!("{report}\n{}", delta.text);
     let is_there = ADDED.lines().all(|line| text.contains(line.trim_start_matches("## ")));
     let remindb = is_there.then(|| tokens::count(&text));
     let naive = Some(tokens::count(&changed));

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use super::args::Inspect;
 use super::paint::Role;
 use super::{Failure, Outcome, World, known_database};
+use crate::clock::Millis;
 use crate::heat::Lines;
-use crate::query::{self, Output, QueryError};
+use crate::query::{self, Answer, Error, Output, Query, QueryOptions, Tree};
 use crate::render;
 use crate::store::reader::{FileSummary, Reader};
 
@@ -30,7 +31,7 @@ pub(super) fn run(args: Inspect, world: &mut World<'_>) -> Result<Outcome, Failu
         world.say(painted(world.paint, &files))?;
     }
     if args.is_tree {
-        let tree = tree(&reader, depth, Output::Text)?;
+        let tree = tree(&reader, depth, Output::Text, now)?;
         let text = if tree.text == "empty tree" { "No nodes in database." } else { &tree.text };
         let text = format!("=== Node Tree ===\n{}\n", text.trim_end_matches('\n'));
         world.say(painted(world.paint, &text))?;
@@ -39,23 +40,19 @@ pub(super) fn run(args: Inspect, world: &mut World<'_>) -> Result<Outcome, Failu
 }
 
 /// The whole tree: a person can page, and has no budget of tokens.
-fn tree(reader: &Reader, depth: u32, output: Output) -> Result<query::Answer, QueryError> {
-    let ask = query::Tree { root: None, levels: depth, budget: Some(u32::MAX) };
-    query::tree(reader, &ask, output)
+fn tree(reader: &Reader, depth: u32, output: Output, now: Millis) -> Result<Answer, Error> {
+    let options = QueryOptions { budget: Some(u32::MAX), output, ..QueryOptions::text(now) };
+    query::answer(reader, &Query::Tree(Tree { root: None, levels: depth }), &options)
 }
 
-fn as_json(
-    reader: &Reader,
-    args: &Inspect,
-    depth: u32,
-    now: crate::clock::Millis,
-) -> Result<Value, QueryError> {
-    let mut json = query::stats(reader, Lines::default(), now, Output::Structured)?.structured;
+fn as_json(reader: &Reader, args: &Inspect, depth: u32, now: Millis) -> Result<Value, Error> {
+    let options = QueryOptions { output: Output::Structured, ..QueryOptions::text(now) };
+    let mut json = query::answer(reader, &Query::Stats, &options)?.structured;
     if args.is_files {
         json["files"] = reader.files()?.iter().map(file_json).collect();
     }
     if args.is_tree {
-        json["tree"] = tree(reader, depth, Output::Structured)?.structured["nodes"].take();
+        json["tree"] = tree(reader, depth, Output::Structured, now)?.structured["nodes"].take();
     }
     Ok(json)
 }

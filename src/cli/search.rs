@@ -1,12 +1,12 @@
 //! `remindb search`: what an agent would be answered. It warms nothing.
 
-use super::args::Search;
+use super::args;
 use super::{Failure, Outcome, World, known_database};
-use crate::query::{self, Detail, Output};
+use crate::query::{self, Detail, Output, Query, QueryOptions, Search};
 use crate::store::reader::Reader;
 use crate::tree::NodeType;
 
-pub(super) fn run(args: Search, world: &mut World<'_>) -> Result<Outcome, Failure> {
+pub(super) fn run(args: args::Search, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let detail = match args.detail.as_deref() {
         None => Detail::default(),
         Some(name) => Detail::parse(name).ok_or_else(|| {
@@ -20,16 +20,12 @@ pub(super) fn run(args: Search, world: &mut World<'_>) -> Result<Outcome, Failur
             Failure::Because(format!("no node type `{name}`; there are {names}"))
         })?),
     };
-    let ask = query::Search {
-        query: &args.query,
-        budget: args.budget.filter(|it| 0 < *it),
-        detail,
-        node_type,
-        limit: args.limit,
-    };
-    let reader = Reader::open(&known_database(args.db))?;
+    let ask = Search { query: &args.query, detail, node_type, limit: args.limit };
     let output = if args.is_json { Output::Structured } else { Output::Text };
-    let answer = query::search(&reader, &ask, output)?;
+    let options =
+        QueryOptions { budget: args.budget, output, ..QueryOptions::text(world.clock.now()) };
+    let reader = Reader::open(&known_database(args.db))?;
+    let answer = query::answer(&reader, &Query::Search(ask), &options)?;
     if args.is_json {
         world.say(format_args!("{:#}\n", answer.structured))?;
     } else {

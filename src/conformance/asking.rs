@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Run;
 use super::tools::{text, tool};
-use crate::mcp::{Arg, Args, Call, Capability, Question, Reply, Tool, ToolError};
+use crate::mcp::{Arg, Args, Call, Capability, HandlerError, Question, Reply, Tool};
 
 /// Every tool that asks.
 pub(super) const TOOLS: &[Tool<Run>] = &[
@@ -63,7 +63,7 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
             ("client_roots", Question::Folders),
         ])?;
         let [user, greeting, roots] = answers.as_slice() else {
-            return Err(ToolError::Internal("an answer for each question".to_owned()));
+            return Err(HandlerError::Internal("an answer for each question".to_owned()));
         };
         let (user, greeting) = (filled(user, "name"), spoken(greeting));
         text(&format!("{user}: {greeting}; {}", folders(roots)))
@@ -81,7 +81,7 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
         let can = |it: &(&'static str, Question)| call.can(it.1.needs());
         let questions: Vec<_> = questions.into_iter().filter(can).collect();
         if questions.is_empty() {
-            return Err(ToolError::Needs(Capability::Sampling));
+            return Err(HandlerError::Needs(Capability::Sampling));
         }
         text(&format!("{} answers came.", call.ask(&questions)?.len()))
     }),
@@ -124,17 +124,17 @@ fn choices() -> Question {
     form("Please choose", properties, &[])
 }
 
-fn confirmed(_: &super::Suite, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+fn confirmed(_: &super::Suite, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     // The engine has looked at the state before it gives an answer.
     one(call, "confirm", confirm())?;
     text("The state came back: state-ok")
 }
 
-fn completed(call: &Call, question: Question) -> Result<Reply, ToolError> {
+fn completed(call: &Call, question: Question) -> Result<Reply, HandlerError> {
     text(&format!("Elicitation completed: {}", outcome(&one(call, "form", question)?)))
 }
 
-fn one(call: &Call, key: &'static str, question: Question) -> Result<Value, ToolError> {
+fn one(call: &Call, key: &'static str, question: Question) -> Result<Value, HandlerError> {
     Ok(call.ask(&[(key, question)])?.pop().unwrap_or_default())
 }
 

@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, select};
 use serde_json::{Map, Value, json};
 
 use super::in_flight::Never;
-use super::{Outbox, ToolError, schema};
+use super::{HandlerError, Outbox, schema};
 use crate::rpc::{Fault, Id, notification_line, request_line};
 use crate::text;
 
@@ -149,16 +149,16 @@ pub(crate) enum Unanswered {
     Cancelled,
 }
 
-impl From<Unanswered> for ToolError {
-    fn from(why: Unanswered) -> ToolError {
+impl From<Unanswered> for HandlerError {
+    fn from(why: Unanswered) -> HandlerError {
         match why {
-            Unanswered::Impossible(capability) => ToolError::Needs(capability),
-            Unanswered::Open => ToolError::Open,
-            Unanswered::Refused(text) => ToolError::BadArgument(text),
+            Unanswered::Impossible(capability) => HandlerError::Needs(capability),
+            Unanswered::Open => HandlerError::Open,
+            Unanswered::Refused(text) => HandlerError::BadArgument(text),
             Unanswered::Late => {
-                ToolError::BadArgument("the client has not answered in time".to_owned())
+                HandlerError::BadArgument("the client has not answered in time".to_owned())
             }
-            Unanswered::Cancelled => ToolError::Cancelled,
+            Unanswered::Cancelled => HandlerError::Cancelled,
         }
     }
 }

@@ -7,9 +7,9 @@ use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Block, Call, Capability, Completing, Effect, Elicited, Form, Level,
-    Message, Notice, Prompt, Question, ReadError, Reply, Resource, Seal, Server, Subject, Surface,
-    Tool, ToolError,
+    About, Arg, Args, Bell, Block, Call, Capability, Completing, Effect, Elicited, Form,
+    HandlerError, Level, Message, Notice, Prompt, Question, Reply, Resource, Seal, Server, Subject,
+    Surface, Tool,
 };
 use crate::uri::Vars;
 
@@ -34,22 +34,22 @@ pub(crate) struct Ends {
     pub(crate) bell: Arc<Bell>,
 }
 
-type Run = fn(&Fixture, &Args, &Call) -> Result<Reply, ToolError>;
+type Run = fn(&Fixture, &Args, &Call) -> Result<Reply, HandlerError>;
 
 impl Surface for Fixture {
     type Run = Run;
     type Read = Read;
     type Prompt = Get;
 
-    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
         run(self, args, call)
     }
 
-    fn read(&self, read: &Read, vars: &Vars, out: &mut dyn fmt::Write) -> Result<(), ReadError> {
+    fn read(&self, read: &Read, vars: &Vars, out: &mut dyn fmt::Write) -> Result<(), HandlerError> {
         read(vars, out)
     }
 
-    fn prompt(&self, get: &Get, args: &Args, call: &Call) -> Result<Vec<Message>, ToolError> {
+    fn prompt(&self, get: &Get, args: &Args, call: &Call) -> Result<Vec<Message>, HandlerError> {
         get(args, call)
     }
 
@@ -61,7 +61,7 @@ impl Surface for Fixture {
         (0..n_values).map(|it| format!("{}{it}", asked.value)).collect()
     }
 
-    fn notice(&self, _: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
+    fn notice(&self, _: Option<&Reply>) -> Option<Notice> {
         self.notices.try_recv().ok()
     }
 
@@ -70,8 +70,8 @@ impl Surface for Fixture {
     }
 }
 
-type Read = fn(&Vars, &mut dyn fmt::Write) -> Result<(), ReadError>;
-type Get = fn(&Args, &Call) -> Result<Vec<Message>, ToolError>;
+type Read = fn(&Vars, &mut dyn fmt::Write) -> Result<(), HandlerError>;
+type Get = fn(&Args, &Call) -> Result<Vec<Message>, HandlerError>;
 
 const TOOLS: &[Tool<Run>] = &[
     Tool {
@@ -171,9 +171,11 @@ const RESOURCES: &[Resource<Read>] = &[
     resource("test://json", Form::Json, |_, out| Ok(out.write_str("{\"a\":1}")?)),
     resource("test://lost", Form::Json, |_, out| {
         out.write_str("half of it")?;
-        Err(ReadError::NotFound("it was here before".to_owned()))
+        Err(HandlerError::NotFound("it was here before".to_owned()))
     }),
-    resource("test://broken", Form::Json, |_, _| Err(ReadError::Internal("a secret".to_owned()))),
+    resource("test://broken", Form::Json, |_, _| {
+        Err(HandlerError::Internal("a secret".to_owned()))
+    }),
     resource("test://items/{id}", Form::Json, |vars, out| {
         Ok(write!(out, "{}", json!({"id": vars.get("id")}))?)
     }),
@@ -193,9 +195,9 @@ const fn resource(uri: &'static str, form: Form, read: Read) -> Resource<Read> {
     Resource { uri, name: uri, title, description, form, is_subscribable: false, read }
 }
 
-impl From<fmt::Error> for ReadError {
-    fn from(_: fmt::Error) -> ReadError {
-        ReadError::Internal("cannot write".to_owned())
+impl From<fmt::Error> for HandlerError {
+    fn from(_: fmt::Error) -> HandlerError {
+        HandlerError::Internal("cannot write".to_owned())
     }
 }
 
@@ -258,7 +260,7 @@ fn echo_schema() -> Value {
     json!({"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]})
 }
 
-fn echo(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
+fn echo(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
     let text = args.text("text").unwrap_or_default();
     let times = usize::try_from(args.integer("times").unwrap_or_default()).unwrap_or_default();
     let mut said = if args.flag("dry") { String::new() } else { text.repeat(times) };
@@ -275,17 +277,17 @@ fn echo(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
     Ok(Reply { structured: Some(json!({"said": said})), text: said, ..Reply::default() })
 }
 
-fn gate(fixture: &Fixture, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+fn gate(fixture: &Fixture, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     call.progress(1, None, "at the gate");
     // A test that has gone does not care that the call has begun.
     let _ = fixture.started.send(());
     select! {
         recv(fixture.gate) -> _ => Ok(Reply { text: "through".to_owned(), ..Reply::default() }),
-        recv(call.cancelled()) -> _ => Err(ToolError::Cancelled),
+        recv(call.cancelled()) -> _ => Err(HandlerError::Cancelled),
     }
 }
 
-fn steps(_: &Fixture, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+fn steps(_: &Fixture, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     call.progress(1, Some(2), "half");
     call.progress(1, Some(2), "half again");
     call.log(Level::Debug, "fixture", &json!("a detail"));
@@ -294,15 +296,17 @@ fn steps(_: &Fixture, _: &Args, call: &Call) -> Result<Reply, ToolError> {
     Ok(Reply { text: "done".to_owned(), ..Reply::default() })
 }
 
-fn fail(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
+fn fail(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
     match args.text("how") {
-        Some("bad") => Err(ToolError::BadArgument("`how` is bad; say something else".to_owned())),
-        Some("lost") => Err(ToolError::NotFound("there is no such thing".to_owned())),
-        _ => Err(ToolError::Internal("a secret detail".to_owned())),
+        Some("bad") => {
+            Err(HandlerError::BadArgument("`how` is bad; say something else".to_owned()))
+        }
+        Some("lost") => Err(HandlerError::NotFound("there is no such thing".to_owned())),
+        _ => Err(HandlerError::Internal("a secret detail".to_owned())),
     }
 }
 
-fn blocks(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
+fn blocks(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
     let base64 = || BYTES.to_owned();
     let more = vec![
         Block::Image { base64: base64(), mime: "image/png" },
@@ -317,7 +321,7 @@ fn blocks(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
     Ok(Reply { more, ..Reply::default() })
 }
 
-fn greeting(call: &Call) -> Result<Reply, ToolError> {
+fn greeting(call: &Call) -> Result<Reply, HandlerError> {
     let form = |name: &str| {
         let properties = json!({name: {"type": "string"}});
         json!({"type": "object", "properties": properties, "required": [name]})

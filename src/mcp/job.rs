@@ -11,8 +11,8 @@ use super::fault::{bad_uri, missing_capability};
 use super::in_flight::Ticket;
 use super::method::Method;
 use super::{
-    Call, Called, Caller, Completing, Line, READ_CACHE, ReadError, Server, Subject, Surface,
-    ToolError, Version, client, input,
+    Call, Called, Caller, Completing, HandlerError, Line, READ_CACHE, Server, Subject, Surface,
+    Version, client, input,
 };
 use crate::rpc::{self, Escaped, Fault, Id, Params};
 use crate::text;
@@ -225,15 +225,14 @@ impl<S: Surface> Server<S> {
             Task::Tool { idx, arguments } => {
                 self.call_tool(id, idx, arguments, version, call, failure)
             }
-            Task::Read { idx, uri, vars } => {
-                self.read_resource(id, idx, &uri, &vars, version).map_err(Failed::Fault)
-            }
+            Task::Read { idx, uri, vars } => self.read_resource(id, idx, &uri, &vars, version),
             Task::Prompt { idx, arguments } => {
                 let row = self.prompts.get(idx).ok_or_else(gone)?;
                 let args = input::check(row.args, arguments)
                     .map_err(|why| Fault::new(Fault::PARAMS, why))?;
                 let made = self.surface.prompt(&row.get, &args, call);
-                let messages = made.map_err(|why| prompt_fault(why, version, name))?;
+                let messages = made
+                    .map_err(|why| failed(why, version, &format!("prompt failed prompt={name}")))?;
                 let messages = messages.iter().map(|it| it.json(version)).collect();
                 let mut body = Map::new();
                 if !row.description.is_empty() {
@@ -272,35 +271,37 @@ impl<S: Surface> Server<S> {
         failure: &Cell<Option<&'static str>>,
     ) -> Result<Line, Failed> {
         let tool = self.tools.get(idx).ok_or_else(gone)?;
-        let made =
-            input::check(tool.args, arguments).map_err(ToolError::BadArgument).and_then(|args| {
+        let made = input::check(tool.args, arguments).map_err(HandlerError::BadArgument).and_then(
+            |args| {
                 let reply = self.surface.call(&tool.run, &args, call)?;
                 let is_carrier = version.is_modern() && !call.is_cancelled();
-                let beside = Some((&tool.run, &args, &reply));
-                let notice = is_carrier.then(|| self.surface.notice(beside)).flatten();
+                let notice = is_carrier.then(|| self.surface.notice(Some(&reply))).flatten();
                 Ok((reply, notice))
-            });
-        failure.set(made.as_ref().err().map(ToolError::kind));
+            },
+        );
+        failure.set(made.as_ref().err().map(HandlerError::kind));
         let mut rider = None;
         let body = match made {
             Ok((reply, notice)) => {
                 rider = notice;
                 reply.json(version)
             }
-            Err(ToolError::BadArgument(text) | ToolError::NotFound(text)) => error_json(&text),
-            Err(ToolError::Cancelled) => error_json("cancelled"),
-            Err(ToolError::Open) => return Err(Failed::Open),
-            Err(ToolError::Needs(capability)) if version.is_modern() => {
+            Err(HandlerError::BadArgument(text) | HandlerError::NotFound(text)) => {
+                error_json(&text)
+            }
+            Err(HandlerError::Cancelled) => error_json("cancelled"),
+            Err(HandlerError::Open) => return Err(Failed::Open),
+            Err(HandlerError::Needs(capability)) if version.is_modern() => {
                 return Err(missing_capability(capability).into());
             }
-            Err(ToolError::Needs(capability)) => {
+            Err(HandlerError::Needs(capability)) => {
                 error_json(&missing_capability(capability).message)
             }
-            Err(ToolError::Unavailable(text)) => {
+            Err(HandlerError::Unavailable(text)) => {
                 log::error!("tool failed tool={}: {text}", tool.name);
                 error_json(&text)
             }
-            Err(ToolError::Internal(detail)) => {
+            Err(HandlerError::Internal(detail)) => {
                 log::error!("tool failed tool={}: {detail}", tool.name);
                 error_json("internal error; the server's log says more")
             }
@@ -317,7 +318,7 @@ impl<S: Surface> Server<S> {
         uri: &str,
         vars: &Vars,
         version: Version,
-    ) -> Result<Line, Fault> {
+    ) -> Result<Line, Failed> {
         /// What follows the text on its line: the text is the last member of the last object.
         const TAIL: &str = "\"}]}}";
         let row = self.resources.get(idx).ok_or_else(gone)?;
@@ -331,15 +332,10 @@ impl<S: Surface> Server<S> {
                 line.push_str(TAIL);
                 Ok(line.into())
             }
-            Err(ReadError::NotFound(why)) => Err(version.no_resource(uri, &why)),
-            Err(ReadError::BadArgument(why)) => Err(bad_uri(uri, &why)),
-            Err(ReadError::Unavailable(why)) => {
-                log::error!("cannot read a resource uri={}: {why}", row.uri);
-                Err(Fault::new(Fault::INTERNAL, why))
-            }
-            Err(ReadError::Internal(detail)) => {
-                log::error!("cannot read a resource uri={}: {detail}", row.uri);
-                Err(Fault::new(Fault::INTERNAL, "internal error; the server's log says more"))
+            Err(HandlerError::NotFound(why)) => Err(version.no_resource(uri, &why).into()),
+            Err(HandlerError::BadArgument(why)) => Err(bad_uri(uri, &why).into()),
+            Err(why) => {
+                Err(failed(why, version, &format!("cannot read a resource uri={}", row.uri)))
             }
         }
     }
@@ -372,21 +368,24 @@ fn gone() -> Fault {
     Fault::new(Fault::INTERNAL, "internal error; the server's log says more")
 }
 
-fn prompt_fault(why: ToolError, version: Version, name: &str) -> Failed {
+/// Why a resource or a prompt cannot be given; `what` was tried, for the log.
+fn failed(why: HandlerError, version: Version, what: &str) -> Failed {
     Failed::Fault(match why {
-        ToolError::Open => return Failed::Open,
-        ToolError::BadArgument(text) | ToolError::NotFound(text) => Fault::new(Fault::PARAMS, text),
-        ToolError::Cancelled => Fault::new(Fault::INTERNAL, "cancelled"),
-        ToolError::Needs(capability) if version.is_modern() => missing_capability(capability),
-        ToolError::Needs(capability) => {
+        HandlerError::Open => return Failed::Open,
+        HandlerError::BadArgument(text) | HandlerError::NotFound(text) => {
+            Fault::new(Fault::PARAMS, text)
+        }
+        HandlerError::Cancelled => Fault::new(Fault::INTERNAL, "cancelled"),
+        HandlerError::Needs(capability) if version.is_modern() => missing_capability(capability),
+        HandlerError::Needs(capability) => {
             Fault::new(Fault::REQUEST, missing_capability(capability).message)
         }
-        ToolError::Unavailable(text) => {
-            log::error!("prompt failed prompt={name}: {text}");
+        HandlerError::Unavailable(text) => {
+            log::error!("{what}: {text}");
             Fault::new(Fault::INTERNAL, text)
         }
-        ToolError::Internal(detail) => {
-            log::error!("prompt failed prompt={name}: {detail}");
+        HandlerError::Internal(detail) => {
+            log::error!("{what}: {detail}");
             gone()
         }
     })

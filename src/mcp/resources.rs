@@ -8,10 +8,9 @@ mod process;
 
 use std::fmt::Write;
 
-use super::{Completing, Form, ReadError, Resource, Subject};
+use super::{Completing, Form, Resource, Subject};
 use crate::memory::{Error, Named, Observer};
-use crate::query::QueryError;
-use crate::query::observe::{self, Extent, ObserveError};
+use crate::query::observe::{self, Extent};
 use crate::store::StoreError;
 use crate::text;
 use crate::uri::{self, UriError, Vars};
@@ -23,7 +22,7 @@ const COMPLETIONS_MAX: usize = 101;
 const ECHO_CHARS_MAX: usize = 40;
 
 /// How a resource is read: the variables of its URI in, one document of JSON out.
-pub(crate) type Read = fn(&Observer, &Vars, &mut dyn Write) -> Result<(), ReadError>;
+pub(crate) type Read = fn(&Observer, &Vars, &mut dyn Write) -> Result<(), Error>;
 
 const TREE_BY_ROOT: &str = "remindb://tree/{rootId}{?depth}";
 const SNAPSHOT_DIFFS: &str = "remindb://snapshots/{id}/diffs";
@@ -49,7 +48,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         description: "Compiled source files by compile root, with nodes and tokens.",
         form: Form::Json,
         is_subscribable: true,
-        read: |it, _, out| Ok(it.read(|reader| observe::files(reader, out))?),
+        read: |it, _, out| it.read(|reader| observe::files(reader, out)),
     },
     Resource {
         uri: "remindb://tree",
@@ -58,7 +57,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         description: "All nodes, each within its parent.",
         form: Form::Json,
         is_subscribable: true,
-        read: |it, _, out| Ok(it.read(|reader| observe::tree(reader, Extent::Forest, out))?),
+        read: |it, _, out| it.read(|reader| observe::tree(reader, Extent::Forest, out)),
     },
     Resource {
         uri: TREE_BY_ROOT,
@@ -76,7 +75,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         description: "Relations, those that wait for their target, and the nodes at their ends.",
         form: Form::Json,
         is_subscribable: true,
-        read: |it, _, out| Ok(it.read(|reader| observe::graph(reader, out))?),
+        read: |it, _, out| it.read(|reader| observe::graph(reader, out)),
     },
     Resource {
         uri: "remindb://snapshots",
@@ -112,7 +111,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         description: "The temperature of each node, with a summary. Reading it warms nothing.",
         form: Form::Json,
         is_subscribable: true,
-        read: |it, _, out| Ok(it.read(|reader| observe::temperature(reader, it.lines(), out))?),
+        read: |it, _, out| it.read(|reader| observe::temperature(reader, it.lines(), out)),
     },
     Resource {
         uri: "remindb://doctor",
@@ -193,13 +192,13 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
 /// # Errors
 ///
 /// There is none, or as its row says.
-pub(crate) fn read(observer: &Observer, uri: &str, out: &mut dyn Write) -> Result<(), ReadError> {
+pub(crate) fn read(observer: &Observer, uri: &str, out: &mut dyn Write) -> Result<(), Error> {
     let (idx, vars) = uri::find(RESOURCES.iter().map(|it| it.uri), uri).map_err(|it| match it {
         UriError::Unknown => {
             let uri = text::cut(uri, ECHO_CHARS_MAX);
-            ReadError::NotFound(format!("no resource `{uri}`; list them to see which there are"))
+            Error::NotFound(format!("no resource `{uri}`; list them to see which there are"))
         }
-        UriError::Bad(why) => ReadError::BadArgument(why),
+        UriError::Bad(why) => Error::BadArgument(why),
     })?;
     (RESOURCES[idx].read)(observer, &vars, out)
 }
@@ -212,14 +211,8 @@ impl Observer {
     /// There is none, the URI makes no sense, or the database failed.
     pub fn resource(&self, uri: &str) -> Result<String, Error> {
         let mut out = String::new();
-        match read(self, uri, &mut out) {
-            Ok(()) => Ok(out),
-            Err(ReadError::BadArgument(why)) => Err(Error::BadArgument(why)),
-            Err(ReadError::NotFound(why)) => Err(Error::NotFound(why)),
-            Err(ReadError::Unavailable(what) | ReadError::Internal(what)) => {
-                Err(Error::Store(StoreError::Corrupt { what }))
-            }
-        }
+        read(self, uri, &mut out)?;
+        Ok(out)
     }
 }
 
@@ -256,34 +249,34 @@ fn values(
     }
 }
 
-fn overview(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {
+fn overview(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), Error> {
     let (path, lines, now) = (path(observer), observer.lines(), observer.now());
-    Ok(observer.read(|reader| observe::overview(reader, &path, lines, now, out))?)
+    observer.read(|reader| observe::overview(reader, &path, lines, now, out))
 }
 
-fn subtree(observer: &Observer, vars: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {
+fn subtree(observer: &Observer, vars: &Vars, out: &mut dyn Write) -> Result<(), Error> {
     let levels = number(vars, "depth")?.filter(|it| 0 < *it);
     let root = vars.get("rootId").unwrap_or_default();
     let extent = Extent::Below { root, levels: levels.map(i64::cast_unsigned) };
-    Ok(observer.read(|reader| observe::tree(reader, extent, out))?)
+    observer.read(|reader| observe::tree(reader, extent, out))
 }
 
-fn snapshots(observer: &Observer, vars: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {
+fn snapshots(observer: &Observer, vars: &Vars, out: &mut dyn Write) -> Result<(), Error> {
     let limit = number(vars, "limit")?;
     if limit == Some(0) {
-        return Err(ReadError::BadArgument("`limit` is 0; ask for at least 1".to_owned()));
+        return Err(Error::BadArgument("`limit` is 0; ask for at least 1".to_owned()));
     }
     let limit = limit.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
-    Ok(observer.read(|reader| observe::snapshots(reader, limit, out))?)
+    observer.read(|reader| observe::snapshots(reader, limit, out))
 }
 
-fn diffs(observer: &Observer, vars: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {
+fn diffs(observer: &Observer, vars: &Vars, out: &mut dyn Write) -> Result<(), Error> {
     let id = number(vars, "id")?.unwrap_or_default();
-    Ok(observer.read(|reader| observe::diffs(reader, id, out))?)
+    observer.read(|reader| observe::diffs(reader, id, out))
 }
 
 /// A whole number, not negative, in digits and nothing else.
-fn number(vars: &Vars, name: &str) -> Result<Option<i64>, ReadError> {
+fn number(vars: &Vars, name: &str) -> Result<Option<i64>, Error> {
     let Some(value) = vars.get(name) else { return Ok(None) };
     let is_number = value.bytes().all(|it| it.is_ascii_digit());
     match value.parse() {
@@ -291,7 +284,7 @@ fn number(vars: &Vars, name: &str) -> Result<Option<i64>, ReadError> {
         _ => {
             let value = text::cut(value, ECHO_CHARS_MAX);
             let why = format!("`{name}` is `{value}`; it must be a whole number, 0 or above");
-            Err(ReadError::BadArgument(why))
+            Err(Error::BadArgument(why))
         }
     }
 }
@@ -301,28 +294,8 @@ fn path(observer: &Observer) -> String {
     observer.path().to_string_lossy().into_owned()
 }
 
-fn put(out: &mut dyn Write, text: &str) -> Result<(), ReadError> {
-    out.write_str(text).map_err(|error| ObserveError::from(error).into())
-}
-
-impl From<ObserveError> for ReadError {
-    fn from(error: ObserveError) -> ReadError {
-        match error {
-            ObserveError::Query(QueryError::BadArgument(why)) => ReadError::BadArgument(why),
-            ObserveError::Query(QueryError::NotFound(why)) => ReadError::NotFound(why),
-            ObserveError::Query(QueryError::Store(error)) => error.into(),
-            ObserveError::Full => ReadError::Internal("the answer was not taken".to_owned()),
-        }
-    }
-}
-
-impl From<StoreError> for ReadError {
-    fn from(error: StoreError) -> ReadError {
-        match error.is_outside() {
-            true => ReadError::Unavailable(error.to_string()),
-            false => ReadError::Internal(error.to_string()),
-        }
-    }
+fn put(out: &mut dyn Write, text: &str) -> Result<(), Error> {
+    Ok(out.write_str(text)?)
 }
 
 #[cfg(test)]

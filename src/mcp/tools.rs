@@ -11,26 +11,21 @@ mod read;
 mod relate;
 pub(crate) mod sessions;
 mod table;
-mod versions;
 pub(crate) mod watch;
 mod write;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use super::{
-    About, Args, Bell, Call, Called, Caller, Completing, Message, Notice, ReadError, Reply, Seen,
-    Surface, ToolError, resources,
+    About, Args, Bell, Call, Called, Caller, Completing, HandlerError, Message, Notice, Reply,
+    Seen, Surface, resources,
 };
-use crate::clock::{Clock, Millis};
-use crate::config::Budgets;
-use crate::heat::Lines;
+use crate::clock::Clock;
 use crate::memory::{Answer, Error, Memory, Observer};
-use crate::query::{self, Output, QueryError};
-use crate::store::reader::Reader;
+use crate::query::Query;
 use crate::uri::Vars;
 use sessions::Sessions;
 pub(crate) use table::Offer;
@@ -68,27 +63,20 @@ pub(crate) struct Tools {
     pub(crate) sessions: Sessions,
 }
 
-/// What a tool asks a connection that cannot write.
-type Question = fn(&Reader, &Args, Millis, Output) -> Result<query::Answer, QueryError>;
-
 /// One method of the memory that changes it.
 type Change = fn(&Memory, &Args) -> Result<Answer, Error>;
 
 /// How a tool runs. The variant decides what it can touch.
 #[derive(Clone, Copy)]
 pub(crate) enum Run {
-    /// Gets a connection that cannot write.
-    Read(Question),
-    /// The same, with a budget from the settings where the call names none.
-    Budgeted(fn(&Budgets) -> Option<u32>, Question),
-    /// The same, without arguments, told what is called cold and hot.
-    Survey(fn(&Reader, Lines, Millis, Output) -> Result<query::Answer, QueryError>),
+    /// Asks a question, which it makes of the arguments alone.
+    Read(fn(&Args) -> Query<'_>),
     /// Calls one method of the memory, which makes at most one snapshot.
     Write(Change),
     /// The same, once the user has agreed to what it removes.
-    Asked(confirm::Question, Change),
+    Asked(confirm::Confirm, Change),
     /// Compiles files into the memory.
-    Compile(fn(&Tools, &Args, &Call) -> Result<Reply, ToolError>),
+    Compile(fn(&Tools, &Args, &Call) -> Result<Reply, HandlerError>),
 }
 
 impl Surface for Tools {
@@ -96,20 +84,15 @@ impl Surface for Tools {
     type Read = resources::Read;
     type Prompt = prompts::Get;
 
-    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
         match run {
-            Run::Read(question) => self.ask(*question, args),
-            Run::Budgeted(_, question) => self.ask(*question, &self.completed(run, args)),
-            Run::Survey(survey) => {
-                let lines = self.memory.rates().lines();
-                self.ask(|reader, _, now, output| survey(reader, lines, now, output), args)
-            }
-            Run::Write(change) => self.change(*change, args),
+            Run::Read(question) => Ok(self.memory.ask(&question(args), budget(args))?.into()),
+            Run::Write(change) => Ok(change(&self.memory, args)?.into()),
             Run::Asked(question, change) => {
                 if let Some(question) = question(&self.memory, args)? {
                     confirm::confirm(call, &question)?;
                 }
-                self.change(*change, args)
+                Ok(change(&self.memory, args)?.into())
             }
             Run::Compile(compile) => compile(self, args, call),
         }
@@ -120,11 +103,16 @@ impl Surface for Tools {
         read: &resources::Read,
         vars: &Vars,
         out: &mut dyn fmt::Write,
-    ) -> Result<(), ReadError> {
-        read(&self.observer, vars, out)
+    ) -> Result<(), HandlerError> {
+        Ok(read(&self.observer, vars, out)?)
     }
 
-    fn prompt(&self, get: &prompts::Get, args: &Args, _: &Call) -> Result<Vec<Message>, ToolError> {
+    fn prompt(
+        &self,
+        get: &prompts::Get,
+        args: &Args,
+        _: &Call,
+    ) -> Result<Vec<Message>, HandlerError> {
         prompts::messages(*get, args)
     }
 
@@ -132,9 +120,8 @@ impl Surface for Tools {
         resources::complete(&self.observer, asked)
     }
 
-    fn notice(&self, beside: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
-        let beside = beside.map(|(run, args, reply)| (self.completed(run, args), reply));
-        cold::notice(&self.memory, beside.as_ref().map(|(args, reply)| (&**args, *reply)))
+    fn notice(&self, beside: Option<&Reply>) -> Option<Notice> {
+        cold::notice(&self.memory, beside)
     }
 
     fn listened(&self) {
@@ -169,51 +156,31 @@ impl Surface for Tools {
     }
 }
 
-impl Tools {
-    /// The arguments of a call with the budget that they mean.
-    fn completed<'a>(&self, run: &Run, args: &'a Args) -> Cow<'a, Args> {
-        let budget = match run {
-            Run::Budgeted(of, _) => of(&self.memory.workspace().config.budgets),
-            Run::Read(_) | Run::Survey(_) | Run::Write(_) | Run::Asked(..) | Run::Compile(_) => {
-                None
-            }
-        };
-        match budget {
-            None => Cow::Borrowed(args),
-            Some(budget) => Cow::Owned(args.clone().with_integer("budget", budget.into())),
-        }
-    }
-
-    fn change(&self, change: Change, args: &Args) -> Result<Reply, ToolError> {
-        Ok(change(&self.memory, args)?.into())
-    }
-
-    fn ask(
-        &self,
-        question: impl FnOnce(&Reader, &Args, Millis, Output) -> Result<query::Answer, QueryError>,
-        args: &Args,
-    ) -> Result<Reply, ToolError> {
-        let now = self.memory.clock().now();
-        let output = self.memory.output();
-        Ok(self.memory.ask(|reader| question(reader, args, now, output))?.into())
-    }
+/// The budget that was asked for; none, zero or less leaves it to the question.
+fn budget(args: &Args) -> Option<u32> {
+    let asked = args.integer("budget").filter(|it| 0 < *it)?;
+    Some(u32::try_from(asked).unwrap_or(u32::MAX))
 }
 
 impl From<Answer> for Reply {
     fn from(answer: Answer) -> Reply {
-        let Answer { text, structured } = answer;
-        Reply { text, structured: Some(structured).filter(|it| !it.is_null()), ..Reply::default() }
+        let Answer { text, structured, budget, .. } = answer;
+        let structured = Some(structured).filter(|it| !it.is_null());
+        Reply { text, structured, budget, ..Reply::default() }
     }
 }
 
-impl From<Error> for ToolError {
-    fn from(error: Error) -> ToolError {
+impl From<Error> for HandlerError {
+    fn from(error: Error) -> HandlerError {
         match error {
-            Error::BadArgument(why) => ToolError::BadArgument(why),
-            Error::NotFound(why) => ToolError::NotFound(why),
-            Error::Compile(error) => ToolError::BadArgument(error.to_string()),
-            Error::Store(error) if error.is_outside() => ToolError::Unavailable(error.to_string()),
-            Error::Store(error) => ToolError::Internal(error.to_string()),
+            Error::BadArgument(why) => HandlerError::BadArgument(why),
+            Error::NotFound(why) => HandlerError::NotFound(why),
+            Error::Unavailable(why) => HandlerError::Unavailable(why),
+            Error::Compile(error) => HandlerError::BadArgument(error.to_string()),
+            Error::Store(error) if error.is_outside() => {
+                HandlerError::Unavailable(error.to_string())
+            }
+            Error::Store(error) => HandlerError::Internal(error.to_string()),
         }
     }
 }

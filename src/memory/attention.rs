@@ -51,16 +51,14 @@ impl Memory {
     }
 
     /// Warms what an answer showed: the one place that does.
-    pub(super) fn warm(&self, shown: Vec<(NodeKey, Attention)>) {
+    pub(super) fn warm(&self, shown: &[(NodeKey, Attention)]) {
         let (rates, at) = (self.rates(), self.clock.now());
         let by = |attention| match attention {
             Attention::Glanced => rates.access_boost * GLANCE_SHARE,
             Attention::Read => rates.access_boost,
         };
-        let warmth: Vec<Warmth> = shown
-            .into_iter()
-            .map(|(node, attention)| Warmth { node, by: by(attention), at })
-            .collect();
+        let warmth: Vec<Warmth> =
+            shown.iter().map(|&(node, attention)| Warmth { node, by: by(attention), at }).collect();
         if let Err(error) = self.warmer.warm(&warmth) {
             // The answer is right all the same.
             log::warn!("nodes were not warmed: {error}");

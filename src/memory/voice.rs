@@ -225,7 +225,7 @@ impl Memory {
 
     fn answer(&self, text: String, mut facts: Value, commit: Commit) -> Answer {
         facts["snapshot"] = commit.snapshot.into();
-        Answer { text, structured: self.output.json(|| facts) }
+        Answer::plain(text, self.output, || facts)
     }
 
     /// Runs one write, all or nothing.

@@ -4,12 +4,9 @@ use serde_json::{Value, json};
 
 use super::changes::{self, Net, Nets, Rest};
 use super::page::{self, Entry};
-use super::{Answer, Output, QueryError, budget, unified};
+use super::{Answer, Error, Output, budget, unified};
 use crate::store::Moment;
 use crate::store::reader::{Range, Reader};
-
-/// Tokens of a reply when no budget is given.
-const TOKENS_DEFAULT: u32 = 8_000;
 
 /// A question for how texts changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,46 +15,42 @@ pub(crate) struct Diff<'a> {
     pub(crate) from: i64,
     /// The snapshot after the last change.
     pub(crate) to: i64,
-    /// Tokens of the reply; `None`: 8,000.
-    pub(crate) budget: Option<u32>,
     /// Where the page before this one ended.
     pub(crate) cursor: Option<&'a str>,
 }
 
-/// Returns what leads from one snapshot to a later one, net.
-pub(crate) fn diff(reader: &Reader, ask: &Diff<'_>, output: Output) -> Result<Answer, QueryError> {
-    let budget = ask.budget.unwrap_or(TOKENS_DEFAULT);
-    reader.at_one_state(|reader| {
-        let cursor = changes::parse_cursor(ask.cursor)?;
-        if ask.to < ask.from {
-            let (from, to) = (ask.from, ask.to);
-            return Err(QueryError::BadArgument(format!(
-                "`from_snapshot_id` {from} must be <= `to_snapshot_id` {to}; swap them"
-            )));
-        }
-        changes::check_begin(reader, "from_snapshot_id", ask.from)?;
-        changes::check_known(reader, "to_snapshot_id", ask.to)?;
-        let all = reader.snapshots()?;
-        if all.is_cut && ask.from < all.first {
-            let first = all.first;
-            return Err(QueryError::NotFound(format!(
-                "`from_snapshot_id`: history begins at snapshot {first}; what was before is gone"
-            )));
-        }
-        let range = Range { from: ask.from, to: ask.to };
-        super::within(Some(budget), output, |room| {
-            page_of(reader, range, cursor, room.unwrap_or(budget), output)
-        })
-    })
+/// Returns what leads from one snapshot to a later one, net, in at most `max` tokens of text.
+pub(super) fn diff(
+    reader: &Reader,
+    ask: &Diff<'_>,
+    max: u32,
+    output: Output,
+) -> Result<Answer, Error> {
+    let cursor = changes::parse_cursor(ask.cursor)?;
+    if ask.to < ask.from {
+        let (from, to) = (ask.from, ask.to);
+        return Err(Error::BadArgument(format!(
+            "`from_snapshot_id` {from} must be <= `to_snapshot_id` {to}; swap them"
+        )));
+    }
+    changes::check_begin(reader, "from_snapshot_id", ask.from)?;
+    changes::check_known(reader, "to_snapshot_id", ask.to)?;
+    let all = reader.snapshots()?;
+    if all.is_cut && ask.from < all.first {
+        let first = all.first;
+        return Err(Error::NotFound(format!(
+            "`from_snapshot_id`: history begins at snapshot {first}; what was before is gone"
+        )));
+    }
+    page_of(reader, Range { from: ask.from, to: ask.to }, cursor, (max, output))
 }
 
 fn page_of(
     reader: &Reader,
     range: Range,
     cursor: Option<Moment>,
-    max: u32,
-    output: Output,
-) -> Result<Answer, QueryError> {
+    (max, output): (u32, Output),
+) -> Result<Answer, Error> {
     let mut nets = Nets::behind(reader, range, cursor);
     let n_all = nets.n_left()?;
     let next = || {
@@ -81,10 +74,10 @@ fn page_of(
         }
         all
     });
-    Ok(Answer { text, structured, warmed: Vec::new() })
+    Ok(Answer { text, structured, shown: Vec::new(), budget: None })
 }
 
-fn record(reader: &Reader, range: Range, net: &Net, output: Output) -> Result<Entry, QueryError> {
+fn record(reader: &Reader, range: Range, net: &Net, output: Output) -> Result<Entry, Error> {
     let (description, mut facts) = changes::described(reader, range, net, output)?;
     let mut record = format!("{} {description}", changes::title(net));
     if net.is_text_changed() {

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use super::bag::{Bag, Stem};
 use super::words::Term;
-use super::{QueryError, weigh};
+use super::{Error, weigh};
 use crate::store::NodeKey;
 use crate::store::reader::{Age, Found, Reader, Wording};
 use crate::tree::NodeType;
@@ -48,7 +48,7 @@ pub(super) fn by_expression(
     expression: &str,
     node_type: Option<NodeType>,
     n_max: usize,
-) -> Result<Option<Vec<Match>>, QueryError> {
+) -> Result<Option<Vec<Match>>, Error> {
     let Some(ranked) = reader.matches(expression, node_type, n_max)? else { return Ok(None) };
     let keys: Vec<NodeKey> = ranked.iter().map(|it| it.0).collect();
     let relevance: HashMap<NodeKey, f64> = ranked.into_iter().collect();
@@ -64,7 +64,7 @@ pub(super) fn by_words(
     terms: &[Term],
     node_type: Option<NodeType>,
     n_max: usize,
-) -> Result<Vec<Match>, QueryError> {
+) -> Result<Vec<Match>, Error> {
     let index = Index { reader, terms, node_type, n_born: reader.n_born()?, n_max };
     let (candidates, rarities) = index.candidates()?;
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.0).collect();
@@ -103,7 +103,7 @@ struct Index<'a> {
 
 impl Index<'_> {
     /// The nodes that are worth most, each with the words that it has, and what each word is worth.
-    fn candidates(&self) -> Result<(Having, Vec<f64>), QueryError> {
+    fn candidates(&self) -> Result<(Having, Vec<f64>), Error> {
         let (mut found, mut rarities) = (Vec::new(), Vec::new());
         let (mut rare, mut common) = (0, Vec::new());
         for (nth, term) in self.terms.iter().enumerate() {
@@ -131,7 +131,7 @@ impl Index<'_> {
 
     /// Adds what common words find: nodes that have all of them, and labels that have one of them;
     /// the newest nodes, where that is not enough.
-    fn and_common(&self, mut found: Having, common: &[usize]) -> Result<Having, QueryError> {
+    fn and_common(&self, mut found: Having, common: &[usize]) -> Result<Having, Error> {
         let n_max = NEWEST_PER_NODE * self.n_max;
         if 1 < common.len() {
             let texts: Vec<&str> = common.iter().map(|&it| self.terms[it].text.as_str()).collect();
@@ -152,7 +152,7 @@ impl Index<'_> {
 
     /// The `n_max` that are worth most. Of nodes with the same words, those come first that have
     /// them in the label, then the newest.
-    fn worthiest(&self, mut all: Vec<(f64, NodeKey, Words)>) -> Result<Having, QueryError> {
+    fn worthiest(&self, mut all: Vec<(f64, NodeKey, Words)>) -> Result<Having, Error> {
         if self.n_max < all.len() {
             all.select_nth_unstable_by(self.n_max, |a, b| b.0.total_cmp(&a.0));
             let (least, _, words) = all[self.n_max];
@@ -175,13 +175,13 @@ impl Index<'_> {
 
     /// At most `n_max` of the nodes that an expression matches, the eldest first: the index knows
     /// them in this order.
-    fn eldest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, QueryError> {
+    fn eldest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Error> {
         let found = self.reader.having(expression, self.node_type, Age::EldestFirst, n_max)?;
         Ok(found.unwrap_or_default())
     }
 
     /// The same, the newest first, which takes twice as long.
-    fn newest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, QueryError> {
+    fn newest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Error> {
         let found = self.reader.having(expression, self.node_type, Age::NewestFirst, n_max)?;
         Ok(found.unwrap_or_default())
     }

@@ -8,7 +8,7 @@ use super::bag::Bag;
 use super::lookup::{self, Match};
 use super::rank::{self, Candidate};
 use super::words::{self, Asked};
-use super::{Answer, Attention, Output, QueryError, block_facts, budget, excerpt, facts};
+use super::{Answer, Attention, Error, Output, QueryOptions, block_facts, budget, excerpt, facts};
 use crate::render::{self, Facts, Named};
 use crate::store::NodeKey;
 use crate::store::reader::{Found, Head, Reader};
@@ -22,8 +22,6 @@ const LENDERS_MAX: usize = 5;
 const QUESTION_WORDS_MIN: usize = 3;
 /// Hits without a budget.
 const LIMIT_DEFAULT: usize = 20;
-/// Tokens of a reply with whole texts when no budget is given.
-const FULL_TOKENS_DEFAULT: u32 = 4_000;
 /// Tokens that a hit takes at the least.
 const HIT_TOKENS_MIN: u32 = 16;
 
@@ -35,33 +33,11 @@ pub(crate) const NO_RESULTS: &str = "no results";
 pub(crate) struct Search<'a> {
     /// As typed.
     pub(crate) query: &'a str,
-    /// Tokens of the reply; `None`: bounded by `limit` alone, whole texts by 4,000 tokens.
-    pub(crate) budget: Option<u32>,
     pub(crate) detail: Detail,
     /// Only nodes of that type.
     pub(crate) node_type: Option<NodeType>,
     /// Hits; `None`: 20, or as many as fit when there is a budget.
     pub(crate) limit: Option<usize>,
-}
-
-impl Search<'_> {
-    /// Hits that are counted at the most.
-    fn hits_max(&self) -> usize {
-        match (self.limit, self.budget) {
-            (Some(limit), _) => limit,
-            (None, None) => LIMIT_DEFAULT,
-            (None, Some(_)) => CANDIDATES_MAX,
-        }
-    }
-
-    /// Hits that could be shown at the most.
-    fn hits_fitting(&self) -> usize {
-        self.budget_or_default().map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1)
-    }
-
-    fn budget_or_default(&self) -> Option<u32> {
-        self.budget.or((self.detail == Detail::Full).then_some(FULL_TOKENS_DEFAULT))
-    }
 }
 
 /// How much of a hit is shown.
@@ -88,31 +64,28 @@ impl Detail {
     }
 }
 
-/// Returns the nodes that a query finds. No query is an error; one that says nothing finds nothing.
-pub(crate) fn search(
+/// Returns the nodes that a query finds, in at most `max` tokens of text. No query is an error; one
+/// that says nothing finds nothing.
+pub(super) fn search(
     reader: &Reader,
     ask: &Search<'_>,
-    output: Output,
-) -> Result<Answer, QueryError> {
-    reader.at_one_state(|reader| {
-        super::within(ask.budget_or_default(), output, |budget| {
-            let ask = Search { budget, limit: Some(ask.hits_max()), ..*ask };
-            let asked = words::rewrite(ask.query);
-            let found = found(reader, &asked, &ask)?;
-            let shown = match (found.hits.is_empty(), ask.detail) {
-                (true, _) => Shown::nothing(budget),
-                (false, Detail::Label) => lines(&found, HashMap::new(), budget)?,
-                (false, Detail::Snippet) => {
-                    let snippets = snippets(reader, &found.hits, &asked)?;
-                    lines(&found, snippets, budget)?
-                }
-                (false, Detail::Full) => {
-                    full(reader, &found, budget.unwrap_or(FULL_TOKENS_DEFAULT))?
-                }
-            };
-            Ok(shown.answer(&found, ask.detail, output))
-        })
-    })
+    max: Option<u32>,
+    options: &QueryOptions,
+) -> Result<Answer, Error> {
+    let asked = words::rewrite(ask.query);
+    let limit = ask.limit.unwrap_or(match options.budget {
+        Some(_) => CANDIDATES_MAX,
+        None => LIMIT_DEFAULT,
+    });
+    let n_fitting = max.map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1);
+    let found = found(reader, &asked, ask.node_type, (limit, n_fitting))?;
+    let shown = match (found.hits.is_empty(), ask.detail) {
+        (true, _) => Shown::nothing(max),
+        (false, Detail::Label) => lines(&found, HashMap::new(), max)?,
+        (false, Detail::Snippet) => lines(&found, snippets(reader, &found.hits, &asked)?, max)?,
+        (false, Detail::Full) => full(reader, &found, max.unwrap_or(u32::MAX))?,
+    };
+    Ok(shown.answer(&found, ask.detail, options.output))
 }
 
 /// What was found, best first.
@@ -177,8 +150,8 @@ impl Shown {
     fn answer(self, found: &Ranked, detail: Detail, output: Output) -> Answer {
         let shown: Vec<&Hit> = self.chosen.iter().map(|&at| &found.hits[at]).collect();
         let structured = output.json(|| self.json(found, &shown, detail));
-        let warmed = shown.iter().map(|hit| (hit.head.key, Attention::Glanced)).collect();
-        Answer { text: self.text, structured, warmed }
+        let looked_at = shown.iter().map(|hit| (hit.head.key, Attention::Glanced)).collect();
+        Answer { text: self.text, structured, shown: looked_at, budget: None }
     }
 
     fn json(&self, found: &Ranked, shown: &[&Hit], detail: Detail) -> Value {
@@ -207,9 +180,14 @@ impl Shown {
     }
 }
 
-/// What the query finds, best first, with what its lines need.
-fn found(reader: &Reader, asked: &Asked, ask: &Search<'_>) -> Result<Ranked, QueryError> {
-    let (matches, are_of_words) = matches(reader, asked, ask.node_type)?;
+/// What the query finds, best first, at most `limit`, with what the lines of `n_fitting` need.
+fn found(
+    reader: &Reader,
+    asked: &Asked,
+    node_type: Option<NodeType>,
+    (limit, n_fitting): (usize, usize),
+) -> Result<Ranked, Error> {
+    let (matches, are_of_words) = matches(reader, asked, node_type)?;
     let attended = reader.attended()?;
     let mut candidates: Vec<Candidate<'_>> = matches
         .iter()
@@ -217,7 +195,7 @@ fn found(reader: &Reader, asked: &Asked, ask: &Search<'_>) -> Result<Ranked, Que
         .collect();
     let mut relevance = rank::relevance(&candidates);
     if are_of_words && QUESTION_WORDS_MIN <= asked.marks.len() {
-        for (next, lent) in lent(reader, &candidates, &relevance, ask.node_type)? {
+        for (next, lent) in lent(reader, &candidates, &relevance, node_type)? {
             match candidates.iter().position(|it| it.key == next.key) {
                 Some(at) => relevance[at] = relevance[at].max(lent),
                 None => {
@@ -229,9 +207,9 @@ fn found(reader: &Reader, asked: &Asked, ask: &Search<'_>) -> Result<Ranked, Que
     }
     let n_matches = matches.len();
     let mut ranked = rank::ranked(&candidates, &relevance);
-    ranked.truncate(ask.hits_max());
+    ranked.truncate(limit);
     let n_ranked = ranked.len();
-    ranked.truncate(ask.hits_fitting());
+    ranked.truncate(n_fitting);
     let keys: Vec<NodeKey> = ranked.iter().map(|&(at, _)| candidates[at].key).collect();
     let mut heads: HashMap<NodeKey, Head> =
         reader.heads(&keys)?.into_iter().map(|it| (it.key, it)).collect();
@@ -249,7 +227,7 @@ fn lent(
     candidates: &[Candidate<'_>],
     relevance: &[f64],
     node_type: Option<NodeType>,
-) -> Result<Vec<(Found, f64)>, QueryError> {
+) -> Result<Vec<(Found, f64)>, Error> {
     let lenders = rank::best(relevance, LENDERS_MAX);
     let keys: Vec<NodeKey> = lenders.iter().map(|&at| candidates[at].key).collect();
     let behind = reader.behind(&keys, node_type)?;
@@ -279,7 +257,7 @@ fn matches(
     reader: &Reader,
     asked: &Asked,
     node_type: Option<NodeType>,
-) -> Result<(Vec<Match>, bool), QueryError> {
+) -> Result<(Vec<Match>, bool), Error> {
     if let Some(text) = &asked.expression
         && let Some(found) = lookup::by_expression(reader, text, node_type, CANDIDATES_MAX)?
     {
@@ -293,7 +271,7 @@ fn snippets(
     reader: &Reader,
     hits: &[Hit],
     asked: &Asked,
-) -> Result<HashMap<NodeKey, String>, QueryError> {
+) -> Result<HashMap<NodeKey, String>, Error> {
     let keys: Vec<NodeKey> = hits.iter().map(|it| it.head.key).collect();
     let contents = reader.contents(&keys)?;
     let mut snippets = HashMap::new();
@@ -312,7 +290,7 @@ fn lines(
     found: &Ranked,
     snippets: HashMap<NodeKey, String>,
     budget: Option<u32>,
-) -> Result<Shown, QueryError> {
+) -> Result<Shown, Error> {
     let hits = &found.hits;
     let pieces: Vec<String> = hits
         .iter()
@@ -333,7 +311,7 @@ fn lines(
     let render = |chosen: &[usize]| {
         let mut text: String = chosen.iter().map(|&at| pieces[at].as_str()).collect();
         text.extend(rest_line(&prices, chosen));
-        Ok::<_, QueryError>(trimmed(text))
+        Ok::<_, Error>(trimmed(text))
     };
     // The prices of what is chosen are exact. The last line loses its line break: nothing changes
     // behind a closing parenthesis, but a snippet's end may be cut anew.
@@ -352,7 +330,7 @@ fn lines(
     Ok(Shown { text, chosen, texts: snippets, needs: None, tokens_left_out })
 }
 
-fn full(reader: &Reader, found: &Ranked, max: u32) -> Result<Shown, QueryError> {
+fn full(reader: &Reader, found: &Ranked, max: u32) -> Result<Shown, Error> {
     let hits = &found.hits;
     let mut prices: Vec<u32> = hits
         .iter()
@@ -377,7 +355,7 @@ fn full(reader: &Reader, found: &Ranked, max: u32) -> Result<Shown, QueryError> 
             "" => format!("{}\n", hits[at].line()),
             content => format!("{}\n{content}\n", hits[at].line()),
         });
-        Ok::<_, QueryError>(render::blocks(&blocks.chain(rest).collect::<Vec<_>>()))
+        Ok::<_, Error>(render::blocks(&blocks.chain(rest).collect::<Vec<_>>()))
     };
     let bound = |chosen: &[usize]| {
         chosen.iter().try_fold(budget::BLOCK_REST_TOKENS, |sum: u32, &at| {

@@ -2,22 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Output, QueryError, hundredths};
-use crate::clock::Millis;
-use crate::heat::Lines;
+use super::{Answer, Error, QueryOptions, hundredths};
 use crate::render::stats::{Reader as Audience, block};
 use crate::store::reader::{Reader, Stats};
 
 /// Returns the facts about the whole memory.
-pub(crate) fn stats(
-    reader: &Reader,
-    lines: Lines,
-    now: Millis,
-    output: Output,
-) -> Result<Answer, QueryError> {
-    let stats = reader.at_one_state(|reader| reader.stats(lines))?;
-    let text = block(&stats, Audience::Agent, now);
-    Ok(Answer { text, structured: output.json(|| json(&stats)), warmed: Vec::new() })
+pub(super) fn stats(reader: &Reader, options: &QueryOptions) -> Result<Answer, Error> {
+    let stats = reader.stats(options.lines)?;
+    let text = block(&stats, Audience::Agent, options.now);
+    Ok(Answer::plain(text, options.output, || json(&stats)))
 }
 
 fn json(stats: &Stats) -> Value {

@@ -9,7 +9,6 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::clock::Millis;
-use crate::heat::Lines;
 use crate::store::reader::testing::Sketch;
 use crate::tokens;
 use crate::tree::NodeType;
@@ -31,29 +30,28 @@ heading 概要
   text 日本語テキストの検索について。
 ";
 
-fn search(reader: &Reader, ask: &Search<'_>) -> Result<Answer, QueryError> {
-    super::search(reader, ask, Output::Text)
+fn asked(reader: &Reader, query: Query<'_>, budget: Option<u32>) -> Result<Answer, Error> {
+    let options = QueryOptions { budget, ..QueryOptions::text(Millis(200_000)) };
+    answer(reader, &query, &options)
 }
 
-fn tree(reader: &Reader, ask: &Tree<'_>) -> Result<Answer, QueryError> {
-    super::tree(reader, ask, Output::Text)
+fn structured(reader: &Reader, query: Query<'_>, budget: Option<u32>) -> Result<Answer, Error> {
+    let output = Output::Structured;
+    let options = QueryOptions { budget, output, ..QueryOptions::text(Millis(200_000)) };
+    answer(reader, &query, &options)
 }
 
-fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryError> {
-    super::fetch(reader, ask, Output::Text)
+fn search(reader: &Reader, ask: &Search<'_>) -> Result<Answer, Error> {
+    asked(reader, Query::Search(*ask), None)
 }
 
-fn fetch_batch(reader: &Reader, ids: &[&str], budget: Option<u32>) -> Result<Answer, QueryError> {
-    super::fetch_batch(reader, ids, budget, Output::Text)
-}
-
-fn related(reader: &Reader, ask: &Related<'_>) -> Result<Answer, QueryError> {
-    super::related(reader, ask, Output::Text)
+fn fetch(reader: &Reader, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
+    asked(reader, Query::Fetch(Fetch { anchor, levels: 32 }), budget)
 }
 
 /// What a search finds, as JSON.
 fn found(reader: &Reader, ask: &Search<'_>) -> Value {
-    super::search(reader, ask, Output::Structured).unwrap().structured
+    structured(reader, Query::Search(*ask), None).unwrap().structured
 }
 
 fn label(query: &str) -> Search<'_> {
@@ -66,20 +64,20 @@ fn id_of(reader: &Reader, query: &str) -> String {
 }
 
 #[track_caller]
-fn check(reader: &Reader, ask: &Search<'_>, text: Expect) {
-    text.assert_eq(&search(reader, ask).unwrap().text);
+fn check(reader: &Reader, ask: &Search<'_>, budget: Option<u32>, text: Expect) {
+    text.assert_eq(&asked(reader, Query::Search(*ask), budget).unwrap().text);
 }
 
 #[track_caller]
 fn check_tree(reader: &Reader, root: Option<&str>, levels: u32, budget: Option<u32>, text: Expect) {
-    let answer = tree(reader, &Tree { root, levels, budget }).unwrap();
-    assert_eq!(answer.warmed, []);
+    let answer = asked(reader, Query::Tree(Tree { root, levels }), budget).unwrap();
+    assert_eq!(answer.shown, []);
     text.assert_eq(&answer.text);
 }
 
 #[track_caller]
 fn check_fetch(reader: &Reader, anchor: &str, budget: Option<u32>, text: Expect) {
-    text.assert_eq(&fetch(reader, &Fetch { anchor, budget, levels: 32 }).unwrap().text);
+    text.assert_eq(&fetch(reader, anchor, budget).unwrap().text);
 }
 
 /// Makes an edge between the nodes with those keys.
@@ -92,7 +90,7 @@ fn edge(sketch: &Sketch, from: usize, to: usize, weight: f64) {
 
 fn ask_related(anchor: &str) -> Related<'_> {
     let direction = Direction::Both;
-    Related { anchor, direction, depth: None, budget: None, weight_min: 0.0 }
+    Related { anchor, direction, depth: None, weight_min: 0.0 }
 }
 
 #[test]
@@ -109,15 +107,18 @@ fn related_nodes_come_once_heaviest_first() {
     }
     edge(&sketch, 1, 2, 3.0);
     let reader = sketch.done();
-    let text = |ask: Related<'_>| related(&reader, &ask).unwrap().text + "\n";
+    let within = |ask: Related<'_>, budget: Option<u32>| {
+        asked(&reader, Query::Related(ask), budget).unwrap().text + "\n"
+    };
+    let text = |ask| within(ask, None);
     let ask = ask_related(&ids[0]);
     let mut all = text(ask);
     all += &text(Related { direction: Direction::Out, depth: Some(2), ..ask });
     all += &text(Related { direction: Direction::In, depth: Some(0), ..ask });
     all += &text(Related { depth: Some(99), weight_min: 0.6, ..ask });
     all += &text(Related { weight_min: 4.0, ..ask });
-    all += &text(Related { budget: Some(50), depth: Some(5), ..ask });
-    all += &text(Related { budget: Some(1), ..ask });
+    all += &within(Related { depth: Some(5), ..ask }, Some(50));
+    all += &within(ask, Some(1));
     expect![[r#"
         [heading] B (id=EH8muSHBLMx file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
         [heading] D (id=E8jTPLwjz19 file=a.md hop=1 weight=0.50 temp=0.50 tok=1)
@@ -136,7 +137,8 @@ fn related_nodes_come_once_heaviest_first() {
         …
     "#]]
     .assert_eq(&all);
-    let error = related(&reader, &ask_related("nonsense")).unwrap_err().to_string();
+    let error =
+        asked(&reader, Query::Related(ask_related("nonsense")), None).unwrap_err().to_string();
     assert!(error.starts_with("no node `nonsense`"), "{error}");
 }
 
@@ -151,11 +153,11 @@ fn what_was_cut_is_not_warmed() {
     }
     let reader = sketch.done();
     for budget in [1, 20, 100, 1_000, 1_000_000] {
-        let answer =
-            related(&reader, &Related { budget: Some(budget), ..ask_related(&first) }).unwrap();
+        let ask = Query::Related(ask_related(&first));
+        let answer = asked(&reader, ask, Some(budget)).unwrap();
         assert!(tokens::count(&answer.text) <= budget, "{budget}: {}", answer.text);
         let n_lines = answer.text.lines().filter(|it| it.contains("hop=1")).count();
-        assert_eq!(answer.warmed.len(), n_lines);
+        assert_eq!(answer.shown.len(), n_lines);
         assert!(n_lines <= 100);
     }
 }
@@ -174,8 +176,8 @@ fn a_clique_is_walked_once() {
         }
     }
     let reader = sketch.done();
-    let ask = Related { depth: Some(5), budget: Some(10_000), ..ask_related(&first) };
-    let answer = related(&reader, &ask).unwrap();
+    let ask = Query::Related(Related { depth: Some(5), ..ask_related(&first) });
+    let answer = asked(&reader, ask, Some(10_000)).unwrap();
     assert_eq!(answer.text.matches("hop=1 weight=1.00").count(), 39);
 }
 
@@ -193,7 +195,7 @@ fn statistics_are_those_of_the_whole_memory() {
          INSERT INTO cursor (name, snapshot, updated_at) VALUES ('HEAD', 1, 3000);
          UPDATE heat SET pinned = 1 WHERE node = 1;",
     );
-    let answer = stats(&sketch.done(), Lines::default(), Millis(200_000), Output::Text).unwrap();
+    let answer = asked(&sketch.done(), Query::Stats, None).unwrap();
     expect![[r#"
         Database: :memory:
         Nodes:                2 (4 tokens)
@@ -214,21 +216,19 @@ fn statistics_are_those_of_the_whole_memory() {
     .assert_eq(&answer.text);
 }
 
-/// Every reading tool, by number.
-fn ask(reader: &Reader, tool: u8, words: &str, ids: &[String], budget: u32) -> Option<Answer> {
-    let budget = Some(budget);
+/// Every kind of query, by number.
+fn any_query<'a>(kind: u8, words: &'a str, ids: &'a [String]) -> Query<'a> {
     let id = ids.first().map_or("none", String::as_str);
-    let batch: Vec<&str> = ids.iter().map(String::as_str).chain(words.split(' ')).collect();
-    let detail = |detail| Search { query: words, budget, detail, ..Search::default() };
-    let levels = u32::from(tool) / 8;
-    match tool % 8 {
-        0 => search(reader, &detail(Detail::Label)).ok(),
-        1 => search(reader, &detail(Detail::Snippet)).ok(),
-        2 => search(reader, &detail(Detail::Full)).ok(),
-        3 => tree(reader, &Tree { root: None, levels, budget }).ok(),
-        4 => tree(reader, &Tree { root: Some(id), levels, budget }).ok(),
-        5 | 6 => fetch(reader, &Fetch { anchor: id, budget, levels }).ok(),
-        _ => fetch_batch(reader, &batch, budget).ok(),
+    let search = |detail| Query::Search(Search { query: words, detail, ..Search::default() });
+    let levels = u32::from(kind) / 8;
+    match kind % 8 {
+        0 => search(Detail::Label),
+        1 => search(Detail::Snippet),
+        2 => search(Detail::Full),
+        3 => Query::Tree(Tree { root: None, levels }),
+        4 => Query::Tree(Tree { root: Some(id), levels }),
+        5 | 6 => Query::Fetch(Fetch { anchor: id, levels }),
+        _ => Query::Batch(ids.iter().map(String::as_str).chain(words.split(' ')).collect()),
     }
 }
 
@@ -268,7 +268,7 @@ proptest! {
         sketch.file("a.md");
         let anchor = sketch.node(0, "text", &content);
         let reader = sketch.done();
-        let text = |budget| fetch(&reader, &Fetch { anchor: &anchor, budget, levels: 1 }).unwrap().text;
+        let text = |budget| fetch(&reader, &anchor, budget).unwrap().text;
         let cut = text(Some(40));
         let Some((_, needs)) = cut.rsplit_once("needs ") else { return Ok(()) };
         let needed: u32 = needs.split(' ').next().unwrap().parse().unwrap();
@@ -286,12 +286,18 @@ proptest! {
         ),
     ) {
         let (reader, ids) = memory(&corpus);
-        for (tool, words, at, budget) in calls {
+        for (kind, words, at, budget) in calls {
             let from = at.index(ids.len());
-            let Some(answer) = ask(&reader, tool, &words, &ids[from..], budget) else { continue };
+            let query = any_query(kind, &words, &ids[from..]);
+            let Ok(answer) = asked(&reader, query.clone(), Some(budget)) else { continue };
             let counted = tokens::count(&answer.text);
-            prop_assert!(counted <= budget, "{counted} of {budget}, tool {}:\n{}", tool % 8, answer.text);
+            prop_assert!(counted <= budget, "{counted} of {budget}, {query:?}:\n{}", answer.text);
             prop_assert!(!answer.text.is_empty());
+            let answer = structured(&reader, query.clone(), Some(budget)).unwrap();
+            for form in [answer.text, answer.structured.to_string()] {
+                let counted = tokens::count(&form);
+                prop_assert!(counted <= budget, "{counted} of {budget}, {query:?}:\n{form}");
+            }
         }
     }
 

@@ -10,14 +10,12 @@ use std::collections::{BinaryHeap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{Answer, Output, QueryError, anchor, budget, facts};
+use super::{Answer, Error, Output, anchor, budget, facts};
 use crate::render::{self, Facts, Named};
 use crate::store::NodeKey;
 use crate::store::reader::{Extent, Head, Reader, Rest};
 use crate::tokens;
 
-/// Tokens of a reply when no budget is given.
-const TOKENS_DEFAULT: u32 = 4_000;
 /// Tokens that a line takes at the least.
 const LINE_TOKENS_MIN: u32 = 10;
 /// Roots that are compared for warmth, at the least.
@@ -39,22 +37,18 @@ pub(crate) struct Tree<'a> {
     pub(crate) root: Option<&'a str>,
     /// Levels below the roots.
     pub(crate) levels: u32,
-    /// Tokens of the reply; `None`: 4,000.
-    pub(crate) budget: Option<u32>,
 }
 
-/// Returns the tree below a node, or below all roots.
-pub(crate) fn tree(reader: &Reader, ask: &Tree<'_>, output: Output) -> Result<Answer, QueryError> {
-    let budget = ask.budget.unwrap_or(TOKENS_DEFAULT);
-    reader.at_one_state(|reader| {
-        super::within(Some(budget), output, |room| {
-            let max = room.unwrap_or(budget);
-            let mut picture = Picture::begin(reader, ask.root, max)?;
-            let text = picture.text(ask.levels, max)?;
-            let structured = output.json(|| picture.structured());
-            Ok(Answer { text, structured, warmed: Vec::new() })
-        })
-    })
+/// Returns the tree below a node, or below all roots, in at most `max` tokens of text.
+pub(super) fn tree(
+    reader: &Reader,
+    ask: &Tree<'_>,
+    max: u32,
+    output: Output,
+) -> Result<Answer, Error> {
+    let mut picture = Picture::begin(reader, ask.root, max)?;
+    let text = picture.text(ask.levels, max)?;
+    Ok(Answer::plain(text, output, || picture.structured()))
 }
 
 /// What is known of the tree so far.
@@ -88,11 +82,7 @@ struct Item {
 
 impl Picture<'_> {
     /// The roots, or the one of that id.
-    fn begin<'a>(
-        reader: &'a Reader,
-        root: Option<&str>,
-        max: u32,
-    ) -> Result<Picture<'a>, QueryError> {
+    fn begin<'a>(reader: &'a Reader, root: Option<&str>, max: u32) -> Result<Picture<'a>, Error> {
         let mut picture = Picture {
             reader,
             attended: reader.attended()?,
@@ -110,7 +100,7 @@ impl Picture<'_> {
     }
 
     /// The lines that fit.
-    fn text(&mut self, levels: u32, max: u32) -> Result<String, QueryError> {
+    fn text(&mut self, levels: u32, max: u32) -> Result<String, Error> {
         if self.roots.is_empty() {
             return Ok(budget::first_fitting(max, ["empty tree".to_owned()]));
         }
@@ -148,7 +138,7 @@ impl Picture<'_> {
         at
     }
 
-    fn add_roots(&mut self, n_max: usize) -> Result<(), QueryError> {
+    fn add_roots(&mut self, n_max: usize) -> Result<(), Error> {
         let mut heads = self.reader.roots(n_max.saturating_add(1))?;
         if n_max < heads.len() {
             heads.truncate(n_max);
@@ -165,7 +155,7 @@ impl Picture<'_> {
         Ok(())
     }
 
-    fn add_children(&mut self, up: usize, n_max: usize) -> Result<(), QueryError> {
+    fn add_children(&mut self, up: usize, n_max: usize) -> Result<(), Error> {
         let key = self.items[up].head.key;
         let mut heads = self.reader.children(key, n_max.saturating_add(1))?;
         if n_max < heads.len() {
@@ -180,7 +170,7 @@ impl Picture<'_> {
     }
 
     /// Reads what may be shown; returns it in the order in which it is worth showing.
-    fn grow(&mut self, levels: u32, max: u32) -> Result<Vec<usize>, QueryError> {
+    fn grow(&mut self, levels: u32, max: u32) -> Result<Vec<usize>, Error> {
         let mut purse = Purse::new(max);
         let mut heap = BinaryHeap::new();
         let mut order = Vec::new();
@@ -244,7 +234,7 @@ impl Picture<'_> {
     }
 
     /// The lines of what is shown and of what is folded.
-    fn draw(&mut self) -> Result<String, QueryError> {
+    fn draw(&mut self) -> Result<String, Error> {
         self.folds.clear();
         let mut out = String::new();
         let mut n_left = COUNTED_MAX;
@@ -271,12 +261,7 @@ impl Picture<'_> {
     }
 
     /// A line about the children of `up` that are not shown, if any.
-    fn fold(
-        &mut self,
-        up: Option<usize>,
-        n_left: &mut u32,
-        out: &mut String,
-    ) -> Result<(), QueryError> {
+    fn fold(&mut self, up: Option<usize>, n_left: &mut u32, out: &mut String) -> Result<(), Error> {
         let (children, rest, depth, id) = match up {
             Some(up) => {
                 let item = &self.items[up];

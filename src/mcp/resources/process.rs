@@ -5,28 +5,23 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::{ECHO_CHARS_MAX, path, put};
-use crate::mcp::ReadError;
-use crate::memory::{Fact, Observer};
+use crate::memory::{Error, Fact, Observer};
 use crate::text;
 use crate::uri::Vars;
 
-pub(super) fn logs(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {
+pub(super) fn logs(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), Error> {
     put(out, &known(observer, Fact::Logs)?.to_string())
 }
 
-pub(super) fn rescan(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {
+pub(super) fn rescan(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), Error> {
     put(out, &known(observer, Fact::Rescan)?.to_string())
 }
 
-pub(super) fn sessions(
-    observer: &Observer,
-    _: &Vars,
-    out: &mut dyn Write,
-) -> Result<(), ReadError> {
+pub(super) fn sessions(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), Error> {
     listed(observer, "sessions", Fact::Sessions, out)
 }
 
-pub(super) fn clients(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {
+pub(super) fn clients(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), Error> {
     listed(observer, "clients", Fact::Clients, out)
 }
 
@@ -34,15 +29,11 @@ pub(super) fn session_logs(
     observer: &Observer,
     _: &Vars,
     out: &mut dyn Write,
-) -> Result<(), ReadError> {
+) -> Result<(), Error> {
     listed(observer, "logs", Fact::SessionLogs, out)
 }
 
-pub(super) fn client(
-    observer: &Observer,
-    vars: &Vars,
-    out: &mut dyn Write,
-) -> Result<(), ReadError> {
+pub(super) fn client(observer: &Observer, vars: &Vars, out: &mut dyn Write) -> Result<(), Error> {
     let hash = vars.get("hash").unwrap_or_default();
     put(out, &known(observer, Fact::Client(hash))?.to_string())
 }
@@ -51,7 +42,7 @@ pub(super) fn session_log(
     observer: &Observer,
     vars: &Vars,
     out: &mut dyn Write,
-) -> Result<(), ReadError> {
+) -> Result<(), Error> {
     let id = vars.get("id").unwrap_or_default();
     put(out, &known(observer, Fact::SessionLog(id))?.to_string())
 }
@@ -62,19 +53,19 @@ fn listed(
     name: &str,
     fact: Fact<'_>,
     out: &mut dyn Write,
-) -> Result<(), ReadError> {
+) -> Result<(), Error> {
     put(out, &json!({"db_path": path(observer), name: known(observer, fact)?}).to_string())
 }
 
-fn known(observer: &Observer, fact: Fact<'_>) -> Result<Value, ReadError> {
+fn known(observer: &Observer, fact: Fact<'_>) -> Result<Value, Error> {
     let missing = || {
         let (what, name) = match fact {
             Fact::Client(hash) => ("client", hash),
             Fact::SessionLog(id) => ("session log", id),
             _ => ("such thing", ""),
         };
-        ReadError::NotFound(format!("no {what} `{}`", text::cut(name, ECHO_CHARS_MAX)))
+        Error::NotFound(format!("no {what} `{}`", text::cut(name, ECHO_CHARS_MAX)))
     };
-    let fact = observer.process().fact(fact).map_err(ReadError::Unavailable)?;
+    let fact = observer.process().fact(fact).map_err(Error::Unavailable)?;
     fact.ok_or_else(missing)
 }

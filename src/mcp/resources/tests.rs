@@ -54,7 +54,7 @@ impl World {
         world
     }
 
-    fn try_read(&self, uri: &str) -> Result<String, ReadError> {
+    fn try_read(&self, uri: &str) -> Result<String, Error> {
         let mut out = String::new();
         read(&self.observer, uri, &mut out).map(|()| out)
     }

@@ -1,10 +1,10 @@
 //! The prompts of a memory: what a person picks from a menu, told to the agent as steps.
 
-use crate::mcp::{Arg, Args, Message, Prompt, ToolError};
+use crate::mcp::{Arg, Args, HandlerError, Message, Prompt};
 use crate::text;
 
 /// How a prompt is made.
-pub(crate) type Get = fn(&Args) -> Result<String, ToolError>;
+pub(crate) type Get = fn(&Args) -> Result<String, HandlerError>;
 
 /// Characters of a topic; the rest is cut off.
 const TOPIC_CHARS_MAX: usize = 200;
@@ -40,11 +40,11 @@ const TIDY: Prompt<Get> = Prompt {
 };
 
 /// The messages of a prompt: one, which the person says.
-pub(super) fn messages(get: Get, args: &Args) -> Result<Vec<Message>, ToolError> {
+pub(super) fn messages(get: Get, args: &Args) -> Result<Vec<Message>, HandlerError> {
     Ok(vec![Message::user(get(args)?)])
 }
 
-fn orient(args: &Args) -> Result<String, ToolError> {
+fn orient(args: &Args) -> Result<String, HandlerError> {
     let topic = topic(args);
     let search = match &topic {
         Some(topic) => format!(
@@ -66,14 +66,14 @@ fn orient(args: &Args) -> Result<String, ToolError> {
     ))
 }
 
-fn resync(args: &Args) -> Result<String, ToolError> {
+fn resync(args: &Args) -> Result<String, HandlerError> {
     let since = match args.text("since_snapshot").map(str::trim).filter(|it| !it.is_empty()) {
         Some(id) => match id.parse::<u64>() {
             Ok(id) => format!("`since_snapshot` {id}"),
             Err(_) => {
                 let id = text::cut(id, 40);
                 let why = format!("`since_snapshot` must be the number of a snapshot, not `{id}`");
-                return Err(ToolError::BadArgument(why));
+                return Err(HandlerError::BadArgument(why));
             }
         },
         None => "as `since_snapshot` the last snapshot that you know; if you know none, the one \
@@ -91,7 +91,7 @@ fn resync(args: &Args) -> Result<String, ToolError> {
     ))
 }
 
-fn tidy(args: &Args) -> Result<String, ToolError> {
+fn tidy(args: &Args) -> Result<String, HandlerError> {
     let where_to = match topic(args) {
         Some(topic) => format!("MemorySearch for `{topic}` with `detail` full"),
         None => "MemoryTree with `depth` 3, then MemorySearch in the busiest parts".to_owned(),

@@ -1,82 +1,72 @@
-//! The tools that only ask.
+//! The tools that only ask: from arguments to a question, which can touch nothing.
 
 use serde_json::{Value, json};
 
 use super::list_output;
-use crate::clock::Millis;
 use crate::mcp::Args;
-use crate::query::{self, Answer, Detail, Direction, Output, QueryError};
-use crate::store::reader::Reader;
+use crate::query::{
+    self, Delta, Detail, Diff, Direction, Fetch, History, Query, Related, Search, Show, Tree,
+};
 use crate::tree::NodeType;
 
-pub(super) fn search(
-    reader: &Reader,
-    args: &Args,
-    _: Millis,
-    output: Output,
-) -> Result<Answer, QueryError> {
-    let ask = query::Search {
+pub(super) fn search(args: &Args) -> Query<'_> {
+    Query::Search(Search {
         query: args.text("query").unwrap_or_default(),
-        budget: budget(args),
         detail: args.text("detail").and_then(Detail::parse).unwrap_or_default(),
         node_type: args.text("type").and_then(NodeType::parse),
         limit: None,
-    };
-    query::search(reader, &ask, output)
+    })
 }
 
-pub(super) fn tree(
-    reader: &Reader,
-    args: &Args,
-    _: Millis,
-    output: Output,
-) -> Result<Answer, QueryError> {
+pub(super) fn tree(args: &Args) -> Query<'_> {
     let levels = query::levels(args.integer("depth"), query::TREE_LEVELS);
-    query::tree(
-        reader,
-        &query::Tree { root: args.text("root"), levels, budget: budget(args) },
-        output,
-    )
+    Query::Tree(Tree { root: args.text("root"), levels })
 }
 
-pub(super) fn fetch(
-    reader: &Reader,
-    args: &Args,
-    _: Millis,
-    output: Output,
-) -> Result<Answer, QueryError> {
-    let ask = query::Fetch {
-        anchor: args.text("anchor").unwrap_or_default(),
-        budget: budget(args),
-        levels: query::levels(args.integer("depth"), query::FETCH_LEVELS),
-    };
-    query::fetch(reader, &ask, output)
+pub(super) fn fetch(args: &Args) -> Query<'_> {
+    let levels = query::levels(args.integer("depth"), query::FETCH_LEVELS);
+    Query::Fetch(Fetch { anchor: args.text("anchor").unwrap_or_default(), levels })
 }
 
-pub(super) fn fetch_batch(
-    reader: &Reader,
-    args: &Args,
-    _: Millis,
-    output: Output,
-) -> Result<Answer, QueryError> {
-    let ids: Vec<&str> = args.texts("node_ids").iter().map(String::as_str).collect();
-    query::fetch_batch(reader, &ids, budget(args), output)
+pub(super) fn fetch_batch(args: &Args) -> Query<'_> {
+    Query::Batch(args.texts("node_ids").iter().map(String::as_str).collect())
 }
 
-pub(super) fn related(
-    reader: &Reader,
-    args: &Args,
-    _: Millis,
-    output: Output,
-) -> Result<Answer, QueryError> {
-    let ask = query::Related {
+pub(super) fn related(args: &Args) -> Query<'_> {
+    Query::Related(Related {
         anchor: args.text("anchor").unwrap_or_default(),
         direction: args.text("direction").and_then(Direction::parse).unwrap_or_default(),
         depth: args.integer("depth"),
-        budget: budget(args),
         weight_min: args.number("weight_min").unwrap_or(0.0),
-    };
-    query::related(reader, &ask, output)
+    })
+}
+
+pub(super) fn delta(args: &Args) -> Query<'_> {
+    Query::Delta(Delta {
+        since: args.integer("since_snapshot").unwrap_or(0),
+        show: if args.flag("detail") { Show::Texts } else { Show::Lines },
+        cursor: args.text("cursor"),
+    })
+}
+
+pub(super) fn diff(args: &Args) -> Query<'_> {
+    Query::Diff(Diff {
+        from: args.integer("from_snapshot_id").unwrap_or(0),
+        to: args.integer("to_snapshot_id").unwrap_or(0),
+        cursor: args.text("cursor"),
+    })
+}
+
+pub(super) fn history(args: &Args) -> Query<'_> {
+    Query::History(History {
+        anchor: args.text("anchor").unwrap_or_default(),
+        depth: query::levels(args.integer("depth"), query::HISTORY_DEPTH),
+        cursor: args.text("cursor"),
+    })
+}
+
+pub(super) fn stats(_: &Args) -> Query<'_> {
+    Query::Stats
 }
 
 pub(super) fn nodes_output() -> Value {
@@ -87,12 +77,14 @@ pub(super) fn hits_output() -> Value {
     list_output("hits")
 }
 
-pub(super) fn stats_output() -> Value {
-    json!({"type": "object"})
+pub(super) fn changes_output() -> Value {
+    list_output("changes")
 }
 
-/// The budget that was asked for; none, zero or less leaves it to the question.
-pub(super) fn budget(args: &Args) -> Option<u32> {
-    let asked = args.integer("budget").filter(|it| 0 < *it)?;
-    Some(u32::try_from(asked).unwrap_or(u32::MAX))
+pub(super) fn history_output() -> Value {
+    list_output("history")
+}
+
+pub(super) fn stats_output() -> Value {
+    json!({"type": "object"})
 }

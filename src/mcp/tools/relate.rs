@@ -22,7 +22,7 @@ pub(super) fn relate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
             }
         }
     };
-    Ok(Answer { text, structured: memory.output().json(|| facts(&ask, &edge, true)) })
+    Ok(Answer::plain(text, memory.output(), || facts(&ask, &edge, true)))
 }
 
 pub(super) fn unrelate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
@@ -34,7 +34,7 @@ pub(super) fn unrelate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
             format!("edge removed: {} -> \"{}\"", ask.source, one_line(ask.name()))
         }
     };
-    Ok(Answer { text, structured: memory.output().json(|| facts(&ask, &edge, false)) })
+    Ok(Answer::plain(text, memory.output(), || facts(&ask, &edge, false)))
 }
 
 fn ask(args: &Args) -> Relate<'_> {

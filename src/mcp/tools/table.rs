@@ -1,7 +1,7 @@
 //! The table of tools: what each is called, takes and does. The whole list stays small, since every
 //! session pays for it.
 
-use super::{Run, compile, confirm, prompts, read, relate, versions, write};
+use super::{Run, compile, confirm, prompts, read, relate, write};
 use crate::mcp::{Arg, Effect, Prompt, Tool};
 use crate::parse::link::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::query::{self, Output};
@@ -93,9 +93,9 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
             BUDGET,
             CURSOR,
         ],
-        output: Some(versions::changes_output),
+        output: Some(read::changes_output),
         effect: Effect::Reads,
-        run: Run::Read(versions::delta),
+        run: Run::Read(read::delta),
     },
     Tool {
         name: "MemoryDiff",
@@ -107,9 +107,9 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
             BUDGET,
             CURSOR,
         ],
-        output: Some(versions::changes_output),
+        output: Some(read::changes_output),
         effect: Effect::Reads,
-        run: Run::Read(versions::diff),
+        run: Run::Read(read::diff),
     },
     Tool {
         name: "MemoryFetch",
@@ -123,7 +123,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Budgeted(|it| it.fetch, read::fetch),
+        run: Run::Read(read::fetch),
     },
     Tool {
         name: "MemoryFetchBatch",
@@ -132,7 +132,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[Arg::texts("node_ids", "Ids", 1, 256).required(), BUDGET],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Budgeted(|it| it.fetch_batch, read::fetch_batch),
+        run: Run::Read(read::fetch_batch),
     },
     Tool {
         name: "MemoryForget",
@@ -163,9 +163,9 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
             BUDGET,
             CURSOR,
         ],
-        output: Some(versions::history_output),
+        output: Some(read::history_output),
         effect: Effect::Reads,
-        run: Run::Read(versions::history),
+        run: Run::Read(read::history),
     },
     Tool {
         name: "MemoryPin",
@@ -206,7 +206,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Budgeted(|it| Some(it.related), read::related),
+        run: Run::Read(read::related),
     },
     Tool {
         name: "MemoryRollback",
@@ -217,9 +217,9 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
             Arg::integer("snapshot_id", "Snapshot").required(),
             Arg::flag("drop_after", "Delete later snapshots"),
         ],
-        output: Some(versions::rollback_output),
+        output: Some(write::rollback_output),
         effect: Effect::Destroys,
-        run: Run::Asked(confirm::rollback, versions::rollback),
+        run: Run::Asked(confirm::rollback, write::rollback),
     },
     Tool {
         name: "MemorySearch",
@@ -235,7 +235,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::hits_output),
         effect: Effect::Reads,
-        run: Run::Budgeted(|it| it.search, read::search),
+        run: Run::Read(read::search),
     },
     Tool {
         name: "MemoryStats",
@@ -244,7 +244,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[],
         output: Some(read::stats_output),
         effect: Effect::Reads,
-        run: Run::Survey(query::stats),
+        run: Run::Read(read::stats),
     },
     Tool {
         name: "MemorySummarize",

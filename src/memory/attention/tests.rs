@@ -300,7 +300,8 @@ fn being_read_writes_a_page_for_each_node_and_no_index() {
     desk.note_all();
     let warm = |nth: i64| {
         empty_log(&desk);
-        memory.warm((1..=20).map(|it| (NodeKey(it * 4_000 + nth), Attention::Glanced)).collect());
+        let some = |it: i64| (NodeKey(it * 4_000 + nth), Attention::Glanced);
+        memory.warm(&(1..=20).map(some).collect::<Vec<_>>());
         log_pages(&desk)
     };
     assert!((20..=24).contains(&warm(0)), "{} pages", log_pages(&desk));
@@ -316,8 +317,8 @@ fn what_nobody_read_has_no_row_and_the_temperature_of_its_birth() {
     cool(&desk, &memory, 30);
     is_near(average(&memory), after_hours(BIRTH, 30.0));
     let read = [7, 7, 9];
-    memory.warm(read.map(|it| (NodeKey(it), Attention::Read)).to_vec());
-    memory.warm(vec![(NodeKey(n_nodes + 1), Attention::Read)]);
+    memory.warm(&read.map(|it| (NodeKey(it), Attention::Read)));
+    memory.warm(&[(NodeKey(n_nodes + 1), Attention::Read)]);
     assert_eq!(n_rows(), 2, "of what was read, and of nothing that is not there");
     let added = 3.0 * memory.rates().access_boost;
     is_near(average(&memory), after_hours(BIRTH, 30.0) + added / n_nodes as f64);
@@ -404,7 +405,7 @@ fn a_memory_of_the_first_schema_learns_what_is_cold() {
 fn of_an_older_memory_only_those_rows_stay_that_say_something() {
     let (desk, memory) = Desk::compiled(10);
     desk.note_all();
-    memory.warm(vec![(NodeKey(3), Attention::Read)]);
+    memory.warm(&[(NodeKey(3), Attention::Read)]);
     desk.run("UPDATE heat SET pinned = 1 WHERE node = 4", []);
     desk.run("UPDATE heat SET announced_at = 9 WHERE node = 5", []);
     let before = average(&memory);
@@ -425,9 +426,9 @@ fn of_an_older_memory_only_those_rows_stay_that_say_something() {
 fn reads_warm_as_the_settings_say() {
     let (desk, memory) = Desk::compiled(1);
     let key = NodeKey(desk.number("SELECT max(key) FROM node"));
-    memory.warm(vec![(key, Attention::Read)]);
+    memory.warm(&[(key, Attention::Read)]);
     memory.set_rates(Rates { access_boost: 0.05, is_enabled: false, ..Rates::default() });
-    memory.warm(vec![(key, Attention::Glanced)]);
+    memory.warm(&[(key, Attention::Glanced)]);
     let conn = Connection::open(desk.db()).unwrap();
     let warmest: f64 =
         conn.query_row("SELECT max(temperature) FROM heat", [], |row| row.get(0)).unwrap();

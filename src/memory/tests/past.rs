@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::model::{Changes, State};
 use super::world::World;
-use crate::query::{self, QueryError};
+use crate::query::{self, Query};
 
 const ALL: Option<u32> = Some(1_000_000);
 
@@ -16,20 +16,12 @@ pub(super) fn check(world: &mut World) {
     let ids: Vec<i64> = world.model.snapshots.iter().map(|it| it.id).collect();
     let Some(from) = world.dice.pick(&ids) else { return };
     let to = world.dice.pick(&ids).unwrap().max(from);
-    let delta = query::Delta { since: from, budget: ALL, ..query::Delta::default() };
-    let said = world
-        .memory()
-        .read(|it| query::delta(it, &delta, query::Output::Structured))
-        .unwrap()
-        .structured;
+    let delta = query::Delta { since: from, ..query::Delta::default() };
+    let said = world.memory().ask(&Query::Delta(delta), ALL).unwrap().structured;
     let changes = state(world, from).changes(&world.model.state);
     matches(&format!("delta since {from}"), &said["changes"], &changes);
-    let diff = query::Diff { from, to, budget: ALL, cursor: None };
-    let said = world
-        .memory()
-        .read(|it| query::diff(it, &diff, query::Output::Structured))
-        .unwrap()
-        .structured;
+    let diff = query::Diff { from, to, cursor: None };
+    let said = world.memory().ask(&Query::Diff(diff), ALL).unwrap().structured;
     let changes = state(world, from).changes(state(world, to));
     matches(&format!("diff from {from} to {to}"), &said["changes"], &changes);
     let all: BTreeSet<&String> =
@@ -66,12 +58,8 @@ fn matches(what: &str, said: &Value, changes: &Changes) {
 /// What a node's history tells is what happened from one copy to the next.
 #[track_caller]
 fn has_history(world: &World, id: &str) {
-    let ask = query::History { anchor: id, depth: u32::MAX, budget: ALL, cursor: None };
-    let now = world.memory().clock().now();
-    let said = world
-        .memory()
-        .read::<_, QueryError>(|it| query::history(it, &ask, now, query::Output::Structured));
-    let said = said.unwrap().structured;
+    let ask = query::History { anchor: id, depth: u32::MAX, cursor: None };
+    let said = world.memory().ask(&Query::History(ask), ALL).unwrap().structured;
     let mut told: BTreeMap<i64, BTreeSet<&str>> = BTreeMap::new();
     for step in said["history"].as_array().unwrap() {
         let at = step["snapshot"].as_i64().unwrap();

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::query::QueryError;
+use crate::query::Error;
 use crate::store::Side;
 use crate::store::reader::{Range, Reader};
 
@@ -25,7 +25,7 @@ impl Orders {
         range: Range,
         id: &str,
         side: &Side,
-    ) -> Result<bool, QueryError> {
+    ) -> Result<bool, Error> {
         let family = family(side);
         if !self.moved.contains_key(&family) {
             let moved = moved(reader, range, side)?;
@@ -42,7 +42,7 @@ fn family(side: &Side) -> Family {
     }
 }
 
-fn moved(reader: &Reader, range: Range, of: &Side) -> Result<HashSet<String>, QueryError> {
+fn moved(reader: &Reader, range: Range, of: &Side) -> Result<HashSet<String>, Error> {
     let mut both: Vec<(i64, i64, String)> = Vec::new();
     for id in reader.siblings_since(of, range.from)? {
         let sides = (reader.side_at(&id, range.from)?, reader.side_at(&id, range.to)?);

@@ -47,14 +47,14 @@ impl Notes {
     }
 
     #[track_caller]
-    fn delta(&self, ask: &query::Delta<'_>) -> Answer {
-        self.memory.read(|reader| query::delta(reader, ask, query::Output::Structured)).unwrap()
+    fn delta(&self, ask: query::Delta<'_>, budget: Option<u32>) -> Answer {
+        self.memory.ask(&query::Query::Delta(ask), budget).unwrap()
     }
 
     #[track_caller]
     fn check_delta(&self, since: i64, expected: Expect) -> &Notes {
         let ask = query::Delta { since, ..query::Delta::default() };
-        expected.assert_eq(&self.delta(&ask).text);
+        expected.assert_eq(&self.delta(ask, None).text);
         self
     }
 
@@ -191,7 +191,7 @@ fn the_past_warms_nothing_and_names_unknown_snapshots() {
     notes.check_delta(0, expect!["no changes"]).compile(&[("a.md", TWO_SECTIONS)]);
     let error = notes.memory.delta(7, None).unwrap_err().to_string();
     assert_eq!(error, "`since_snapshot`: no snapshot 7; there is only 1");
-    assert_eq!(notes.delta(&query::Delta::default()).warmed, []);
+    assert_eq!(notes.delta(query::Delta::default(), None).shown, []);
 }
 
 /// A folder with enough changes for several pages.
@@ -213,8 +213,8 @@ fn replies_stay_within_their_budget_whatever_it_is() {
     let notes = many();
     for budget in [1, 2, 7, 20, 60, 200, 1000] {
         for show in [query::Show::Lines, query::Show::Texts] {
-            let ask = query::Delta { show, budget: Some(budget), ..query::Delta::default() };
-            let answer = notes.delta(&ask);
+            let ask = query::Delta { show, ..query::Delta::default() };
+            let answer = notes.delta(ask, Some(budget));
             assert!(tokens::count(&answer.text) <= budget, "{budget}: {}", answer.text);
         }
         for answer in [
@@ -229,17 +229,13 @@ fn replies_stay_within_their_budget_whatever_it_is() {
 #[test]
 fn pages_miss_nothing_and_repeat_nothing() {
     let notes = many();
-    let all = notes.delta(&query::Delta { budget: Some(100_000), ..query::Delta::default() });
+    let all = notes.delta(query::Delta::default(), Some(100_000));
     let mut lines: Vec<String> = Vec::new();
     let mut cursor: Option<String> = None;
     let mut n_pages = 0;
     loop {
-        let ask = query::Delta {
-            budget: Some(150),
-            cursor: cursor.as_deref(),
-            ..query::Delta::default()
-        };
-        let page = notes.delta(&ask);
+        let ask = query::Delta { cursor: cursor.as_deref(), ..query::Delta::default() };
+        let page = notes.delta(ask, Some(150));
         n_pages += 1;
         let shown = page.text.lines().filter(|it| !it.starts_with('…'));
         lines.extend(shown.map(str::to_owned));
@@ -258,9 +254,9 @@ fn what_came_back_to_its_place_has_not_moved() {
     notes.compile(&[("a.md", "First.\n\nSecond.\n")]);
     notes.compile(&[("a.md", "")]);
     notes.compile(&[("a.md", "Zeroth.\n\nFirst.\n\nSecond.\n")]);
-    let delta = notes.delta(&query::Delta { since: 1, ..query::Delta::default() });
+    let delta = notes.delta(query::Delta { since: 1, ..query::Delta::default() }, None);
     assert_eq!(delta.structured["changes"].as_array().unwrap().len(), 1, "{}", delta.text);
     notes.compile(&[("a.md", "Zeroth.\n\nSecond.\n\nFirst.\n")]);
-    let delta = notes.delta(&query::Delta { since: 1, ..query::Delta::default() });
+    let delta = notes.delta(query::Delta { since: 1, ..query::Delta::default() }, None);
     assert!(delta.text.contains("; moved among its siblings"), "{}", delta.text);
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{List, ObserveError, Out};
+use super::{Error, List, Out};
 use crate::store::reader::Reader;
 
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ struct Pending<'a> {
 }
 
 /// Writes the references and the nodes at their ends.
-pub(crate) fn graph(reader: &Reader, out: Out<'_>) -> Result<(), ObserveError> {
+pub(crate) fn graph(reader: &Reader, out: Out<'_>) -> Result<(), Error> {
     let attended = reader.attended()?;
     out.write_str("{\"nodes\":[")?;
     let mut nodes = List::new(&mut *out);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{List, ObserveError, Out, json};
+use super::{Error, List, Out, json};
 use crate::heat::Lines;
 use crate::query::anchor;
 use crate::store::reader::{Placed, Reader};
@@ -35,7 +35,7 @@ struct Branch<'a> {
 }
 
 /// Writes nodes, each within its parent.
-pub(crate) fn tree(reader: &Reader, extent: Extent<'_>, out: Out<'_>) -> Result<(), ObserveError> {
+pub(crate) fn tree(reader: &Reader, extent: Extent<'_>, out: Out<'_>) -> Result<(), Error> {
     let attended = reader.attended()?;
     // Depths of the nodes that are not closed yet are those from here on, one each.
     let mut n_open: u64 = 0;
@@ -67,7 +67,7 @@ pub(crate) fn tree(reader: &Reader, extent: Extent<'_>, out: Out<'_>) -> Result<
         write!(out, "{branch},\"children\":[")?;
         n_open += 1;
         is_first = true;
-        Ok::<(), ObserveError>(())
+        Ok::<(), Error>(())
     };
     match extent {
         Extent::Forest => reader.each_placed(&mut grow)?,
@@ -104,7 +104,7 @@ struct Spot<'a> {
 }
 
 /// Writes how warm each node is, after what that comes to.
-pub(crate) fn temperature(reader: &Reader, lines: Lines, out: Out<'_>) -> Result<(), ObserveError> {
+pub(crate) fn temperature(reader: &Reader, lines: Lines, out: Out<'_>) -> Result<(), Error> {
     let attended = reader.attended()?;
     let warm = reader.temperatures(lines)?;
     let summary = Summary {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{List, ObserveError, Out};
+use super::{Error, List, Out};
 use crate::store::reader::Reader;
 
 #[derive(Serialize)]
@@ -17,11 +17,7 @@ struct Snapshot<'a> {
 }
 
 /// Writes the newest snapshots, the newest first; `None`: all.
-pub(crate) fn snapshots(
-    reader: &Reader,
-    n_max: Option<usize>,
-    out: Out<'_>,
-) -> Result<(), ObserveError> {
+pub(crate) fn snapshots(reader: &Reader, n_max: Option<usize>, out: Out<'_>) -> Result<(), Error> {
     out.write_str("{\"snapshots\":[")?;
     let mut list = List::new(&mut *out);
     reader.each_snapshot(n_max.unwrap_or(usize::MAX), |it| {
@@ -48,7 +44,7 @@ struct Diff<'a> {
 }
 
 /// Writes what a snapshot did; one that is not there did nothing.
-pub(crate) fn diffs(reader: &Reader, snapshot: i64, out: Out<'_>) -> Result<(), ObserveError> {
+pub(crate) fn diffs(reader: &Reader, snapshot: i64, out: Out<'_>) -> Result<(), Error> {
     write!(out, "{{\"snapshot_id\":{snapshot},\"diffs\":[")?;
     let mut list = List::new(&mut *out);
     reader.each_edit(snapshot, |it| {

@@ -11,7 +11,7 @@ use super::*;
 use crate::clock::{Clock, Millis};
 use crate::compile::{Request, Seeding, compile};
 use crate::identity::{ContentHash, NodeId};
-use crate::query;
+use crate::query::{Diff, History, Query, QueryOptions, answer};
 use crate::redact::Redactor;
 use crate::rollback::{After, rollback};
 use crate::store::doctor::{self, Status};
@@ -298,12 +298,11 @@ fn a_diff_and_a_history_name_it() {
     memory.add("One", None);
     memory.set("One", Some("calm"));
     let reader = Reader::open(&memory.db()).unwrap();
-    let ask = query::Diff { from: 1, to: 2, ..query::Diff::default() };
     let id = memory.find("One").unwrap().id.to_string();
-    let text = query::diff(&reader, &ask, query::Output::Text).unwrap().text.replace(&id, "ID");
+    let shown = |query| answer(&reader, &query, &QueryOptions::text(NOW)).unwrap().text;
+    let text = shown(Query::Diff(Diff { from: 1, to: 2, ..Diff::default() })).replace(&id, "ID");
     expect!["[mod] ID [text] One (tok=1); mood changed"].assert_eq(text.trim_end());
-    let ask = query::History { anchor: &id, depth: 9, budget: None, cursor: None };
-    let text = query::history(&reader, &ask, NOW, query::Output::Text).unwrap().text;
+    let text = shown(Query::History(History { anchor: &id, depth: 9, cursor: None }));
     assert!(text.contains("mood changed"), "{text}");
 }
 

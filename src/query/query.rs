@@ -1,0 +1,145 @@
+//! Questions as values, and the one way from a question to its answer, for agents, embedders and the
+//! command line alike.
+
+use serde_json::json;
+
+use super::{
+    Answer, Delta, Detail, Diff, Error, Fetch, History, Output, Related, Search, Show, Tree,
+};
+use super::{batch, budget, delta, diff, fetch, history, related, search, stats, tree};
+use crate::clock::Millis;
+use crate::config::Budgets;
+use crate::heat::Lines;
+use crate::store::reader::Reader;
+use crate::tokens;
+
+/// A question to a memory.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Query<'a> {
+    /// Which nodes words find.
+    Search(Search<'a>),
+    /// The outline.
+    Tree(Tree<'a>),
+    /// A node with what is around it.
+    Fetch(Fetch<'a>),
+    /// The texts of the nodes of these ids.
+    Batch(Vec<&'a str>),
+    /// Which nodes references connect with one.
+    Related(Related<'a>),
+    /// What changed since a snapshot.
+    Delta(Delta<'a>),
+    /// What changed between two snapshots.
+    Diff(Diff<'a>),
+    /// What happened to a node.
+    History(History<'a>),
+    /// Facts about the whole memory.
+    Stats,
+}
+
+impl Query<'_> {
+    /// The budget that settings give it.
+    pub(crate) fn budget_in(&self, budgets: &Budgets) -> Option<u32> {
+        match self {
+            Query::Search(_) => budgets.search,
+            Query::Fetch(_) => budgets.fetch,
+            Query::Batch(_) => budgets.fetch_batch,
+            Query::Related(_) => Some(budgets.related),
+            _ => None,
+        }
+    }
+
+    /// The budget that it has where nobody gives one; `None`: no bound but that of its answer.
+    fn budget_default(&self) -> Option<u32> {
+        match self {
+            Query::Batch(_) | Query::Stats => None,
+            Query::Search(ask) if ask.detail != Detail::Full => None,
+            Query::Related(_) => Some(1_000),
+            Query::Search(_) | Query::Tree(_) => Some(4_000),
+            Query::Delta(ask) if ask.show == Show::Lines => Some(4_000),
+            Query::Fetch(_) | Query::Delta(_) | Query::Diff(_) | Query::History(_) => Some(8_000),
+        }
+    }
+
+    /// Answers in `max` tokens of text.
+    fn answer(
+        &self,
+        reader: &Reader,
+        max: Option<u32>,
+        options: &QueryOptions,
+    ) -> Result<Answer, Error> {
+        let (bound, output) = (max.unwrap_or(u32::MAX), options.output);
+        match self {
+            Query::Search(ask) => {
+                // Somebody who gives a budget wants as many hits as fit.
+                search::search(reader, ask, max, options)
+            }
+            Query::Tree(ask) => tree::tree(reader, ask, bound, output),
+            Query::Fetch(ask) => fetch::fetch(reader, ask, bound, output),
+            Query::Batch(ids) => batch::fetch_batch(reader, ids, max, output),
+            Query::Related(ask) => related::related(reader, ask, bound, output),
+            Query::Delta(ask) => delta::delta(reader, ask, bound, output),
+            Query::Diff(ask) => diff::diff(reader, ask, bound, output),
+            Query::History(ask) => history::history(reader, ask, bound, options),
+            Query::Stats => stats::stats(reader, options),
+        }
+    }
+}
+
+/// How a question is answered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct QueryOptions {
+    /// Tokens of each form of the answer; none, or 0, leaves it to the question.
+    pub(crate) budget: Option<u32>,
+    pub(crate) output: Output,
+    /// What is called cold and hot.
+    pub(crate) lines: Lines,
+    pub(crate) now: Millis,
+}
+
+impl QueryOptions {
+    /// Text without a given budget.
+    pub(crate) fn text(now: Millis) -> QueryOptions {
+        QueryOptions { budget: None, output: Output::Text, lines: Lines::default(), now }
+    }
+}
+
+/// Answers a question from one state of the memory, within its budget in every form of the answer:
+/// where the JSON is too long, it is answered again in less room.
+pub(crate) fn answer(
+    reader: &Reader,
+    question: &Query<'_>,
+    options: &QueryOptions,
+) -> Result<Answer, Error> {
+    const ROUNDS_MAX: usize = 12;
+    let given = options.budget.filter(|it| 0 < *it);
+    let options = QueryOptions { budget: given, ..*options };
+    let max = given.or(question.budget_default());
+    reader.at_one_state(|reader| {
+        let mut room = max;
+        for _ in 0..ROUNDS_MAX {
+            let answer = question.answer(reader, room, &options)?;
+            let answer = Answer { budget: given, ..answer };
+            match max.and_then(|max| less_room(&answer, room?, max)) {
+                None => return Ok(answer),
+                Some(0) => break,
+                less => room = less,
+            }
+        }
+        let text = budget::first_fitting(max.unwrap_or(u32::MAX), []);
+        Ok(Answer { budget: given, ..Answer::plain(text, options.output, || json!({})) })
+    })
+}
+
+/// The room in which the JSON of an answer may be short enough, if it is not.
+fn less_room(answer: &Answer, room: u32, max: u32) -> Option<u32> {
+    if answer.structured.is_null() {
+        return None;
+    }
+    let json = answer.structured.to_string();
+    if tokens::fits(&json, max) {
+        return None;
+    }
+    let (n_text, n_json) = (tokens::count(&answer.text), tokens::count(&json));
+    let in_proportion = (u64::from(n_text) * u64::from(max) / u64::from(n_json)) as u32;
+    Some(in_proportion.min(room - room / 16).saturating_sub(1))
+}
