@@ -79,6 +79,8 @@ fn server(step: Duration) -> Arc<Server<Suite>> {
         page_rows_max: PAGE_ROWS_MAX,
         seal: Seal::default(),
         surface: Suite { step },
+        clock: Clock::System,
+        bell: Arc::default(),
         hub: Arc::default(),
     })
 }

@@ -48,7 +48,7 @@ use version::Version;
 
 pub(crate) use ask::{Capabilities, Capability, Elicited, Question, Unanswered};
 pub(crate) use call::Call;
-pub(crate) use client::{Act, Called, Caller, Client, Seen};
+pub(crate) use client::{Act, Called, Client, Event, Failure, Seen};
 pub(crate) use connection::{Connection, Step};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use content::{Block, Message, Reply, Role};
@@ -129,30 +129,13 @@ pub(crate) trait Surface: Send + Sync + 'static {
         None
     }
 
-    /// Takes note of a client that asks for something.
-    fn saw(&self, _seen: &Seen<'_>) {}
-
-    /// Takes note that a connection, by the transport's name of it, has ended.
-    fn left(&self, _connection: &str) {}
-
-    /// Takes note that a tool call begins, on the thread that runs it.
-    fn begins(&self, _caller: &Caller) {}
-
-    /// Takes note that it is over, on the same thread.
-    fn called(&self, _caller: &Caller, _called: &Called) {}
-
-    /// What calls are timed by.
-    fn clock(&self) -> Clock {
-        Clock::System
-    }
-
-    /// Rings when there may be a notice.
-    fn bell(&self) -> Option<&Bell> {
+    /// Takes note of a request, and names the session that it belongs to, for [`Called`].
+    fn saw(&self, _seen: &Seen<'_>) -> Option<String> {
         None
     }
 
-    /// Takes note that somebody wants to be told of what changes from here on.
-    fn listened(&self) {}
+    /// Takes note of what else happens to clients.
+    fn note(&self, _event: Event<'_>) {}
 }
 
 /// Why a tool, a resource or a prompt has no answer. The agent reads it, so it says what to do
@@ -199,6 +182,15 @@ pub(crate) struct Completing<'a> {
 }
 
 impl HandlerError {
+    /// What the log says of it.
+    fn failure(&self) -> Failure {
+        let detail = match self {
+            HandlerError::Unavailable(text) | HandlerError::Internal(text) => Some(text.clone()),
+            _ => None,
+        };
+        Failure { kind: self.kind(), detail }
+    }
+
     /// Its name in the log.
     fn kind(&self) -> &'static str {
         match self {
@@ -230,6 +222,10 @@ pub(crate) struct Server<S: Surface> {
     pub(crate) seal: Seal,
     /// What runs them.
     pub(crate) surface: S,
+    /// What calls are timed by.
+    pub(crate) clock: Clock,
+    /// Rings when there may be a notice.
+    pub(crate) bell: Arc<Bell>,
     /// Who is told when a resource changes; whoever notices changes may outlive the server.
     pub(crate) hub: Arc<Hub>,
 }

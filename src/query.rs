@@ -32,14 +32,14 @@ mod words;
 use serde_json::{Value, json};
 
 pub use answer::Answer;
-pub(crate) use answer::{Attention, Output};
+pub(crate) use answer::{Attention, Output, QueryOptions};
 pub(crate) use changes::unknown_snapshot;
 pub(crate) use delta::{Delta, Show};
 pub(crate) use diff::Diff;
 pub use error::Error;
 pub(crate) use fetch::Fetch;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, History};
-pub(crate) use query::{Query, QueryOptions, answer};
+pub(crate) use query::{Query, answer};
 pub(crate) use related::{Direction, Related};
 pub(crate) use search::{Detail, NO_RESULTS, Search};
 pub(crate) use tree::Tree;

@@ -4,8 +4,7 @@
 //! read. A file that a folder's settings name lies inside that folder, also after links are
 //! followed, and is none that would be compiled.
 //!
-//! What passes is kept in a [`Ring`] as well, for those who watch, and a warning or an error about
-//! a session goes to that session's own log, too.
+//! What passes is kept in a [`Ring`] as well, for those who watch.
 //!
 //! Only this program's own records are written. Libraries log what they work on, word by word, and
 //! that is the text of notes before its secrets are found.
@@ -22,8 +21,6 @@ use simplelog::{ConfigBuilder, WriteLogger};
 use super::Failure;
 use crate::clock::Clock;
 use crate::config::{Level, LogFormat, Logging};
-use crate::journal::{self, SessionLogs};
-use crate::mcp::tools::sessions::current;
 use crate::parse::Syntax;
 use crate::ring::{self, Ring};
 
@@ -36,7 +33,6 @@ pub(super) fn start(
     settings: &Logging,
     folder: Option<&Path>,
     is_verbose: bool,
-    sessions: SessionLogs,
 ) -> Result<Ring, Failure> {
     let level = match settings.level {
         _ if is_verbose => LevelFilter::Debug,
@@ -66,7 +62,7 @@ pub(super) fn start(
     let ring = Ring::new(settings.buffer_size);
     log::set_max_level(level);
     // It fails only where a logger is running already, which then gets the records.
-    let _ = log::set_boxed_logger(Box::new(Tee { level, lines, ring: ring.clone(), sessions }));
+    let _ = log::set_boxed_logger(Box::new(Tee { level, lines, ring: ring.clone() }));
     Ok(ring)
 }
 
@@ -75,7 +71,6 @@ struct Tee {
     level: LevelFilter,
     lines: Box<dyn Log>,
     ring: Ring,
-    sessions: SessionLogs,
 }
 
 impl Log for Tee {
@@ -90,13 +85,6 @@ impl Log for Tee {
         self.lines.log(record);
         let (line, level) = (record.args().to_string(), record.level());
         let now = Clock::System.now();
-        if level <= log::Level::Warn
-            && let Some(session) = current()
-        {
-            // What cannot be written here is in the log itself.
-            let _ =
-                self.sessions.append(&session, &journal::Record::new(&line, level.as_str(), now));
-        }
         let kept = ring::Record::new(&line, level.as_str(), now);
         match record.target() {
             ring::QUIET => self.ring.keep(kept),

@@ -46,7 +46,7 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     let allowed = listen::allowed(&args.allowed)?;
     let log_settings = &workspace.config.server.logging;
     let logs = SessionLogs::new(source.as_deref(), &log_settings.session_files);
-    let ring = logging::start(log_settings, source.as_deref(), args.is_verbose, logs.clone())?;
+    let ring = logging::start(log_settings, source.as_deref(), args.is_verbose)?;
     quiet_panics();
     for it in &workspace.untrusted {
         // Not into the log: the same folder says where that goes and how quiet it is.
@@ -101,10 +101,11 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
             source,
             allowed,
             n_threads: n_threads(),
-            bell: Bell::default(),
             watch: Watch::default(),
             sessions: Sessions { registry, bell: Bell::default(), history, logs },
         },
+        clock: world.clock.clone(),
+        bell: Arc::default(),
         hub,
     });
     let mut background =
@@ -168,7 +169,7 @@ fn reading_ahead(server: &Arc<Server<Tools>>) -> Background {
 /// Lets nodes cool while the server is up.
 fn cooling(server: &Arc<Server<Tools>>) -> Background {
     let server = Arc::clone(server);
-    let work = move |stop: &Stop| heat::run(&server.surface.memory, &server.surface.bell, stop);
+    let work = move |stop: &Stop| heat::run(&server.surface.memory, &server.bell, stop);
     Background { name: "heat", work: Box::new(work) }
 }
 

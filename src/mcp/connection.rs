@@ -14,7 +14,7 @@ use super::job::Task;
 use super::subscription::Subscriptions;
 use super::version::{Meta, neither_era, supported};
 use super::{
-    Act, Call, Caller, Capabilities, Client, Job, LIST_CACHE, Level, Line, Method, Outbox, Seen,
+    Act, Call, Capabilities, Client, Event, Job, LIST_CACHE, Level, Line, Method, Outbox, Seen,
     Server, Surface, Version,
 };
 use crate::rpc::{Fault, Frame, Id, Message, Notification, Params, Request, result_line};
@@ -77,7 +77,7 @@ impl Connection {
     pub(crate) fn close<S: Surface>(&self, server: &Server<S>) {
         self.stop_asking();
         self.cancel_all();
-        server.surface.left(&self.id);
+        server.surface.note(Event::Left(&self.id));
     }
 
     /// Whether the client has been understood once: shaken hands, or sent a modern request.
@@ -116,9 +116,7 @@ impl Connection {
 
     /// A message when there is news for the client, for the one transport that it has.
     pub(crate) fn wakes<S: Surface>(&self, server: &Server<S>) -> Receiver<()> {
-        if let Some(bell) = server.surface.bell() {
-            bell.wake(self.subscriptions.waker());
-        }
+        server.bell.wake(self.subscriptions.waker());
         self.subscriptions.woken().clone()
     }
 
@@ -204,9 +202,10 @@ impl Connection {
             return Err(unknown_method(&name));
         }
         self.is_open |= meta.version.is_some();
-        if method != Method::Initialize {
-            self.report(server, method, version);
-        }
+        let session = match method {
+            Method::Initialize => None,
+            _ => self.report(server, method, version),
+        };
         let (body, cache) = match method {
             Method::Initialize => {
                 let body = self.initialize(server, &params)?;
@@ -224,7 +223,7 @@ impl Connection {
             Method::CallTool | Method::ReadResource | Method::GetPrompt | Method::Complete => {
                 let task = Task::read(server, method, version, &mut params)?;
                 let told = self.told(server, &task, meta, params)?;
-                return self.begin(id, task, version, told, outbox);
+                return self.begin(id, task, (version, session), told, outbox);
             }
             Method::Subscribe => (self.subscriptions.subscribe(server, &params)?, None),
             Method::Unsubscribe => (self.subscriptions.unsubscribe(server, &params)?, None),
@@ -238,14 +237,20 @@ impl Connection {
         Ok(Step::Say(result_line(&id, &body).into()))
     }
 
-    /// Tells the surface that the client is there. The handshake is told once it was understood.
-    fn report<S: Surface>(&self, server: &Server<S>, method: Method, version: Version) {
+    /// Tells the surface that the client is there, and gives the session that it names. The
+    /// handshake is told once it was understood.
+    fn report<S: Surface>(
+        &self,
+        server: &Server<S>,
+        method: Method,
+        version: Version,
+    ) -> Option<String> {
         let act = match method {
-            Method::Ping => return,
+            Method::Ping => return None,
             Method::CallTool => Act::CallsTool,
             _ => Act::Asks,
         };
-        server.surface.saw(&Seen { connection: &self.id, client: &self.client, version, act });
+        server.surface.saw(&Seen { connection: &self.id, client: &self.client, version, act })
     }
 
     /// The version that a request is in.
@@ -324,14 +329,13 @@ impl Connection {
         &self,
         id: Id,
         task: Task,
-        version: Version,
+        (version, session): (Version, Option<String>),
         told: Told,
         outbox: &Outbox,
     ) -> Result<Step, Fault> {
         let (ticket, cancelled) = self.in_flight.admit(&id).ok_or_else(in_use)?;
         let call = Call::new(cancelled, outbox.clone(), told);
-        let caller = Caller { connection: self.id.clone(), client: self.client.clone(), version };
-        Ok(Step::Run(Box::new(Job { id, task, caller, call, ticket })))
+        Ok(Step::Run(Box::new(Job { id, task, version, session, call, ticket })))
     }
 }
 

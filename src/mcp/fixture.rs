@@ -11,6 +11,7 @@ use super::{
     HandlerError, Level, Message, Notice, Prompt, Question, Reply, Resource, Seal, Server, Subject,
     Surface, Tool,
 };
+use crate::clock::Clock;
 use crate::uri::Vars;
 
 /// What the fixture's tools share.
@@ -19,7 +20,6 @@ pub(crate) struct Fixture {
     started: Sender<()>,
     gate: Receiver<()>,
     notices: Receiver<Notice>,
-    bell: Arc<Bell>,
 }
 
 /// The test's ends of what [`Fixture`] holds.
@@ -63,10 +63,6 @@ impl Surface for Fixture {
 
     fn notice(&self, _: Option<&Reply>) -> Option<Notice> {
         self.notices.try_recv().ok()
-    }
-
-    fn bell(&self) -> Option<&Bell> {
-        Some(&self.bell)
     }
 }
 
@@ -233,16 +229,23 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
     };
     let (notices, notice_receiver) = unbounded();
     let bell = Arc::new(Bell::default());
-    let surface = Fixture {
-        started: started_sender,
-        gate: gate_receiver,
-        notices: notice_receiver,
-        bell: Arc::clone(&bell),
-    };
-    let ends = Ends { started, gate, notices, bell };
+    let surface =
+        Fixture { started: started_sender, gate: gate_receiver, notices: notice_receiver };
+    let ends = Ends { started, gate, notices, bell: Arc::clone(&bell) };
     let (seal, page_rows_max, hub) = (Seal::default(), 100, Arc::default());
     let (tools, resources, prompts) = (TOOLS.to_vec(), RESOURCES, PROMPTS);
-    let server = Server { about, tools, resources, prompts, page_rows_max, seal, surface, hub };
+    let server = Server {
+        about,
+        tools,
+        resources,
+        prompts,
+        page_rows_max,
+        seal,
+        surface,
+        clock: Clock::System,
+        bell,
+        hub,
+    };
     (Arc::new(server), ends)
 }
 

@@ -1,6 +1,5 @@
 //! Requests that take their time: found in order by the connection, done on any thread.
 
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value, json};
@@ -11,8 +10,8 @@ use super::fault::{bad_uri, missing_capability};
 use super::in_flight::Ticket;
 use super::method::Method;
 use super::{
-    Call, Called, Caller, Completing, HandlerError, Line, READ_CACHE, Server, Subject, Surface,
-    Version, client, input,
+    Call, Called, Completing, Event, Failure, HandlerError, Line, READ_CACHE, Server, Subject,
+    Surface, Version, client, input,
 };
 use crate::rpc::{self, Escaped, Fault, Id, Params};
 use crate::text;
@@ -26,7 +25,9 @@ const COMPLETIONS_MAX: usize = 100;
 pub(crate) struct Job {
     pub(super) id: Id,
     pub(super) task: Task,
-    pub(super) caller: Caller,
+    pub(super) version: Version,
+    /// The session that it belongs to, if the surface named one.
+    pub(super) session: Option<String>,
     pub(super) call: Call,
     pub(super) ticket: Ticket,
 }
@@ -172,7 +173,7 @@ impl<S: Surface> Server<S> {
     /// Runs a job to its end; gives the line of its reply, or nothing when it was cancelled.
     pub(crate) fn run(&self, job: Job) -> Option<Line> {
         let name = self.name_of(&job);
-        let Job { id, task, caller, mut call, ticket } = job;
+        let Job { id, task, version, session, mut call, ticket } = job;
         if call.is_cancelled() {
             return None;
         }
@@ -181,19 +182,19 @@ impl<S: Surface> Server<S> {
             Task::Tool { arguments, .. } => Some(client::text_bytes(arguments)),
             Task::Read { .. } | Task::Prompt { .. } | Task::Complete { .. } => None,
         };
-        let watch = self.surface.clock().stopwatch();
-        if payload_bytes.is_some() {
-            self.surface.begins(&caller);
-        }
-        let failure = Cell::new(None);
+        let watch = self.clock.stopwatch();
+        let mut failure = None;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            self.perform(&id, task, caller.version, &call, name, &failure)
+            self.perform(&id, task, version, &call, name, &mut failure)
         }));
         if let Some(payload_bytes) = payload_bytes {
-            let failure = if outcome.is_err() { Some("panic") } else { failure.get() };
+            if outcome.is_err() {
+                failure = Some(Failure { kind: "panic", detail: None });
+            }
+            let (session, failure) = (session.as_deref(), failure.as_ref());
             let elapsed_ms = watch.elapsed_ms();
-            self.surface
-                .called(&caller, &Called { tool: name, payload_bytes, elapsed_ms, failure });
+            let called = Called { session, tool: name, payload_bytes, elapsed_ms, failure };
+            self.surface.note(Event::Called(called));
         }
         if call.is_cancelled() {
             return None;
@@ -219,7 +220,7 @@ impl<S: Surface> Server<S> {
         version: Version,
         call: &Call,
         name: &str,
-        failure: &Cell<Option<&'static str>>,
+        failure: &mut Option<Failure>,
     ) -> Result<Line, Failed> {
         match task {
             Task::Tool { idx, arguments } => {
@@ -268,7 +269,7 @@ impl<S: Surface> Server<S> {
         arguments: Params,
         version: Version,
         call: &Call,
-        failure: &Cell<Option<&'static str>>,
+        failure: &mut Option<Failure>,
     ) -> Result<Line, Failed> {
         let tool = self.tools.get(idx).ok_or_else(gone)?;
         let made = input::check(tool.args, arguments).map_err(HandlerError::BadArgument).and_then(
@@ -279,7 +280,7 @@ impl<S: Surface> Server<S> {
                 Ok((reply, notice))
             },
         );
-        failure.set(made.as_ref().err().map(HandlerError::kind));
+        *failure = made.as_ref().err().map(HandlerError::failure);
         let mut rider = None;
         let body = match made {
             Ok((reply, notice)) => {

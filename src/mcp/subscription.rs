@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::in_flight::Ticket;
-use super::{Line, Server, Surface};
+use super::{Event, Line, Server, Surface};
 use crate::rpc::{Fault, Id, Params, notification_line, result_line};
 use crate::text;
 use crate::uri::{self, UriError};
@@ -325,7 +325,7 @@ impl Subscriptions {
             is_new = true;
         }
         if is_new {
-            server.surface.listened();
+            server.surface.note(Event::Listened);
             // Whoever notices changes may be waiting for this.
             server.hub.wake();
         }

@@ -20,10 +20,9 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{
-    About, Args, Bell, Call, Called, Caller, Completing, HandlerError, Message, Notice, Reply,
-    Seen, Surface, resources,
+    About, Args, Call, Completing, Event, HandlerError, Message, Notice, Reply, Seen, Surface,
+    resources,
 };
-use crate::clock::Clock;
 use crate::memory::{Answer, Error, Memory, Observer};
 use crate::query::Query;
 use crate::uri::Vars;
@@ -55,8 +54,6 @@ pub(crate) struct Tools {
     pub(crate) allowed: Vec<PathBuf>,
     /// Threads for parsing.
     pub(crate) n_threads: usize,
-    /// Rung when nodes may have gone cold.
-    pub(crate) bell: Bell,
     /// What changed of the memory, for whoever subscribed to it.
     pub(crate) watch: Watch,
     /// Who uses the memory.
@@ -124,35 +121,21 @@ impl Surface for Tools {
         cold::notice(&self.memory, beside)
     }
 
-    fn listened(&self) {
-        if let Err(error) = self.watch.begin(&self.memory) {
-            // What changes until the first look goes unnoticed.
-            log::warn!("the memory is not watched yet: {error}");
+    fn saw(&self, seen: &Seen<'_>) -> Option<String> {
+        self.sessions.saw(seen, &self.memory.workspace().redactor, self.memory.clock().now())
+    }
+
+    fn note(&self, event: Event<'_>) {
+        match event {
+            Event::Called(called) => self.sessions.called(&called, self.memory.clock().now()),
+            Event::Left(connection) => self.sessions.left(connection, self.memory.clock().now()),
+            Event::Listened => {
+                if let Err(error) = self.watch.begin(&self.memory) {
+                    // What changes until the first look goes unnoticed.
+                    log::warn!("the memory is not watched yet: {error}");
+                }
+            }
         }
-    }
-
-    fn saw(&self, seen: &Seen<'_>) {
-        self.sessions.saw(seen, &self.memory.workspace().redactor, self.clock().now());
-    }
-
-    fn left(&self, connection: &str) {
-        self.sessions.left(connection, self.clock().now());
-    }
-
-    fn begins(&self, caller: &Caller) {
-        self.sessions.begins(caller, &self.memory.workspace().redactor);
-    }
-
-    fn called(&self, _: &Caller, called: &Called) {
-        self.sessions.called(called, self.clock().now());
-    }
-
-    fn clock(&self) -> Clock {
-        self.memory.clock().clone()
-    }
-
-    fn bell(&self) -> Option<&Bell> {
-        Some(&self.bell)
     }
 }
 

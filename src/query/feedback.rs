@@ -28,7 +28,8 @@ const LENGTH_PART: f64 = 0.6;
 /// A word of the best sections, by the order in which words were met.
 type Word = usize;
 
-/// How alike each section is to the best ones; `None` when there are too few. `worth` is how well each matches.
+/// How alike each section is to the best ones; `None` when there are too few. `worth` is how well
+/// each matches.
 pub(super) fn likeness(sections: &[Vec<&Bag>], worth: &[f64]) -> Option<Vec<f64>> {
     let length = |texts: &Vec<&Bag>| texts.iter().map(|it| it.text().len() as u32).sum();
     let lengths: Vec<u32> = sections.iter().map(length).collect();

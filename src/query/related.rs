@@ -66,8 +66,8 @@ impl Direction {
     }
 }
 
-/// Returns the nodes that references connect with a node, heaviest first, in at most `max` tokens of
-/// text.
+/// Returns the nodes that references connect with a node, heaviest first, in at most `max` tokens
+/// of text.
 pub(super) fn related(
     reader: &Reader,
     ask: &Related<'_>,

@@ -4,25 +4,12 @@
 //! kept. Of a call nothing is noted but which tool it was, how long it took and how large its texts
 //! were.
 
-use std::cell::RefCell;
-
 use crate::clock::Millis;
 use crate::journal::{History, Record, SessionLogs};
-use crate::mcp::{Act, Bell, Called, Caller, Seen};
+use crate::mcp::{Act, Bell, Called, Seen};
 use crate::redact::Redactor;
 use crate::ring;
 use crate::sessions::{Client, News, Registry, Sight};
-
-thread_local! {
-    /// The session whose call this thread runs.
-    static CURRENT: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
-/// The session whose call this thread runs, if it runs one.
-pub(crate) fn current() -> Option<String> {
-    // A thread that ends has no such thing any more, and may log still.
-    CURRENT.try_with(|it| it.borrow().clone()).ok().flatten()
-}
 
 /// Where the news about clients goes.
 #[derive(Debug)]
@@ -38,11 +25,13 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// Takes note of a request.
-    pub(super) fn saw(&self, seen: &Seen<'_>, redactor: &Redactor, now: Millis) {
-        if self.registry.saw(sight(seen, redactor), now) && self.history.is_kept() {
+    /// Takes note of a request, and names the session of one that calls a tool.
+    pub(super) fn saw(&self, seen: &Seen<'_>, redactor: &Redactor, now: Millis) -> Option<String> {
+        let sight = sight(seen, redactor);
+        if self.registry.saw(&sight, now) && self.history.is_kept() {
             self.write_down(now);
         }
+        sight.calls_tool.then(|| self.registry.id_of(&sight)).flatten()
     }
 
     /// Writes down that a session began before anybody is answered: whoever had an answer is known
@@ -65,26 +54,24 @@ impl Sessions {
         }
     }
 
-    /// What is logged on this thread from now on is about this caller.
-    pub(super) fn begins(&self, caller: &Caller, redactor: &Redactor) {
-        let session = self.registry.id_of(&sight(&caller.seen(), redactor));
-        CURRENT.with(|it| *it.borrow_mut() = session);
-    }
-
     /// Notes a call that is over.
-    pub(super) fn called(&self, called: &Called, now: Millis) {
-        let Called { tool, payload_bytes, elapsed_ms, failure } = *called;
+    pub(super) fn called(&self, called: &Called<'_>, now: Millis) {
+        let Called { session, tool, payload_bytes, elapsed_ms, failure } = *called;
         let numbers = format!("tool={tool} elapsed_ms={elapsed_ms} payload_bytes={payload_bytes}");
-        let (level, line) = match failure {
-            None => ("DEBUG", format!("mcp call {numbers}")),
-            Some(kind) => ("ERROR", format!("mcp call failed {numbers} kind={kind}")),
+        let line = match failure {
+            None => format!("mcp call {numbers}"),
+            Some(failure) => format!("mcp call failed {numbers} kind={}", failure.kind),
         };
         log::debug!("{line}");
-        let session = CURRENT.with(|it| it.borrow_mut().take());
-        if let Some(session) = session
-            && let Err(error) = self.logs.append(&session, &Record::new(&line, level, now))
-        {
-            log::debug!("a session's log was not written: {error}");
+        let level = if failure.is_some() { "ERROR" } else { "DEBUG" };
+        let detail = failure.and_then(|it| it.detail.as_deref());
+        let lines = detail.map(|it| format!("tool failed tool={tool}: {it}")).into_iter();
+        for line in lines.chain([line]) {
+            if let Some(session) = session
+                && let Err(error) = self.logs.append(session, &Record::new(&line, level, now))
+            {
+                log::debug!("a session's log was not written: {error}");
+            }
         }
     }
 }
@@ -105,3 +92,6 @@ fn sight<'a>(seen: &Seen<'a>, redactor: &Redactor) -> Sight<'a> {
         calls_tool: act == Act::CallsTool,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,7 +26,7 @@ impl Fixture {
     fn saw(&self, connection: &str, calls_tool: bool) {
         let client = Client { name: "code".to_owned(), ..Client::default() };
         let sight = Sight { connection, client, is_modern: false, calls_tool };
-        self.registry.saw(sight, self.clock.now());
+        self.registry.saw(&sight, self.clock.now());
     }
 
     fn history(&self) -> History {
