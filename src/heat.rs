@@ -1,6 +1,6 @@
 //! Heat: how much a node is used, as a function of what is stored and of the attended time.
 //!
-//! Stored are a temperature and the reading of the memory clock it was taken at. That clock counts
+//! NodeRecord are a temperature and the reading of the memory clock it was taken at. That clock counts
 //! milliseconds during which a server was up, so nothing cools over a weekend off, and a tick
 //! rewrites one row rather than one per node. It runs faster or slower as the settings have nodes
 //! cool faster or slower, [`Rates::cooling_ms`], so that a new rate acts from now on and moves no

@@ -82,7 +82,7 @@ impl Memory {
             return Err(Error::BadArgument(why.to_owned()));
         }
         let payload = self.clean("payload", payload)?;
-        let write = |batch: &mut Batch<'_>, anchor: Option<Stored>| {
+        let write = |batch: &mut Batch<'_>, anchor: Option<NodeRecord>| {
             let written = match &anchor {
                 Some(node) if replaces(node, mode) => replace(batch, node, &payload)?,
                 anchor => append(batch, anchor.as_ref(), &payload.tree)?,
@@ -229,7 +229,7 @@ impl Memory {
     fn change_at<T>(
         &self,
         id: &str,
-        body: impl FnOnce(&mut Batch<'_>, Stored) -> Result<T, Error>,
+        body: impl FnOnce(&mut Batch<'_>, NodeRecord) -> Result<T, Error>,
     ) -> Result<(T, Commit), Error> {
         let Some(node_id) = NodeId::parse(id) else { return Err(self.unknown(id)) };
         let (value, commit) = self.change(|batch| {
