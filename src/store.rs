@@ -5,30 +5,26 @@
 //! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
 //! nothing.
 
-#[cfg(target_os = "linux")]
-mod ahead;
 mod batch;
+mod busy_handler;
 mod checkpoint;
-pub(crate) mod doctor;
+mod connection;
+mod file_identity;
 mod files;
-mod gc;
 mod heat_rows;
+mod heat_writer;
 mod history;
 mod lease;
 mod links;
-pub(crate) mod moving;
 mod past;
-mod patience;
-mod pragma;
+#[cfg(target_os = "linux")]
+mod readahead;
 pub(crate) mod reader;
 mod readers;
 mod record;
-pub(crate) mod redaction;
 mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
-mod warmer;
-mod whereabouts;
 mod writer;
 
 use std::fmt;
@@ -37,14 +33,14 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
+pub(crate) use crate::maintenance::gc::{Collected, Keep, Mode};
 pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
 pub(crate) use checkpoint::Log;
-pub(crate) use gc::{Collected, Keep, Mode};
+pub(crate) use heat_writer::{ColdNode, Offer, Warmer, Warmth};
 pub(crate) use history::{Change, Moment, Side, Snapshots};
 pub(crate) use lease::{Claim, Leases};
 pub(crate) use readers::Readers;
 pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
-pub(crate) use warmer::{ColdNode, Offer, Warmer, Warmth};
 pub(crate) use writer::{Commit, Writer};
 
 /// The one value that a statement gives, which is prepared once for each connection.

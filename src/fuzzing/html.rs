@@ -11,9 +11,9 @@ use html5ever::tendril::{StrTendril, TendrilSink};
 use html5ever::tree_builder::{TreeBuilderOpts, TreeSink};
 use html5ever::{Attribute, ParseOpts, QualName, ns, parse_document};
 
-use crate::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, parse};
-use crate::tokens;
-use crate::tree::{NodeType, Tree};
+use crate::ingest::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, parse};
+use crate::model::tree::{NodeType, Tree};
+use crate::text::tokens;
 
 /// Longer inputs, and those with more tags, are not judged: the judge is not linear.
 const JUDGED_BYTES_MAX: usize = 1 << 23;

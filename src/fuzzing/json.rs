@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::markdown::check_tree;
 use super::plain::{counts, twice};
-use crate::parse::{Parsed, Syntax, decode};
+use crate::ingest::parse::{Parsed, Syntax, decode};
 
 /// Panics when parsing `data` as JSON, or as lines of it, breaks a promise.
 pub fn json(data: &[u8]) {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-use crate::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, parse};
-use crate::tokens;
-use crate::tree::{Format, Node, NodeType, Tree};
+use crate::ingest::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, parse};
+use crate::model::tree::{Format, Node, NodeType, Tree};
+use crate::text::tokens;
 
 /// Panics when parsing `data` as Markdown breaks a promise.
 pub fn markdown(data: &[u8]) {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::markdown::check_tree;
-use crate::parse::{Parsed, Syntax, decode, parse};
+use crate::ingest::parse::{Parsed, Syntax, decode, parse};
 
 /// Panics when parsing `data` as one of the plain notations breaks a promise.
 pub fn plain(data: &[u8]) {

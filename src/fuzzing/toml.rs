@@ -2,7 +2,7 @@
 
 use super::markdown::check_tree;
 use super::plain::{check_present, twice};
-use crate::parse::{Syntax, decode};
+use crate::ingest::parse::{Syntax, decode};
 
 /// Panics when parsing `data` as TOML breaks a promise.
 pub fn toml(data: &[u8]) {

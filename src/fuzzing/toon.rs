@@ -2,8 +2,8 @@
 
 use super::markdown::check_tree;
 use super::plain::{check_present, twice};
-use crate::parse::{Syntax, decode};
-use crate::tree::Format;
+use crate::ingest::parse::{Syntax, decode};
+use crate::model::tree::Format;
 
 /// Panics when parsing `data` as TOON breaks a promise.
 pub fn toon(data: &[u8]) {

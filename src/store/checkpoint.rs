@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rusqlite::Connection;
 
-use super::{Doing, StoreError, pragma};
+use super::{Doing, StoreError, connection};
 
 /// Pages of a log that is worth copying; each time, the next commit waits for the disk once.
 const LONG_PAGES: i32 = 4_000;
@@ -59,7 +59,7 @@ impl Log {
     /// Copies what no reader needs any more. Whoever reads or writes meanwhile does not wait.
     pub(crate) fn copy(&self) -> Result<(), StoreError> {
         let _copying = self.keep();
-        let conn = pragma::open_existing(&self.path, "open the database")?;
+        let conn = connection::open_existing(&self.path, "open the database")?;
         conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).doing("copy the log")
     }
 

@@ -7,7 +7,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Doing, StoreError};
-use crate::clock::Millis;
+use crate::model::clock::Millis;
 
 /// A snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]

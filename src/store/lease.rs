@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::{Doing, StoreError, pragma};
-use crate::clock::Millis;
+use super::{Doing, StoreError, connection};
+use crate::model::clock::Millis;
 
 /// How long a holder that says nothing more is believed to be alive.
 pub(crate) const LEASE_MS: i64 = 90_000;
@@ -46,7 +46,7 @@ pub(crate) struct Leases {
 impl Leases {
     /// Opens the connection; the memory must exist. No other process may be called `holder`.
     pub(crate) fn open(path: &Path, holder: &str) -> Result<Leases, StoreError> {
-        let conn = pragma::open_beside(path, BUSY_WAIT)?;
+        let conn = connection::open_beside(path, BUSY_WAIT)?;
         Ok(Leases { conn: Mutex::new(conn), holder: holder.to_owned() })
     }
 

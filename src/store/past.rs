@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use rusqlite::{Connection, Row};
 
 use super::{Doing, StoreError};
-use crate::fingerprint::{self, State};
+use crate::model::fingerprint::{self, State};
 
 /// Who the children belong to: the parent's id, or for the roots of a file `ROOT:PATH`, or nobody.
 type Family = Option<String>;

@@ -5,9 +5,9 @@ use std::ops::Range;
 use rusqlite::Row;
 
 use super::StoreError;
-use crate::fingerprint::State;
-use crate::identity::{ContentHash, NodeId};
-use crate::tree::{Format, Node, NodeType};
+use crate::model::fingerprint::State;
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tree::{Format, Node, NodeType};
 
 /// A node's internal key. It never leaves the process; everybody else uses the [`NodeId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

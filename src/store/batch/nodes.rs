@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use rusqlite::{OptionalExtension, params};
 
 use super::{Batch, Conflict, Family, Op};
-use crate::grams;
-use crate::identity::{ContentHash, NodeId};
-use crate::ranks::RankChange;
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::order_keys::RankChange;
+use crate::model::tree::{Format, Node, NodeType};
 use crate::store::links::{self, Said};
 use crate::store::record::stored_columns;
 use crate::store::{Doing, FileId, NodeKey, Place, StoreError, Stored};
-use crate::tree::{Format, Node, NodeType};
+use crate::text::bigrams;
 
 /// A node as it shall be.
 pub(crate) struct NewNode<'a> {
@@ -313,8 +313,8 @@ fn said_before(old: &Stored) -> Said<'_> {
 }
 
 pub(super) fn grams(node: &Node) -> Option<String> {
-    if !grams::may_have_run(&node.label) && !grams::may_have_run(&node.content) {
+    if !bigrams::may_have_run(&node.label) && !bigrams::may_have_run(&node.content) {
         return None;
     }
-    grams::bigrams(&format!("{}\n{}", node.label, node.content))
+    bigrams::bigrams(&format!("{}\n{}", node.label, node.content))
 }

@@ -1,0 +1,5 @@
+//! References between nodes: what names them, and what they point at.
+
+mod candidates;
+pub(crate) mod resolve;
+pub(crate) mod title;
