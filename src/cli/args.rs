@@ -11,7 +11,7 @@ use std::time::Duration;
 use lexopt::prelude::*;
 
 use super::setup::Scope;
-use crate::config::Transport;
+use crate::settings::config::Transport;
 
 pub(crate) use command::{
     Backup, Bench, Command, Compile, Doctor, Export, Gc, Import, ImportSource, Inspect, Redact,

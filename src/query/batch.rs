@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::{Answer, Attention, QueryError, budget, echo, excerpt, facts};
-use crate::heat;
-use crate::render;
+use crate::model::heat;
+use crate::query::render;
 use crate::store::reader::{Head, Reader};
 
 /// Ids of one request, the same one twice counting twice.

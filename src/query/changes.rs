@@ -12,7 +12,7 @@ use order::Orders;
 use serde_json::{Value, json};
 
 use super::QueryError;
-use crate::render::{one_line, short};
+use crate::query::render::{one_line, short};
 use crate::store::reader::{Range, Reader};
 use crate::store::{LANG, Moment, Side, Snapshots};
 use crate::text;

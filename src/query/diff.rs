@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::changes::{self, Net, Nets, Rest};
 use super::page::{self, Entry};
-use super::{Answer, QueryError, budget, unified};
+use super::{Answer, QueryError, budget, unified_diff};
 use crate::store::reader::{Range, Reader};
 
 /// Tokens of a reply when no budget is given.
@@ -75,7 +75,7 @@ fn record(reader: &Reader, range: Range, net: &Net) -> Result<String, QueryError
     if net.is_text_changed() {
         let (old, new) = net.texts(reader)?;
         record.push('\n');
-        record.push_str(unified::hunks(&old, &new).trim_end_matches('\n'));
+        record.push_str(unified_diff::hunks(&old, &new).trim_end_matches('\n'));
     }
     Ok(record.trim_end_matches('\n').to_owned())
 }

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::{Answer, Attention, QueryError, anchor, budget, excerpt, facts, rank};
-use crate::heat;
-use crate::render;
+use crate::model::heat;
+use crate::query::render;
 use crate::store::NodeKey;
 use crate::store::reader::{Head, Reader};
 
@@ -77,7 +77,7 @@ pub(crate) fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryErr
         };
         let (chosen, text) = match budget::settle(Some(max), chosen, bound, render)? {
             Some(settled) => settled,
-            None if crate::tokens::fits(&own, max) => (Vec::new(), own),
+            None if crate::text::tokens::fits(&own, max) => (Vec::new(), own),
             None => (Vec::new(), excerpt::shortened(&head, score, &content, max)),
         };
 

@@ -4,7 +4,7 @@
 //! larger than the whole budget is cut and says what all of it needs. This module does no IO.
 
 use super::{QueryError, budget};
-use crate::tokens;
+use crate::text::tokens;
 
 /// What a reply has room for.
 #[derive(Debug)]
