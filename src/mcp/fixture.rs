@@ -11,7 +11,7 @@ use super::{
     HandlerError, Level, Message, Notice, Prompt, Question, Reply, Resource, Seal, Server, Subject,
     Surface, Tool,
 };
-use crate::uri::Vars;
+use crate::mcp::uri::Vars;
 
 /// What the fixture's tools share.
 #[derive(Debug)]

@@ -7,11 +7,11 @@ use super::{
     Answer, Delta, Detail, Diff, Error, Fetch, History, Output, Related, Search, Show, Tree,
 };
 use super::{batch, budget, delta, diff, fetch, history, related, search, stats, tree};
-use crate::clock::Millis;
-use crate::config::Budgets;
-use crate::heat::Lines;
+use crate::model::clock::Millis;
+use crate::model::heat::Lines;
+use crate::settings::config::Budgets;
 use crate::store::reader::Reader;
-use crate::tokens;
+use crate::text::tokens;
 
 /// A question to a memory.
 #[derive(Clone, Debug, PartialEq)]
