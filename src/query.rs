@@ -4,29 +4,31 @@
 //! Nothing here changes the memory: an [`Answer`] names the nodes that it showed, and whoever holds
 //! the writer warms them. A budget bounds the tokens of each form of an answer, kept exactly.
 
+pub(crate) mod render;
+
 mod answer;
-mod bag;
+mod bag_of_words;
 mod batch;
+mod bm25;
 mod budget;
+mod candidates;
 mod changes;
+pub(crate) mod dashboard;
 mod delta;
 mod diff;
 mod error;
 mod excerpt;
-mod feedback;
 mod fetch;
 mod history;
-mod lookup;
-pub(crate) mod observe;
 mod page;
 mod query;
+mod query_expansion;
 mod rank;
 mod related;
 mod search;
 mod stats;
 mod tree;
-pub(crate) mod unified;
-mod weigh;
+pub(crate) mod unified_diff;
 mod words;
 
 use serde_json::{Value, json};
@@ -44,7 +46,7 @@ pub(crate) use related::{Direction, Related};
 pub(crate) use search::{Detail, NO_RESULTS, Search};
 pub(crate) use tree::Tree;
 
-use crate::render::one_line;
+use crate::query::render::one_line;
 use crate::store::reader::{Head, Reader};
 use crate::text;
 
@@ -88,7 +90,7 @@ fn nearest(reader: &Reader, id: &str) -> Result<Vec<String>, Error> {
     for (_, id) in ids {
         heads.extend(reader.head(&id)?);
     }
-    let found = lookup::by_words(reader, &words::rewrite(id).terms, None, NEAREST_MAX)?;
+    let found = candidates::by_words(reader, &words::rewrite(id).terms, None, NEAREST_MAX)?;
     for it in found {
         heads.extend(reader.heads(&[it.node.key])?);
     }

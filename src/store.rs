@@ -5,35 +5,30 @@
 //! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
 //! nothing.
 
-#[cfg(target_os = "linux")]
-mod ahead;
 mod batch;
+pub(crate) mod busy_handler;
 mod checkpoint;
 pub(crate) mod columns;
 mod companions;
-pub(crate) mod doctor;
+pub(crate) mod connection;
+mod file_identity;
 pub(crate) mod files;
-pub(crate) mod gc;
-pub(crate) mod heal;
 mod heat_rows;
+mod heat_writer;
 mod history;
 pub(crate) mod insert;
 mod lease;
 pub(crate) mod links;
-pub(crate) mod moving;
 pub(crate) mod past;
-pub(crate) mod patience;
-pub(crate) mod pragma;
+#[cfg(target_os = "linux")]
+mod readahead;
 pub(crate) mod reader;
 mod readers;
 pub(crate) mod record;
-pub(crate) mod redaction;
 mod rename;
 pub(crate) mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
-mod warmer;
-mod whereabouts;
 mod writer;
 
 use std::fmt;
@@ -45,13 +40,13 @@ use rusqlite::types::FromSql;
 pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
 pub(crate) use checkpoint::Log;
 pub(crate) use columns::{Attribute, Attributes, LANG};
+pub(crate) use heat_writer::{ColdNode, Offer, Warmer, Warmth};
 pub(crate) use history::{Change, Moment, Side, Snapshots};
 pub(crate) use lease::{Claim, Leases};
 pub(crate) use readers::Readers;
 pub(crate) use record::{
     FileId, FileRow, Look, NodeData, NodeKey, NodeRecord, Place, Root, RootId, Tombstone,
 };
-pub(crate) use warmer::{ColdNode, Offer, Warmer, Warmth};
 pub(crate) use writer::{Commit, Writer};
 
 /// The one value that a statement gives, which is prepared once for each connection.
@@ -303,7 +298,7 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
         (Ok(it), _) if it.is_dir() => {
             Err(StoreError::Foreign { path: path.to_owned(), what: "a folder" })
         }
-        (Ok(it), _) => whereabouts::check_links(path, &it),
+        (Ok(it), _) => file_identity::check_links(path, &it),
         (Err(_), IfMissing::Refuse) => Err(StoreError::Missing { path: path.to_owned() }),
         (Err(_), IfMissing::Create) => {
             let folder = path.parent().filter(|it| !it.as_os_str().is_empty());

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::args::Doctor;
-use super::paint::Role;
+use super::color::Role;
 use super::{Failure, Outcome, World, known_database};
+use crate::maintenance::doctor::{self, Status};
+use crate::maintenance::heal;
+use crate::maintenance::transfer::MoveError;
 use crate::store::StoreError;
-use crate::store::doctor::{self, Status};
-use crate::store::heal;
-use crate::store::moving::MoveError;
 
 pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let db = known_database(args.db);

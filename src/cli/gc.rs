@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::args::Gc;
 use super::{Failure, Outcome, World, known_database};
-use crate::clock::Millis;
-use crate::render::stats::size;
-use crate::store::gc::{Collected, Keep, Mode};
+use crate::maintenance::gc::{Collected, Keep, Mode};
+use crate::model::clock::Millis;
+use crate::query::render::stats::size;
 use crate::store::{IfMissing, Writer};
 
 pub(super) fn run(args: Gc, world: &mut World<'_>) -> Result<Outcome, Failure> {

@@ -1,11 +1,11 @@
 //! Any bytes as a query: it is answered, within its budget, and never an error; as an id they are
 //! answered if a node has it.
 
-use crate::clock::Millis;
+use crate::model::clock::Millis;
 use crate::query::{Detail, Fetch, Query, QueryOptions, Search, answer};
 use crate::store::reader::Reader;
 use crate::store::reader::testing::Sketch;
-use crate::tokens;
+use crate::text::tokens;
 
 /// A little of everything that a query can be about.
 const NOTES: &str = r"

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_channel::{Receiver, TryRecvError};
 use serde_json::{Value, json};
 
-use super::ask::{Answers, Asking};
 use super::in_flight::Never;
+use super::server_requests::{Answers, Asking};
 use super::{Capabilities, Capability, Elicited, Level, Outbox, Question, Unanswered};
-use crate::rpc::notification_line;
+use crate::mcp::rpc::notification_line;
 
 /// What a request says about how it wants to be told and asked.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use super::{
     HandlerError, Level, Message, Notice, Prompt, Question, Reply, Resource, Seal, Server, Subject,
     Surface, Tool,
 };
-use crate::clock::Clock;
-use crate::uri::Vars;
+use crate::mcp::uri::Vars;
+use crate::model::clock::Clock;
 
 /// What the fixture's tools share.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use crate::rpc::Id;
+use crate::mcp::rpc::Id;
 
 /// Nothing is ever sent; only the channel's end says something.
 #[derive(Debug)]

@@ -4,18 +4,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value, json};
 
-use super::ask::Answers;
 use super::content::error_json;
-use super::fault::{bad_uri, missing_capability};
+use super::errors::{bad_uri, missing_capability};
 use super::in_flight::Ticket;
 use super::method::Method;
+use super::server_requests::Answers;
 use super::{
     Call, Called, Completing, Event, Failure, HandlerError, Line, READ_CACHE, Server, Subject,
-    Surface, Version, client, input,
+    Surface, Version, client, input_schema,
 };
-use crate::rpc::{self, Escaped, Fault, Id, Params};
+use crate::mcp::rpc::{self, Escaped, Fault, Id, Params};
+use crate::mcp::uri::{self, UriError, Vars};
 use crate::text;
-use crate::uri::{self, UriError, Vars};
 
 /// Values of one completion, as the protocol bounds them.
 const COMPLETIONS_MAX: usize = 100;
@@ -229,7 +229,7 @@ impl<S: Surface> Server<S> {
             Task::Read { idx, uri, vars } => self.read_resource(id, idx, &uri, &vars, version),
             Task::Prompt { idx, arguments } => {
                 let row = self.prompts.get(idx).ok_or_else(gone)?;
-                let args = input::check(row.args, arguments)
+                let args = input_schema::check(row.args, arguments)
                     .map_err(|why| Fault::new(Fault::PARAMS, why))?;
                 let made = self.surface.prompt(&row.get, &args, call);
                 let messages = made
@@ -272,14 +272,14 @@ impl<S: Surface> Server<S> {
         failure: &mut Option<Failure>,
     ) -> Result<Line, Failed> {
         let tool = self.tools.get(idx).ok_or_else(gone)?;
-        let made = input::check(tool.args, arguments).map_err(HandlerError::BadArgument).and_then(
-            |args| {
+        let made = input_schema::check(tool.args, arguments)
+            .map_err(HandlerError::BadArgument)
+            .and_then(|args| {
                 let reply = self.surface.call(&tool.run, &args, call)?;
                 let is_carrier = version.is_modern() && !call.is_cancelled();
                 let notice = is_carrier.then(|| self.surface.notice(Some(&reply))).flatten();
                 Ok((reply, notice))
-            },
-        );
+            });
         *failure = made.as_ref().err().map(HandlerError::failure);
         let mut rider = None;
         let body = match made {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::fault::{code, echo, uri_data, with_data};
+use super::errors::{code, echo, uri_data, with_data};
 use super::{Capabilities, Client, Level};
-use crate::rpc::{Fault, Params};
+use crate::mcp::rpc::{Fault, Params};
 
 /// A version of the protocol; later ones are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

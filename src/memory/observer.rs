@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::clock::{Clock, Millis};
-use crate::heat::{Lines, WatchedRates};
-use crate::store::doctor;
+use crate::maintenance::doctor;
+use crate::model::clock::{Clock, Millis};
+use crate::model::heat::{Lines, WatchedRates};
 use crate::store::reader::Reader;
 use crate::store::{Readers, StoreError};
 

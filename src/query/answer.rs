@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use crate::clock::Millis;
-use crate::heat::Lines;
+use crate::model::clock::Millis;
+use crate::model::heat::Lines;
 use crate::store::NodeKey;
 
 /// The answer to a question, or the report of a change.

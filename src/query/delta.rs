@@ -8,7 +8,7 @@ use super::changes::{self, Net, Nets, Rest};
 use super::page::{self, Entry};
 use super::{Answer, Error, Output, budget};
 use crate::store::reader::{Range, Reader};
-use crate::tokens;
+use crate::text::tokens;
 
 /// What a delta shows of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::compile::CompileError;
+use crate::memory::compile::CompileError;
 use crate::store::StoreError;
 
 /// Why a memory could not do what it was asked.

@@ -11,11 +11,11 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::{Answer, Attention, Error, Output, anchor, block_facts, budget, excerpt, rank};
-use crate::heat;
-use crate::render;
+use crate::model::heat;
+use crate::query::render;
 use crate::store::NodeKey;
 use crate::store::reader::{Head, Reader};
-use crate::tokens;
+use crate::text::tokens;
 
 /// Ancestors that are looked at.
 const ANCESTORS_MAX: usize = 256;

@@ -7,9 +7,9 @@ use super::{
     Answer, Delta, Detail, Diff, Error, Fetch, History, QueryOptions, Related, Search, Show, Tree,
 };
 use super::{batch, budget, delta, diff, fetch, history, related, search, stats, tree};
-use crate::config::Budgets;
+use crate::settings::config::Budgets;
 use crate::store::reader::Reader;
-use crate::tokens;
+use crate::text::tokens;
 
 /// A question to a memory.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Error, QueryOptions, hundredths};
-use crate::render::stats::{Reader as Audience, block};
+use crate::query::render::stats::{Reader as Audience, block};
 use crate::store::reader::{Reader, Stats};
 
 /// Returns the facts about the whole memory.

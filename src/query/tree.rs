@@ -11,10 +11,10 @@ use std::collections::{BinaryHeap, HashMap};
 use serde_json::{Value, json};
 
 use super::{Answer, Error, Output, anchor, budget, facts};
-use crate::render::{self, Facts, Named};
+use crate::query::render::{self, Facts, Named};
 use crate::store::NodeKey;
 use crate::store::reader::{Extent, Head, Reader, Rest};
-use crate::tokens;
+use crate::text::tokens;
 
 /// Tokens that a line takes at the least.
 const LINE_TOKENS_MIN: u32 = 10;

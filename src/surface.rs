@@ -1,0 +1,171 @@
+//! The tools of a memory: a table, and the one place that runs them.
+//!
+//! What a tool may touch is in its [`Run`]: a question gets a connection that cannot write, and the
+//! memory warms what the answer shows. The whole list stays small, since every session pays for it.
+
+pub(crate) mod resources;
+
+pub(crate) mod changed_resources;
+mod confirmation;
+mod nudges;
+pub(crate) mod prompts;
+mod tools;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::mcp::uri::Vars;
+use crate::mcp::{
+    About, Args, Call, Completing, Event, HandlerError, Message, Notice, Reply, Seen, Surface,
+};
+use crate::memory::{Answer, Error, Memory, Observer};
+use crate::query::Query;
+use crate::server::sessions::recorder::Sessions;
+use changed_resources::Watch;
+pub(crate) use tools::Offer;
+
+/// Who the server says it is.
+pub(crate) const ABOUT: About = About {
+    name: "remindb",
+    title: "remindb",
+    version: env!("CARGO_PKG_VERSION"),
+    instructions: "Long-term memory: the user's notes as a tree of nodes, each with a stable \
+                   11-character id. Look here before reading files. MemorySearch finds nodes; \
+                   MemoryTree shows the outline; MemoryFetch reads a node and what is around it; \
+                   MemoryFetchBatch reads several. Give `budget` (tokens): replies never exceed it \
+                   and say what they left out. What you read gets warmer and ranks higher. \
+                   MemoryWrite remembers what you learn, at the node it belongs to.",
+};
+
+/// A memory as MCP offers it.
+pub(crate) struct Tools {
+    /// Can only look. It goes before the memory does, whose last connection puts the file in order.
+    pub(crate) observer: Observer,
+    pub(crate) memory: Memory,
+    /// The folder that the server keeps compiled; relative paths are below it.
+    pub(crate) source: Option<PathBuf>,
+    /// What may be compiled besides it: paths without links.
+    pub(crate) allowed: Vec<PathBuf>,
+    /// Threads for parsing.
+    pub(crate) n_threads: usize,
+    /// What changed of the memory, for whoever subscribed to it.
+    pub(crate) watch: Watch,
+    /// Who uses the memory.
+    pub(crate) sessions: Sessions,
+}
+
+/// One method of the memory that changes it.
+type Change = fn(&Memory, &Args) -> Result<Answer, Error>;
+
+/// How a tool runs. The variant decides what it can touch.
+#[derive(Clone, Copy)]
+pub(crate) enum Run {
+    /// Asks a question, which it makes of the arguments alone.
+    Read(fn(&Args) -> Query<'_>),
+    /// Calls one method of the memory, which makes at most one snapshot.
+    Write(Change),
+    /// The same, once the user has agreed to what it removes.
+    Asked(confirmation::Confirm, Change),
+    /// Compiles files into the memory.
+    Compile(fn(&Tools, &Args, &Call) -> Result<Reply, HandlerError>),
+}
+
+impl Surface for Tools {
+    type Run = Run;
+    type Read = resources::Read;
+    type Prompt = prompts::Get;
+
+    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
+        match run {
+            Run::Read(question) => Ok(self.memory.ask(&question(args), budget(args))?.into()),
+            Run::Write(change) => Ok(change(&self.memory, args)?.into()),
+            Run::Asked(question, change) => {
+                if let Some(question) = question(&self.memory, args)? {
+                    confirmation::confirm(call, &question)?;
+                }
+                Ok(change(&self.memory, args)?.into())
+            }
+            Run::Compile(compile) => compile(self, args, call),
+        }
+    }
+
+    fn read(
+        &self,
+        read: &resources::Read,
+        vars: &Vars,
+        out: &mut dyn fmt::Write,
+    ) -> Result<(), HandlerError> {
+        Ok(read(&self.observer, vars, out)?)
+    }
+
+    fn prompt(
+        &self,
+        get: &prompts::Get,
+        args: &Args,
+        _: &Call,
+    ) -> Result<Vec<Message>, HandlerError> {
+        prompts::messages(*get, args)
+    }
+
+    fn complete(&self, asked: &Completing<'_>) -> Vec<String> {
+        resources::complete(&self.observer, asked)
+    }
+
+    fn notice(&self, beside: Option<&Reply>) -> Option<Notice> {
+        nudges::notice(&self.memory, beside)
+    }
+
+    fn saw(&self, seen: &Seen<'_>) -> Option<String> {
+        self.sessions.saw(seen, &self.memory.workspace().redactor, self.memory.clock().now())
+    }
+
+    fn note(&self, event: Event<'_>) {
+        match event {
+            Event::Called(called) => self.sessions.called(&called, self.memory.clock().now()),
+            Event::Left(connection) => self.sessions.left(connection, self.memory.clock().now()),
+            Event::Listened => {
+                if let Err(error) = self.watch.begin(&self.memory) {
+                    // What changes until the first look goes unnoticed.
+                    log::warn!("the memory is not watched yet: {error}");
+                }
+            }
+        }
+    }
+}
+
+/// The budget that was asked for; none, zero or less leaves it to the question.
+fn budget(args: &Args) -> Option<u32> {
+    let asked = args.integer("budget").filter(|it| 0 < *it)?;
+    Some(u32::try_from(asked).unwrap_or(u32::MAX))
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Reply {
+        let Answer { text, structured, budget, .. } = answer;
+        let structured = Some(structured).filter(|it| !it.is_null());
+        Reply { text, structured, budget, ..Reply::default() }
+    }
+}
+
+impl From<Error> for HandlerError {
+    fn from(error: Error) -> HandlerError {
+        match error {
+            Error::BadArgument(why) => HandlerError::BadArgument(why),
+            Error::NotFound(why) => HandlerError::NotFound(why),
+            Error::Unavailable(why) => HandlerError::Unavailable(why),
+            Error::Compile(error) => HandlerError::BadArgument(error.to_string()),
+            Error::Store(error) if error.is_outside() => {
+                HandlerError::Unavailable(error.to_string())
+            }
+            Error::Store(error) => HandlerError::Internal(error.to_string()),
+        }
+    }
+}
+
+/// An object with one list, which a budget of a few tokens leaves no room for.
+fn list_output(name: &str) -> Value {
+    let list = json!({"type": "array", "items": {"type": "object"}});
+    json!({"type": "object", "properties": {name: list}})
+}

@@ -1,0 +1,90 @@
+//! The tools that only ask: from arguments to a question, which can touch nothing.
+
+use serde_json::{Value, json};
+
+use crate::mcp::Args;
+use crate::model::tree::NodeType;
+use crate::query::{
+    self, Delta, Detail, Diff, Direction, Fetch, History, Query, Related, Search, Show, Tree,
+};
+use crate::surface::list_output;
+
+pub(super) fn search(args: &Args) -> Query<'_> {
+    Query::Search(Search {
+        query: args.text("query").unwrap_or_default(),
+        detail: args.text("detail").and_then(Detail::parse).unwrap_or_default(),
+        node_type: args.text("type").and_then(NodeType::parse),
+        limit: None,
+    })
+}
+
+pub(super) fn tree(args: &Args) -> Query<'_> {
+    let levels = query::levels(args.integer("depth"), query::TREE_LEVELS);
+    Query::Tree(Tree { root: args.text("root"), levels })
+}
+
+pub(super) fn fetch(args: &Args) -> Query<'_> {
+    let levels = query::levels(args.integer("depth"), query::FETCH_LEVELS);
+    Query::Fetch(Fetch { anchor: args.text("anchor").unwrap_or_default(), levels })
+}
+
+pub(super) fn fetch_batch(args: &Args) -> Query<'_> {
+    Query::Batch(args.texts("node_ids").iter().map(String::as_str).collect())
+}
+
+pub(super) fn related(args: &Args) -> Query<'_> {
+    Query::Related(Related {
+        anchor: args.text("anchor").unwrap_or_default(),
+        direction: args.text("direction").and_then(Direction::parse).unwrap_or_default(),
+        depth: args.integer("depth"),
+        weight_min: args.number("weight_min").unwrap_or(0.0),
+    })
+}
+
+pub(super) fn delta(args: &Args) -> Query<'_> {
+    Query::Delta(Delta {
+        since: args.integer("since_snapshot").unwrap_or(0),
+        show: if args.flag("detail") { Show::Texts } else { Show::Lines },
+        cursor: args.text("cursor"),
+    })
+}
+
+pub(super) fn diff(args: &Args) -> Query<'_> {
+    Query::Diff(Diff {
+        from: args.integer("from_snapshot_id").unwrap_or(0),
+        to: args.integer("to_snapshot_id").unwrap_or(0),
+        cursor: args.text("cursor"),
+    })
+}
+
+pub(super) fn history(args: &Args) -> Query<'_> {
+    Query::History(History {
+        anchor: args.text("anchor").unwrap_or_default(),
+        depth: query::levels(args.integer("depth"), query::HISTORY_DEPTH),
+        cursor: args.text("cursor"),
+    })
+}
+
+pub(super) fn stats(_: &Args) -> Query<'_> {
+    Query::Stats
+}
+
+pub(super) fn nodes_output() -> Value {
+    list_output("nodes")
+}
+
+pub(super) fn hits_output() -> Value {
+    list_output("hits")
+}
+
+pub(super) fn changes_output() -> Value {
+    list_output("changes")
+}
+
+pub(super) fn history_output() -> Value {
+    list_output("history")
+}
+
+pub(super) fn stats_output() -> Value {
+    json!({"type": "object"})
+}
