@@ -6,23 +6,23 @@
 //! nothing.
 
 mod batch;
-mod busy_handler;
+pub(crate) mod busy_handler;
 mod checkpoint;
-mod connection;
+pub(crate) mod connection;
 mod file_identity;
-mod files;
+pub(crate) mod files;
 mod heat_rows;
 mod heat_writer;
 mod history;
 mod lease;
-mod links;
-mod past;
+pub(crate) mod links;
+pub(crate) mod past;
 #[cfg(target_os = "linux")]
 mod readahead;
 pub(crate) mod reader;
 mod readers;
-mod record;
-mod schema;
+pub(crate) mod record;
+pub(crate) mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
 mod writer;
@@ -33,14 +33,13 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
-pub(crate) use crate::maintenance::gc::{Collected, Keep, Mode};
 pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
 pub(crate) use checkpoint::Log;
 pub(crate) use heat_writer::{ColdNode, Offer, Warmer, Warmth};
 pub(crate) use history::{Change, Moment, Side, Snapshots};
 pub(crate) use lease::{Claim, Leases};
 pub(crate) use readers::Readers;
-pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
+pub(crate) use record::{FileId, FileRow, NodeKey, Place, Root, RootId, Stored, Tombstone};
 pub(crate) use writer::{Commit, Writer};
 
 /// The one value that a statement gives, which is prepared once for each connection.
@@ -221,7 +220,7 @@ pub(crate) enum IfMissing {
 }
 
 /// Looks at the path before SQLite does, so that a mistyped one creates nothing.
-fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
+pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
     let found = std::fs::metadata(path);
     match (found, if_missing) {
         (Ok(it), _) if it.is_dir() => {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use rusqlite::Row;
 
 use super::StoreError;
+use crate::model::file_stat::Look;
 use crate::model::fingerprint::State;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, Node, NodeType};
@@ -61,15 +62,6 @@ impl FileRow {
     }
 }
 
-/// A file's outside at one look: enough to tell that it did not change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
-    /// Bytes.
-    pub(crate) size: i64,
-    /// Nanoseconds since the Unix epoch.
-    pub(crate) mtime: i64,
-}
-
 /// Where a node stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -121,7 +113,7 @@ macro_rules! stored_columns {
          node.source_hash, node.label, node.trail, node.content"
     };
 }
-pub(super) use stored_columns;
+pub(crate) use stored_columns;
 
 impl Stored {
     /// Whether an agent says something else of it than its file.
@@ -146,7 +138,7 @@ impl Stored {
     }
 
     /// Reads a row of `stored_columns!()`.
-    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Result<Stored, StoreError>> {
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Result<Stored, StoreError>> {
         let id: String = row.get(1)?;
         let node_type: String = row.get(5)?;
         let format: String = row.get(9)?;
@@ -188,7 +180,7 @@ impl Stored {
 
 impl State {
     /// Reads `id, node_type, level, lang, key_path, format, label, content_hash`.
-    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<State> {
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<State> {
         Ok(State {
             id: row.get(0)?,
             node_type: row.get(1)?,

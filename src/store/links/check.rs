@@ -12,7 +12,7 @@ use crate::model::links::resolve::{Resolver, wanted};
 use crate::store::{Doing, FileId, NodeKey, StoreError};
 
 /// What is wrong, a line each; and how many references were looked at.
-pub(in crate::store) fn faults(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
+pub(crate) fn faults(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
     let mut faults = Vec::new();
     texts(conn, &mut faults)?;
     files(conn, &mut faults)?;
