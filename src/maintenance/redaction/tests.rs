@@ -5,12 +5,12 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::*;
-use crate::ingest::parse::link::{Form, Reference};
 use crate::ingest::redact::{Custom, KINDS};
 use crate::maintenance::doctor::{self, Status};
 use crate::memory::compile::{Report, Request, Seeding, compile};
 use crate::memory::rollback::{After, rollback};
 use crate::model::clock::{Clock, Millis};
+use crate::model::links::reference::{Form, Reference};
 use crate::model::links::resolve::key;
 use crate::settings::workspace::Workspace;
 use crate::store::Writer;

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use xxhash_rust::xxh64::xxh64;
 
 use super::candidates::{Shelf, folder};
-use crate::ingest::parse::link::{Form, Reference};
+use crate::model::links::reference::{Form, Reference};
 use crate::text;
 
 /// A node that a name may mean.

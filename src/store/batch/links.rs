@@ -4,7 +4,7 @@
 use rusqlite::params;
 
 use super::Batch;
-use crate::ingest::parse::link::Reference;
+use crate::model::links::reference::Reference;
 use crate::model::links::resolve::Target;
 use crate::store::links::{self, Origin};
 use crate::store::{Doing, NodeKey, StoreError};
