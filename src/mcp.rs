@@ -55,6 +55,7 @@ pub(crate) use content::{Block, Message, Reply, Role};
 pub(crate) use input_schema::{Arg, Args};
 pub(crate) use job::Job;
 pub(crate) use level::Level;
+pub(crate) use method::QUIET_TARGET;
 pub(crate) use notifications::{Bell, Line, Notice, Receipt};
 pub(crate) use outbox::Outbox;
 pub(crate) use pagination::PAGE_ROWS_MAX;

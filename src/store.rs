@@ -9,9 +9,9 @@ mod batch;
 pub(crate) mod busy_handler;
 mod checkpoint;
 pub(crate) mod columns;
-mod companions;
+pub(crate) mod companions;
 pub(crate) mod connection;
-mod file_identity;
+pub(crate) mod file_identity;
 pub(crate) mod files;
 mod heat_rows;
 mod heat_writer;
@@ -25,7 +25,7 @@ mod readahead;
 pub(crate) mod reader;
 mod readers;
 pub(crate) mod record;
-mod rename;
+pub(crate) mod rename;
 pub(crate) mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -45,7 +45,7 @@ pub(crate) use history::{Change, Moment, Side, Snapshots};
 pub(crate) use lease::{Claim, Leases};
 pub(crate) use readers::Readers;
 pub(crate) use record::{
-    FileId, FileRow, Look, NodeData, NodeKey, NodeRecord, Place, Root, RootId, Tombstone,
+    FileId, FileRow, NodeData, NodeKey, NodeRecord, Place, Root, RootId, Tombstone,
 };
 pub(crate) use writer::{Commit, Writer};
 

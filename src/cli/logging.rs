@@ -20,6 +20,7 @@ use simplelog::{ConfigBuilder, WriteLogger};
 
 use super::Failure;
 use crate::ingest::parse::Syntax;
+use crate::mcp::QUIET_TARGET;
 use crate::model::clock::Clock;
 use crate::server::log_buffer::{self, Ring};
 use crate::settings::config::{Level, LogFormat, Logging};
@@ -87,7 +88,7 @@ impl Log for Tee {
         let now = Clock::System.now();
         let kept = log_buffer::Record::new(&line, level.as_str(), now);
         match record.target() {
-            log_buffer::QUIET => self.ring.keep(kept),
+            QUIET_TARGET => self.ring.keep(kept),
             _ => self.ring.push(kept),
         }
     }

@@ -24,9 +24,10 @@ use targets::Rows;
 pub(super) use targets::ids;
 
 use super::{Doing, FileId, NodeKey, StoreError};
-use crate::ingest::parse::link::{self, Form, Reference};
+use crate::ingest::parse::link;
 use crate::ingest::redact::Redactor;
 use crate::model::links::name::{self, Name, Target};
+use crate::model::links::reference::{Form, Reference};
 use crate::model::links::resolve::{self, Index, Resolver, last_name, stem};
 use crate::model::links::title;
 use crate::model::tree::NodeType;

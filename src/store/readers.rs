@@ -73,8 +73,12 @@ impl Readers {
         Ok(0)
     }
 
-    /// Returns the file, in full; refuses one that was deleted or replaced since it was opened.
-    pub(crate) fn checked_path(&self) -> Result<&Path, StoreError> {
+    /// Returns the path, where the file that was opened still stands.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Moved`], if another file or none stands there by now.
+    pub(crate) fn current_path(&self) -> Result<&Path, StoreError> {
         self.whereabouts.check()?;
         Ok(&self.path)
     }

@@ -7,6 +7,7 @@ use rusqlite::Row;
 
 use super::StoreError;
 use super::columns::{Attribute, Attributes, Column, Hashed, LEVEL, attributes, columns};
+use crate::model::file_stat::Look;
 use crate::model::fingerprint::State;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, Node, NodeType};
@@ -62,15 +63,6 @@ impl FileRow {
             is_gone: row.get(7)?,
         })
     }
-}
-
-/// A file's outside at one look: enough to tell that it did not change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
-    /// Bytes.
-    pub(crate) size: i64,
-    /// Nanoseconds since the Unix epoch.
-    pub(crate) mtime: i64,
 }
 
 /// Where a node stands.

@@ -5,10 +5,9 @@
 //! were.
 
 use crate::ingest::redact::Redactor;
-use crate::mcp::{Act, Bell, Called, Seen};
+use crate::mcp::{Act, Bell, Called, QUIET_TARGET, Seen};
 use crate::model::clock::Millis;
 use crate::server::jsonl_log::{History, Record, SessionLogs};
-use crate::server::log_buffer;
 use crate::server::sessions::{Client, News, Registry, Sight};
 
 /// Where the news about clients goes.
@@ -26,7 +25,7 @@ pub(crate) struct Sessions {
 
 impl Sessions {
     /// Takes note of a request, and names the session of one that calls a tool.
-    pub(super) fn saw(&self, seen: &Seen<'_>, redactor: &Redactor, now: Millis) -> Option<String> {
+    pub(crate) fn saw(&self, seen: &Seen<'_>, redactor: &Redactor, now: Millis) -> Option<String> {
         let sight = sight(seen, redactor);
         if self.registry.saw(&sight, now) && self.history.is_kept() {
             self.write_down(now);
@@ -40,7 +39,7 @@ impl Sessions {
         let mut news = self.registry.news(News::Urgent, now);
         let n_news = news.len();
         if self.history.append_at_once(&mut news).is_ok() {
-            log::debug!(target: log_buffer::QUIET, "sessions written down n={n_news}");
+            log::debug!(target: QUIET_TARGET, "sessions written down n={n_news}");
         } else {
             self.registry.take_back(news);
             self.bell.ring();
@@ -48,14 +47,14 @@ impl Sessions {
     }
 
     /// Takes note of the end of a connection.
-    pub(super) fn left(&self, connection: &str, now: Millis) {
+    pub(crate) fn left(&self, connection: &str, now: Millis) {
         if self.registry.left(connection, now) {
             self.bell.ring();
         }
     }
 
     /// Notes a call that is over.
-    pub(super) fn called(&self, called: &Called<'_>, now: Millis) {
+    pub(crate) fn called(&self, called: &Called<'_>, now: Millis) {
         let Called { session, tool, payload_bytes, elapsed_ms, failure } = *called;
         let numbers = format!("tool={tool} elapsed_ms={elapsed_ms} payload_bytes={payload_bytes}");
         let line = match failure {

@@ -143,7 +143,7 @@ impl Attributes {
     }
 
     /// Returns each value, in the order of the columns.
-    pub(in crate::store) fn values(&self) -> impl Iterator<Item = Option<&Attribute>> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = Option<&Attribute>> {
         let none = super::attributes().len() - self.0.len();
         self.0.iter().map(Option::as_ref).chain(std::iter::repeat_n(None, none))
     }

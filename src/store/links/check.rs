@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::names::{file_names, names_now};
 use super::{Rows, look, name, read_reference, read_text};
 use super::{reference_columns, wanted_of};
-use crate::ingest::parse::link::Reference;
+use crate::model::links::reference::Reference;
 use crate::model::links::resolve::{Resolver, wanted};
 use crate::store::{Doing, FileId, NodeKey, StoreError};
 

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::{Newest, Stale, name, read_reference, read_text, reference_columns, want};
-use crate::ingest::parse::link::Reference;
+use crate::model::links::reference::Reference;
 use crate::store::{Doing, StoreError};
 
 /// Reads all texts of a memory that was made before references were noted.
