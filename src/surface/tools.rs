@@ -7,7 +7,7 @@ pub(crate) mod relate;
 pub(crate) mod versions;
 pub(crate) mod write;
 
-use super::{Run, confirmation, prompts};
+use super::{ToolRunner, confirmation, prompts};
 use crate::mcp::{Arg, Effect, Prompt, Tool};
 use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
@@ -36,7 +36,7 @@ const CORE: [&str; 7] = [
 
 /// How many tools a server offers: fewer cost fewer tokens in every session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Offer {
+pub(crate) enum ToolSet {
     /// Every tool.
     #[default]
     All,
@@ -44,36 +44,36 @@ pub(crate) enum Offer {
     Core,
 }
 
-impl Offer {
+impl ToolSet {
     /// The offer of that name.
-    pub(crate) fn parse(name: &str) -> Option<Offer> {
+    pub(crate) fn parse(name: &str) -> Option<ToolSet> {
         match name {
-            "all" => Some(Offer::All),
-            "core" => Some(Offer::Core),
+            "all" => Some(ToolSet::All),
+            "core" => Some(ToolSet::Core),
             _ => None,
         }
     }
 
     /// Its prompts: those whose tools it has.
-    pub(crate) fn prompts(self) -> &'static [Prompt<prompts::Get>] {
+    pub(crate) fn prompts(self) -> &'static [Prompt<prompts::PromptFn>] {
         match self {
-            Offer::All => prompts::PROMPTS,
-            Offer::Core => prompts::READING,
+            ToolSet::All => prompts::PROMPTS,
+            ToolSet::Core => prompts::READING,
         }
     }
 
     /// Its rows of the table. The core leaves out what results look like, which they show.
-    pub(crate) fn tools(self) -> Vec<Tool<Run>> {
+    pub(crate) fn tools(self) -> Vec<Tool<ToolRunner>> {
         let in_core = TOOLS.iter().filter(|it| CORE.contains(&it.name));
         match self {
-            Offer::All => TOOLS.to_vec(),
-            Offer::Core => in_core.map(|it| Tool { output: None, ..*it }).collect(),
+            ToolSet::All => TOOLS.to_vec(),
+            ToolSet::Core => in_core.map(|it| Tool { output: None, ..*it }).collect(),
         }
     }
 }
 
 /// Every tool, in the order of their names.
-pub(crate) const TOOLS: &[Tool<Run>] = &[
+pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryCompile",
         title: "Compile notes",
@@ -85,7 +85,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(compile::output),
         effect: Effect::Replaces,
-        run: Run::Compile(compile::compile),
+        run: ToolRunner::Compile(compile::compile),
     },
     Tool {
         name: "MemoryDelta",
@@ -100,7 +100,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(versions::changes_output),
         effect: Effect::Reads,
-        run: Run::Read(versions::delta),
+        run: ToolRunner::Read(versions::delta),
     },
     Tool {
         name: "MemoryDiff",
@@ -114,7 +114,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(versions::changes_output),
         effect: Effect::Reads,
-        run: Run::Read(versions::diff),
+        run: ToolRunner::Read(versions::diff),
     },
     Tool {
         name: "MemoryFetch",
@@ -128,7 +128,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Budgeted(|it| it.fetch, read::fetch),
+        run: ToolRunner::Budgeted(|it| it.fetch, read::fetch),
     },
     Tool {
         name: "MemoryFetchBatch",
@@ -137,7 +137,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[Arg::texts("node_ids", "Ids", 1, 256).required(), BUDGET],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Budgeted(|it| it.fetch_batch, read::fetch_batch),
+        run: ToolRunner::Budgeted(|it| it.fetch_batch, read::fetch_batch),
     },
     Tool {
         name: "MemoryForget",
@@ -156,7 +156,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(write::forgotten_output),
         effect: Effect::Destroys,
-        run: Run::Asked(confirmation::forget, write::forget),
+        run: ToolRunner::Confirmed(confirmation::forget, write::forget),
     },
     Tool {
         name: "MemoryHistory",
@@ -170,7 +170,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(versions::history_output),
         effect: Effect::Reads,
-        run: Run::Read(versions::history),
+        run: ToolRunner::Read(versions::history),
     },
     Tool {
         name: "MemoryPin",
@@ -179,7 +179,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[NODE_ID, Arg::number("temperature", "Sets it; default as it is", 0.0, 1.0)],
         output: Some(write::pinned_output),
         effect: Effect::Marks,
-        run: Run::Write(write::pin),
+        run: ToolRunner::Write(write::pin),
     },
     Tool {
         name: "MemoryRelate",
@@ -195,7 +195,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(relate::output),
         effect: Effect::Replaces,
-        run: Run::Write(relate::relate),
+        run: ToolRunner::Write(relate::relate),
     },
     Tool {
         name: "MemoryRelated",
@@ -211,7 +211,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Budgeted(|it| Some(it.related), read::related),
+        run: ToolRunner::Budgeted(|it| Some(it.related), read::related),
     },
     Tool {
         name: "MemoryRollback",
@@ -224,7 +224,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(versions::rollback_output),
         effect: Effect::Destroys,
-        run: Run::Asked(confirmation::rollback, versions::rollback),
+        run: ToolRunner::Confirmed(confirmation::rollback, versions::rollback),
     },
     Tool {
         name: "MemorySearch",
@@ -240,7 +240,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::hits_output),
         effect: Effect::Reads,
-        run: Run::Budgeted(|it| it.search, read::search),
+        run: ToolRunner::Budgeted(|it| it.search, read::search),
     },
     Tool {
         name: "MemoryStats",
@@ -249,7 +249,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[],
         output: Some(read::stats_output),
         effect: Effect::Reads,
-        run: Run::Survey(query::stats),
+        run: ToolRunner::WithThresholds(query::stats),
     },
     Tool {
         name: "MemorySummarize",
@@ -263,7 +263,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(write::summarized_output),
         effect: Effect::Replaces,
-        run: Run::Write(write::summarize),
+        run: ToolRunner::Write(write::summarize),
     },
     Tool {
         name: "MemoryTree",
@@ -277,7 +277,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Read(read::tree),
+        run: ToolRunner::Read(read::tree),
     },
     Tool {
         name: "MemoryUnpin",
@@ -286,7 +286,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[NODE_ID],
         output: Some(write::pinned_output),
         effect: Effect::Marks,
-        run: Run::Write(write::unpin),
+        run: ToolRunner::Write(write::unpin),
     },
     Tool {
         name: "MemoryUnrelate",
@@ -295,7 +295,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[SOURCE_ID, TARGET_ID, TARGET_LABEL, TARGET_SOURCE],
         output: Some(relate::output),
         effect: Effect::Replaces,
-        run: Run::Write(relate::unrelate),
+        run: ToolRunner::Write(relate::unrelate),
     },
     Tool {
         name: "MemoryWrite",
@@ -314,6 +314,6 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(write::written_output),
         effect: Effect::Replaces,
-        run: Run::Write(write::write),
+        run: ToolRunner::Write(write::write),
     },
 ];

@@ -5,49 +5,53 @@ use serde_json::{Value, json};
 use crate::mcp::Args;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
-use crate::query::{self, Answer, Detail, Direction, QueryError};
+use crate::query::{self, Detail, Direction, QueryAnswer, QueryError};
 use crate::store::reader::Reader;
 use crate::surface::list_output;
 
-pub(super) fn search(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
-    let ask = query::Search {
+pub(super) fn search(reader: &Reader, args: &Args, _: Millis) -> Result<QueryAnswer, QueryError> {
+    let query = query::SearchQuery {
         query: args.text("query").unwrap_or_default(),
         budget: budget(args),
         detail: args.text("detail").and_then(Detail::parse).unwrap_or_default(),
         node_type: args.text("type").and_then(NodeType::parse),
         limit: None,
     };
-    query::search(reader, &ask)
+    query::search(reader, &query)
 }
 
-pub(super) fn tree(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
-    let levels = query::levels(args.integer("depth"), query::TREE_LEVELS);
-    query::tree(reader, &query::Tree { root: args.text("root"), levels, budget: budget(args) })
+pub(super) fn tree(reader: &Reader, args: &Args, _: Millis) -> Result<QueryAnswer, QueryError> {
+    let levels = query::clamp_levels(args.integer("depth"), query::TREE_LEVELS);
+    query::tree(reader, &query::TreeQuery { root: args.text("root"), levels, budget: budget(args) })
 }
 
-pub(super) fn fetch(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
-    let ask = query::Fetch {
+pub(super) fn fetch(reader: &Reader, args: &Args, _: Millis) -> Result<QueryAnswer, QueryError> {
+    let query = query::FetchQuery {
         anchor: args.text("anchor").unwrap_or_default(),
         budget: budget(args),
-        levels: query::levels(args.integer("depth"), query::FETCH_LEVELS),
+        levels: query::clamp_levels(args.integer("depth"), query::FETCH_LEVELS),
     };
-    query::fetch(reader, &ask)
+    query::fetch(reader, &query)
 }
 
-pub(super) fn fetch_batch(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
+pub(super) fn fetch_batch(
+    reader: &Reader,
+    args: &Args,
+    _: Millis,
+) -> Result<QueryAnswer, QueryError> {
     let ids: Vec<&str> = args.texts("node_ids").iter().map(String::as_str).collect();
     query::fetch_batch(reader, &ids, budget(args))
 }
 
-pub(super) fn related(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
-    let ask = query::Related {
+pub(super) fn related(reader: &Reader, args: &Args, _: Millis) -> Result<QueryAnswer, QueryError> {
+    let query = query::RelatedQuery {
         anchor: args.text("anchor").unwrap_or_default(),
         direction: args.text("direction").and_then(Direction::parse).unwrap_or_default(),
         depth: args.integer("depth"),
         budget: budget(args),
         weight_min: args.number("weight_min").unwrap_or(0.0),
     };
-    query::related(reader, &ask)
+    query::related(reader, &query)
 }
 
 pub(super) fn nodes_output() -> Value {

@@ -4,46 +4,54 @@ use serde_json::{Value, json};
 
 use super::read::budget;
 use crate::mcp::Args;
-use crate::memory::rollback::After;
+use crate::memory::rollback::LaterSnapshots;
 use crate::memory::{self, Error, Memory};
 use crate::model::clock::Millis;
-use crate::query::{self, Answer, QueryError};
+use crate::query::{self, QueryAnswer, QueryError};
 use crate::store::reader::Reader;
 use crate::surface::list_output;
 
-pub(super) fn delta(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
-    let ask = query::Delta {
+pub(super) fn delta(reader: &Reader, args: &Args, _: Millis) -> Result<QueryAnswer, QueryError> {
+    let query = query::DeltaQuery {
         since: args.integer("since_snapshot").unwrap_or(0),
-        show: if args.flag("detail") { query::Show::Texts } else { query::Show::Lines },
+        show: if args.flag("detail") {
+            query::DeltaDetail::Texts
+        } else {
+            query::DeltaDetail::Lines
+        },
         budget: budget(args),
         cursor: args.text("cursor"),
     };
-    query::delta(reader, &ask)
+    query::delta(reader, &query)
 }
 
-pub(super) fn diff(reader: &Reader, args: &Args, _: Millis) -> Result<Answer, QueryError> {
-    let ask = query::Diff {
+pub(super) fn diff(reader: &Reader, args: &Args, _: Millis) -> Result<QueryAnswer, QueryError> {
+    let query = query::DiffQuery {
         from: args.integer("from_snapshot_id").unwrap_or(0),
         to: args.integer("to_snapshot_id").unwrap_or(0),
         budget: budget(args),
         cursor: args.text("cursor"),
     };
-    query::diff(reader, &ask)
+    query::diff(reader, &query)
 }
 
-pub(super) fn history(reader: &Reader, args: &Args, now: Millis) -> Result<Answer, QueryError> {
-    let ask = query::History {
+pub(super) fn history(
+    reader: &Reader,
+    args: &Args,
+    now: Millis,
+) -> Result<QueryAnswer, QueryError> {
+    let query = query::HistoryQuery {
         anchor: args.text("anchor").unwrap_or_default(),
-        depth: query::levels(args.integer("depth"), query::HISTORY_DEPTH),
+        depth: query::clamp_levels(args.integer("depth"), query::HISTORY_DEPTH),
         budget: budget(args),
         cursor: args.text("cursor"),
     };
-    query::history(reader, &ask, now)
+    query::history(reader, &query, now)
 }
 
 pub(super) fn rollback(memory: &Memory, args: &Args) -> Result<memory::Answer, Error> {
     let target = args.integer("snapshot_id").unwrap_or(0);
-    let after = if args.flag("drop_after") { After::Drop } else { After::Keep };
+    let after = if args.flag("drop_after") { LaterSnapshots::Drop } else { LaterSnapshots::Keep };
     let rolled = memory.rollback_to(target, after)?;
     Ok(memory::Answer { text: rolled.text(), structured: rolled.to_json() })
 }
