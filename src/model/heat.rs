@@ -20,7 +20,7 @@ mod pace;
 mod tests;
 
 pub(crate) use live_rates::{LiveRates, WatchedRates};
-pub(crate) use pace::{Elapsed, Pace};
+pub(crate) use pace::{AttendedTime, TickPace};
 
 /// Temperature of a node that is born.
 pub(crate) const BIRTH: f64 = 0.5;
@@ -58,7 +58,7 @@ pub(crate) struct Rates {
     /// What reading a node with a tool adds.
     pub(crate) access_boost: f64,
     /// What a summarized node is warmed to.
-    pub(crate) rebound: f64,
+    pub(crate) summarize_rebound: f64,
     /// Below this a node is cold.
     pub(crate) cold: f64,
     /// From here on a node is hot.
@@ -75,16 +75,16 @@ pub(crate) struct Rates {
 
 /// What is called cold and hot; a node may be neither.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Lines {
+pub(crate) struct HeatThresholds {
     /// Below this a node is cold.
     pub(crate) cold: f64,
     /// From here on a node is hot.
     pub(crate) hot: f64,
 }
 
-impl Default for Lines {
-    fn default() -> Lines {
-        Lines { cold: COLD_MAX, hot: HOT_MIN }
+impl Default for HeatThresholds {
+    fn default() -> HeatThresholds {
+        HeatThresholds { cold: COLD_MAX, hot: HOT_MIN }
     }
 }
 
@@ -94,7 +94,7 @@ impl Default for Rates {
             is_enabled: true,
             decay_per_hour: DECAY_PER_HOUR,
             access_boost: 0.15,
-            rebound: BIRTH,
+            summarize_rebound: BIRTH,
             cold: COLD_MAX,
             hot: HOT_MIN,
             notify: COLD_MAX,
@@ -118,8 +118,8 @@ impl Rates {
     }
 
     /// What is called cold and hot.
-    pub(crate) fn lines(&self) -> Lines {
-        Lines { cold: self.cold, hot: self.hot }
+    pub(crate) fn thresholds(&self) -> HeatThresholds {
+        HeatThresholds { cold: self.cold, hot: self.hot }
     }
 
     /// Below this a node is announced.

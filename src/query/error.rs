@@ -1,4 +1,5 @@
-//! Errors of a memory, each of which says what to do: the one type for everything below the protocol.
+//! Errors of a memory, each of which says what to do: the one type for everything below the
+//! protocol.
 
 use std::fmt;
 

@@ -1,15 +1,16 @@
-//! Questions as values, and the one way from a question to its answer, for agents, embedders and the
-//! command line alike.
+//! Questions as values, and the one way from a question to its answer, for agents, embedders and
+//! the command line alike.
 
 use serde_json::json;
 
 use super::{
-    Answer, Delta, Detail, Diff, Error, Fetch, History, Output, Related, Search, Show, Tree,
+    Answer, DeltaDetail, DeltaQuery, Detail, DiffQuery, Error, FetchQuery, HistoryQuery, Output,
+    RelatedQuery, SearchQuery, TreeQuery,
 };
 use super::{batch, budget, delta, diff, fetch, history, related, search, stats, tree};
 use crate::model::clock::Millis;
-use crate::model::heat::Lines;
-use crate::settings::config::Budgets;
+use crate::model::heat::HeatThresholds;
+use crate::settings::config::BudgetSettings;
 use crate::store::reader::Reader;
 use crate::text::tokens;
 
@@ -17,28 +18,28 @@ use crate::text::tokens;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Query<'a> {
     /// Which nodes words find.
-    Search(Search<'a>),
+    Search(SearchQuery<'a>),
     /// The outline.
-    Tree(Tree<'a>),
+    Tree(TreeQuery<'a>),
     /// A node with what is around it.
-    Fetch(Fetch<'a>),
+    Fetch(FetchQuery<'a>),
     /// The texts of the nodes of these ids.
     Batch(Vec<&'a str>),
     /// Which nodes references connect with one.
-    Related(Related<'a>),
+    Related(RelatedQuery<'a>),
     /// What changed since a snapshot.
-    Delta(Delta<'a>),
+    Delta(DeltaQuery<'a>),
     /// What changed between two snapshots.
-    Diff(Diff<'a>),
+    Diff(DiffQuery<'a>),
     /// What happened to a node.
-    History(History<'a>),
+    History(HistoryQuery<'a>),
     /// Facts about the whole memory.
     Stats,
 }
 
 impl Query<'_> {
     /// The budget that settings give it.
-    pub(crate) fn budget_in(&self, budgets: &Budgets) -> Option<u32> {
+    pub(crate) fn budget_in(&self, budgets: &BudgetSettings) -> Option<u32> {
         match self {
             Query::Search(_) => budgets.search,
             Query::Fetch(_) => budgets.fetch,
@@ -52,10 +53,10 @@ impl Query<'_> {
     fn budget_default(&self) -> Option<u32> {
         match self {
             Query::Batch(_) | Query::Stats => None,
-            Query::Search(ask) if ask.detail != Detail::Full => None,
+            Query::Search(query) if query.detail != Detail::Full => None,
             Query::Related(_) => Some(1_000),
             Query::Search(_) | Query::Tree(_) => Some(4_000),
-            Query::Delta(ask) if ask.show == Show::Lines => Some(4_000),
+            Query::Delta(query) if query.show == DeltaDetail::Lines => Some(4_000),
             Query::Fetch(_) | Query::Delta(_) | Query::Diff(_) | Query::History(_) => Some(8_000),
         }
     }
@@ -69,17 +70,17 @@ impl Query<'_> {
     ) -> Result<Answer, Error> {
         let (bound, output) = (max.unwrap_or(u32::MAX), options.output);
         match self {
-            Query::Search(ask) => {
+            Query::Search(query) => {
                 // Somebody who gives a budget wants as many hits as fit.
-                search::search(reader, ask, max, options)
+                search::search(reader, query, max, options)
             }
-            Query::Tree(ask) => tree::tree(reader, ask, bound, output),
-            Query::Fetch(ask) => fetch::fetch(reader, ask, bound, output),
+            Query::Tree(query) => tree::tree(reader, query, bound, output),
+            Query::Fetch(query) => fetch::fetch(reader, query, bound, output),
             Query::Batch(ids) => batch::fetch_batch(reader, ids, max, output),
-            Query::Related(ask) => related::related(reader, ask, bound, output),
-            Query::Delta(ask) => delta::delta(reader, ask, bound, output),
-            Query::Diff(ask) => diff::diff(reader, ask, bound, output),
-            Query::History(ask) => history::history(reader, ask, bound, options),
+            Query::Related(query) => related::related(reader, query, bound, output),
+            Query::Delta(query) => delta::delta(reader, query, bound, output),
+            Query::Diff(query) => diff::diff(reader, query, bound, output),
+            Query::History(query) => history::history(reader, query, bound, options),
             Query::Stats => stats::stats(reader, options),
         }
     }
@@ -92,14 +93,14 @@ pub(crate) struct QueryOptions {
     pub(crate) budget: Option<u32>,
     pub(crate) output: Output,
     /// What is called cold and hot.
-    pub(crate) lines: Lines,
+    pub(crate) lines: HeatThresholds,
     pub(crate) now: Millis,
 }
 
 impl QueryOptions {
     /// Text without a given budget.
     pub(crate) fn text(now: Millis) -> QueryOptions {
-        QueryOptions { budget: None, output: Output::Text, lines: Lines::default(), now }
+        QueryOptions { budget: None, output: Output::Text, lines: HeatThresholds::default(), now }
     }
 }
 
