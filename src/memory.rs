@@ -13,18 +13,21 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use crate::query::{Answer, Error};
-pub use observer::Observer;
-pub(crate) use observer::{Fact, Named, Nothing, Process};
-pub(crate) use relate::Relate;
+pub use observer::ReadOnlyMemory;
+pub(crate) use observer::{NoProcess, ProcessFact, ProcessFacts, ProcessNames};
+pub(crate) use relate::RelateRequest;
 
-use crate::memory::compile::{Report, Request, Seeding, Watch};
-use crate::memory::rollback::After;
+use crate::memory::compile::{CompileRequest, Report, RescanState, Seeding};
+use crate::memory::rollback::LaterSnapshots;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
-use crate::query::{self, Delta, Diff, Fetch, History, Output, Query, QueryOptions, Search, Tree};
-use crate::settings::workspace::{Live, Reload, Workspace, WorkspaceError};
+use crate::query::{
+    self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, Output, Query, QueryOptions,
+    SearchQuery, TreeQuery,
+};
+use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::Reader;
-use crate::store::{IfMissing, Leases, Log, Readers, Root, StoreError, Warmer, Writer};
+use crate::store::{HeatWriter, IfMissing, Leases, Log, ReaderPool, Root, StoreError, Writer};
 
 pub use edits::{ForgetMode, WriteMode};
 
@@ -35,7 +38,7 @@ pub use edits::{ForgetMode, WriteMode};
 pub struct Memory {
     clock: Clock,
     /// The folder that the memory is kept for.
-    live: Mutex<Live>,
+    live: Mutex<LiveWorkspace>,
     /// What that folder says, as of its last look: apart, so that nobody waits for the look.
     workspace: Mutex<Arc<Workspace>>,
     /// How nodes warm and cool, as of now.
@@ -44,8 +47,8 @@ pub struct Memory {
     output: Output,
     // Closed in this order: the last connection to go writes the log back into the file and removes
     // it, which one that only reads cannot do.
-    readers: Arc<Readers>,
-    warmer: Arc<Warmer>,
+    readers: Arc<ReaderPool>,
+    heat_writer: Arc<HeatWriter>,
     writer: Writer,
 }
 
@@ -83,7 +86,7 @@ impl Memory {
 
     /// The same memory, kept for a folder: what that says counts from now on.
     #[must_use]
-    pub(crate) fn with_workspace(self, live: Live) -> Memory {
+    pub(crate) fn with_workspace(self, live: LiveWorkspace) -> Memory {
         self.set_rates(live.current().config.temperature.rates());
         let workspace = Mutex::new(Arc::clone(live.current()));
         Memory { live: Mutex::new(live), workspace, ..self }
@@ -95,11 +98,11 @@ impl Memory {
         clock: Clock,
     ) -> Result<Memory, Error> {
         let writer = Writer::open(path, if_missing)?;
-        let warmer = Arc::new(Warmer::open(path, &writer)?);
-        let readers = Arc::new(Readers::open(path, writer.whereabouts())?);
+        let heat_writer = Arc::new(HeatWriter::open(path, &writer)?);
+        let readers = Arc::new(ReaderPool::open(path, writer.file_identity())?);
         let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
         let output = Output::default();
-        Ok(Memory { clock, live, workspace, rates, output, readers, warmer, writer })
+        Ok(Memory { clock, live, workspace, rates, output, readers, heat_writer, writer })
     }
 
     /// The log of what was written, which grows until somebody copies it into the file.
@@ -124,7 +127,7 @@ impl Memory {
     /// There is nothing at `path` and nothing is known of it, its settings are wrong, or the
     /// database failed. A single file that cannot be compiled is a warning of the report.
     pub fn compile(&self, path: &Path, message: &str) -> Result<Report, Error> {
-        let request = Request {
+        let request = CompileRequest {
             path,
             message,
             n_threads: 1,
@@ -142,8 +145,8 @@ impl Memory {
     ///
     /// The database failed; no words do that.
     pub fn search(&self, words: &str, budget: Option<u32>) -> Result<Answer, Error> {
-        let ask = Search { query: words, ..Search::default() };
-        self.ask(&Query::Search(ask), budget)
+        let query = SearchQuery { query: words, ..SearchQuery::default() };
+        self.query_and_warm(&Query::Search(query), budget)
     }
 
     /// Returns a node's text with what is around it, the node itself last, in at most `budget`
@@ -153,8 +156,8 @@ impl Memory {
     ///
     /// There is no such node.
     pub fn fetch(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
-        let ask = Fetch { anchor, levels: query::levels(None, query::FETCH_LEVELS) };
-        self.ask(&Query::Fetch(ask), budget)
+        let query = FetchQuery { anchor, levels: query::clamp_levels(None, query::FETCH_LEVELS) };
+        self.query_and_warm(&Query::Fetch(query), budget)
     }
 
     /// Returns the outline below a node, or of everything, in at most `budget` tokens.
@@ -163,8 +166,8 @@ impl Memory {
     ///
     /// There is no such node.
     pub fn tree(&self, root: Option<&str>, budget: Option<u32>) -> Result<Answer, Error> {
-        let ask = Tree { root, levels: query::levels(None, query::TREE_LEVELS) };
-        self.ask(&Query::Tree(ask), budget)
+        let query = TreeQuery { root, levels: query::clamp_levels(None, query::TREE_LEVELS) };
+        self.query_and_warm(&Query::Tree(query), budget)
     }
 
     /// Returns what changed since a snapshot, net, the newest first; 0 is before the first one.
@@ -173,7 +176,7 @@ impl Memory {
     ///
     /// There is no such snapshot.
     pub fn delta(&self, since: i64, budget: Option<u32>) -> Result<Answer, Error> {
-        self.ask(&Query::Delta(Delta { since, ..Delta::default() }), budget)
+        self.query_and_warm(&Query::Delta(DeltaQuery { since, ..DeltaQuery::default() }), budget)
     }
 
     /// Returns, as unified diffs, what changed after one snapshot up to another.
@@ -182,7 +185,7 @@ impl Memory {
     ///
     /// One of them does not exist, or `from` is the later one.
     pub fn diff(&self, from: i64, to: i64, budget: Option<u32>) -> Result<Answer, Error> {
-        self.ask(&Query::Diff(Diff { from, to, cursor: None }), budget)
+        self.query_and_warm(&Query::Diff(DiffQuery { from, to, cursor: None }), budget)
     }
 
     /// Returns the latest changes of a node, which may be gone.
@@ -191,8 +194,8 @@ impl Memory {
     ///
     /// The database failed.
     pub fn history(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
-        let ask = History { anchor, depth: query::HISTORY_DEPTH, cursor: None };
-        self.ask(&Query::History(ask), budget)
+        let query = HistoryQuery { anchor, depth: query::HISTORY_DEPTH, cursor: None };
+        self.query_and_warm(&Query::History(query), budget)
     }
 
     /// Makes the state of an earlier snapshot the present, in one new snapshot, and says what that
@@ -203,11 +206,15 @@ impl Memory {
     ///
     /// There is no such snapshot, or its state cannot be reproduced: nothing changed then.
     pub fn rollback(&self, snapshot: i64, drop_after: bool) -> Result<String, Error> {
-        let after = if drop_after { After::Drop } else { After::Keep };
+        let after = if drop_after { LaterSnapshots::Drop } else { LaterSnapshots::Keep };
         Ok(self.rollback_to(snapshot, after)?.text)
     }
 
-    pub(crate) fn rollback_to(&self, snapshot: i64, after: After) -> Result<Answer, Error> {
+    pub(crate) fn rollback_to(
+        &self,
+        snapshot: i64,
+        after: LaterSnapshots,
+    ) -> Result<Answer, Error> {
         let rolled = rollback::rollback(&self.writer, snapshot, after, self.clock.now())?;
         Ok(Answer::plain(rolled.text(), self.output, || rolled.to_json()))
     }
@@ -218,32 +225,41 @@ impl Memory {
     ///
     /// The database failed.
     pub fn stats(&self) -> Result<Answer, Error> {
-        self.ask(&Query::Stats, None)
+        self.query_and_warm(&Query::Stats, None)
     }
 
     /// The part of this memory that can only look. Drop it before the memory, whose last connection
     /// puts the file in order.
-    pub fn observer(&self) -> Observer {
-        self.observer_beside(Arc::new(Nothing))
+    pub fn read_only(&self) -> ReadOnlyMemory {
+        self.read_only_beside(Arc::new(NoProcess))
     }
 
     /// The same, beside what a process knows.
-    pub(crate) fn observer_beside(&self, process: Arc<dyn Process>) -> Observer {
-        Observer::new(Arc::clone(&self.readers), self.clock.clone(), self.rates.watched(), process)
+    pub(crate) fn read_only_beside(&self, process: Arc<dyn ProcessFacts>) -> ReadOnlyMemory {
+        ReadOnlyMemory::new(
+            Arc::clone(&self.readers),
+            self.clock.clone(),
+            self.rates.watched(),
+            process,
+        )
     }
 
-    pub(crate) fn compile_as(&self, request: &Request<'_>) -> Result<Report, Error> {
+    pub(crate) fn compile_as(&self, request: &CompileRequest<'_>) -> Result<Report, Error> {
         Ok(compile::compile(&self.writer, request, self.clock.now())?)
     }
 
     /// Compiles for one who does it again and again, and remembers the folder by `watch`.
-    pub(crate) fn rescan(&self, request: &Request<'_>, watch: &mut Watch) -> Result<Report, Error> {
+    pub(crate) fn rescan(
+        &self,
+        request: &CompileRequest<'_>,
+        watch: &mut RescanState,
+    ) -> Result<Report, Error> {
         Ok(compile::rescan(&self.writer, request, watch, self.clock.now())?)
     }
 
     /// A connection that takes leases for a process that is called `holder`.
     pub(crate) fn leases(&self, holder: &str) -> Result<Leases, Error> {
-        Ok(Leases::open(self.readers.path(), self.writer.whereabouts(), holder)?)
+        Ok(Leases::open(self.readers.path(), self.writer.file_identity(), holder)?)
     }
 
     /// What the folder says that the memory is kept for: budgets, temperatures, what must not be
@@ -301,10 +317,14 @@ impl Memory {
 
     /// Answers a query, in the budget of the settings where nobody gives one, and warms the nodes
     /// that the answer shows: the one way in, and the one place that warms.
-    pub(crate) fn ask(&self, query: &Query<'_>, budget: Option<u32>) -> Result<Answer, Error> {
+    pub(crate) fn query_and_warm(
+        &self,
+        query: &Query<'_>,
+        budget: Option<u32>,
+    ) -> Result<Answer, Error> {
         let given = budget.filter(|it| 0 < *it);
         let budget = given.or_else(|| query.budget_in(&self.workspace().config.budgets));
-        let (lines, now) = (self.rates().lines(), self.clock.now());
+        let (lines, now) = (self.rates().thresholds(), self.clock.now());
         let options = QueryOptions { budget, output: self.output, lines, now };
         let answer = self.read(|reader| query::answer(reader, query, &options))?;
         self.warm(&answer.shown);

@@ -1,7 +1,8 @@
 //! The tools of a memory: a table, and the one place that runs them.
 //!
-//! What a tool may touch is in its [`Run`]: a question gets a connection that cannot write, and the
-//! memory warms what the answer shows. The whole list stays small, since every session pays for it.
+//! What a tool may touch is in its [`ToolRunner`]: a question gets a connection that cannot write,
+//! and the memory warms what the answer shows. The whole list stays small, since every session pays
+//! for it.
 
 pub(crate) mod resources;
 
@@ -16,18 +17,19 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::mcp::uri::Vars;
+use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    About, Args, Call, Completing, Event, HandlerError, Message, Notice, Reply, Seen, Surface,
+    Args, Call, CompletionRequest, Event, Handler, HandlerError, Notice, PromptMessage, Reply,
+    RequestSeen, ServerInfo,
 };
-use crate::memory::{Answer, Error, Memory, Observer};
+use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::query::Query;
-use crate::server::sessions::recorder::Sessions;
-use changed_resources::Watch;
-pub(crate) use tools::Offer;
+use crate::server::sessions::recorder::SessionObserver;
+use changed_resources::ChangeWatch;
+pub(crate) use tools::ToolSet;
 
 /// Who the server says it is.
-pub(crate) const ABOUT: About = About {
+pub(crate) const ABOUT: ServerInfo = ServerInfo {
     name: "remindb",
     title: "remindb",
     version: env!("CARGO_PKG_VERSION"),
@@ -40,9 +42,9 @@ pub(crate) const ABOUT: About = About {
 };
 
 /// A memory as MCP offers it.
-pub(crate) struct Tools {
+pub(crate) struct MemoryHandler {
     /// Can only look. It goes before the memory does, whose last connection puts the file in order.
-    pub(crate) observer: Observer,
+    pub(crate) view: ReadOnlyMemory,
     pub(crate) memory: Memory,
     /// The folder that the server keeps compiled; relative paths are below it.
     pub(crate) source: Option<PathBuf>,
@@ -51,80 +53,84 @@ pub(crate) struct Tools {
     /// Threads for parsing.
     pub(crate) n_threads: usize,
     /// What changed of the memory, for whoever subscribed to it.
-    pub(crate) watch: Watch,
+    pub(crate) watch: ChangeWatch,
     /// Who uses the memory.
-    pub(crate) sessions: Sessions,
+    pub(crate) sessions: SessionObserver,
 }
 
 /// One method of the memory that changes it.
-type Change = fn(&Memory, &Args) -> Result<Answer, Error>;
+type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
 
 /// How a tool runs. The variant decides what it can touch.
 #[derive(Clone, Copy)]
-pub(crate) enum Run {
+pub(crate) enum ToolRunner {
     /// Asks a question, which it makes of the arguments alone.
     Read(fn(&Args) -> Query<'_>),
     /// Calls one method of the memory, which makes at most one snapshot.
-    Write(Change),
+    Write(WriteFn),
     /// The same, once the user has agreed to what it removes.
-    Asked(confirmation::Confirm, Change),
+    Confirmed(confirmation::Confirm, WriteFn),
     /// Compiles files into the memory.
-    Compile(fn(&Tools, &Args, &Call) -> Result<Reply, HandlerError>),
+    Compile(fn(&MemoryHandler, &Args, &Call) -> Result<Reply, HandlerError>),
 }
 
-impl Surface for Tools {
-    type Run = Run;
-    type Read = resources::Read;
-    type Prompt = prompts::Get;
+impl Handler for MemoryHandler {
+    type Run = ToolRunner;
+    type Read = resources::ResourceFn;
+    type Prompt = prompts::PromptFn;
 
-    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
+    fn call(&self, run: &ToolRunner, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
         match run {
-            Run::Read(question) => Ok(self.memory.ask(&question(args), budget(args))?.into()),
-            Run::Write(change) => Ok(change(&self.memory, args)?.into()),
-            Run::Asked(question, change) => {
+            ToolRunner::Read(question) => {
+                Ok(self.memory.query_and_warm(&question(args), budget(args))?.into())
+            }
+            ToolRunner::Write(change) => Ok(change(&self.memory, args)?.into()),
+            ToolRunner::Confirmed(question, change) => {
                 if let Some(question) = question(&self.memory, args)? {
                     confirmation::confirm(call, &question)?;
                 }
                 Ok(change(&self.memory, args)?.into())
             }
-            Run::Compile(compile) => compile(self, args, call),
+            ToolRunner::Compile(compile) => compile(self, args, call),
         }
     }
 
     fn read(
         &self,
-        read: &resources::Read,
-        vars: &Vars,
+        read: &resources::ResourceFn,
+        vars: &UriVars,
         out: &mut dyn fmt::Write,
     ) -> Result<(), HandlerError> {
-        Ok(read(&self.observer, vars, out)?)
+        Ok(read(&self.view, vars, out)?)
     }
 
     fn prompt(
         &self,
-        get: &prompts::Get,
+        get: &prompts::PromptFn,
         args: &Args,
         _: &Call,
-    ) -> Result<Vec<Message>, HandlerError> {
+    ) -> Result<Vec<PromptMessage>, HandlerError> {
         prompts::messages(*get, args)
     }
 
-    fn complete(&self, asked: &Completing<'_>) -> Vec<String> {
-        resources::complete(&self.observer, asked)
+    fn complete(&self, asked: &CompletionRequest<'_>) -> Vec<String> {
+        resources::complete_variable(&self.view, asked)
     }
 
     fn notice(&self, beside: Option<&Reply>) -> Option<Notice> {
         nudges::notice(&self.memory, beside)
     }
 
-    fn saw(&self, seen: &Seen<'_>) -> Option<String> {
-        self.sessions.saw(seen, &self.memory.workspace().redactor, self.memory.clock().now())
+    fn on_request(&self, seen: &RequestSeen<'_>) -> Option<String> {
+        self.sessions.on_request(seen, &self.memory.workspace().redactor, self.memory.clock().now())
     }
 
     fn note(&self, event: Event<'_>) {
         match event {
-            Event::Called(called) => self.sessions.called(&called, self.memory.clock().now()),
-            Event::Left(connection) => self.sessions.left(connection, self.memory.clock().now()),
+            Event::Called(called) => self.sessions.on_call_end(&called, self.memory.clock().now()),
+            Event::Left(connection) => {
+                self.sessions.on_disconnect(connection, self.memory.clock().now())
+            }
             Event::Listened => {
                 if let Err(error) = self.watch.begin(&self.memory) {
                     // What changes until the first look goes unnoticed.

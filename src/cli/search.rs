@@ -1,36 +1,43 @@
 //! `remindb search`: what an agent would be answered. It warms nothing.
 
 use super::args;
-use super::{Failure, Outcome, World, known_database};
+use super::{CommandError, CommandOutcome, Context, known_database};
 use crate::model::tree::NodeType;
-use crate::query::{self, Detail, Output, Query, QueryOptions, Search};
+use crate::query::{self, Detail, Output, Query, QueryOptions, SearchQuery};
 use crate::store::reader::Reader;
 
-pub(super) fn run(args: args::Search, world: &mut World<'_>) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    args: args::SearchArgs,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let detail = match args.detail.as_deref() {
         None => Detail::default(),
         Some(name) => Detail::parse(name).ok_or_else(|| {
-            Failure::Because(format!("no detail `{name}`; there are label, snippet and full"))
+            CommandError::Because(format!("no detail `{name}`; there are label, snippet and full"))
         })?,
     };
     let node_type = match args.node_type.as_deref() {
         None => None,
         Some(name) => Some(NodeType::parse(name).ok_or_else(|| {
             let names = NodeType::ALL.map(NodeType::as_str).join(", ");
-            Failure::Because(format!("no node type `{name}`; there are {names}"))
+            CommandError::Because(format!("no node type `{name}`; there are {names}"))
         })?),
     };
-    let ask = Search { query: &args.query, detail, node_type, limit: args.limit };
+    let ask = SearchQuery { query: &args.query, detail, node_type, limit: args.limit };
     let output = if args.is_json { Output::Structured } else { Output::Text };
     let options =
-        QueryOptions { budget: args.budget, output, ..QueryOptions::text(world.clock.now()) };
+        QueryOptions { budget: args.budget, output, ..QueryOptions::text(context.clock.now()) };
     let reader = Reader::open(&known_database(args.db))?;
     let answer = query::answer(&reader, &Query::Search(ask), &options)?;
     if args.is_json {
-        world.say(format_args!("{:#}\n", answer.structured))?;
+        context.say(format_args!("{:#}\n", answer.structured))?;
     } else {
-        world.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
+        context.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
     }
     // Something was found, too, where not even one hit fits the budget.
-    Ok(if answer.text == query::NO_RESULTS { Outcome::NotFound } else { Outcome::Done })
+    Ok(if answer.text == query::NO_RESULTS {
+        CommandOutcome::NotFound
+    } else {
+        CommandOutcome::Done
+    })
 }

@@ -2,7 +2,7 @@
 //! answered if a node has it.
 
 use crate::model::clock::Millis;
-use crate::query::{Detail, Fetch, Query, QueryOptions, Search, answer};
+use crate::query::{Detail, FetchQuery, Query, QueryOptions, SearchQuery, answer};
 use crate::store::reader::Reader;
 use crate::store::reader::testing::Sketch;
 use crate::text::tokens;
@@ -44,13 +44,13 @@ pub fn query(data: &[u8]) {
     let detail = [Detail::Label, Detail::Snippet, Detail::Full][usize::from(detail)];
     let options = QueryOptions { budget, ..QueryOptions::text(Millis(0)) };
     MEMORY.with(|Notes { reader, ids }| {
-        let query = Query::Search(Search { query: &text, detail, ..Search::default() });
+        let query = Query::Search(SearchQuery { query: &text, detail, ..SearchQuery::default() });
         let found = answer(reader, &query, &options).expect("every query has an answer");
         assert!(!found.text.is_empty());
         assert_fits(&found.text, budget);
         let of_notes = &*ids[text.len() % ids.len()];
         for anchor in [&*text, of_notes] {
-            let fetched = answer(reader, &Query::Fetch(Fetch { anchor, levels: 3 }), &options);
+            let fetched = answer(reader, &Query::Fetch(FetchQuery { anchor, levels: 3 }), &options);
             assert_eq!(fetched.is_ok(), ids.iter().any(|id| id == anchor), "{anchor:?}");
             fetched.iter().for_each(|it| assert_fits(&it.text, budget));
         }

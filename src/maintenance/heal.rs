@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::doctor::{self, Check, Report, Status};
+use super::doctor::{self, CheckResult, CheckStatus, DoctorReport};
 use super::transfer::{self, MoveError};
 use crate::model::clock::Millis;
-use crate::store::file_identity::Whereabouts;
+use crate::store::file_identity::FileIdentity;
 use crate::store::{IfMissing, connection};
 
 /// Examines the memory and repairs what fails. If anything does, a copy is made first, and
@@ -14,28 +14,28 @@ pub(crate) fn heal(
     path: &Path,
     now: Millis,
     announce: &mut dyn FnMut(&Path),
-) -> Result<Report, MoveError> {
+) -> Result<DoctorReport, MoveError> {
     let found = doctor::examine(path)?;
-    if found.status() != Status::Fail {
+    if found.status() != CheckStatus::Fail {
         return Ok(found);
     }
     let backup = backup_of(path, now);
     transfer::backup_as_is(path, &backup)?;
     announce(&backup);
     let conn = connection::open_writer(path, IfMissing::Refuse)?;
-    let whereabouts = Whereabouts::of(path)?;
+    let file_identity = FileIdentity::of(path)?;
     let mut tried = doctor::mend(&conn, path, now);
-    whereabouts.confirm(&conn)?;
+    file_identity.confirm(&conn)?;
     drop(conn);
     let mut report = doctor::examine(path)?;
     for check in &mut report.checks {
         let was_bad = found.checks.iter().any(|it| it.name == check.name && it.is_bad());
         check.fix = match (tried.remove(check.name), check.status) {
             // Opening it for writing brought the schema up to date.
-            (None, Status::Pass | Status::Warn) if was_bad => Some(Ok(())),
+            (None, CheckStatus::Pass | CheckStatus::Warn) if was_bad => Some(Ok(())),
             (None, _) => None,
             (Some(Err(error)), _) => Some(Err(error)),
-            (Some(Ok(())), Status::Fail) => Some(Err(advice(check, path))),
+            (Some(Ok(())), CheckStatus::Fail) => Some(Err(advice(check, path))),
             (Some(Ok(())), _) => Some(Ok(())),
         };
     }
@@ -48,7 +48,7 @@ fn backup_of(path: &Path, now: Millis) -> PathBuf {
     name.into()
 }
 
-fn advice(check: &Check, path: &Path) -> String {
+fn advice(check: &CheckResult, path: &Path) -> String {
     match check.name {
         "integrity_check" => format!(
             "pages are damaged; restore a backup, or read what can be read: \

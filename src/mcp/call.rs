@@ -8,17 +8,19 @@ use crossbeam_channel::{Receiver, TryRecvError};
 use serde_json::{Value, json};
 
 use super::in_flight::Never;
-use super::server_requests::{Answers, Asking};
-use super::{Capabilities, Capability, Elicited, Level, Outbox, Question, Unanswered};
+use super::server_requests::{AskMode, InputResponses};
+use super::{
+    Capabilities, Capability, ClientRequest, ClientRequestError, ElicitResult, Level, Outbox,
+};
 use crate::mcp::rpc::notification_line;
 
 /// What a request says about how it wants to be told and asked.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct RequestContext {
     pub(super) level: Option<Level>,
     pub(super) progress_token: Option<Value>,
     pub(super) capabilities: Capabilities,
-    pub(super) asking: Asking,
+    pub(super) asking: AskMode,
 }
 
 /// What a handler sees of the request behind it.
@@ -31,12 +33,16 @@ pub(crate) struct Call {
     done: AtomicU64,
     outbox: Outbox,
     capabilities: Capabilities,
-    asking: Asking,
+    asking: AskMode,
 }
 
 impl Call {
-    pub(super) fn new(cancelled: Receiver<Never>, outbox: Outbox, told: Told) -> Call {
-        let Told { level, progress_token, capabilities, asking } = told;
+    pub(super) fn new(
+        cancelled: Receiver<Never>,
+        outbox: Outbox,
+        request_context: RequestContext,
+    ) -> Call {
+        let RequestContext { level, progress_token, capabilities, asking } = request_context;
         let done = AtomicU64::new(0);
         Call { cancelled, level, progress_token, done, outbox, capabilities, asking }
     }
@@ -79,22 +85,22 @@ impl Call {
 
 impl Call {
     /// Whether the client can be asked for it.
-    pub(crate) fn can(&self, capability: Capability) -> bool {
+    pub(crate) fn client_can(&self, capability: Capability) -> bool {
         self.capabilities.has(capability)
     }
 
     /// Asks the client for several things at once, each under a key of its own, and gives the
     /// answers in that order. In the modern era the handler runs anew with the answers, so that
     /// nothing may have been changed before.
-    pub(crate) fn ask(
+    pub(crate) fn request_from_client(
         &self,
-        questions: &[(&'static str, Question)],
-    ) -> Result<Vec<Value>, Unanswered> {
+        questions: &[(&'static str, ClientRequest)],
+    ) -> Result<Vec<Value>, ClientRequestError> {
         let mut needed = questions.iter().map(|(_, it)| it.needs());
-        if let Some(missing) = needed.find(|it| !self.can(*it)) {
-            return Err(Unanswered::Impossible(missing));
+        if let Some(missing) = needed.find(|it| !self.client_can(*it)) {
+            return Err(ClientRequestError::Unsupported(missing));
         }
-        self.asking.ask(questions, &self.outbox, &self.cancelled)
+        self.asking.request(questions, &self.outbox, &self.cancelled)
     }
 
     /// Asks the user by a form; `schema` is the JSON Schema of a flat object.
@@ -107,28 +113,32 @@ impl Call {
         key: &'static str,
         message: &str,
         schema: Value,
-    ) -> Result<Elicited, Unanswered> {
-        let question = Question::Form { message: message.to_owned(), schema };
-        match self.ask(&[(key, question)]) {
+    ) -> Result<ElicitResult, ClientRequestError> {
+        let question = ClientRequest::Form { message: message.to_owned(), schema };
+        match self.request_from_client(&[(key, question)]) {
             Ok(mut answers) => {
                 let mut answer = answers.pop().unwrap_or_default();
                 Ok(match answer["action"].as_str() {
-                    Some("accept") => Elicited::Accepted(answer["content"].take()),
-                    Some("decline") => Elicited::Declined,
-                    _ => Elicited::Cancelled,
+                    Some("accept") => ElicitResult::Accepted(answer["content"].take()),
+                    Some("decline") => ElicitResult::Declined,
+                    _ => ElicitResult::Cancelled,
                 })
             }
-            Err(Unanswered::Impossible(_)) => Ok(Elicited::Unsupported),
-            Err(Unanswered::Refused(_) | Unanswered::Late) => Ok(Elicited::Cancelled),
-            Err(why @ (Unanswered::Open | Unanswered::Cancelled)) => Err(why),
+            Err(ClientRequestError::Unsupported(_)) => Ok(ElicitResult::Unsupported),
+            Err(ClientRequestError::Refused(_) | ClientRequestError::TimedOut) => {
+                Ok(ElicitResult::Cancelled)
+            }
+            Err(why @ (ClientRequestError::InputRequired | ClientRequestError::Cancelled)) => {
+                Err(why)
+            }
         }
     }
 
     /// The answers that the request brought along, after the handler.
-    pub(super) fn answers(&mut self) -> Answers {
+    pub(super) fn answers(&mut self) -> InputResponses {
         match &mut self.asking {
-            Asking::Anew(answers) => std::mem::take(&mut **answers),
-            Asking::Aloud(_) => Answers::default(),
+            AskMode::Retry(answers) => std::mem::take(&mut **answers),
+            AskMode::ServerRequest(_) => InputResponses::default(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Capability;
-use crate::mcp::rpc::Fault;
+use crate::mcp::rpc::RpcError;
 use crate::text;
 
 /// The codes that MCP defines.
@@ -23,12 +23,12 @@ pub(crate) mod code {
 const ECHO_CHARS_MAX: usize = 2_000;
 
 /// The URI of a resource makes no sense; `why` says how.
-pub(super) fn bad_uri(uri: &str, why: &str) -> Fault {
-    with_data(Fault::PARAMS, why, uri_data(uri))
+pub(super) fn invalid_uri(uri: &str, why: &str) -> RpcError {
+    with_data(RpcError::PARAMS, why, uri_data(uri))
 }
 
 /// The request needs what the client has not said that it can.
-pub(super) fn missing_capability(needed: Capability) -> Fault {
+pub(super) fn missing_capability(needed: Capability) -> RpcError {
     let name = needed.name();
     let message = format!("this needs a client with the capability `{name}`");
     let data = json!({"requiredCapabilities": {name: {}}});
@@ -41,9 +41,9 @@ pub(super) fn uri_data(uri: &str) -> Value {
 
 /// As much of what a client sent as an error repeats for programs.
 pub(super) fn echo(sent: &str) -> String {
-    text::cut(sent, ECHO_CHARS_MAX)
+    text::truncate_chars(sent, ECHO_CHARS_MAX)
 }
 
-pub(super) fn with_data(code: i32, message: impl Into<String>, data: Value) -> Fault {
-    Fault { code, message: message.into(), data: Some(data) }
+pub(super) fn with_data(code: i32, message: impl Into<String>, data: Value) -> RpcError {
+    RpcError { code, message: message.into(), data: Some(data) }
 }

@@ -7,11 +7,11 @@ use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Block, Call, Capability, Completing, Effect, Elicited, Form,
-    HandlerError, Level, Message, Notice, Prompt, Question, Reply, Resource, Seal, Server, Subject,
-    Surface, Tool,
+    Arg, Args, Call, Capability, ClientRequest, CompletionRef, CompletionRequest, ContentBlock,
+    Effect, ElicitResult, Handler, HandlerError, Level, Notice, Prompt, PromptMessage, Reply,
+    Resource, ResourceFormat, Server, ServerInfo, StateSigner, Tool, Waker,
 };
-use crate::mcp::uri::Vars;
+use crate::mcp::uri::UriVars;
 use crate::model::clock::Clock;
 
 /// What the fixture's tools share.
@@ -31,12 +31,12 @@ pub(crate) struct Ends {
     /// What the client should know next.
     pub(crate) notices: Sender<Notice>,
     /// Tells the connection to look for it.
-    pub(crate) bell: Arc<Bell>,
+    pub(crate) waker: Arc<Waker>,
 }
 
 type Run = fn(&Fixture, &Args, &Call) -> Result<Reply, HandlerError>;
 
-impl Surface for Fixture {
+impl Handler for Fixture {
     type Run = Run;
     type Read = Read;
     type Prompt = Get;
@@ -45,18 +45,28 @@ impl Surface for Fixture {
         run(self, args, call)
     }
 
-    fn read(&self, read: &Read, vars: &Vars, out: &mut dyn fmt::Write) -> Result<(), HandlerError> {
+    fn read(
+        &self,
+        read: &Read,
+        vars: &UriVars,
+        out: &mut dyn fmt::Write,
+    ) -> Result<(), HandlerError> {
         read(vars, out)
     }
 
-    fn prompt(&self, get: &Get, args: &Args, call: &Call) -> Result<Vec<Message>, HandlerError> {
+    fn prompt(
+        &self,
+        get: &Get,
+        args: &Args,
+        call: &Call,
+    ) -> Result<Vec<PromptMessage>, HandlerError> {
         get(args, call)
     }
 
-    fn complete(&self, asked: &Completing<'_>) -> Vec<String> {
+    fn complete(&self, asked: &CompletionRequest<'_>) -> Vec<String> {
         let n_values = match asked.subject {
-            Subject::Prompt(_) => 3,
-            Subject::Resource(_) => 101,
+            CompletionRef::Prompt(_) => 3,
+            CompletionRef::Resource(_) => 101,
         };
         (0..n_values).map(|it| format!("{}{it}", asked.value)).collect()
     }
@@ -66,8 +76,8 @@ impl Surface for Fixture {
     }
 }
 
-type Read = fn(&Vars, &mut dyn fmt::Write) -> Result<(), HandlerError>;
-type Get = fn(&Args, &Call) -> Result<Vec<Message>, HandlerError>;
+type Read = fn(&UriVars, &mut dyn fmt::Write) -> Result<(), HandlerError>;
+type Get = fn(&Args, &Call) -> Result<Vec<PromptMessage>, HandlerError>;
 
 const TOOLS: &[Tool<Run>] = &[
     Tool {
@@ -126,7 +136,9 @@ const TOOLS: &[Tool<Run>] = &[
         name: "blocks",
         title: "Blocks",
         description: "Returns a block of each kind.",
-        args: &[Arg::whole(|| json!({"$schema": DIALECT, "type": "object", "$defs": {"a": {}}}))],
+        args: &[Arg::custom_schema(
+            || json!({"$schema": DIALECT, "type": "object", "$defs": {"a": {}}}),
+        )],
         output: None,
         effect: Effect::Reads,
         run: blocks,
@@ -148,7 +160,7 @@ const TOOLS: &[Tool<Run>] = &[
         output: None,
         effect: Effect::Reads,
         run: |_, _, call| {
-            let answers = call.ask(&[("model", hello())])?;
+            let answers = call.request_from_client(&[("model", hello())])?;
             Ok(Reply { text: answers[0]["content"]["text"].to_string(), ..Reply::default() })
         },
     },
@@ -159,34 +171,37 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// Twelve bytes of nothing, in base64.
 const BYTES: &str = "AAAAAAAAAAAAAAAA";
 
-const RESOURCES: &[Resource<Read>] = &[
-    resource("test://text", Form::Text("text/plain"), |_, out| {
-        Ok(out.write_str("a \"b\"\n\u{2028}")?)
-    }),
-    resource("test://blob", Form::Base64("image/png"), |_, out| Ok(out.write_str(BYTES)?)),
-    resource("test://json", Form::Json, |_, out| Ok(out.write_str("{\"a\":1}")?)),
-    resource("test://lost", Form::Json, |_, out| {
-        out.write_str("half of it")?;
-        Err(HandlerError::NotFound("it was here before".to_owned()))
-    }),
-    resource("test://broken", Form::Json, |_, _| {
-        Err(HandlerError::Internal("a secret".to_owned()))
-    }),
-    resource("test://items/{id}", Form::Json, |vars, out| {
-        Ok(write!(out, "{}", json!({"id": vars.get("id")}))?)
-    }),
-    subscribable("fixture://sea"),
-    subscribable("fixture://sky"),
-    resource("fixture://stone", Form::Json, |_, out| Ok(out.write_str("{}")?)),
-    resource("fixture://sea/{depth}", Form::Json, |_, out| Ok(out.write_str("{}")?)),
-];
+const RESOURCES: &[Resource<Read>] =
+    &[
+        resource("test://text", ResourceFormat::Text("text/plain"), |_, out| {
+            Ok(out.write_str("a \"b\"\n\u{2028}")?)
+        }),
+        resource("test://blob", ResourceFormat::Base64("image/png"), |_, out| {
+            Ok(out.write_str(BYTES)?)
+        }),
+        resource("test://json", ResourceFormat::Json, |_, out| Ok(out.write_str("{\"a\":1}")?)),
+        resource("test://lost", ResourceFormat::Json, |_, out| {
+            out.write_str("half of it")?;
+            Err(HandlerError::NotFound("it was here before".to_owned()))
+        }),
+        resource("test://broken", ResourceFormat::Json, |_, _| {
+            Err(HandlerError::Internal("a secret".to_owned()))
+        }),
+        resource("test://items/{id}", ResourceFormat::Json, |vars, out| {
+            Ok(write!(out, "{}", json!({"id": vars.get("id")}))?)
+        }),
+        subscribable("fixture://sea"),
+        subscribable("fixture://sky"),
+        resource("fixture://stone", ResourceFormat::Json, |_, out| Ok(out.write_str("{}")?)),
+        resource("fixture://sea/{depth}", ResourceFormat::Json, |_, out| Ok(out.write_str("{}")?)),
+    ];
 
 const fn subscribable(uri: &'static str) -> Resource<Read> {
-    let row = resource(uri, Form::Json, |_, out| Ok(out.write_str("{}")?));
+    let row = resource(uri, ResourceFormat::Json, |_, out| Ok(out.write_str("{}")?));
     Resource { is_subscribable: true, ..row }
 }
 
-const fn resource(uri: &'static str, form: Form, read: Read) -> Resource<Read> {
+const fn resource(uri: &'static str, form: ResourceFormat, read: Read) -> Resource<Read> {
     let (title, description) = ("A resource", "Something to read.");
     Resource { uri, name: uri, title, description, form, is_subscribable: false, read }
 }
@@ -205,7 +220,7 @@ const PROMPTS: &[Prompt<Get>] = &[
         args: &[Arg::text("name", "whom").required(), Arg::text("tone", "how")],
         get: |args, _| {
             let name = args.text("name").unwrap_or_default();
-            Ok(vec![Message::user(format!("Say hello to {name}."))])
+            Ok(vec![PromptMessage::user(format!("Say hello to {name}."))])
         },
     },
     Prompt {
@@ -213,7 +228,7 @@ const PROMPTS: &[Prompt<Get>] = &[
         title: "Asking",
         description: "Has to know something first.",
         args: &[],
-        get: |_, call| Ok(vec![Message::user(greeting(call)?.text)]),
+        get: |_, call| Ok(vec![PromptMessage::user(greeting(call)?.text)]),
     },
 ];
 
@@ -221,18 +236,18 @@ const PROMPTS: &[Prompt<Get>] = &[
 pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
     let (started_sender, started) = unbounded();
     let (gate, gate_receiver) = unbounded();
-    let about = About {
+    let about = ServerInfo {
         name: "fixture",
         title: "Fixture",
         version: "1.2.3",
         instructions: "Say `echo` and listen.",
     };
     let (notices, notice_receiver) = unbounded();
-    let bell = Arc::new(Bell::default());
-    let surface =
+    let waker = Arc::new(Waker::default());
+    let handler =
         Fixture { started: started_sender, gate: gate_receiver, notices: notice_receiver };
-    let ends = Ends { started, gate, notices, bell: Arc::clone(&bell) };
-    let (seal, page_rows_max, hub) = (Seal::default(), 100, Arc::default());
+    let ends = Ends { started, gate, notices, waker: Arc::clone(&waker) };
+    let (state_signer, page_rows_max, hub) = (StateSigner::default(), 100, Arc::default());
     let (tools, resources, prompts) = (TOOLS.to_vec(), RESOURCES, PROMPTS);
     let server = Server {
         about,
@@ -240,10 +255,10 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
         resources,
         prompts,
         page_rows_max,
-        seal,
-        surface,
+        state_signer,
+        handler,
         clock: Clock::System,
-        bell,
+        waker,
         hub,
     };
     (Arc::new(server), ends)
@@ -312,10 +327,14 @@ fn fail(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
 fn blocks(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
     let base64 = || BYTES.to_owned();
     let more = vec![
-        Block::Image { base64: base64(), mime: "image/png" },
-        Block::Audio { base64: base64(), mime: "audio/wav" },
-        Block::Link { uri: "test://text".to_owned(), name: "text".to_owned(), mime: "text/plain" },
-        Block::Resource {
+        ContentBlock::Image { base64: base64(), mime: "image/png" },
+        ContentBlock::Audio { base64: base64(), mime: "audio/wav" },
+        ContentBlock::Link {
+            uri: "test://text".to_owned(),
+            name: "text".to_owned(),
+            mime: "text/plain",
+        },
+        ContentBlock::Resource {
             uri: "test://json".to_owned(),
             mime: "application/json",
             text: Value::from(args.whole().cloned().unwrap_or_default()).to_string(),
@@ -332,19 +351,20 @@ fn greeting(call: &Call) -> Result<Reply, HandlerError> {
     let mut text = String::new();
     for (key, name) in [("first", "name"), ("second", "color")] {
         text += &match call.elicit(key, &format!("What is your {name}?"), form(name))? {
-            Elicited::Accepted(content) => format!("{name} {}; ", content[name]),
+            ElicitResult::Accepted(content) => format!("{name} {}; ", content[name]),
             other => format!("{name} {other:?}; "),
         };
     }
-    if call.can(Capability::Sampling) && call.can(Capability::Roots) {
-        let answers = call.ask(&[("third", hello()), ("fourth", Question::Folders)])?;
+    if call.client_can(Capability::Sampling) && call.client_can(Capability::Roots) {
+        let answers =
+            call.request_from_client(&[("third", hello()), ("fourth", ClientRequest::Folders)])?;
         text += &format!("{} {}", answers[0]["content"]["text"], answers[1]["roots"][0]["uri"]);
     }
     Ok(Reply { text, ..Reply::default() })
 }
 
-fn hello() -> Question {
+fn hello() -> ClientRequest {
     let content = json!({"type": "text", "text": "Say hello."});
     let messages = json!([{"role": "user", "content": content}]);
-    Question::Model(json!({"messages": messages, "maxTokens": 10}))
+    ClientRequest::Model(json!({"messages": messages, "maxTokens": 10}))
 }

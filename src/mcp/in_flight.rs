@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use crate::mcp::rpc::Id;
+use crate::mcp::rpc::RequestId;
 
 /// Nothing is ever sent; only the channel's end says something.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct InFlight(Arc<Mutex<HashMap<String, Option<Sender<Never>>>>>);
 
 impl InFlight {
     /// Notes that a call begins; `None` when one with this id has not ended.
-    pub(super) fn admit(&self, id: &Id) -> Option<(Ticket, Receiver<Never>)> {
+    pub(super) fn admit(&self, id: &RequestId) -> Option<(Ticket, Receiver<Never>)> {
         let key = id.key();
         let mut calls = self.lock();
         if calls.contains_key(&key) {
@@ -29,7 +29,7 @@ impl InFlight {
     }
 
     /// Cancels a call; nothing happens when it is over.
-    pub(super) fn cancel(&self, id: &Id) {
+    pub(super) fn cancel(&self, id: &RequestId) {
         if let Some(cancel) = self.lock().get_mut(&id.key()) {
             *cancel = None;
         }

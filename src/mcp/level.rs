@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::mcp::rpc::Fault;
+use crate::mcp::rpc::RpcError;
 
 /// How much a log message matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,11 +40,11 @@ impl Level {
     ];
 
     /// The level that a request names.
-    pub(crate) fn read(name: &Value) -> Result<Level, Fault> {
+    pub(crate) fn read(name: &Value) -> Result<Level, RpcError> {
         let found = Level::ALL.into_iter().find(|(_, it)| name.as_str() == Some(*it));
         found.map(|(level, _)| level).ok_or_else(|| {
             let names = Level::ALL.map(|(_, it)| it).join(", ");
-            Fault::new(Fault::PARAMS, format!("the log level must be one of {names}"))
+            RpcError::new(RpcError::PARAMS, format!("the log level must be one of {names}"))
         })
     }
 }

@@ -2,20 +2,20 @@
 
 use crossbeam_channel::Sender;
 
-use super::Line;
+use super::OutgoingLine;
 
 /// Where lines for the client go: the queue of whoever owns the connection's output.
 #[derive(Clone, Debug)]
-pub(crate) struct Outbox(Sender<Line>);
+pub(crate) struct Outbox(Sender<OutgoingLine>);
 
 impl Outbox {
     /// An outbox that feeds `lines`.
-    pub(crate) fn new(lines: Sender<Line>) -> Outbox {
+    pub(crate) fn new(lines: Sender<OutgoingLine>) -> Outbox {
         Outbox(lines)
     }
 
     /// Queues a line, waiting while the queue is full.
-    pub(crate) fn say(&self, line: impl Into<Line>) {
+    pub(crate) fn say(&self, line: impl Into<OutgoingLine>) {
         // Without a receiver the client is gone, and its transport knows.
         let _ = self.0.send(line.into());
     }

@@ -9,12 +9,12 @@ use super::{Answer, Error, Memory};
 use crate::ingest::parse::Syntax;
 use crate::memory::compile;
 use crate::model::identity::NodeId;
-use crate::model::order_keys::{self, RankChange};
+use crate::model::order_keys::{self, OrderKeyChange};
 use crate::model::tree::{Format, Node, NodeType, Tree};
 use crate::query;
-use crate::query::render::{one_line, written};
+use crate::query::render::{to_one_line, written};
 use crate::store::{
-    Attribute, Batch, Commit, LANG, NodeData, NodeKey, NodeRecord, Place, StoreError,
+    Attribute, Batch, CommitReport, LANG, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
 };
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
@@ -34,7 +34,7 @@ pub enum WriteMode {
     /// Below a heading, or a node that only holds others: added as its last children. Any other
     /// node: its text is replaced.
     #[default]
-    Fitting,
+    Auto,
     /// Added as the node's last children.
     Append,
     /// Replaces the node's text; what is below it stays.
@@ -81,13 +81,13 @@ impl Memory {
             let why = "without an `anchor` there is nothing to replace; name one";
             return Err(Error::BadArgument(why.to_owned()));
         }
-        let payload = self.clean("payload", payload)?;
+        let payload = self.redact("payload", payload)?;
         let write = |batch: &mut Batch<'_>, anchor: Option<NodeRecord>| {
             let written = match &anchor {
                 Some(node) if replaces(node, mode) => replace(batch, node, &payload)?,
                 anchor => append(batch, anchor.as_ref(), &payload.tree)?,
             };
-            batch.describe(format!("write:{}", written[0].id));
+            batch.set_message(format!("write:{}", written[0].id));
             Ok(written)
         };
         let (written, commit) = match anchor {
@@ -100,9 +100,9 @@ impl Memory {
         let mut nodes = Vec::new();
         for it in written.iter().take(NAMED_MAX) {
             if 1 < written.len() {
-                text += &written::line(it.depth, it.node_type, &it.label, it.id);
+                text += &written::render_written_line(it.depth, it.node_type, &it.label, it.id);
             }
-            let label = one_line(&it.label);
+            let label = to_one_line(&it.label);
             let node_type = it.node_type.as_str();
             let facts = json!({
                 "id": it.id.to_string(), "type": node_type, "label": label, "depth": it.depth,
@@ -130,17 +130,21 @@ impl Memory {
         summary: &str,
         temperature: Option<f64>,
     ) -> Result<Answer, Error> {
-        let Payload { text: content, token_count: after, .. } = self.clean("summary", summary)?;
-        let temperature = checked(temperature)?.unwrap_or(self.rates().rebound);
-        let label = text::cut(&format!("Summary: {}", text::label(&content)), LABEL_CHARS_MAX);
+        let WritePayload { text: content, token_count: after, .. } =
+            self.redact("summary", summary)?;
+        let temperature = checked(temperature)?.unwrap_or(self.rates().summarize_rebound);
+        let label = text::truncate_chars(
+            &format!("Summary: {}", text::label_of_text(&content)),
+            LABEL_CHARS_MAX,
+        );
         let ((id, before), commit) = self.change_at(node_id, |batch, old| {
-            batch.describe(format!("summarize:{}", old.id));
+            batch.set_message(format!("summarize:{}", old.id));
             // A text that stays is no summary, and its label tells what it says.
             if old.content != content {
                 let token_count = after;
                 let (format, label, content) = (Format::Plain, &label, &content);
                 let said = NodeData { label, content, format, token_count, ..old.data() };
-                batch.say(&old, &said)?;
+                batch.set_agent_text(&old, &said)?;
             }
             batch.set_temperature(old.key, temperature)?;
             Ok((old.id, old.token_count))
@@ -164,7 +168,7 @@ impl Memory {
         let name = mode.as_str();
         let (id, commit) = self.change_at(node_id, |batch, old| {
             let id = old.id;
-            batch.describe(format!("forget:{name}:{id}"));
+            batch.set_message(format!("forget:{name}:{id}"));
             let children = batch.children_of(old.key)?;
             match mode {
                 ForgetMode::Strict if !children.is_empty() => return Err(refuse(id, &children)),
@@ -212,7 +216,7 @@ impl Memory {
         Ok(self.answer(format!("unpinned node {id}"), structured, commit))
     }
 
-    fn answer(&self, text: String, mut facts: Value, commit: Commit) -> Answer {
+    fn answer(&self, text: String, mut facts: Value, commit: CommitReport) -> Answer {
         facts["snapshot"] = commit.snapshot.into();
         Answer::plain(text, self.output, || facts)
     }
@@ -221,7 +225,7 @@ impl Memory {
     fn change<T>(
         &self,
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, Error>,
-    ) -> Result<(T, Commit), Error> {
+    ) -> Result<(T, CommitReport), Error> {
         self.writer.write("", "", self.clock.now(), body)
     }
 
@@ -230,7 +234,7 @@ impl Memory {
         &self,
         id: &str,
         body: impl FnOnce(&mut Batch<'_>, NodeRecord) -> Result<T, Error>,
-    ) -> Result<(T, Commit), Error> {
+    ) -> Result<(T, CommitReport), Error> {
         let Some(node_id) = NodeId::parse(id) else { return Err(self.unknown(id)) };
         let (value, commit) = self.change(|batch| {
             let node = batch.find(node_id)?;
@@ -241,13 +245,15 @@ impl Memory {
 
     /// The error about an id of no node, which names the nearest ones.
     pub(super) fn unknown(&self, id: &str) -> Error {
-        let found = self.read(|reader| query::anchor(reader, id));
+        let found = self.read(|reader| query::node_by_id(reader, id));
         // A node that has come meanwhile is asked for again.
-        found.err().unwrap_or_else(|| Error::NotFound(format!("no node `{}`", query::echo(id))))
+        found
+            .err()
+            .unwrap_or_else(|| Error::NotFound(format!("no node `{}`", query::quote_input(id))))
     }
 
     /// A text that an agent brought, as it may be stored, and as nodes.
-    fn clean(&self, name: &str, text: &str) -> Result<Payload, Error> {
+    fn redact(&self, name: &str, text: &str) -> Result<WritePayload, Error> {
         if PAYLOAD_BYTES_MAX < text.len() {
             let size = text.len();
             return Err(Error::BadArgument(format!(
@@ -259,7 +265,7 @@ impl Memory {
             return Err(Error::BadArgument(format!("`{name}` is blank; say something")));
         }
         let redactor = &self.workspace().redactor;
-        let (text, parsed) = compile::parse_text(Syntax::Markdown, text, redactor);
+        let (text, parsed) = compile::parse_text_redacted(Syntax::Markdown, text, redactor);
         let mut tree = parsed.tree;
         let text = text.trim_matches(['\r', '\n']).trim_end().to_owned();
         // Counted here, since others wait while a write is open.
@@ -268,14 +274,14 @@ impl Memory {
             _ => tokens::count(&text),
         };
         if tree.nodes.is_empty() {
-            tree.push(plain(&text, text::label(&text), token_count));
+            tree.push(plain(&text, text::label_of_text(&text), token_count));
         }
-        Ok(Payload { text, token_count, tree })
+        Ok(WritePayload { text, token_count, tree })
     }
 }
 
 /// What an agent brought to be written.
-struct Payload {
+struct WritePayload {
     /// As authored.
     text: String,
     /// Of that text.
@@ -285,7 +291,7 @@ struct Payload {
 }
 
 /// A node that was written, or was there already.
-struct Written {
+struct WrittenNode {
     id: NodeId,
     node_type: NodeType,
     label: String,
@@ -293,10 +299,10 @@ struct Written {
     depth: usize,
 }
 
-impl Written {
-    fn of(id: NodeId, data: &NodeData<'_>, depth: usize) -> Written {
+impl WrittenNode {
+    fn of(id: NodeId, data: &NodeData<'_>, depth: usize) -> WrittenNode {
         let &NodeData { node_type, label, token_count, .. } = data;
-        Written { id, node_type, label: label.to_owned(), token_count, depth }
+        WrittenNode { id, node_type, label: label.to_owned(), token_count, depth }
     }
 }
 
@@ -326,7 +332,7 @@ fn replaces(node: &NodeRecord, mode: WriteMode) -> bool {
     match mode {
         WriteMode::Append => false,
         WriteMode::Replace => true,
-        WriteMode::Fitting => node.node_type != NodeType::Heading && !node.content.is_empty(),
+        WriteMode::Auto => node.node_type != NodeType::Heading && !node.content.is_empty(),
     }
 }
 
@@ -335,8 +341,8 @@ fn replaces(node: &NodeRecord, mode: WriteMode) -> bool {
 fn replace(
     batch: &mut Batch<'_>,
     old: &NodeRecord,
-    payload: &Payload,
-) -> Result<Vec<Written>, Error> {
+    payload: &WritePayload,
+) -> Result<Vec<WrittenNode>, Error> {
     let first = &payload.tree.nodes[0];
     let is_one = payload.tree.nodes.len() == 1;
     let said = match is_one && first.node_type == old.node_type {
@@ -362,9 +368,9 @@ fn replace(
     };
     // A text that stays keeps its label, which its file may have given it.
     if said.content != old.content || said.attributes != old.attributes {
-        batch.say(old, &said)?;
+        batch.set_agent_text(old, &said)?;
     }
-    Ok(vec![Written::of(old.id, &said, 0)])
+    Ok(vec![WrittenNode::of(old.id, &said, 0)])
 }
 
 /// Adds the tree as last children of a node, or as roots of no file, unless it stands there.
@@ -372,20 +378,20 @@ fn append(
     batch: &mut Batch<'_>,
     anchor: Option<&NodeRecord>,
     tree: &Tree,
-) -> Result<Vec<Written>, Error> {
+) -> Result<Vec<WrittenNode>, Error> {
     let parent = anchor.map(|it| it.key);
     let file = anchor.and_then(|it| it.place.file);
     if let Some(there) = already(batch, parent, tree)? {
         return Ok(there);
     }
-    let mut written: Vec<Written> = Vec::with_capacity(tree.nodes.len());
+    let mut written: Vec<WrittenNode> = Vec::with_capacity(tree.nodes.len());
     let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
     for (node, depth) in tree.nodes.iter().zip(tree.depths()) {
         let place = batch.last_place(file, node.parent.map(|at| keys[at]).or(parent))?;
         let data = NodeData::of(node);
-        let (key, id) = batch.add_spoken(&data, place)?;
+        let (key, id) = batch.insert_agent_node(&data, place)?;
         keys.push(key);
-        written.push(Written::of(id, &data, depth));
+        written.push(WrittenNode::of(id, &data, depth));
     }
     Ok(written)
 }
@@ -396,9 +402,9 @@ fn already(
     batch: &Batch<'_>,
     parent: Option<NodeKey>,
     tree: &Tree,
-) -> Result<Option<Vec<Written>>, Error> {
+) -> Result<Option<Vec<WrittenNode>>, Error> {
     let n_roots = tree.nodes.iter().filter(|it| it.parent.is_none()).count();
-    for first in batch.spoken(&NodeData::of(&tree.nodes[0]), REPEATED_MAX)? {
+    for first in batch.agent_nodes_with_text(&NodeData::of(&tree.nodes[0]), REPEATED_MAX)? {
         let is_here = match parent {
             Some(key) => first.place.parent == Some(key),
             None => first.place.parent.is_none() && first.place.file.is_none(),
@@ -426,8 +432,8 @@ fn same(
     batch: &Batch<'_>,
     roots: Vec<NodeRecord>,
     tree: &Tree,
-) -> Result<Option<Vec<Written>>, StoreError> {
-    let mut written: Vec<Written> = Vec::with_capacity(tree.nodes.len());
+) -> Result<Option<Vec<WrittenNode>>, StoreError> {
+    let mut written: Vec<WrittenNode> = Vec::with_capacity(tree.nodes.len());
     // What is left of each node's children; the roots come first.
     let mut left: Vec<std::vec::IntoIter<NodeRecord>> = vec![roots.into_iter()];
     for (node, depth) in tree.nodes.iter().zip(tree.depths()) {
@@ -442,7 +448,7 @@ fn same(
             return Ok(None);
         }
         left.push(batch.children_of(stored.key)?.into_iter());
-        written.push(Written::of(stored.id, &NodeData::of(node), depth));
+        written.push(WrittenNode::of(stored.id, &NodeData::of(node), depth));
     }
     Ok(Some(written))
 }
@@ -477,12 +483,12 @@ fn take_place(
     wanted.extend(children.iter().map(|_| None));
     wanted.extend(siblings(after));
     let order = before.iter().chain(children).chain(after);
-    for (it, rank) in order.zip(order_keys::assign(&wanted)) {
+    for (it, rank) in order.zip(order_keys::assign_order_keys(&wanted)) {
         match rank.change {
-            RankChange::Kept => (),
-            RankChange::Renumbered => batch.renumber(it, rank.position)?,
-            RankChange::Moved => {
-                batch.move_to(it, Place { position: rank.position, ..node.place })?;
+            OrderKeyChange::Kept => (),
+            OrderKeyChange::Renumbered => batch.renumber(it, rank.position)?,
+            OrderKeyChange::Moved => {
+                batch.move_to(it, NodePlace { position: rank.position, ..node.place })?;
             }
         }
     }

@@ -1,10 +1,11 @@
 //! Heat: how much a node is used, as a function of what is stored and of the attended time.
 //!
-//! NodeRecord are a temperature and the reading of the memory clock it was taken at. That clock counts
-//! milliseconds during which a server was up, so nothing cools over a weekend off, and a tick
-//! rewrites one row rather than one per node. It runs faster or slower as the settings have nodes
-//! cool faster or slower, [`Rates::cooling_ms`], so that a new rate acts from now on and moves no
-//! temperature at once: a temperature always falls by [`DECAY_PER_HOUR`] of the clock's hours.
+//! NodeRecord are a temperature and the reading of the memory clock it was taken at. That clock
+//! counts milliseconds during which a server was up, so nothing cools over a weekend off, and a
+//! tick rewrites one row rather than one per node. It runs faster or slower as the settings have
+//! nodes cool faster or slower, [`Rates::cooling_ms`], so that a new rate acts from now on and
+//! moves no temperature at once: a temperature always falls by [`DECAY_PER_HOUR`] of the clock's
+//! hours.
 //!
 //! A node that cools is therefore on the one curve `exp((full_at - reading) / FADE_MS)`, shifted by
 //! [`Heat::full_at`], and is below a line when `full_at` is less than [`cold_before`]: an index on
@@ -20,7 +21,7 @@ mod pace;
 mod tests;
 
 pub(crate) use live_rates::{LiveRates, WatchedRates};
-pub(crate) use pace::{Elapsed, Pace};
+pub(crate) use pace::{AttendedTime, TickPace};
 
 /// Temperature of a node that is born.
 pub(crate) const BIRTH: f64 = 0.5;
@@ -58,7 +59,7 @@ pub(crate) struct Rates {
     /// What reading a node with a tool adds.
     pub(crate) access_boost: f64,
     /// What a summarized node is warmed to.
-    pub(crate) rebound: f64,
+    pub(crate) summarize_rebound: f64,
     /// Below this a node is cold.
     pub(crate) cold: f64,
     /// From here on a node is hot.
@@ -75,16 +76,16 @@ pub(crate) struct Rates {
 
 /// What is called cold and hot; a node may be neither.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Lines {
+pub(crate) struct HeatThresholds {
     /// Below this a node is cold.
     pub(crate) cold: f64,
     /// From here on a node is hot.
     pub(crate) hot: f64,
 }
 
-impl Default for Lines {
-    fn default() -> Lines {
-        Lines { cold: COLD_MAX, hot: HOT_MIN }
+impl Default for HeatThresholds {
+    fn default() -> HeatThresholds {
+        HeatThresholds { cold: COLD_MAX, hot: HOT_MIN }
     }
 }
 
@@ -94,7 +95,7 @@ impl Default for Rates {
             is_enabled: true,
             decay_per_hour: DECAY_PER_HOUR,
             access_boost: 0.15,
-            rebound: BIRTH,
+            summarize_rebound: BIRTH,
             cold: COLD_MAX,
             hot: HOT_MIN,
             notify: COLD_MAX,
@@ -118,8 +119,8 @@ impl Rates {
     }
 
     /// What is called cold and hot.
-    pub(crate) fn lines(&self) -> Lines {
-        Lines { cold: self.cold, hot: self.hot }
+    pub(crate) fn thresholds(&self) -> HeatThresholds {
+        HeatThresholds { cold: self.cold, hot: self.hot }
     }
 
     /// Below this a node is announced.

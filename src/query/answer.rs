@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::model::clock::Millis;
-use crate::model::heat::Lines;
+use crate::model::heat::HeatThresholds;
 use crate::store::NodeKey;
 
 /// The answer to a question, or the report of a change.
@@ -66,13 +66,13 @@ pub(crate) struct QueryOptions {
     pub(crate) budget: Option<u32>,
     pub(crate) output: Output,
     /// What is called cold and hot.
-    pub(crate) lines: Lines,
+    pub(crate) lines: HeatThresholds,
     pub(crate) now: Millis,
 }
 
 impl QueryOptions {
     /// Text without a given budget.
     pub(crate) fn text(now: Millis) -> QueryOptions {
-        QueryOptions { budget: None, output: Output::Text, lines: Lines::default(), now }
+        QueryOptions { budget: None, output: Output::Text, lines: HeatThresholds::default(), now }
     }
 }

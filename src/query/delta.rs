@@ -4,15 +4,15 @@
 
 use serde_json::{Value, json};
 
-use super::changes::{self, Net, Nets, Rest};
-use super::page::{self, Entry};
+use super::changes::{self, NetChange, NetChanges, OmittedChanges};
+use super::page::{self, PageEntry};
 use super::{Answer, Error, Output, budget};
-use crate::store::reader::{Range, Reader};
+use crate::store::reader::{Reader, SnapshotRange};
 use crate::text::tokens;
 
 /// What a delta shows of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Show {
+pub(crate) enum DeltaDetail {
     /// A line.
     #[default]
     Lines,
@@ -22,10 +22,10 @@ pub(crate) enum Show {
 
 /// A question for what changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Delta<'a> {
+pub(crate) struct DeltaQuery<'a> {
     /// The last snapshot that whoever asks knows; 0: none.
     pub(crate) since: i64,
-    pub(crate) show: Show,
+    pub(crate) show: DeltaDetail,
     /// Where the page before this one ended.
     pub(crate) cursor: Option<&'a str>,
 }
@@ -33,15 +33,15 @@ pub(crate) struct Delta<'a> {
 /// Returns what changed since a snapshot, net, in at most `max` tokens of text.
 pub(super) fn delta(
     reader: &Reader,
-    ask: &Delta<'_>,
+    query: &DeltaQuery<'_>,
     max: u32,
     output: Output,
 ) -> Result<Answer, Error> {
-    let cursor = changes::parse_cursor(ask.cursor)?;
-    changes::check_begin(reader, "since_snapshot", ask.since)?;
+    let cursor = changes::parse_cursor(query.cursor)?;
+    changes::check_begin(reader, "since_snapshot", query.since)?;
     let all = reader.snapshots()?;
-    let is_cut = all.is_cut && ask.since < all.first;
-    let range = Range { from: if is_cut { all.first } else { ask.since }, to: all.last };
+    let is_cut = all.is_cut && query.since < all.first;
+    let range = SnapshotRange { from: if is_cut { all.first } else { query.since }, to: all.last };
     let note = match is_cut && cursor.is_none() {
         true => {
             format!("… history begins at snapshot {}; what is older is not listed", all.first)
@@ -49,13 +49,13 @@ pub(super) fn delta(
         false => String::new(),
     };
     let room = max.saturating_sub(if note.is_empty() { 0 } else { tokens::count(&note) + 1 });
-    let mut nets = Nets::behind(reader, range, cursor);
+    let mut nets = NetChanges::behind(reader, range, cursor);
     let n_all = nets.n_left()?;
     let next = || {
         let Some(net) = nets.next()? else { return Ok(None) };
-        entry(reader, range, &net, ask.show, output).map(Some)
+        entry(reader, range, &net, query.show, output).map(Some)
     };
-    let rest = |place| Rest::behind(place, n_all);
+    let rest = |place| OmittedChanges::behind(place, n_all);
     let page = page::fill(room, usize::MAX, "\n", next, |place, mean| rest(place).line(mean))?;
 
     let mut text = page.text;
@@ -70,7 +70,7 @@ pub(super) fn delta(
     }
     let structured = output.json(|| {
         let mut all_facts = Value::from_iter([
-            ("since", json!(ask.since)),
+            ("since", json!(query.since)),
             ("head", json!(all.last)),
             ("changes", page.facts.into()),
         ]);
@@ -87,15 +87,15 @@ pub(super) fn delta(
 
 fn entry(
     reader: &Reader,
-    range: Range,
-    net: &Net,
-    show: Show,
+    range: SnapshotRange,
+    net: &NetChange,
+    show: DeltaDetail,
     output: Output,
-) -> Result<Entry, Error> {
+) -> Result<PageEntry, Error> {
     let (description, mut facts) = changes::described(reader, range, net, output)?;
     let mut entry =
         format!("{} (snapshot {}) {description}", changes::title(net), net.moment.snapshot);
-    if let (Show::Texts, Some(new), true) = (show, &net.new, net.is_text_changed()) {
+    if let (DeltaDetail::Texts, Some(new), true) = (show, &net.new, net.is_text_changed()) {
         let text = reader.former_text(&net.id, &new.hash)?.unwrap_or_default();
         for line in text.split_inclusive('\n') {
             entry.push_str("\n  ");
@@ -105,5 +105,5 @@ fn entry(
             facts["text"] = json!(text);
         }
     }
-    Ok(Entry { text: entry, place: net.place(), facts })
+    Ok(PageEntry { text: entry, place: net.place(), facts })
 }

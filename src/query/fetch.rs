@@ -10,11 +10,11 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Attention, Error, Output, anchor, block_facts, budget, excerpt, rank};
+use super::{Answer, Attention, Error, Output, block_facts, budget, excerpt, node_by_id, rank};
 use crate::model::heat;
 use crate::query::render;
 use crate::store::NodeKey;
-use crate::store::reader::{Head, Reader};
+use crate::store::reader::{NodeHead, Reader};
 use crate::text::tokens;
 
 /// Ancestors that are looked at.
@@ -32,7 +32,7 @@ const SMALL_BUDGET: u32 = 2_000;
 
 /// A request for a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fetch<'a> {
+pub(crate) struct FetchQuery<'a> {
     /// Its id.
     pub(crate) anchor: &'a str,
     /// Levels below it.
@@ -42,12 +42,12 @@ pub(crate) struct Fetch<'a> {
 /// Returns a node's text, preceded by what is around it, in at most `max` tokens of text.
 pub(super) fn fetch(
     reader: &Reader,
-    ask: &Fetch<'_>,
+    query: &FetchQuery<'_>,
     max: u32,
     output: Output,
 ) -> Result<Answer, Error> {
-    let head = anchor(reader, ask.anchor)?;
-    Neighbourhood::around(reader, head, ask.levels)?.answer(reader, max, output)
+    let head = node_by_id(reader, query.anchor)?;
+    Neighbourhood::around(reader, head, query.levels)?.answer(reader, max, output)
 }
 
 /// An anchor, its text, and the nodes around it in the order in which they are worth showing.
@@ -60,10 +60,10 @@ struct Neighbourhood {
 }
 
 impl Neighbourhood {
-    fn around(reader: &Reader, anchor: Head, levels: u32) -> Result<Neighbourhood, Error> {
+    fn around(reader: &Reader, anchor: NodeHead, levels: u32) -> Result<Neighbourhood, Error> {
         let attended = reader.attended()?;
         let mut relatives: Vec<Relative> = Vec::new();
-        let mut add = |head: Head, relation: Relation, distance: usize, order: usize| {
+        let mut add = |head: NodeHead, relation: Relation, distance: usize, order: usize| {
             // Nodes that only hold parts together say nothing by themselves.
             if 0 < head.tokens {
                 relatives.push(Relative::new(head, relation, distance, order, attended));
@@ -96,7 +96,7 @@ impl Neighbourhood {
         let prices = self.prices(max);
         let own_price = (own.len() as u32).min(estimate(&self.anchor.head));
         let room = max.saturating_sub(own_price).saturating_sub(SEPARATOR_TOKENS);
-        let chosen = budget::choose(&prices, room);
+        let chosen = budget::choose_within(&prices, room);
         let keys: Vec<NodeKey> = chosen.iter().map(|&at| self.relatives[at].head.key).collect();
         let contents = reader.contents(&keys)?;
         let render = |chosen: &[usize]| {
@@ -105,7 +105,7 @@ impl Neighbourhood {
             let around = self.in_order(chosen);
             blocks.extend(around.into_iter().map(|it| it.block(it.content(&contents))));
             blocks.push(own.clone());
-            Ok::<_, Error>(render::blocks(&blocks))
+            Ok::<_, Error>(render::render_blocks(&blocks))
         };
         let bound = |chosen: &[usize]| {
             let own = self.anchor.bound(&self.content)?;
@@ -114,7 +114,7 @@ impl Neighbourhood {
                 Some(u32::saturating_add(sum, it.bound(it.content(&contents))?))
             })
         };
-        let settled = budget::settle(Some(max), chosen, bound, render)?;
+        let settled = budget::render_within(Some(max), chosen, bound, render)?;
         let cut = match &settled {
             None if !tokens::fits(&own, max) => {
                 Some(excerpt::cut(&self.anchor.head, self.anchor.score, &self.content, max))
@@ -158,18 +158,18 @@ impl Neighbourhood {
         chosen
     }
 
-    fn left_out(&self, prices: &[u32], chosen: &[usize]) -> Option<Rest> {
+    fn left_out(&self, prices: &[u32], chosen: &[usize]) -> Option<OmittedNodes> {
         let sum = |prices: &mut dyn Iterator<Item = u32>| prices.map(u64::from).sum::<u64>();
         let tokens =
             sum(&mut prices.iter().copied()) - sum(&mut chosen.iter().map(|&at| prices[at]));
         let n_nodes = prices.len() - chosen.len();
         let is_at_least = self.is_partial;
-        (0 < n_nodes || is_at_least).then_some(Rest { n_nodes, tokens, is_at_least })
+        (0 < n_nodes || is_at_least).then_some(OmittedNodes { n_nodes, tokens, is_at_least })
     }
 }
 
 /// About what a node's block takes, from what is stored.
-fn estimate(head: &Head) -> u32 {
+fn estimate(head: &NodeHead) -> u32 {
     let frame = FRAME_TOKENS + head.path.as_ref().map_or(0, |it| it.len() as u32 / 3);
     frame.saturating_add(head.tokens)
 }
@@ -184,7 +184,7 @@ enum Relation {
 }
 
 struct Relative {
-    head: Head,
+    head: NodeHead,
     relation: Relation,
     /// Steps through the tree.
     distance: usize,
@@ -196,14 +196,14 @@ struct Relative {
 
 impl Relative {
     fn new(
-        head: Head,
+        head: NodeHead,
         relation: Relation,
         distance: usize,
         order: usize,
         attended: i64,
     ) -> Relative {
         let temperature = head.heat.now(attended);
-        let score = heat::score(rank::nearness(distance), temperature);
+        let score = heat::score(rank::relation_weight(distance), temperature);
         Relative { head, relation, distance, order, temperature, score }
     }
 
@@ -212,12 +212,12 @@ impl Relative {
     }
 
     fn block(&self, content: &str) -> String {
-        render::block(&self.head, self.score, content)
+        render::render_block(&self.head, self.score, content)
     }
 
     /// More than the block can take, if that is known.
     fn bound(&self, content: &str) -> Option<u32> {
-        let top = render::block_head(&self.head, self.score);
+        let top = render::render_block_head(&self.head, self.score);
         budget::block_bound(&top, self.head.tokens, content)
     }
 
@@ -234,17 +234,17 @@ impl Relative {
 }
 
 /// What was left out.
-struct Rest {
+struct OmittedNodes {
     n_nodes: usize,
     tokens: u64,
     is_at_least: bool,
 }
 
-impl Rest {
+impl OmittedNodes {
     fn line(&self) -> String {
         match self.is_at_least {
-            true => render::folded(self.n_nodes as u64, self.tokens, true),
-            false => render::left_out(self.n_nodes, "node", self.tokens, "tokens"),
+            true => render::render_folded(self.n_nodes as u64, self.tokens, true),
+            false => render::render_left_out(self.n_nodes, "node", self.tokens, "tokens"),
         }
     }
 
@@ -254,7 +254,7 @@ impl Rest {
 }
 
 /// Sorts what stands around an anchor: what is worth showing most comes first.
-fn by_worth(relatives: &mut [Relative], anchor: &Head) {
+fn by_worth(relatives: &mut [Relative], anchor: &NodeHead) {
     let before = relatives.iter().filter(|it| it.relation == Relation::Sibling);
     let own_order = before.filter(|it| it.head.position < anchor.position).count();
     let parts_first = anchor.tokens == 0;
@@ -275,16 +275,16 @@ fn by_worth(relatives: &mut [Relative], anchor: &Head) {
 }
 
 /// Nodes below `top`, each with its distance, in document order.
-fn in_document_order(heads: Vec<Head>, top: NodeKey) -> Vec<(Head, usize)> {
-    let mut children: HashMap<NodeKey, Vec<Head>> = HashMap::new();
+fn in_document_order(heads: Vec<NodeHead>, top: NodeKey) -> Vec<(NodeHead, usize)> {
+    let mut children: HashMap<NodeKey, Vec<NodeHead>> = HashMap::new();
     for head in heads {
         if let Some(parent) = head.parent {
             children.entry(parent).or_default().push(head);
         }
     }
     let mut ordered = Vec::new();
-    let mut open: Vec<(Head, usize)> = Vec::new();
-    let mut enter = |open: &mut Vec<(Head, usize)>, parent: NodeKey, distance: usize| {
+    let mut open: Vec<(NodeHead, usize)> = Vec::new();
+    let mut enter = |open: &mut Vec<(NodeHead, usize)>, parent: NodeKey, distance: usize| {
         let mut of_parent = children.remove(&parent).unwrap_or_default();
         of_parent.sort_by_key(|it| std::cmp::Reverse(it.position));
         open.extend(of_parent.into_iter().map(|it| (it, distance)));

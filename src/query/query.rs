@@ -4,10 +4,11 @@
 use serde_json::json;
 
 use super::{
-    Answer, Delta, Detail, Diff, Error, Fetch, History, QueryOptions, Related, Search, Show, Tree,
+    Answer, DeltaDetail, DeltaQuery, Detail, DiffQuery, Error, FetchQuery, HistoryQuery,
+    QueryOptions, RelatedQuery, SearchQuery, TreeQuery,
 };
 use super::{batch, budget, delta, diff, fetch, history, related, search, stats, tree};
-use crate::settings::config::Budgets;
+use crate::settings::config::BudgetSettings;
 use crate::store::reader::Reader;
 use crate::text::tokens;
 
@@ -15,28 +16,28 @@ use crate::text::tokens;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Query<'a> {
     /// Which nodes words find.
-    Search(Search<'a>),
+    Search(SearchQuery<'a>),
     /// The outline.
-    Tree(Tree<'a>),
+    Tree(TreeQuery<'a>),
     /// A node with what is around it.
-    Fetch(Fetch<'a>),
+    Fetch(FetchQuery<'a>),
     /// The texts of the nodes of these ids.
     Batch(Vec<&'a str>),
     /// Which nodes references connect with one.
-    Related(Related<'a>),
+    Related(RelatedQuery<'a>),
     /// What changed since a snapshot.
-    Delta(Delta<'a>),
+    Delta(DeltaQuery<'a>),
     /// What changed between two snapshots.
-    Diff(Diff<'a>),
+    Diff(DiffQuery<'a>),
     /// What happened to a node.
-    History(History<'a>),
+    History(HistoryQuery<'a>),
     /// Facts about the whole memory.
     Stats,
 }
 
 impl Query<'_> {
     /// The budget that settings give it.
-    pub(crate) fn budget_in(&self, budgets: &Budgets) -> Option<u32> {
+    pub(crate) fn budget_in(&self, budgets: &BudgetSettings) -> Option<u32> {
         match self {
             Query::Search(_) => budgets.search,
             Query::Fetch(_) => budgets.fetch,
@@ -50,10 +51,10 @@ impl Query<'_> {
     fn budget_default(&self) -> Option<u32> {
         match self {
             Query::Batch(_) | Query::Stats => None,
-            Query::Search(ask) if ask.detail != Detail::Full => None,
+            Query::Search(query) if query.detail != Detail::Full => None,
             Query::Related(_) => Some(1_000),
             Query::Search(_) | Query::Tree(_) => Some(4_000),
-            Query::Delta(ask) if ask.show == Show::Lines => Some(4_000),
+            Query::Delta(query) if query.show == DeltaDetail::Lines => Some(4_000),
             Query::Fetch(_) | Query::Delta(_) | Query::Diff(_) | Query::History(_) => Some(8_000),
         }
     }
@@ -67,17 +68,17 @@ impl Query<'_> {
     ) -> Result<Answer, Error> {
         let (bound, output) = (max.unwrap_or(u32::MAX), options.output);
         match self {
-            Query::Search(ask) => {
+            Query::Search(query) => {
                 // Somebody who gives a budget wants as many hits as fit.
-                search::search(reader, ask, max, options)
+                search::search(reader, query, max, options)
             }
-            Query::Tree(ask) => tree::tree(reader, ask, bound, output),
-            Query::Fetch(ask) => fetch::fetch(reader, ask, bound, output),
+            Query::Tree(query) => tree::tree(reader, query, bound, output),
+            Query::Fetch(query) => fetch::fetch(reader, query, bound, output),
             Query::Batch(ids) => batch::fetch_batch(reader, ids, max, output),
-            Query::Related(ask) => related::related(reader, ask, bound, output),
-            Query::Delta(ask) => delta::delta(reader, ask, bound, output),
-            Query::Diff(ask) => diff::diff(reader, ask, bound, output),
-            Query::History(ask) => history::history(reader, ask, bound, options),
+            Query::Related(query) => related::related(reader, query, bound, output),
+            Query::Delta(query) => delta::delta(reader, query, bound, output),
+            Query::Diff(query) => diff::diff(reader, query, bound, output),
+            Query::History(query) => history::history(reader, query, bound, options),
             Query::Stats => stats::stats(reader, options),
         }
     }

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::bag_of_words::Bag;
-use super::candidates::{self, Match};
-use super::rank::{self, Candidate};
-use super::words::{self, Asked};
+use super::bag_of_words::BagOfWords;
+use super::candidates::{self, NodeMatch};
+use super::rank::{self, RankCandidate};
+use super::words::{self, ParsedQuery};
 use super::{Answer, Attention, Error, Output, QueryOptions, block_facts, budget, excerpt, facts};
 use crate::model::tree::NodeType;
-use crate::query::render::{self, Facts, Named};
+use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
-use crate::store::reader::{Found, Head, Reader};
+use crate::store::reader::{MatchedNode, NodeHead, Reader};
 
 /// Nodes that are ranked; what matches worse is never looked at.
 const CANDIDATES_MAX: usize = 200;
@@ -30,7 +30,7 @@ pub(crate) const NO_RESULTS: &str = "no results";
 
 /// A search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Search<'a> {
+pub(crate) struct SearchQuery<'a> {
     /// As typed.
     pub(crate) query: &'a str,
     pub(crate) detail: Detail,
@@ -68,41 +68,41 @@ impl Detail {
 /// that says nothing finds nothing.
 pub(super) fn search(
     reader: &Reader,
-    ask: &Search<'_>,
+    query: &SearchQuery<'_>,
     max: Option<u32>,
     options: &QueryOptions,
 ) -> Result<Answer, Error> {
-    let asked = words::rewrite(ask.query);
-    let limit = ask.limit.unwrap_or(match options.budget {
+    let asked = words::parse_query(query.query);
+    let limit = query.limit.unwrap_or(match options.budget {
         Some(_) => CANDIDATES_MAX,
         None => LIMIT_DEFAULT,
     });
     let n_fitting = max.map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1);
-    let found = found(reader, &asked, ask.node_type, (limit, n_fitting))?;
-    let shown = match (found.hits.is_empty(), ask.detail) {
-        (true, _) => Shown::nothing(max),
+    let found = found(reader, &asked, query.node_type, (limit, n_fitting))?;
+    let shown = match (found.hits.is_empty(), query.detail) {
+        (true, _) => ShownHits::nothing(max),
         (false, Detail::Label) => lines(&found, HashMap::new(), max)?,
         (false, Detail::Snippet) => lines(&found, snippets(reader, &found.hits, &asked)?, max)?,
         (false, Detail::Full) => full(reader, &found, max.unwrap_or(u32::MAX))?,
     };
-    Ok(shown.answer(&found, ask.detail, options.output))
+    Ok(shown.answer(&found, query.detail, options.output))
 }
 
 /// What was found, best first.
-struct Ranked {
-    hits: Vec<Hit>,
+struct RankedHits {
+    hits: Vec<SearchHit>,
     /// Hits behind those, too many to be shown.
     n_unread: usize,
     n_matches: usize,
 }
 
-struct Hit {
-    head: Head,
+struct SearchHit {
+    head: NodeHead,
     temperature: f64,
     score: f64,
 }
 
-impl Ranked {
+impl RankedHits {
     /// Puts what the hits behind the others take, as they do on average, behind their prices.
     fn price_unread(&self, prices: &mut Vec<u32>) {
         let sum: u64 = prices.iter().copied().map(u64::from).sum();
@@ -112,11 +112,11 @@ impl Ranked {
     }
 }
 
-impl Hit {
+impl SearchHit {
     fn line(&self) -> String {
-        render::line(Facts {
+        render::render_line(NodeFacts {
             head: &self.head,
-            file: Named::Yes,
+            file: FileLabel::Yes,
             temperature: self.temperature,
             score: Some(self.score),
         })
@@ -124,7 +124,7 @@ impl Hit {
 }
 
 /// What was shown of the hits.
-struct Shown {
+struct ShownHits {
     text: String,
     /// Indices of the hits, best first.
     chosen: Vec<usize>,
@@ -136,26 +136,26 @@ struct Shown {
     tokens_left_out: u64,
 }
 
-impl Shown {
-    fn nothing(budget: Option<u32>) -> Shown {
+impl ShownHits {
+    fn nothing(budget: Option<u32>) -> ShownHits {
         let text = NO_RESULTS.to_owned();
         let text = match budget {
             None => text,
             Some(budget) => budget::first_fitting(budget, [text]),
         };
         let (chosen, texts) = (Vec::new(), HashMap::new());
-        Shown { text, chosen, texts, needs: None, tokens_left_out: 0 }
+        ShownHits { text, chosen, texts, needs: None, tokens_left_out: 0 }
     }
 
-    fn answer(self, found: &Ranked, detail: Detail, output: Output) -> Answer {
-        let shown: Vec<&Hit> = self.chosen.iter().map(|&at| &found.hits[at]).collect();
+    fn answer(self, found: &RankedHits, detail: Detail, output: Output) -> Answer {
+        let shown: Vec<&SearchHit> = self.chosen.iter().map(|&at| &found.hits[at]).collect();
         let structured = output.json(|| self.json(found, &shown, detail));
         let looked_at = shown.iter().map(|hit| (hit.head.key, Attention::Glanced)).collect();
         Answer { text: self.text, structured, shown: looked_at, budget: None }
     }
 
-    fn json(&self, found: &Ranked, shown: &[&Hit], detail: Detail) -> Value {
-        let facts_of = |hit: &&Hit| {
+    fn json(&self, found: &RankedHits, shown: &[&SearchHit], detail: Detail) -> Value {
+        let facts_of = |hit: &&SearchHit| {
             let text = self.texts.get(&hit.head.key).map_or("", String::as_str);
             if detail == Detail::Full {
                 return block_facts(&hit.head, (hit.temperature, hit.score), text, self.needs);
@@ -183,17 +183,17 @@ impl Shown {
 /// What the query finds, best first, at most `limit`, with what the lines of `n_fitting` need.
 fn found(
     reader: &Reader,
-    asked: &Asked,
+    asked: &ParsedQuery,
     node_type: Option<NodeType>,
     (limit, n_fitting): (usize, usize),
-) -> Result<Ranked, Error> {
+) -> Result<RankedHits, Error> {
     let (matches, are_of_words) = matches(reader, asked, node_type)?;
     let attended = reader.attended()?;
-    let mut candidates: Vec<Candidate<'_>> = matches
+    let mut candidates: Vec<RankCandidate<'_>> = matches
         .iter()
         .map(|it| candidate(&it.node, it.relevance, Some(&it.bag), attended))
         .collect();
-    let mut relevance = rank::relevance(&candidates);
+    let mut relevance = rank::relevance_scores(&candidates);
     if are_of_words && QUESTION_WORDS_MIN <= asked.marks.len() {
         for (next, lent) in lent(reader, &candidates, &relevance, node_type)? {
             match candidates.iter().position(|it| it.key == next.key) {
@@ -206,42 +206,44 @@ fn found(
         }
     }
     let n_matches = matches.len();
-    let mut ranked = rank::ranked(&candidates, &relevance);
+    let mut ranked = rank::rank_candidates(&candidates, &relevance);
     ranked.truncate(limit);
     let n_ranked = ranked.len();
     ranked.truncate(n_fitting);
     let keys: Vec<NodeKey> = ranked.iter().map(|&(at, _)| candidates[at].key).collect();
-    let mut heads: HashMap<NodeKey, Head> =
+    let mut heads: HashMap<NodeKey, NodeHead> =
         reader.heads(&keys)?.into_iter().map(|it| (it.key, it)).collect();
     let hit = |&(at, score): &(usize, f64)| {
         let head = heads.remove(&candidates[at].key)?;
-        Some(Hit { head, temperature: candidates[at].temperature, score })
+        Some(SearchHit { head, temperature: candidates[at].temperature, score })
     };
-    let hits: Vec<Hit> = ranked.iter().filter_map(hit).collect();
-    Ok(Ranked { hits, n_unread: n_ranked - ranked.len(), n_matches })
+    let hits: Vec<SearchHit> = ranked.iter().filter_map(hit).collect();
+    Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches })
 }
 
 /// What stands behind the best candidates, and what it is worth at the least.
 fn lent(
     reader: &Reader,
-    candidates: &[Candidate<'_>],
+    candidates: &[RankCandidate<'_>],
     relevance: &[f64],
     node_type: Option<NodeType>,
-) -> Result<Vec<(Found, f64)>, Error> {
-    let lenders = rank::best(relevance, LENDERS_MAX);
+) -> Result<Vec<(MatchedNode, f64)>, Error> {
+    let lenders = rank::best_indices(relevance, LENDERS_MAX);
     let keys: Vec<NodeKey> = lenders.iter().map(|&at| candidates[at].key).collect();
-    let behind = reader.behind(&keys, node_type)?;
-    let lent = |(at, key): (usize, NodeKey)| Some((*behind.get(&key)?, rank::lend(relevance[at])));
+    let behind = reader.following_texts(&keys, node_type)?;
+    let lent = |(at, key): (usize, NodeKey)| {
+        Some((*behind.get(&key)?, rank::lent_relevance(relevance[at])))
+    };
     Ok(lenders.into_iter().zip(keys).filter_map(lent).collect())
 }
 
 fn candidate<'a>(
-    node: &Found,
+    node: &MatchedNode,
     relevance: f64,
-    bag: Option<&'a Bag>,
+    bag: Option<&'a BagOfWords>,
     attended: i64,
-) -> Candidate<'a> {
-    Candidate {
+) -> RankCandidate<'a> {
+    RankCandidate {
         key: node.key,
         parent: node.parent,
         is_heading: node.is_heading,
@@ -255,30 +257,30 @@ fn candidate<'a>(
 /// was read as words.
 fn matches(
     reader: &Reader,
-    asked: &Asked,
+    asked: &ParsedQuery,
     node_type: Option<NodeType>,
-) -> Result<(Vec<Match>, bool), Error> {
+) -> Result<(Vec<NodeMatch>, bool), Error> {
     if let Some(text) = &asked.expression
-        && let Some(found) = candidates::by_expression(reader, text, node_type, CANDIDATES_MAX)?
+        && let Some(found) = candidates::match_expression(reader, text, node_type, CANDIDATES_MAX)?
     {
         return Ok((found, false));
     }
-    Ok((candidates::by_words(reader, &asked.terms, node_type, CANDIDATES_MAX)?, true))
+    Ok((candidates::match_words(reader, &asked.terms, node_type, CANDIDATES_MAX)?, true))
 }
 
 /// The hits' snippets.
 fn snippets(
     reader: &Reader,
-    hits: &[Hit],
-    asked: &Asked,
+    hits: &[SearchHit],
+    asked: &ParsedQuery,
 ) -> Result<HashMap<NodeKey, String>, Error> {
     let keys: Vec<NodeKey> = hits.iter().map(|it| it.head.key).collect();
     let contents = reader.contents(&keys)?;
     let mut snippets = HashMap::new();
     for hit in hits {
         let Some(content) = contents.get(&hit.head.key) else { continue };
-        let snippet = excerpt::snippet(content, &asked.marks);
-        let snippet = excerpt::behind_label(snippet, &hit.head.label);
+        let snippet = excerpt::make_snippet(content, &asked.marks);
+        let snippet = excerpt::without_label(snippet, &hit.head.label);
         if !snippet.is_empty() {
             snippets.insert(hit.head.key, snippet);
         }
@@ -287,10 +289,10 @@ fn snippets(
 }
 
 fn lines(
-    found: &Ranked,
+    found: &RankedHits,
     snippets: HashMap<NodeKey, String>,
     budget: Option<u32>,
-) -> Result<Shown, Error> {
+) -> Result<ShownHits, Error> {
     let hits = &found.hits;
     let pieces: Vec<String> = hits
         .iter()
@@ -302,11 +304,11 @@ fn lines(
     let Some(max) = budget else {
         let text = trimmed(pieces.concat());
         let chosen = (0..hits.len()).collect();
-        return Ok(Shown { text, chosen, texts: snippets, needs: None, tokens_left_out: 0 });
+        return Ok(ShownHits { text, chosen, texts: snippets, needs: None, tokens_left_out: 0 });
     };
-    let (mut prices, n_exact) = budget::prices(&pieces, max);
+    let (mut prices, n_exact) = budget::line_costs(&pieces, max);
     found.price_unread(&mut prices);
-    let mut chosen = budget::choose(&prices, max);
+    let mut chosen = budget::choose_within(&prices, max);
     chosen.retain(|&at| at < n_exact);
     let render = |chosen: &[usize]| {
         let mut text: String = chosen.iter().map(|&at| pieces[at].as_str()).collect();
@@ -321,16 +323,16 @@ fn lines(
         if last.is_some_and(|&at| snippets.contains_key(&hits[at].head.key)) {
             return None;
         }
-        let rest = rest.map_or(0, |it| budget::line_price(&it));
+        let rest = rest.map_or(0, |it| budget::line_cost(&it));
         Some(chosen.iter().fold(rest, |sum, &at| sum.saturating_add(prices[at])))
     };
-    let settled = budget::settle(budget, chosen, bound, render)?;
+    let settled = budget::render_within(budget, chosen, bound, render)?;
     let (chosen, text) = settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, [])));
     let tokens_left_out = left_out(&prices, &chosen);
-    Ok(Shown { text, chosen, texts: snippets, needs: None, tokens_left_out })
+    Ok(ShownHits { text, chosen, texts: snippets, needs: None, tokens_left_out })
 }
 
-fn full(reader: &Reader, found: &Ranked, max: u32) -> Result<Shown, Error> {
+fn full(reader: &Reader, found: &RankedHits, max: u32) -> Result<ShownHits, Error> {
     let hits = &found.hits;
     let mut prices: Vec<u32> = hits
         .iter()
@@ -343,7 +345,7 @@ fn full(reader: &Reader, found: &Ranked, max: u32) -> Result<Shown, Error> {
     // The best hit is what the question is about: rather a part of it than all of the others.
     let mut chosen = match prices.first() {
         Some(&best) if max < best => vec![0],
-        _ => budget::choose(&prices, max),
+        _ => budget::choose_within(&prices, max),
     };
     chosen.retain(|&at| at < hits.len());
     let keys: Vec<NodeKey> = chosen.iter().map(|&at| hits[at].head.key).collect();
@@ -355,7 +357,7 @@ fn full(reader: &Reader, found: &Ranked, max: u32) -> Result<Shown, Error> {
             "" => format!("{}\n", hits[at].line()),
             content => format!("{}\n{content}\n", hits[at].line()),
         });
-        Ok::<_, Error>(render::blocks(&blocks.chain(rest).collect::<Vec<_>>()))
+        Ok::<_, Error>(render::render_blocks(&blocks.chain(rest).collect::<Vec<_>>()))
     };
     let bound = |chosen: &[usize]| {
         chosen.iter().try_fold(budget::BLOCK_REST_TOKENS, |sum: u32, &at| {
@@ -363,7 +365,7 @@ fn full(reader: &Reader, found: &Ranked, max: u32) -> Result<Shown, Error> {
             Some(sum.saturating_add(bound))
         })
     };
-    let settled = budget::settle(Some(max), chosen, bound, render)?;
+    let settled = budget::render_within(Some(max), chosen, bound, render)?;
     let (chosen, text, needs) = match settled {
         Some((chosen, text)) if !chosen.is_empty() => (chosen, text, None),
         _ => {
@@ -374,12 +376,12 @@ fn full(reader: &Reader, found: &Ranked, max: u32) -> Result<Shown, Error> {
         }
     };
     let tokens_left_out = left_out(&prices, &chosen);
-    Ok(Shown { text, chosen, texts: contents, needs, tokens_left_out })
+    Ok(ShownHits { text, chosen, texts: contents, needs, tokens_left_out })
 }
 
 fn rest_line(prices: &[u32], chosen: &[usize]) -> Option<String> {
     let n = prices.len() - chosen.len();
-    (0 < n).then(|| render::left_out(n, "hit", left_out(prices, chosen), "tokens"))
+    (0 < n).then(|| render::render_left_out(n, "hit", left_out(prices, chosen), "tokens"))
 }
 
 fn left_out(prices: &[u32], chosen: &[usize]) -> u64 {

@@ -3,13 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Error, QueryOptions, hundredths};
-use crate::query::render::stats::{Reader as Audience, block};
+use crate::query::render::stats::{Audience, render_stats};
 use crate::store::reader::{Reader, Stats};
 
 /// Returns the facts about the whole memory.
 pub(super) fn stats(reader: &Reader, options: &QueryOptions) -> Result<Answer, Error> {
     let stats = reader.stats(options.lines)?;
-    let text = block(&stats, Audience::Agent, options.now);
+    let text = render_stats(&stats, Audience::Agent, options.now);
     Ok(Answer::plain(text, options.output, || json(&stats)))
 }
 

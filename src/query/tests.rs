@@ -41,36 +41,36 @@ fn structured(reader: &Reader, query: Query<'_>, budget: Option<u32>) -> Result<
     answer(reader, &query, &options)
 }
 
-fn search(reader: &Reader, ask: &Search<'_>) -> Result<Answer, Error> {
-    asked(reader, Query::Search(*ask), None)
+fn search(reader: &Reader, query: &SearchQuery<'_>) -> Result<Answer, Error> {
+    asked(reader, Query::Search(*query), None)
 }
 
 fn fetch(reader: &Reader, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
-    asked(reader, Query::Fetch(Fetch { anchor, levels: 32 }), budget)
+    asked(reader, Query::Fetch(FetchQuery { anchor, levels: 32 }), budget)
 }
 
 /// What a search finds, as JSON.
-fn found(reader: &Reader, ask: &Search<'_>) -> Value {
-    structured(reader, Query::Search(*ask), None).unwrap().structured
+fn found(reader: &Reader, query: &SearchQuery<'_>) -> Value {
+    structured(reader, Query::Search(*query), None).unwrap().structured
 }
 
-fn label(query: &str) -> Search<'_> {
-    Search { query, ..Search::default() }
+fn label(query: &str) -> SearchQuery<'_> {
+    SearchQuery { query, ..SearchQuery::default() }
 }
 
 fn id_of(reader: &Reader, query: &str) -> String {
-    let hits = found(reader, &Search { limit: Some(1), ..label(query) });
+    let hits = found(reader, &SearchQuery { limit: Some(1), ..label(query) });
     hits["hits"][0]["id"].as_str().unwrap().to_owned()
 }
 
 #[track_caller]
-fn check(reader: &Reader, ask: &Search<'_>, budget: Option<u32>, text: Expect) {
-    text.assert_eq(&asked(reader, Query::Search(*ask), budget).unwrap().text);
+fn check(reader: &Reader, query: &SearchQuery<'_>, budget: Option<u32>, text: Expect) {
+    text.assert_eq(&asked(reader, Query::Search(*query), budget).unwrap().text);
 }
 
 #[track_caller]
 fn check_tree(reader: &Reader, root: Option<&str>, levels: u32, budget: Option<u32>, text: Expect) {
-    let answer = asked(reader, Query::Tree(Tree { root, levels }), budget).unwrap();
+    let answer = asked(reader, Query::Tree(TreeQuery { root, levels }), budget).unwrap();
     assert_eq!(answer.shown, []);
     text.assert_eq(&answer.text);
 }
@@ -88,9 +88,9 @@ fn edge(sketch: &Sketch, from: usize, to: usize, weight: f64) {
     ));
 }
 
-fn ask_related(anchor: &str) -> Related<'_> {
+fn query_related(anchor: &str) -> RelatedQuery<'_> {
     let direction = Direction::Both;
-    Related { anchor, direction, depth: None, weight_min: 0.0 }
+    RelatedQuery { anchor, direction, depth: None, weight_min: 0.0 }
 }
 
 #[test]
@@ -107,18 +107,18 @@ fn related_nodes_come_once_heaviest_first() {
     }
     edge(&sketch, 1, 2, 3.0);
     let reader = sketch.done();
-    let within = |ask: Related<'_>, budget: Option<u32>| {
-        asked(&reader, Query::Related(ask), budget).unwrap().text + "\n"
+    let within = |query: RelatedQuery<'_>, budget: Option<u32>| {
+        asked(&reader, Query::Related(query), budget).unwrap().text + "\n"
     };
-    let text = |ask| within(ask, None);
-    let ask = ask_related(&ids[0]);
-    let mut all = text(ask);
-    all += &text(Related { direction: Direction::Out, depth: Some(2), ..ask });
-    all += &text(Related { direction: Direction::In, depth: Some(0), ..ask });
-    all += &text(Related { depth: Some(99), weight_min: 0.6, ..ask });
-    all += &text(Related { weight_min: 4.0, ..ask });
-    all += &within(Related { depth: Some(5), ..ask }, Some(50));
-    all += &within(ask, Some(1));
+    let text = |query| within(query, None);
+    let query = query_related(&ids[0]);
+    let mut all = text(query);
+    all += &text(RelatedQuery { direction: Direction::Out, depth: Some(2), ..query });
+    all += &text(RelatedQuery { direction: Direction::In, depth: Some(0), ..query });
+    all += &text(RelatedQuery { depth: Some(99), weight_min: 0.6, ..query });
+    all += &text(RelatedQuery { weight_min: 4.0, ..query });
+    all += &within(RelatedQuery { depth: Some(5), ..query }, Some(50));
+    all += &within(query, Some(1));
     expect![[r#"
         [heading] B (id=EH8muSHBLMx file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
         [heading] D (id=E8jTPLwjz19 file=a.md hop=1 weight=0.50 temp=0.50 tok=1)
@@ -138,12 +138,12 @@ fn related_nodes_come_once_heaviest_first() {
     "#]]
     .assert_eq(&all);
     let error =
-        asked(&reader, Query::Related(ask_related("nonsense")), None).unwrap_err().to_string();
+        asked(&reader, Query::Related(query_related("nonsense")), None).unwrap_err().to_string();
     assert!(error.starts_with("no node `nonsense`"), "{error}");
 }
 
 #[test]
-fn what_was_cut_is_not_warmed() {
+fn a_cut_hit_is_not_warmed() {
     let mut sketch = Sketch::new();
     sketch.file("a.md");
     let first = sketch.node(0, "heading", "Hub");
@@ -153,8 +153,8 @@ fn what_was_cut_is_not_warmed() {
     }
     let reader = sketch.done();
     for budget in [1, 20, 100, 1_000, 1_000_000] {
-        let ask = Query::Related(ask_related(&first));
-        let answer = asked(&reader, ask, Some(budget)).unwrap();
+        let query = Query::Related(query_related(&first));
+        let answer = asked(&reader, query, Some(budget)).unwrap();
         assert!(tokens::count(&answer.text) <= budget, "{budget}: {}", answer.text);
         let n_lines = answer.text.lines().filter(|it| it.contains("hop=1")).count();
         assert_eq!(answer.shown.len(), n_lines);
@@ -176,8 +176,8 @@ fn a_clique_is_walked_once() {
         }
     }
     let reader = sketch.done();
-    let ask = Query::Related(Related { depth: Some(5), ..ask_related(&first) });
-    let answer = asked(&reader, ask, Some(10_000)).unwrap();
+    let query = Query::Related(RelatedQuery { depth: Some(5), ..query_related(&first) });
+    let answer = asked(&reader, query, Some(10_000)).unwrap();
     assert_eq!(answer.text.matches("hop=1 weight=1.00").count(), 39);
 }
 
@@ -219,15 +219,16 @@ fn statistics_are_those_of_the_whole_memory() {
 /// Every kind of query, by number.
 fn any_query<'a>(kind: u8, words: &'a str, ids: &'a [String]) -> Query<'a> {
     let id = ids.first().map_or("none", String::as_str);
-    let search = |detail| Query::Search(Search { query: words, detail, ..Search::default() });
+    let search =
+        |detail| Query::Search(SearchQuery { query: words, detail, ..SearchQuery::default() });
     let levels = u32::from(kind) / 8;
     match kind % 8 {
         0 => search(Detail::Label),
         1 => search(Detail::Snippet),
         2 => search(Detail::Full),
-        3 => Query::Tree(Tree { root: None, levels }),
-        4 => Query::Tree(Tree { root: Some(id), levels }),
-        5 | 6 => Query::Fetch(Fetch { anchor: id, levels }),
+        3 => Query::Tree(TreeQuery { root: None, levels }),
+        4 => Query::Tree(TreeQuery { root: Some(id), levels }),
+        5 | 6 => Query::Fetch(FetchQuery { anchor: id, levels }),
         _ => Query::Batch(ids.iter().map(String::as_str).chain(words.split(' ')).collect()),
     }
 }

@@ -13,9 +13,9 @@ mod attributes;
 
 use std::sync::OnceLock;
 
-use Hashed::{Always, No};
-use Holds::{Bound, Hash, Names, Numbers, Words};
-use Kind::{Derived, Field, Optional};
+use ColumnContent::{Bound, Hash, Names, Numbers, Words};
+use ColumnKind::{Derived, Field, Optional};
+use HashedAs::{Always, No};
 pub(crate) use attributes::{Attribute, Attributes};
 
 use crate::model::tree::Node;
@@ -24,16 +24,16 @@ use crate::model::tree::Node;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) hashed: Hashed,
-    pub(crate) holds: Holds,
+    pub(crate) kind: ColumnKind,
+    pub(crate) hashed: HashedAs,
+    pub(crate) holds: ColumnContent,
     /// The columns of `diff` that keep it as it was before a change; none: it has no versions.
     pub(crate) old: &'static [OldColumn],
 }
 
 /// Tells how the store treats the values of a column.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ColumnKind {
     /// A field of `NodeRecord`, with rules of its own.
     Field,
     /// Computed from other columns whenever they are written, and never read back as a whole.
@@ -45,7 +45,7 @@ pub(crate) enum Kind {
 
 /// Tells whether the fingerprint covers a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hashed {
+pub(crate) enum HashedAs {
     No,
     Always,
     /// Only where there is a value, so that the fingerprints of older states stay as they are.
@@ -54,7 +54,7 @@ pub(crate) enum Hashed {
 
 /// Tells redaction how to treat the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum ColumnContent {
     /// Integers: no text.
     Numbers,
     /// Text of the user's, each value on its own.
@@ -73,24 +73,24 @@ pub(crate) struct OldColumn {
     pub(crate) name: &'static str,
     /// The value as it is now, of `node`, its `parent` and its `file`; `None`: the node's own.
     now: Option<&'static str>,
-    pub(crate) holds: Holds,
+    pub(crate) holds: ColumnContent,
 }
 
 /// Keeps the row that a column of `node` refers to, by a name that outlives it.
-const fn old(name: &'static str, now: &'static str, holds: Holds) -> OldColumn {
+const fn old(name: &'static str, now: &'static str, holds: ColumnContent) -> OldColumn {
     OldColumn { name, now: Some(now), holds }
 }
 
 /// Keeps the value of the column itself.
-const fn own(name: &'static str, holds: Holds) -> OldColumn {
+const fn own(name: &'static str, holds: ColumnContent) -> OldColumn {
     OldColumn { name, now: None, holds }
 }
 
 const fn column(
     name: &'static str,
-    kind: Kind,
-    hashed: Hashed,
-    holds: Holds,
+    kind: ColumnKind,
+    hashed: HashedAs,
+    holds: ColumnContent,
     old: &'static [OldColumn],
 ) -> Column {
     Column { name, kind, hashed, holds, old }
@@ -159,15 +159,15 @@ pub(crate) fn attributes() -> &'static [Column] {
 
 impl Column {
     pub(crate) fn is_optional(&self) -> bool {
-        matches!(self.kind, Kind::Optional(_))
+        matches!(self.kind, ColumnKind::Optional(_))
     }
 
     /// Returns the key by which lists put fields first and optional values last.
     fn rank(&self) -> u8 {
         match self.kind {
-            Kind::Field => 0,
-            Kind::Derived => 1,
-            Kind::Optional(_) => 2,
+            ColumnKind::Field => 0,
+            ColumnKind::Derived => 1,
+            ColumnKind::Optional(_) => 2,
         }
     }
 }
@@ -221,7 +221,7 @@ fn push_list(text: &mut String, columns: &[Column], name: &str) {
     let mut in_order: Vec<&Column> = columns.iter().collect();
     // The fingerprint keeps the order of the table, and hashes what only some have at the end.
     in_order.sort_by_key(|it| match is_state {
-        true => u8::from(it.hashed == Hashed::WhereGiven),
+        true => u8::from(it.hashed == HashedAs::WhereGiven),
         false => it.rank(),
     });
     let begin = text.len();
@@ -232,7 +232,7 @@ fn push_list(text: &mut String, columns: &[Column], name: &str) {
         }
     };
     for (nth, column) in (1..).zip(in_order) {
-        let is_hashed = column.hashed != Hashed::No;
+        let is_hashed = column.hashed != HashedAs::No;
         match name {
             "record" if column.rank() != 1 => add("node.", column.name, ""),
             "columns" => add("", column.name, ""),

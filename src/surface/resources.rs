@@ -1,5 +1,5 @@
-//! The resources of a memory: a table, and one function a row, over an [`Observer`], which can only
-//! look.
+//! The resources of a memory: a table, and one function a row, over a [`ReadOnlyMemory`], which can
+//! only look.
 //!
 //! Clients depend on the names, the keys and their order. A read is one state of the memory, and no
 //! signal to it: nothing gets warmer because somebody draws it.
@@ -8,10 +8,10 @@ mod process;
 
 use std::fmt::Write;
 
-use crate::mcp::uri::{self, UriError, Vars};
-use crate::mcp::{Completing, Form, Resource, Subject};
-use crate::memory::{Error, Named, Observer};
-use crate::query::dashboard::{self, Extent};
+use crate::mcp::uri::{self, UriError, UriVars};
+use crate::mcp::{CompletionRef, CompletionRequest, Resource, ResourceFormat};
+use crate::memory::{Error, ProcessNames, ReadOnlyMemory};
+use crate::query::dashboard::{self, TreeScope};
 use crate::store::StoreError;
 use crate::text;
 
@@ -22,7 +22,7 @@ const COMPLETIONS_MAX: usize = 101;
 const ECHO_CHARS_MAX: usize = 40;
 
 /// How a resource is read: the variables of its URI in, one document of JSON out.
-pub(crate) type Read = fn(&Observer, &Vars, &mut dyn Write) -> Result<(), Error>;
+pub(crate) type ResourceFn = fn(&ReadOnlyMemory, &UriVars, &mut dyn Write) -> Result<(), Error>;
 
 const TREE_BY_ROOT: &str = "remindb://tree/{rootId}{?depth}";
 const SNAPSHOT_DIFFS: &str = "remindb://snapshots/{id}/diffs";
@@ -30,14 +30,14 @@ const HISTORY_BY_HASH: &str = "remindb://sessions/history/{hash}";
 const LOG_BY_ID: &str = "remindb://sessions/logs/{id}";
 
 /// Every resource and every template.
-pub(crate) const RESOURCES: &[Resource<Read>] = &[
+pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
     Resource {
         uri: "remindb://overview",
         name: "overview",
         title: "Overview",
         description: "Counts of nodes, snapshots, temperatures and relations, as MemoryStats has \
                       them.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: overview,
     },
@@ -46,25 +46,25 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "files",
         title: "Files",
         description: "Compiled source files by compile root, with nodes and tokens.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| it.read(|reader| dashboard::files(reader, out)),
+        read: |it, _, out| it.read(|reader| dashboard::write_files(reader, out)),
     },
     Resource {
         uri: "remindb://tree",
         name: "tree",
         title: "Tree",
         description: "All nodes, each within its parent.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| it.read(|reader| dashboard::tree(reader, Extent::Forest, out)),
+        read: |it, _, out| it.read(|reader| dashboard::write_tree(reader, TreeScope::Forest, out)),
     },
     Resource {
         uri: TREE_BY_ROOT,
         name: "tree-by-root",
         title: "Subtree",
         description: "The node `rootId` with those below it, `depth` levels down; 0 or none: all.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: subtree,
     },
@@ -73,16 +73,16 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "graph",
         title: "Graph",
         description: "Relations, those that wait for their target, and the nodes at their ends.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| it.read(|reader| dashboard::graph(reader, out)),
+        read: |it, _, out| it.read(|reader| dashboard::write_graph(reader, out)),
     },
     Resource {
         uri: "remindb://snapshots",
         name: "snapshots",
         title: "Snapshots",
         description: "All snapshots, newest first.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: true,
         read: snapshots,
     },
@@ -91,7 +91,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "snapshots-limited",
         title: "Newest snapshots",
         description: "The `limit` newest snapshots, newest first.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: snapshots,
     },
@@ -100,7 +100,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "snapshot-diffs",
         title: "Changes of a snapshot",
         description: "What the snapshot `id` changed, with the texts before and after.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: diffs,
     },
@@ -109,16 +109,18 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "temperature",
         title: "Temperatures",
         description: "The temperature of each node, with a summary. Reading it warms nothing.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| it.read(|reader| dashboard::temperature(reader, it.lines(), out)),
+        read: |it, _, out| {
+            it.read(|reader| dashboard::write_temperatures(reader, it.thresholds(), out))
+        },
     },
     Resource {
         uri: "remindb://doctor",
         name: "doctor",
         title: "Doctor",
         description: "What `remindb doctor` finds. Repairs nothing.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: |it, _, out| put(out, &it.examine()?.to_json()),
     },
@@ -127,7 +129,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "logs",
         title: "Server log",
         description: "The latest log records of this server, oldest first.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: true,
         read: process::logs,
     },
@@ -136,7 +138,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions",
         title: "Sessions",
         description: "MCP clients that are attached to this server.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: process::sessions,
     },
@@ -145,7 +147,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions-history",
         title: "Clients",
         description: "All clients that ever attached, with their sessions and tool calls.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: process::clients,
     },
@@ -154,7 +156,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions-history-by-hash",
         title: "Client",
         description: "The client `hash`, with its sessions and tool calls.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: process::client,
     },
@@ -163,7 +165,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions-logs",
         title: "Session logs",
         description: "Log files of sessions, where the settings ask for them.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: process::session_logs,
     },
@@ -172,7 +174,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions-log-by-id",
         title: "Session log",
         description: "The log of the session `id`, oldest record first.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: process::session_log,
     },
@@ -181,7 +183,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "rescan",
         title: "Rescan",
         description: "The latest scan of the source folder.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: true,
         read: process::rescan,
     },
@@ -192,18 +194,23 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
 /// # Errors
 ///
 /// There is none, or as its row says.
-pub(crate) fn read(observer: &Observer, uri: &str, out: &mut dyn Write) -> Result<(), Error> {
-    let (idx, vars) = uri::find(RESOURCES.iter().map(|it| it.uri), uri).map_err(|it| match it {
-        UriError::Unknown => {
-            let uri = text::cut(uri, ECHO_CHARS_MAX);
-            Error::NotFound(format!("no resource `{uri}`; list them to see which there are"))
-        }
-        UriError::Bad(why) => Error::BadArgument(why),
-    })?;
-    (RESOURCES[idx].read)(observer, &vars, out)
+pub(crate) fn read_resource(
+    view: &ReadOnlyMemory,
+    uri: &str,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let (idx, vars) =
+        uri::match_template(RESOURCES.iter().map(|it| it.uri), uri).map_err(|it| match it {
+            UriError::Unknown => {
+                let uri = text::truncate_chars(uri, ECHO_CHARS_MAX);
+                Error::NotFound(format!("no resource `{uri}`; list them to see which there are"))
+            }
+            UriError::Bad(why) => Error::BadArgument(why),
+        })?;
+    (RESOURCES[idx].read)(view, &vars, out)
 }
 
-impl Observer {
+impl ReadOnlyMemory {
     /// The resource of that URI, as JSON; those about clients and scans say that there are none.
     ///
     /// # Errors
@@ -211,78 +218,81 @@ impl Observer {
     /// There is none, the URI makes no sense, or the database failed.
     pub fn resource(&self, uri: &str) -> Result<String, Error> {
         let mut out = String::new();
-        read(self, uri, &mut out)?;
+        read_resource(self, uri, &mut out)?;
         Ok(out)
     }
 }
 
 /// Values that a variable of a template may have and that begin as what was typed does; none when
 /// the database fails, since nobody is helped by an error while typing.
-pub(crate) fn complete(observer: &Observer, asked: &Completing<'_>) -> Vec<String> {
-    let Subject::Resource(template) = asked.subject else { return Vec::new() };
-    values(observer, template, asked.argument, asked.value).unwrap_or_else(|error| {
+pub(crate) fn complete_variable(
+    view: &ReadOnlyMemory,
+    asked: &CompletionRequest<'_>,
+) -> Vec<String> {
+    let CompletionRef::Resource(template) = asked.subject else { return Vec::new() };
+    values(view, template, asked.argument, asked.value).unwrap_or_else(|error| {
         log::warn!("nothing was completed: {error}");
         Vec::new()
     })
 }
 
 fn values(
-    observer: &Observer,
+    view: &ReadOnlyMemory,
     template: &str,
     variable: &str,
     prefix: &str,
 ) -> Result<Vec<String>, StoreError> {
     let named = |of| {
-        let names = observer.process().names(of).into_iter();
+        let names = view.process().names(of).into_iter();
         names.filter(|it| it.starts_with(prefix)).take(COMPLETIONS_MAX).collect()
     };
     match (template, variable) {
         (TREE_BY_ROOT, "rootId") => {
-            observer.read(|reader| dashboard::ids(reader, prefix, COMPLETIONS_MAX))
+            view.read(|reader| dashboard::complete_node_ids(reader, prefix, COMPLETIONS_MAX))
         }
         (SNAPSHOT_DIFFS, "id") => {
-            observer.read(|reader| reader.snapshots_from(prefix, COMPLETIONS_MAX))
+            view.read(|reader| reader.snapshots_from(prefix, COMPLETIONS_MAX))
         }
-        (HISTORY_BY_HASH, "hash") => Ok(named(Named::Clients)),
-        (LOG_BY_ID, "id") => Ok(named(Named::SessionLogs)),
+        (HISTORY_BY_HASH, "hash") => Ok(named(ProcessNames::Clients)),
+        (LOG_BY_ID, "id") => Ok(named(ProcessNames::SessionLogs)),
         _ => Ok(Vec::new()),
     }
 }
 
-fn overview(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), Error> {
-    let (path, lines, now) = (path(observer), observer.lines(), observer.now());
-    observer.read(|reader| dashboard::overview(reader, &path, lines, now, out))
+fn overview(view: &ReadOnlyMemory, _: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
+    let (path, lines, now) = (path(view), view.thresholds(), view.now());
+    view.read(|reader| dashboard::write_overview(reader, &path, lines, now, out))
 }
 
-fn subtree(observer: &Observer, vars: &Vars, out: &mut dyn Write) -> Result<(), Error> {
+fn subtree(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let levels = number(vars, "depth")?.filter(|it| 0 < *it);
     let root = vars.get("rootId").unwrap_or_default();
-    let extent = Extent::Below { root, levels: levels.map(i64::cast_unsigned) };
-    observer.read(|reader| dashboard::tree(reader, extent, out))
+    let extent = TreeScope::Below { root, levels: levels.map(i64::cast_unsigned) };
+    view.read(|reader| dashboard::write_tree(reader, extent, out))
 }
 
-fn snapshots(observer: &Observer, vars: &Vars, out: &mut dyn Write) -> Result<(), Error> {
+fn snapshots(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let limit = number(vars, "limit")?;
     if limit == Some(0) {
         return Err(Error::BadArgument("`limit` is 0; ask for at least 1".to_owned()));
     }
     let limit = limit.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
-    observer.read(|reader| dashboard::snapshots(reader, limit, out))
+    view.read(|reader| dashboard::write_snapshots(reader, limit, out))
 }
 
-fn diffs(observer: &Observer, vars: &Vars, out: &mut dyn Write) -> Result<(), Error> {
+fn diffs(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let id = number(vars, "id")?.unwrap_or_default();
-    observer.read(|reader| dashboard::diffs(reader, id, out))
+    view.read(|reader| dashboard::write_diffs(reader, id, out))
 }
 
 /// A whole number, not negative, in digits and nothing else.
-fn number(vars: &Vars, name: &str) -> Result<Option<i64>, Error> {
+fn number(vars: &UriVars, name: &str) -> Result<Option<i64>, Error> {
     let Some(value) = vars.get(name) else { return Ok(None) };
     let is_number = value.bytes().all(|it| it.is_ascii_digit());
     match value.parse() {
         Ok(number) if is_number => Ok(Some(number)),
         _ => {
-            let value = text::cut(value, ECHO_CHARS_MAX);
+            let value = text::truncate_chars(value, ECHO_CHARS_MAX);
             let why = format!("`{name}` is `{value}`; it must be a whole number, 0 or above");
             Err(Error::BadArgument(why))
         }
@@ -290,8 +300,8 @@ fn number(vars: &Vars, name: &str) -> Result<Option<i64>, Error> {
 }
 
 /// The file of the database, as clients are told of it.
-fn path(observer: &Observer) -> String {
-    observer.path().to_string_lossy().into_owned()
+fn path(view: &ReadOnlyMemory) -> String {
+    view.path().to_string_lossy().into_owned()
 }
 
 fn put(out: &mut dyn Write, text: &str) -> Result<(), Error> {

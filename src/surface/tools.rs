@@ -6,7 +6,7 @@ pub(crate) mod read;
 pub(crate) mod relate;
 pub(crate) mod write;
 
-use super::{Run, confirmation, prompts};
+use super::{ToolRunner, confirmation, prompts};
 use crate::mcp::{Arg, Effect, Prompt, Tool};
 use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
@@ -35,7 +35,7 @@ const CORE: [&str; 7] = [
 
 /// How many tools a server offers: fewer cost fewer tokens in every session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Offer {
+pub(crate) enum ToolSet {
     /// Every tool.
     #[default]
     All,
@@ -43,28 +43,28 @@ pub(crate) enum Offer {
     Core,
 }
 
-impl Offer {
+impl ToolSet {
     /// The offer of that name.
-    pub(crate) fn parse(name: &str) -> Option<Offer> {
+    pub(crate) fn parse(name: &str) -> Option<ToolSet> {
         match name {
-            "all" => Some(Offer::All),
-            "core" => Some(Offer::Core),
+            "all" => Some(ToolSet::All),
+            "core" => Some(ToolSet::Core),
             _ => None,
         }
     }
 
     /// Its prompts: those whose tools it has.
-    pub(crate) fn prompts(self) -> &'static [Prompt<prompts::Get>] {
+    pub(crate) fn prompts(self) -> &'static [Prompt<prompts::PromptFn>] {
         match self {
-            Offer::All => prompts::PROMPTS,
-            Offer::Core => prompts::READING,
+            ToolSet::All => prompts::PROMPTS,
+            ToolSet::Core => prompts::READING,
         }
     }
 
     /// Its rows of the table, with schemas where results hold more than text.
-    pub(crate) fn tools(self, output: Output) -> Vec<Tool<Run>> {
-        let is_offered = |it: &&Tool<Run>| self == Offer::All || CORE.contains(&it.name);
-        let row = |it: &Tool<Run>| match output {
+    pub(crate) fn tools(self, output: Output) -> Vec<Tool<ToolRunner>> {
+        let is_offered = |it: &&Tool<ToolRunner>| self == ToolSet::All || CORE.contains(&it.name);
+        let row = |it: &Tool<ToolRunner>| match output {
             Output::Text => Tool { output: None, ..*it },
             Output::Structured => *it,
         };
@@ -73,7 +73,7 @@ impl Offer {
 }
 
 /// Every tool, in the order of their names.
-pub(crate) const TOOLS: &[Tool<Run>] = &[
+pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryCompile",
         title: "Compile notes",
@@ -85,7 +85,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(compile::output),
         effect: Effect::Edits,
-        run: Run::Compile(compile::compile),
+        run: ToolRunner::Compile(compile::compile),
     },
     Tool {
         name: "MemoryDelta",
@@ -100,7 +100,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::changes_output),
         effect: Effect::Reads,
-        run: Run::Read(read::delta),
+        run: ToolRunner::Read(read::delta),
     },
     Tool {
         name: "MemoryDiff",
@@ -114,7 +114,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::changes_output),
         effect: Effect::Reads,
-        run: Run::Read(read::diff),
+        run: ToolRunner::Read(read::diff),
     },
     Tool {
         name: "MemoryFetch",
@@ -128,7 +128,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Read(read::fetch),
+        run: ToolRunner::Read(read::fetch),
     },
     Tool {
         name: "MemoryFetchBatch",
@@ -137,7 +137,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[Arg::texts("node_ids", "Ids", 1, 256).required(), BUDGET],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Read(read::fetch_batch),
+        run: ToolRunner::Read(read::fetch_batch),
     },
     Tool {
         name: "MemoryForget",
@@ -156,7 +156,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(write::forgotten_output),
         effect: Effect::Edits,
-        run: Run::Asked(confirmation::forget, write::forget),
+        run: ToolRunner::Confirmed(confirmation::forget, write::forget),
     },
     Tool {
         name: "MemoryHistory",
@@ -170,7 +170,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::history_output),
         effect: Effect::Reads,
-        run: Run::Read(read::history),
+        run: ToolRunner::Read(read::history),
     },
     Tool {
         name: "MemoryPin",
@@ -179,7 +179,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[NODE_ID, Arg::number("temperature", "Sets it; default as it is", 0.0, 1.0)],
         output: Some(write::pinned_output),
         effect: Effect::Edits,
-        run: Run::Write(write::pin),
+        run: ToolRunner::Write(write::pin),
     },
     Tool {
         name: "MemoryRelate",
@@ -195,7 +195,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(relate::output),
         effect: Effect::Edits,
-        run: Run::Write(relate::relate),
+        run: ToolRunner::Write(relate::relate),
     },
     Tool {
         name: "MemoryRelated",
@@ -211,7 +211,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Read(read::related),
+        run: ToolRunner::Read(read::related),
     },
     Tool {
         name: "MemoryRollback",
@@ -224,7 +224,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(write::rollback_output),
         effect: Effect::Destroys,
-        run: Run::Asked(confirmation::rollback, write::rollback),
+        run: ToolRunner::Confirmed(confirmation::rollback, write::rollback),
     },
     Tool {
         name: "MemorySearch",
@@ -240,7 +240,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::hits_output),
         effect: Effect::Reads,
-        run: Run::Read(read::search),
+        run: ToolRunner::Read(read::search),
     },
     Tool {
         name: "MemoryStats",
@@ -249,7 +249,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[],
         output: Some(read::stats_output),
         effect: Effect::Reads,
-        run: Run::Read(read::stats),
+        run: ToolRunner::Read(read::stats),
     },
     Tool {
         name: "MemorySummarize",
@@ -263,7 +263,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(write::summarized_output),
         effect: Effect::Edits,
-        run: Run::Write(write::summarize),
+        run: ToolRunner::Write(write::summarize),
     },
     Tool {
         name: "MemoryTree",
@@ -277,7 +277,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Read(read::tree),
+        run: ToolRunner::Read(read::tree),
     },
     Tool {
         name: "MemoryUnpin",
@@ -286,7 +286,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[NODE_ID],
         output: Some(write::pinned_output),
         effect: Effect::Edits,
-        run: Run::Write(write::unpin),
+        run: ToolRunner::Write(write::unpin),
     },
     Tool {
         name: "MemoryUnrelate",
@@ -295,7 +295,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[SOURCE_ID, TARGET_ID, TARGET_LABEL, TARGET_SOURCE],
         output: Some(relate::output),
         effect: Effect::Edits,
-        run: Run::Write(relate::unrelate),
+        run: ToolRunner::Write(relate::unrelate),
     },
     Tool {
         name: "MemoryWrite",
@@ -314,6 +314,6 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(write::written_output),
         effect: Effect::Edits,
-        run: Run::Write(write::write),
+        run: ToolRunner::Write(write::write),
     },
 ];

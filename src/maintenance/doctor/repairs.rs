@@ -8,12 +8,12 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::{CHECKS, compute_fingerprint, count, run};
+use super::{CHECKS, compute_state_fingerprint, count, run};
 use crate::model::clock::Millis;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
-use crate::store::{Doing, StoreError, links};
+use crate::store::{ErrorStep, StoreError, links};
 use crate::text::tokens;
 
 /// Rounds of taking away what refers to nothing; each can leave another such row.
@@ -282,7 +282,7 @@ pub(crate) fn reseal(conn: &Connection, message: &str, now: Millis) -> Result<()
         VALUES ('HEAD', ?1, ?2)
         ON CONFLICT (name) DO UPDATE SET snapshot = ?1, updated_at = ?2";
     execute(conn, MEMORY, "note the memory")?;
-    let computed = compute_fingerprint(conn)?;
+    let computed = compute_state_fingerprint(conn)?;
     conn.execute(NOTE, [computed.cast_signed()]).doing("note the fingerprint")?;
     let nothing = ContentHash(0).to_string();
     let head: String =

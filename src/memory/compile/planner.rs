@@ -5,21 +5,21 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::plan::{Plan, Scope};
-use super::rescan::Watch;
-use super::{CompileError, PARSER_FAILED, Request};
+use super::plan::{CompilePlan, CompileScope};
+use super::rescan::RescanState;
+use super::{CompileError, CompileRequest, PARSER_FAILED};
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
-use crate::ingest::scan::{self, Found, Gitignore, Oddity, Rules};
+use crate::ingest::scan::{self, Gitignore, Rules, ScannedFile, SkippedPath};
 use crate::store::{FileRow, Root, Writer};
 
 /// Compares the folder with the rows of its files. Who watches it gets errors where it is not
 /// there, and does not look again at what could not be compiled and did not change.
 pub(super) fn make(
     writer: &Writer,
-    request: &Request<'_>,
-    watch: Option<&mut Watch>,
-) -> Result<Plan, CompileError> {
+    request: &CompileRequest<'_>,
+    watch: Option<&mut RescanState>,
+) -> Result<CompilePlan, CompileError> {
     let path = request.path;
     let roots = writer.roots()?;
     let (full, kind) = resolve(path)?;
@@ -33,7 +33,7 @@ pub(super) fn make(
     let (rules, mut oddities) = Rules::load(&scope.root, workspace.gitignore())
         .map_err(|what| CompileError::Settings { what })?;
     let rows = writer.files_at(&scope.root_text)?;
-    let mut plan = Plan { root: scope.root_text.clone(), ..Plan::default() };
+    let mut plan = CompilePlan { root: scope.root_text.clone(), ..CompilePlan::default() };
     let is_ignored = rules.is_ignored(&scope.path, matches!(kind, Kind::Folder));
     // From here on, paths are as they are stored.
     scope.path = redactor.scrub(&scope.path).text.into_owned();
@@ -50,7 +50,7 @@ pub(super) fn make(
             if watch.is_some() || !rows.iter().any(|row| scope.covers(&row.path)) {
                 return Err(CompileError::NoSource { path: path.to_owned(), source });
             }
-            scan::Walk::default()
+            scan::ScanResult::default()
         }
         _ if is_ignored => {
             let by = match workspace.gitignore() {
@@ -58,14 +58,14 @@ pub(super) fn make(
                 Gitignore::Followed => "an ignore file",
             };
             let what = format!("{by} excludes it; nothing is compiled");
-            oddities.push(Oddity { path: scope.path.clone(), line: None, what });
-            scan::Walk::default()
+            oddities.push(SkippedPath { path: scope.path.clone(), line: None, what });
+            scan::ScanResult::default()
         }
-        Kind::File | Kind::Folder => scan::walk(&rules, &full),
+        Kind::File | Kind::Folder => scan::walk_folder(&rules, &full),
     };
     if let Some(watch) = watch.filter(|_| is_folder) {
         let own = rows.iter().filter(|row| scope.covers(&row.path));
-        let newest = own.chain(nested.iter().map(|(row, _)| row)).map(|row| row.look.mtime).max();
+        let newest = own.chain(nested.iter().map(|(row, _)| row)).map(|row| row.stat.mtime).max();
         watch.check_folder(&full, walk.found.len(), newest)?;
     }
     scrub_paths(&mut walk, &scope.root, redactor);
@@ -89,12 +89,12 @@ enum Recheck {
 
 impl Recheck {
     /// Whether there is nothing more to do about a file that looks as it did.
-    fn is_done(self, row: &FileRow, file: &Found, root: &Path) -> bool {
+    fn is_done(self, row: &FileRow, file: &ScannedFile, root: &Path) -> bool {
         match (&row.error, self) {
             (None, _) => row.content_hash.is_some(),
             (Some(_), Recheck::Always) => false,
             (Some(error), Recheck::IfOtherwise { bytes_max }) => {
-                match scan::open(&file.full(root), bytes_max) {
+                match scan::open_file(&file.full(root), bytes_max) {
                     Ok(_) => error == PARSER_FAILED || !file.syntax.is_built_in(),
                     Err(what) => what == *error,
                 }
@@ -139,7 +139,7 @@ fn scope(
     full: &Path,
     kind: &Kind,
     redactor: &Redactor,
-) -> Result<Scope, CompileError> {
+) -> Result<CompileScope, CompileError> {
     let stored = |path: &Path| path.to_str().map(|it| redactor.scrub(it).text.into_owned());
     let is_root = |path: &Path| {
         stored(path).is_some_and(|text| roots.iter().any(|it| it.path == text)) && owns(path, full)
@@ -150,15 +150,15 @@ fn scope(
         (None, _) => full.parent().unwrap_or(full),
     };
     let not_utf8 = || CompileError::NotUtf8 { path: full.to_owned() };
-    Ok(Scope {
+    Ok(CompileScope {
         root_text: stored(root).ok_or_else(not_utf8)?,
-        path: scan::relative(root, full).ok_or_else(not_utf8)?,
+        path: scan::relative_path(root, full).ok_or_else(not_utf8)?,
         root: root.to_owned(),
     })
 }
 
 fn owns(root: &Path, full: &Path) -> bool {
-    let Some(path) = scan::relative(root, full) else {
+    let Some(path) = scan::relative_path(root, full) else {
         return false;
     };
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
@@ -170,7 +170,7 @@ fn owns(root: &Path, full: &Path) -> bool {
 }
 
 /// A path can hold a secret, too. It is stored and shown without; the file is found all the same.
-fn scrub_paths(walk: &mut scan::Walk, root: &Path, redactor: &Redactor) {
+fn scrub_paths(walk: &mut scan::ScanResult, root: &Path, redactor: &Redactor) {
     let clean = |path: &mut String| {
         if let Cow::Owned(scrubbed) = redactor.scrub(path).text {
             *path = scrubbed;
@@ -195,7 +195,7 @@ fn scrub_paths(walk: &mut scan::Walk, root: &Path, redactor: &Redactor) {
             walk.found.push(file);
         } else {
             let what = "another file has this path once secrets are replaced; rename it".to_owned();
-            walk.oddities.push(Oddity { path: file.path, line: None, what });
+            walk.oddities.push(SkippedPath { path: file.path, line: None, what });
         }
     }
 }
@@ -204,11 +204,11 @@ fn scrub_paths(walk: &mut scan::Walk, root: &Path, redactor: &Redactor) {
 fn nested(
     writer: &Writer,
     roots: &[Root],
-    scope: &Scope,
+    scope: &CompileScope,
 ) -> Result<Vec<(FileRow, String)>, CompileError> {
     let mut files = Vec::new();
     for root in roots {
-        let Some(prefix) = scan::relative(Path::new(&scope.root_text), Path::new(&root.path))
+        let Some(prefix) = scan::relative_path(Path::new(&scope.root_text), Path::new(&root.path))
         else {
             continue;
         };
@@ -227,10 +227,10 @@ fn nested(
 
 /// Compares what was found, in order of path, with the rows of the root and of those below it.
 fn compare(
-    plan: &mut Plan,
-    scope: &Scope,
+    plan: &mut CompilePlan,
+    scope: &CompileScope,
     (rows, nested): (Vec<FileRow>, Vec<(FileRow, String)>),
-    found: Vec<Found>,
+    found: Vec<ScannedFile>,
     unseen: &[String],
     recheck: Recheck,
 ) {
@@ -269,9 +269,9 @@ fn compare(
     let (mut changed, mut new) = (Vec::new(), Vec::new());
     for file in found {
         match known.get(file.path.as_str()) {
-            Some(row) if row.look == file.look && recheck.is_done(row, &file, &scope.root) => {
+            Some(row) if row.stat == file.stat && recheck.is_done(row, &file, &scope.root) => {
                 let what = row.error.clone();
-                let odd = |what| Oddity { path: file.path.clone(), line: None, what };
+                let odd = |what| SkippedPath { path: file.path.clone(), line: None, what };
                 plan.oddities.extend(what.map(odd));
             }
             Some(_) => changed.push(file),

@@ -9,15 +9,15 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::ingest::redact::Redactor;
-use crate::maintenance::doctor::{self, Status};
+use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::redaction::{self, redact};
-use crate::maintenance::transfer::{Lines, export, import, salvage};
-use crate::memory::compile::{Request, Seeding, compile};
-use crate::memory::rollback::{After, rollback};
+use crate::maintenance::transfer::{ImportLines, export, import, salvage};
+use crate::memory::compile::{CompileRequest, Seeding, compile};
+use crate::memory::rollback::{LaterSnapshots, rollback};
 use crate::model::clock::{Clock, Millis};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
-use crate::query::{Diff, History, Query, QueryOptions, answer};
+use crate::query::{DiffQuery, HistoryQuery, Query, QueryOptions, answer};
 use crate::settings::workspace::Workspace;
 use crate::store::reader::Reader;
 use crate::store::schema::MIGRATIONS;
@@ -30,7 +30,7 @@ const NOW: Millis = Millis(4_000_000_000_000);
 const SECRET: &str = "AKIAQ7RM2XNVT5WZ3KLD";
 
 const MOOD: Column =
-    column("mood", Optional(None), Hashed::WhereGiven, Bound, &[own("old_mood", Words)]);
+    column("mood", Optional(None), HashedAs::WhereGiven, Bound, &[own("old_mood", Words)]);
 
 /// A table of columns with one more.
 fn columns_with(last: Column) -> &'static [Column] {
@@ -87,14 +87,14 @@ impl Memory {
         self.write(|batch| {
             let attributes = mood_of(mood);
             let data = NodeData { attributes, ..data(content) };
-            batch.add_spoken(&data, batch.last_place(None, None)?).map(drop)
+            batch.insert_agent_node(&data, batch.last_place(None, None)?).map(drop)
         });
     }
 
     fn set(&self, content: &str, mood: Option<&str>) {
         let old = self.find(content).unwrap();
         let attributes = old.attributes.with("mood", text(mood));
-        self.write(|batch| batch.say(&old, &NodeData { attributes, ..old.data() }));
+        self.write(|batch| batch.set_agent_text(&old, &NodeData { attributes, ..old.data() }));
     }
 
     fn find(&self, content: &str) -> Option<NodeRecord> {
@@ -110,7 +110,7 @@ impl Memory {
     }
 
     fn roll_back(&self, target: i64) -> &Memory {
-        rollback(&self.writer(), target, After::Keep, NOW).unwrap();
+        rollback(&self.writer(), target, LaterSnapshots::Keep, NOW).unwrap();
         self
     }
 
@@ -118,7 +118,7 @@ impl Memory {
     #[track_caller]
     fn sound(&self) -> Vec<String> {
         let report = doctor::examine(&self.db()).unwrap();
-        assert_eq!(report.status(), Status::Pass, "{report:#?}");
+        assert_eq!(report.status(), CheckStatus::Pass, "{report:#?}");
         let conn = Connection::open(self.db()).unwrap();
         let mut query = conn.prepare("SELECT cursor_hash FROM snapshot ORDER BY id").unwrap();
         let kept = query.query_map([], |row| row.get(0)).unwrap();
@@ -131,7 +131,7 @@ impl Memory {
 
     fn import(&self, lines: &str) {
         let mut input = lines.as_bytes();
-        let from = Lines { name: "x", input: &mut input, n_bytes: 0 };
+        let from = ImportLines { name: "x", input: &mut input, n_bytes: 0 };
         import(from, &self.db(), &Redactor::builtin(), NOW, &mut |_, _| ()).unwrap();
     }
 
@@ -168,7 +168,7 @@ fn check_schema(memory: &Memory) {
         let rows = query.query_map([table], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         rows.map(Result::unwrap).collect()
     };
-    let typed = |(name, holds): (&str, Holds)| {
+    let typed = |(name, holds): (&str, ColumnContent)| {
         let sql_type = if holds == Numbers { "INTEGER" } else { "TEXT" };
         (name.to_owned(), sql_type.to_owned())
     };
@@ -206,7 +206,7 @@ fn a_row_is_read_as_it_was_written() {
             token_count: 7,
             attributes,
         };
-        let (key, id) = batch.add_spoken(&data, batch.last_place(None, None)?)?;
+        let (key, id) = batch.insert_agent_node(&data, batch.last_place(None, None)?)?;
         let found = batch.at(key)?.unwrap();
         assert_eq!((found.id, found.data()), (id, data));
         assert_eq!(found.content_hash, ContentHash::of("Its text."));
@@ -271,7 +271,7 @@ fn what_an_agent_gave_a_files_node_stays_through_compiles() {
     let compile_it = |words: &str| {
         fs::write(notes.join("a.md"), words).unwrap();
         let workspace = Arc::new(Workspace::default());
-        let request = Request {
+        let request = CompileRequest {
             path: &notes,
             message: "m",
             n_threads: 1,
@@ -300,9 +300,10 @@ fn a_diff_and_a_history_name_it() {
     let reader = Reader::open(&memory.db()).unwrap();
     let id = memory.find("One").unwrap().id.to_string();
     let shown = |query| answer(&reader, &query, &QueryOptions::text(NOW)).unwrap().text;
-    let text = shown(Query::Diff(Diff { from: 1, to: 2, ..Diff::default() })).replace(&id, "ID");
+    let text =
+        shown(Query::Diff(DiffQuery { from: 1, to: 2, ..DiffQuery::default() })).replace(&id, "ID");
     expect!["[mod] ID [text] One (tok=1); mood changed"].assert_eq(text.trim_end());
-    let text = shown(Query::History(History { anchor: &id, depth: 9, cursor: None }));
+    let text = shown(Query::History(HistoryQuery { anchor: &id, depth: 9, cursor: None }));
     assert!(text.contains("mood changed"), "{text}");
 }
 
@@ -317,7 +318,7 @@ fn redaction_takes_secrets_out_of_it_and_proves_that() {
         memory
     };
     let redacted = |memory: &Memory| {
-        redact(&memory.db(), &Redactor::builtin(), redaction::Mode::Rewrite).unwrap()
+        redact(&memory.db(), &Redactor::builtin(), redaction::RedactionMode::Rewrite).unwrap()
     };
     let memory = careless(columns_with(MOOD));
     assert_eq!(redacted(&memory).left, [] as [String; 0]);

@@ -5,12 +5,13 @@ use serde_json::{Value, json};
 use crate::mcp::Args;
 use crate::model::tree::NodeType;
 use crate::query::{
-    self, Delta, Detail, Diff, Direction, Fetch, History, Query, Related, Search, Show, Tree,
+    self, DeltaDetail, DeltaQuery, Detail, DiffQuery, Direction, FetchQuery, HistoryQuery, Query,
+    RelatedQuery, SearchQuery, TreeQuery,
 };
 use crate::surface::list_output;
 
 pub(super) fn search(args: &Args) -> Query<'_> {
-    Query::Search(Search {
+    Query::Search(SearchQuery {
         query: args.text("query").unwrap_or_default(),
         detail: args.text("detail").and_then(Detail::parse).unwrap_or_default(),
         node_type: args.text("type").and_then(NodeType::parse),
@@ -19,13 +20,13 @@ pub(super) fn search(args: &Args) -> Query<'_> {
 }
 
 pub(super) fn tree(args: &Args) -> Query<'_> {
-    let levels = query::levels(args.integer("depth"), query::TREE_LEVELS);
-    Query::Tree(Tree { root: args.text("root"), levels })
+    let levels = query::clamp_levels(args.integer("depth"), query::TREE_LEVELS);
+    Query::Tree(TreeQuery { root: args.text("root"), levels })
 }
 
 pub(super) fn fetch(args: &Args) -> Query<'_> {
-    let levels = query::levels(args.integer("depth"), query::FETCH_LEVELS);
-    Query::Fetch(Fetch { anchor: args.text("anchor").unwrap_or_default(), levels })
+    let levels = query::clamp_levels(args.integer("depth"), query::FETCH_LEVELS);
+    Query::Fetch(FetchQuery { anchor: args.text("anchor").unwrap_or_default(), levels })
 }
 
 pub(super) fn fetch_batch(args: &Args) -> Query<'_> {
@@ -33,7 +34,7 @@ pub(super) fn fetch_batch(args: &Args) -> Query<'_> {
 }
 
 pub(super) fn related(args: &Args) -> Query<'_> {
-    Query::Related(Related {
+    Query::Related(RelatedQuery {
         anchor: args.text("anchor").unwrap_or_default(),
         direction: args.text("direction").and_then(Direction::parse).unwrap_or_default(),
         depth: args.integer("depth"),
@@ -42,15 +43,15 @@ pub(super) fn related(args: &Args) -> Query<'_> {
 }
 
 pub(super) fn delta(args: &Args) -> Query<'_> {
-    Query::Delta(Delta {
+    Query::Delta(DeltaQuery {
         since: args.integer("since_snapshot").unwrap_or(0),
-        show: if args.flag("detail") { Show::Texts } else { Show::Lines },
+        show: if args.flag("detail") { DeltaDetail::Texts } else { DeltaDetail::Lines },
         cursor: args.text("cursor"),
     })
 }
 
 pub(super) fn diff(args: &Args) -> Query<'_> {
-    Query::Diff(Diff {
+    Query::Diff(DiffQuery {
         from: args.integer("from_snapshot_id").unwrap_or(0),
         to: args.integer("to_snapshot_id").unwrap_or(0),
         cursor: args.text("cursor"),
@@ -58,9 +59,9 @@ pub(super) fn diff(args: &Args) -> Query<'_> {
 }
 
 pub(super) fn history(args: &Args) -> Query<'_> {
-    Query::History(History {
+    Query::History(HistoryQuery {
         anchor: args.text("anchor").unwrap_or_default(),
-        depth: query::levels(args.integer("depth"), query::HISTORY_DEPTH),
+        depth: query::clamp_levels(args.integer("depth"), query::HISTORY_DEPTH),
         cursor: args.text("cursor"),
     })
 }

@@ -3,14 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use crate::mcp::Args;
-use crate::memory::rollback::After;
+use crate::memory::rollback::LaterSnapshots;
 use crate::memory::{Answer, Error, ForgetMode, Memory, WriteMode};
 
 pub(super) fn write(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let mode = match args.text("mode") {
         Some("append") => WriteMode::Append,
         Some("replace") => WriteMode::Replace,
-        _ => WriteMode::Fitting,
+        _ => WriteMode::Auto,
     };
     let anchor = args.text("anchor").filter(|it| !it.is_empty());
     memory.write(args.text("payload").unwrap_or_default(), anchor, mode)
@@ -40,7 +40,10 @@ pub(super) fn unpin(memory: &Memory, args: &Args) -> Result<Answer, Error> {
 
 pub(super) fn rollback(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let target = args.integer("snapshot_id").unwrap_or(0);
-    memory.rollback_to(target, if args.flag("drop_after") { After::Drop } else { After::Keep })
+    memory.rollback_to(
+        target,
+        if args.flag("drop_after") { LaterSnapshots::Drop } else { LaterSnapshots::Keep },
+    )
 }
 
 pub(super) fn rollback_output() -> Value {

@@ -4,21 +4,21 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::mcp::Failure;
-use crate::server::sessions::{Door, Keeping};
-use crate::settings::config::LogFiles;
+use crate::server::sessions::{Keeping, TransportInfo};
+use crate::settings::config::LogFileSettings;
 
 #[test]
 fn a_call_that_the_server_failed_is_told_with_its_error_and_no_other_session() {
     let dir = tempfile::tempdir().unwrap();
-    let settings = LogFiles { enabled: true, ..LogFiles::default() };
-    let sessions = Sessions {
-        registry: Registry::new(Door::stdio(), "test", Keeping::Nothing),
-        bell: Bell::default(),
-        history: History::nowhere(),
+    let settings = LogFileSettings { enabled: true, ..LogFileSettings::default() };
+    let sessions = SessionObserver {
+        registry: Registry::new(TransportInfo::stdio(), "test", Keeping::Nothing),
+        waker: Waker::default(),
+        history: SessionHistory::disabled(),
         logs: SessionLogs::new(Some(dir.path()), &settings),
     };
     let failure = Failure { kind: "internal", detail: Some("page 7 is torn".to_owned()) };
-    let of = |session, failure| Called {
+    let of = |session, failure| ToolCallRecord {
         session,
         tool: "MemoryTree",
         payload_bytes: 3,
