@@ -7,6 +7,7 @@
 mod args;
 mod backup;
 mod bench;
+mod color;
 mod compile;
 mod completion;
 mod doctor;
@@ -16,7 +17,6 @@ mod import;
 mod inspect;
 mod listen;
 mod logging;
-mod paint;
 mod progress;
 mod redact;
 mod restore;
@@ -36,12 +36,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use args::{COMMANDS, Command};
-use paint::Paint;
+use color::Paint;
 
-use crate::clock::Clock;
-use crate::mcp::tools::Offer;
-use crate::scan::Gitignore;
-use crate::workspace::{Options, Trust};
+use crate::ingest::scan::Gitignore;
+use crate::model::clock::Clock;
+use crate::settings::workspace::{Options, Trust};
+use crate::surface::Offer;
 
 /// The database when none is named and nothing suggests a name.
 const DEFAULT_DB: &str = "memory.db";

@@ -83,9 +83,9 @@
 //!   questions to the user. `mcp::subscription` stands between what notices changes and the
 //!   connections that want to know.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
-//!   stdout; `serve::http`: sockets of our own, since server libraries set no bounds where bounds
-//!   are the point; `serve::rescan` keeps the source folder compiled, `serve::notify` tells
-//!   clients what changed, `serve::checkpoint` copies the log into the file.
+//!   stdout; `server::http`: sockets of our own, since server libraries set no bounds where bounds
+//!   are the point; `server::rescan` keeps the source folder compiled, `server::notify` tells
+//!   clients what changed, `server::checkpoint` copies the log into the file.
 //! - `cli`: one module a command; `cli::setup` edits the settings of other programs as text, and
 //!   undoes it. Without the feature `html`, files of HTML are known and not read.
 //!
@@ -103,54 +103,30 @@
 //! - A bad file, frame or query is an answer that says so. None of them ends anything else.
 //! - There is no `unsafe` here, no async runtime, and nothing that calls out to a network.
 
+mod maintenance;
+pub(crate) mod surface;
+
 mod cli;
-mod clock;
-mod compile;
-mod config;
-mod due;
-mod fingerprint;
-mod grams;
-mod heat;
-mod identity;
-mod journal;
-mod links;
+mod ingest;
 mod mcp;
 mod memory;
-mod nearest;
-mod parse;
-mod patterns;
+mod model;
 mod query;
-mod ranks;
-mod redact;
-mod render;
-mod ring;
-mod rollback;
-mod rpc;
-mod scan;
-mod seeds;
-mod serve;
-mod sessions;
+mod server;
+mod settings;
 mod store;
 mod text;
-mod tokens;
-mod trail;
-mod tree;
-mod uri;
-mod workspace;
 
-#[cfg(any(test, feature = "conformance"))]
-#[doc(hidden)]
-pub mod conformance;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
 
-pub use clock::{Clock, Millis};
-pub use compile::{CompileError, FileWarning, Purged, Report};
+pub use crate::ingest::parse::{Parsed, Syntax, Warning, decode, parse};
+pub use crate::memory::compile::{CompileError, FileWarning, Purged, Report};
+pub use crate::model::clock::{Clock, Millis};
+pub use crate::model::tree::{Format, Node, NodeType, Tree};
 pub use memory::{Answer, Error, ForgetMode, Memory, Observer, WriteMode};
-pub use parse::{Parsed, Syntax, Warning, decode, parse};
 pub use store::StoreError;
-pub use tree::{Format, Node, NodeType, Tree};
 
 /// Runs the `remindb` program with the arguments after its name, and returns its exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> std::process::ExitCode {

@@ -9,27 +9,28 @@
 //! *modern* version stands in the `_meta` of every request, and the era is the request's. A handler
 //! gets checked arguments and a [`Call`], by which it tells and asks, and cannot tell them apart.
 
-mod ask;
+pub(crate) mod rpc;
+pub(crate) mod uri;
+
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod call;
 mod client;
 pub(crate) mod connection;
 mod content;
-pub(crate) mod fault;
+pub(crate) mod errors;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fixture;
+mod form;
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
-pub(crate) mod input;
+pub(crate) mod input_schema;
 mod job;
 mod method;
-pub(crate) mod notice;
-mod page;
-pub(crate) mod resources;
-mod rows;
-mod schema;
-mod seal;
+pub(crate) mod notifications;
+mod pagination;
+mod registry;
+mod server_requests;
+mod signed_state;
 pub(crate) mod subscription;
-pub(crate) mod tools;
 pub(crate) mod version;
 
 use std::fmt;
@@ -37,29 +38,29 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::clock::Clock;
-use crate::rpc::{Fault, Params};
-use crate::uri::Vars;
+use crate::mcp::rpc::{Fault, Params};
+use crate::mcp::uri::Vars;
+use crate::model::clock::Clock;
 use method::Method;
 use version::Version;
 
-pub(crate) use ask::{Capabilities, Capability, Elicited, Question, Unanswered};
 pub(crate) use call::{Call, Level, Outbox};
 pub(crate) use client::{Act, Called, Caller, Client, Seen};
 pub(crate) use connection::{Connection, Step};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use content::{Block, Message, Reply, Role};
-pub(crate) use input::{Arg, Args};
+pub(crate) use input_schema::{Arg, Args};
 pub(crate) use job::Job;
-pub(crate) use notice::{Bell, Line, Notice, Receipt};
-pub(crate) use page::PAGE_ROWS_MAX;
-pub(crate) use rows::{Effect, Form, Prompt, Resource, Tool};
-pub(crate) use seal::Seal;
+pub(crate) use notifications::{Bell, Line, Notice, Receipt};
+pub(crate) use pagination::PAGE_ROWS_MAX;
+pub(crate) use registry::{Effect, Form, Prompt, Resource, Tool};
+pub(crate) use server_requests::{Capabilities, Capability, Elicited, Question, Unanswered};
+pub(crate) use signed_state::Seal;
 pub(crate) use subscription::Hub;
 
 /// The target of what a transport logs about a request.
 #[cfg(feature = "http")]
-pub(crate) fn target_of(request: &crate::rpc::Request) -> &'static str {
+pub(crate) fn target_of(request: &crate::mcp::rpc::Request) -> &'static str {
     Method::parse(&request.method).map_or(module_path!(), Method::target)
 }
 
@@ -318,16 +319,22 @@ impl<S: Surface> Server<S> {
             |is_template| self.resources.iter().filter(move |it| it.is_template() == is_template);
         match method {
             Method::ListResources => {
-                page::list("resources", resources(false), rows_max, params, |it| it.json(version))
+                pagination::list("resources", resources(false), rows_max, params, |it| {
+                    it.json(version)
+                })
             }
             Method::ListTemplates => {
                 let rows = resources(true);
-                page::list("resourceTemplates", rows, rows_max, params, |it| it.json(version))
+                pagination::list("resourceTemplates", rows, rows_max, params, |it| it.json(version))
             }
             Method::ListPrompts => {
-                page::list("prompts", self.prompts.iter(), rows_max, params, |it| it.json(version))
+                pagination::list("prompts", self.prompts.iter(), rows_max, params, |it| {
+                    it.json(version)
+                })
             }
-            _ => page::list("tools", self.tools.iter(), rows_max, params, |it| it.json(version)),
+            _ => pagination::list("tools", self.tools.iter(), rows_max, params, |it| {
+                it.json(version)
+            }),
         }
     }
 }

@@ -1,10 +1,13 @@
 //! The memory as one value: a database with its connections, for whoever embeds it, the command
 //! line and the server alike. It starts no thread and keeps no global state.
 
-mod attention;
+pub(crate) mod compile;
+pub(crate) mod rollback;
+
+mod edits;
 mod observer;
 mod relate;
-mod voice;
+mod warming;
 
 use std::fmt;
 use std::path::Path;
@@ -14,16 +17,16 @@ pub use observer::Observer;
 pub(crate) use observer::{Fact, Named, Nothing, Process};
 pub(crate) use relate::Relate;
 
-use crate::clock::Clock;
-use crate::compile::{self, CompileError, Report, Request, Seeding, Watch};
-use crate::heat::{LiveRates, Rates};
+use crate::memory::compile::{CompileError, Report, Request, Seeding, Watch};
+use crate::memory::rollback::{After, Rolled};
+use crate::model::clock::Clock;
+use crate::model::heat::{LiveRates, Rates};
 use crate::query::{self, Output, QueryError};
-use crate::rollback::{self, After, Rolled};
+use crate::settings::workspace::{Live, Reload, Workspace, WorkspaceError};
 use crate::store::reader::Reader;
 use crate::store::{IfMissing, Leases, Log, Readers, Root, StoreError, Warmer, Writer};
-use crate::workspace::{Live, Reload, Workspace, WorkspaceError};
 
-pub use voice::{ForgetMode, WriteMode};
+pub use edits::{ForgetMode, WriteMode};
 
 /// A database of notes, open.
 ///

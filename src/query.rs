@@ -4,26 +4,28 @@
 //! Nothing here changes the memory: an [`Answer`] names the nodes that it showed, and whoever holds
 //! the writer warms them. A budget bounds the tokens of each form of an answer, kept exactly.
 
-mod bag;
+pub(crate) mod render;
+
+mod bag_of_words;
 mod batch;
+mod bm25;
 mod budget;
+mod candidates;
 mod changes;
+pub(crate) mod dashboard;
 mod delta;
 mod diff;
 mod excerpt;
-mod feedback;
 mod fetch;
 mod history;
-mod lookup;
-pub(crate) mod observe;
 mod page;
+mod query_expansion;
 mod rank;
 mod related;
 mod search;
 mod stats;
 mod tree;
-pub(crate) mod unified;
-mod weigh;
+pub(crate) mod unified_diff;
 mod words;
 
 use std::fmt;
@@ -41,11 +43,11 @@ pub(crate) use search::{Detail, NO_RESULTS, Search, search};
 pub(crate) use stats::stats;
 pub(crate) use tree::{Tree, tree};
 
-use crate::render::one_line;
+use crate::query::render::one_line;
 use crate::store::reader::{Head, Reader};
 use crate::store::{NodeKey, StoreError};
 use crate::text;
-use crate::tokens;
+use crate::text::tokens;
 
 /// What a question is answered with.
 #[derive(Clone, Debug, PartialEq)]
@@ -184,7 +186,7 @@ fn nearest(reader: &Reader, id: &str) -> Result<Vec<String>, QueryError> {
     for (_, id) in ids {
         heads.extend(reader.head(&id)?);
     }
-    let found = lookup::by_words(reader, &words::rewrite(id).terms, None, NEAREST_MAX)?;
+    let found = candidates::by_words(reader, &words::rewrite(id).terms, None, NEAREST_MAX)?;
     for it in found {
         heads.extend(reader.heads(&[it.node.key])?);
     }

@@ -5,34 +5,30 @@
 //! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
 //! nothing.
 
-#[cfg(target_os = "linux")]
-mod ahead;
 mod batch;
+mod busy_handler;
 mod checkpoint;
 mod columns;
 mod companions;
-pub(crate) mod doctor;
+mod connection;
+mod file_identity;
 mod files;
-mod gc;
 mod heat_rows;
+mod heat_writer;
 mod history;
 mod insert;
 mod lease;
 mod links;
-pub(crate) mod moving;
 mod past;
-mod patience;
-mod pragma;
+#[cfg(target_os = "linux")]
+mod readahead;
 pub(crate) mod reader;
 mod readers;
 mod record;
-pub(crate) mod redaction;
 mod rename;
 mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
-mod warmer;
-mod whereabouts;
 mod writer;
 
 use std::fmt;
@@ -41,17 +37,17 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
+pub(crate) use crate::maintenance::gc::{Collected, Keep, Mode};
 pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
 pub(crate) use checkpoint::Log;
 pub(crate) use columns::{Attribute, Attributes, LANG};
-pub(crate) use gc::{Collected, Keep, Mode};
+pub(crate) use heat_writer::{ColdNode, Offer, Warmer, Warmth};
 pub(crate) use history::{Change, Moment, Side, Snapshots};
 pub(crate) use lease::{Claim, Leases};
 pub(crate) use readers::Readers;
 pub(crate) use record::{
     FileId, FileRow, Look, NodeData, NodeKey, NodeRecord, Place, Root, RootId, Tombstone,
 };
-pub(crate) use warmer::{ColdNode, Offer, Warmer, Warmth};
 pub(crate) use writer::{Commit, Writer};
 
 /// The one value that a statement gives, which is prepared once for each connection.
@@ -303,7 +299,7 @@ fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
         (Ok(it), _) if it.is_dir() => {
             Err(StoreError::Foreign { path: path.to_owned(), what: "a folder" })
         }
-        (Ok(it), _) => whereabouts::check_links(path, &it),
+        (Ok(it), _) => file_identity::check_links(path, &it),
         (Err(_), IfMissing::Refuse) => Err(StoreError::Missing { path: path.to_owned() }),
         (Err(_), IfMissing::Create) => {
             let folder = path.parent().filter(|it| !it.as_os_str().is_empty());

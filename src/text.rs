@@ -109,5 +109,9 @@ pub(crate) fn line_at(text: &str, offset: usize) -> u32 {
     u32::try_from(n_breaks + 1).unwrap_or(u32::MAX)
 }
 
+pub(crate) mod bigrams;
+pub(crate) mod suggest;
+pub(crate) mod tokens;
+
 #[cfg(test)]
 mod tests;

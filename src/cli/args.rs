@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use lexopt::prelude::*;
 
-use crate::config::Transport;
+use crate::settings::config::Transport;
 
 pub(crate) use client::{Client, Scope};
 pub(crate) use command::{

@@ -3,7 +3,7 @@
 use super::args::Backup;
 use super::progress::Progress;
 use super::{Failure, Outcome, World, known_database};
-use crate::store::moving::{self, Backed, IfThere};
+use crate::maintenance::transfer::{self, Backed, IfThere};
 
 pub(super) fn run(args: Backup, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let db = known_database(args.db);
@@ -15,7 +15,7 @@ pub(super) fn run(args: Backup, world: &mut World<'_>) -> Result<Outcome, Failur
     let if_there = if args.is_force { IfThere::Replace } else { IfThere::Refuse };
     let progress = Progress::new(world, "backing up", "pages");
     let backed =
-        moving::backup(&db, &dest, if_there, &mut |n_done, n_all| progress.note(n_done, n_all));
+        transfer::backup(&db, &dest, if_there, &mut |n_done, n_all| progress.note(n_done, n_all));
     progress.clear();
     let Backed { n_nodes, fingerprint, is_as_noted } = backed?;
     if !is_as_noted {

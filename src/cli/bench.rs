@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 
 use super::args::Bench;
 use super::{Failure, Outcome, World, absolute, options};
-use crate::clock::Millis;
+use crate::ingest::scan::{self, Rules};
 use crate::memory::Memory;
+use crate::model::clock::Millis;
 use crate::query::{self, Answer, Delta, Fetch, Output, Search, Show, Tree};
-use crate::scan::{self, Rules};
 use crate::store::reader::{Head, Reader};
-use crate::{text, tokens};
+use crate::text::{self, tokens};
 use naive::Note;
 
 /// Tokens of each reply, when no budget is given.

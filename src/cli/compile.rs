@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::args::Compile;
 use super::progress::Progress;
 use super::{DEFAULT_DB, Failure, Outcome, World, absolute, database, n_threads, options};
-use crate::compile::{Request, Seeding, compile, root_at_first};
+use crate::memory::compile::{Request, Seeding, compile, root_at_first};
+use crate::settings::workspace::Workspace;
 use crate::store::{IfMissing, Writer};
-use crate::workspace::Workspace;
 
 pub(super) fn run(args: Compile, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let path = absolute(&args.path)?;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::args::Doctor;
-use super::paint::Role;
+use super::color::Role;
 use super::{Failure, Outcome, World, known_database};
+use crate::maintenance::doctor::{self, Status};
+use crate::maintenance::transfer::MoveError;
 use crate::store::StoreError;
-use crate::store::doctor::{self, Status};
-use crate::store::moving::MoveError;
 
 pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let db = known_database(args.db);

@@ -5,14 +5,14 @@ use std::io::BufWriter;
 use super::args::Export;
 use super::progress::Progress;
 use super::{Failure, Outcome, World, known_database};
-use crate::store::moving::{self, Draft, IfThere, MoveError};
+use crate::maintenance::transfer::{self, Draft, IfThere, MoveError};
 
 pub(super) fn run(args: Export, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let db = known_database(args.db);
     let progress = Progress::new(world, "exporting", "rows");
     let mut note = |n_done, n_all| progress.note(n_done, n_all);
     let Some(dest) = args.dest else {
-        let outcome = moving::export(&db, world.out, &mut note);
+        let outcome = transfer::export(&db, world.out, &mut note);
         progress.clear();
         return match outcome {
             Err(MoveError::Output(error)) => super::written(Err(error)).map(|()| Outcome::Done),
@@ -21,7 +21,7 @@ pub(super) fn run(args: Export, world: &mut World<'_>) -> Result<Outcome, Failur
     };
     let if_there = if args.is_force { IfThere::Replace } else { IfThere::Refuse };
     let draft = Draft::of(&dest, if_there)?;
-    let outcome = moving::export(&db, &mut BufWriter::new(draft.file()?), &mut note);
+    let outcome = transfer::export(&db, &mut BufWriter::new(draft.file()?), &mut note);
     progress.clear();
     let n_rows = outcome?;
     draft.publish()?;

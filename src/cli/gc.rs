@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::args::Gc;
 use super::{Failure, Outcome, World, known_database};
-use crate::clock::Millis;
-use crate::render::stats::size;
+use crate::model::clock::Millis;
+use crate::query::render::stats::size;
 use crate::store::{Collected, IfMissing, Keep, Mode, Writer};
 
 pub(super) fn run(args: Gc, world: &mut World<'_>) -> Result<Outcome, Failure> {

@@ -7,8 +7,8 @@ use std::path::Path;
 use super::args::{Import, ImportSource};
 use super::progress::Progress;
 use super::{Failure, HAS_DESK, Outcome, World, known_database};
-use crate::redact::Redactor;
-use crate::store::moving::{self, Imported, Lines, Moved};
+use crate::ingest::redact::Redactor;
+use crate::maintenance::transfer::{self, Imported, Lines, Moved};
 
 pub(super) fn run(args: Import, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let db = known_database(args.db);
@@ -36,7 +36,7 @@ fn lines(file: &Path, db: &Path, world: &mut World<'_>) -> Result<Outcome, Failu
     let lines = Lines { name: &name, input: &mut *input, n_bytes };
     let progress = Progress::new(world, "importing", "bytes");
     let now = world.clock.now();
-    let imported = moving::import(lines, db, &Redactor::builtin(), now, &mut |n_done, n_all| {
+    let imported = transfer::import(lines, db, &Redactor::builtin(), now, &mut |n_done, n_all| {
         progress.note(n_done, n_all);
     });
     progress.clear();
@@ -59,7 +59,7 @@ fn lines(file: &Path, db: &Path, world: &mut World<'_>) -> Result<Outcome, Failu
 fn old(file: &Path, db: &Path, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let progress = Progress::new(world, "importing", "nodes");
     let now = world.clock.now();
-    let moved = moving::import_old(file, db, &Redactor::builtin(), now, &mut |n_done, n_all| {
+    let moved = transfer::import_old(file, db, &Redactor::builtin(), now, &mut |n_done, n_all| {
         progress.note(n_done, n_all);
     });
     progress.clear();

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::args::Inspect;
-use super::paint::Role;
+use super::color::Role;
 use super::{Failure, Outcome, World, known_database};
-use crate::heat::Lines;
+use crate::model::heat::Lines;
+use crate::query::render;
 use crate::query::{self, Output, QueryError};
-use crate::render;
 use crate::store::reader::{FileSummary, Reader};
 
 /// Levels of the tree, when none are asked for.
@@ -48,7 +48,7 @@ fn as_json(
     reader: &Reader,
     args: &Inspect,
     depth: u32,
-    now: crate::clock::Millis,
+    now: crate::model::clock::Millis,
 ) -> Result<Value, QueryError> {
     let mut json = query::stats(reader, Lines::default(), now, Output::Structured)?.structured;
     if args.is_files {
@@ -66,7 +66,7 @@ fn file_json(file: &FileSummary) -> Value {
 }
 
 /// Headers in colour, facts in brackets dimmed, the types of nodes told apart.
-fn painted(paint: super::paint::Paint, text: &str) -> String {
+fn painted(paint: super::color::Paint, text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let body = line.trim_end_matches('\n');
@@ -80,7 +80,7 @@ fn painted(paint: super::paint::Paint, text: &str) -> String {
     out
 }
 
-fn painted_line(paint: super::paint::Paint, line: &str) -> String {
+fn painted_line(paint: super::color::Paint, line: &str) -> String {
     let (indent, rest) = line.split_at(line.len() - line.trim_start().len());
     let (node_type, rest) = match rest.find("] ").filter(|_| rest.starts_with('[')) {
         Some(end) => rest.split_at(end + 1),

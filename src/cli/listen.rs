@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use super::args::Serve;
 use super::{Failure, variable};
-use crate::config::{Config, Transport};
+use crate::settings::config::{Config, Transport};
 
 pub(super) use http::{Options, address, run};
 

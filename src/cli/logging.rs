@@ -20,12 +20,12 @@ use serde_json::json;
 use simplelog::{ConfigBuilder, WriteLogger};
 
 use super::Failure;
-use crate::clock::Clock;
-use crate::config::{Level, LogFormat, Logging};
-use crate::journal::{self, SessionLogs};
-use crate::mcp::tools::sessions::current;
-use crate::parse::Syntax;
-use crate::ring::{self, Ring};
+use crate::ingest::parse::Syntax;
+use crate::model::clock::Clock;
+use crate::server::jsonl_log::{self, SessionLogs};
+use crate::server::log_buffer::{self, Ring};
+use crate::server::sessions::recorder::current;
+use crate::settings::config::{Level, LogFormat, Logging};
 
 /// Where this program's own records come from, which are the only ones that are written.
 const TARGET: &str = env!("CARGO_CRATE_NAME");
@@ -48,7 +48,7 @@ pub(super) fn start(
     let sink: Box<dyn Write + Send> = match (&settings.output_path, folder) {
         (Some(path), Some(folder)) => Box::new(open(path, folder).map_err(|why| {
             let key = "server.logging.output_path";
-            let file = crate::config::FILE;
+            let file = crate::settings::config::FILE;
             Failure::Because(format!("`{key}` in {file} is `{path}`: {why}"))
         })?),
         _ => Box::new(io::stderr()),
@@ -95,11 +95,11 @@ impl Log for Tee {
         {
             // What cannot be written here is in the log itself.
             let _ =
-                self.sessions.append(&session, &journal::Record::new(&line, level.as_str(), now));
+                self.sessions.append(&session, &jsonl_log::Record::new(&line, level.as_str(), now));
         }
-        let kept = ring::Record::new(&line, level.as_str(), now);
+        let kept = log_buffer::Record::new(&line, level.as_str(), now);
         match record.target() {
-            ring::QUIET => self.ring.keep(kept),
+            log_buffer::QUIET => self.ring.keep(kept),
             _ => self.ring.push(kept),
         }
     }
@@ -117,7 +117,7 @@ fn open(path: &str, folder: &Path) -> Result<File, String> {
         return Err("that is a note and would be compiled; let it end in `.log`".to_owned());
     }
     let full = folder.join(path);
-    let is_inside = crate::config::inside(path).is_some();
+    let is_inside = crate::settings::config::inside(path).is_some();
     if is_inside && !in_full(&full).starts_with(folder) {
         return Err("a link in it leaves the folder; name a path without".to_owned());
     }

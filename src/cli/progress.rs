@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::Write;
 
 use super::World;
-use crate::clock::{Clock, Millis};
+use crate::model::clock::{Clock, Millis};
 
 /// Work that takes longer shows how far it is.
 const PATIENCE_MS: i64 = 300;

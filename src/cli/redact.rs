@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::args::Redact;
 use super::{Failure, Outcome, World, absolute, known_database, options};
-use crate::redact::Redactor;
-use crate::store::redaction::{self, Mode, Redaction};
-use crate::workspace::{Options, Workspace};
+use crate::ingest::redact::Redactor;
+use crate::maintenance::redaction::{self, Mode, Redaction};
+use crate::settings::workspace::{Options, Workspace};
 
 pub(super) fn run(args: Redact, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let mode = if args.is_dry_run { Mode::DryRun } else { Mode::Rewrite };

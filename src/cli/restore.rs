@@ -3,13 +3,13 @@
 use super::args::Restore;
 use super::progress::Progress;
 use super::{Failure, Outcome, World, known_database};
-use crate::store::moving::{self, Backed, Restored};
+use crate::maintenance::transfer::{self, Backed, Restored};
 
 pub(super) fn run(args: Restore, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let db = known_database(args.db);
     let stamp = world.clock.now().stamp();
     let progress = Progress::new(world, "restoring", "pages");
-    let restored = moving::restore(&args.source, &db, &stamp, &mut |n_done, n_all| {
+    let restored = transfer::restore(&args.source, &db, &stamp, &mut |n_done, n_all| {
         progress.note(n_done, n_all);
     });
     progress.clear();

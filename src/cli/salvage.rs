@@ -3,12 +3,12 @@
 use super::args::Salvage;
 use super::progress::Progress;
 use super::{Failure, Outcome, World};
-use crate::store::moving::{self, Salvaged};
+use crate::maintenance::transfer::{self, Salvaged};
 
 pub(super) fn run(args: Salvage, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let progress = Progress::new(world, "salvaging", "tables");
     let now = world.clock.now();
-    let salvaged = moving::salvage(&args.damaged, &args.out, now, &mut |n_done, n_all| {
+    let salvaged = transfer::salvage(&args.damaged, &args.out, now, &mut |n_done, n_all| {
         progress.note(n_done, n_all);
     });
     progress.clear();

@@ -2,9 +2,9 @@
 
 use super::args::Search;
 use super::{Failure, Outcome, World, known_database};
+use crate::model::tree::NodeType;
 use crate::query::{self, Detail, Output};
 use crate::store::reader::Reader;
-use crate::tree::NodeType;
 
 pub(super) fn run(args: Search, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let detail = match args.detail.as_deref() {

@@ -12,21 +12,22 @@ use super::{
     Failure, Outcome, World, absolute, known_database, listen, logging, n_threads, offer, options,
     variable,
 };
-use crate::compile::FileWarning;
-use crate::config;
-use crate::journal::{History, SessionLogs};
-use crate::mcp::resources::RESOURCES;
-use crate::mcp::tools::sessions::Sessions;
-use crate::mcp::tools::watch::{self, Watch};
-use crate::mcp::tools::{ABOUT, Tools};
 use crate::mcp::{Bell, Hub, PAGE_ROWS_MAX, Seal, Server};
 use crate::memory::Memory;
-use crate::serve::aside::Aside;
-use crate::serve::rescan::{Rescan, Settings};
-use crate::serve::{Background, Interrupts, Stop, checkpoint, heat, notify, sessions, stdio};
-use crate::sessions::{Door, Keeping, Registry};
+use crate::memory::compile::FileWarning;
+use crate::server::background::rescan::{Rescan, Settings};
+use crate::server::background::{checkpoint, heat_tick, notify, session_writer};
+use crate::server::jsonl_log::{History, SessionLogs};
+use crate::server::process_status::Aside;
+use crate::server::sessions::recorder::Sessions;
+use crate::server::sessions::{Door, Keeping, Registry};
+use crate::server::{Background, Interrupts, Stop, stdio};
+use crate::settings::config;
+use crate::settings::workspace::{Live, Workspace};
 use crate::store::IfMissing;
-use crate::workspace::{Live, Workspace};
+use crate::surface::changed_resources::{self, Watch};
+use crate::surface::resources::RESOURCES;
+use crate::surface::{ABOUT, Tools};
 
 pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let from_environment = || variable("REMINDB_SOURCE").map(PathBuf::from);
@@ -73,11 +74,11 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     let rescan = source.as_deref().map(|it| rescanning(it, &memory, interval, &holder));
     let rescan = rescan.transpose()?.map(|it| {
         let hub = Arc::clone(&hub);
-        it.telling(move || hub.touch(watch::RESCAN))
+        it.telling(move || hub.touch(changed_resources::RESCAN))
     });
     ring.observe({
         let hub = Arc::clone(&hub);
-        move || hub.touch(watch::LOGS)
+        move || hub.touch(changed_resources::LOGS)
     });
     let history = source.as_deref().map_or_else(History::nowhere, History::new);
     let aside = Aside {
@@ -168,7 +169,8 @@ fn reading_ahead(server: &Arc<Server<Tools>>) -> Background {
 /// Lets nodes cool while the server is up.
 fn cooling(server: &Arc<Server<Tools>>) -> Background {
     let server = Arc::clone(server);
-    let work = move |stop: &Stop| heat::run(&server.surface.memory, &server.surface.bell, stop);
+    let work =
+        move |stop: &Stop| heat_tick::run(&server.surface.memory, &server.surface.bell, stop);
     Background { name: "heat", work: Box::new(work) }
 }
 
@@ -195,7 +197,7 @@ fn remembering(server: &Arc<Server<Tools>>, interval: Duration) -> Background {
         if let Err(error) = it.logs.prune() {
             log::warn!("old logs of sessions were not removed: {error}");
         }
-        sessions::run(&it.registry, &rung, &it.history, interval, memory.clock(), stop);
+        session_writer::run(&it.registry, &rung, &it.history, interval, memory.clock(), stop);
     };
     Background { name: "sessions", work: Box::new(work) }
 }

@@ -32,7 +32,7 @@ use show::{Done, Show};
 use super::args::{self, Client, Scope};
 use super::{Failure, Outcome, World, absolute, database, offer, variable};
 use crate::mcp::Tool;
-use crate::mcp::tools::Run;
+use crate::surface::Run;
 
 /// The skills by the folder that each stands in.
 const SKILLS: &[(&str, &str)] = &[

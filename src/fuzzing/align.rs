@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::identity::{ContentHash, Former, Known, align as align_trees};
-use crate::tree::NodeType;
+use crate::model::identity::{ContentHash, Former, Known, align as align_trees};
+use crate::model::tree::NodeType;
 
 /// Nodes of a random document.
 const NODES_MAX: usize = 40;

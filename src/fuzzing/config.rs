@@ -1,7 +1,7 @@
 //! Configuration files of any content: read or refused, never a panic, and safe once restricted.
 
-use crate::config::{self, Config};
-use crate::seeds::Seeds;
+use crate::settings::config::{self, Config};
+use crate::settings::initial_temperatures::Seeds;
 
 /// Panics when reading `data` as a configuration or as temperatures breaks a promise.
 pub fn config(data: &[u8]) {

@@ -7,8 +7,8 @@ use crossbeam_channel::unbounded;
 use serde_json::Value;
 
 use crate::mcp::fixture;
+use crate::mcp::rpc::Frames;
 use crate::mcp::{Connection, Outbox, Step};
-use crate::rpc::Frames;
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":"the last","method":"ping"}"#;
 const PONG: &str = r#"{"jsonrpc":"2.0","id":"the last","result":{}}"#;

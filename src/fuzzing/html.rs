@@ -12,7 +12,7 @@ use html5ever::tree_builder::{TreeBuilderOpts, TreeSink};
 use html5ever::{Attribute, ParseOpts, QualName, ns, parse_document};
 
 use super::promises::{parse_twice, words};
-use crate::parse::{Parsed, Syntax, decode};
+use crate::ingest::parse::{Parsed, Syntax, decode};
 
 /// Longer inputs, and those with more tags, are not judged: the judge is not linear.
 const JUDGED_BYTES_MAX: usize = 1 << 23;

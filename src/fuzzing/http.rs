@@ -1,7 +1,7 @@
 //! Any bytes at all, sent to an HTTP server: however they are cut on their way, the same requests
 //! come out of them, and each is one that `httparse` reads, too.
 
-use crate::serve::http::{Body, Head, Inbox, Refused};
+use crate::server::http::{Body, Head, Inbox, Refused};
 
 /// A request, or why what came is none; after that nothing is read any more.
 type Read = Result<(Head, Vec<u8>), Refused>;

@@ -1,7 +1,7 @@
 //! Ignore files of any content: every line is a pattern or is said to be none, and what patterns
 //! say of a path depends on nothing but the lines.
 
-use crate::patterns::{Patterns, Verdict};
+use crate::ingest::ignore_patterns::{Patterns, Verdict};
 
 /// Panics when reading `data` as an ignore file, and asking it about its own lines, breaks a
 /// promise.

@@ -8,8 +8,8 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::promises::{check_present, check_present_but, counts, parse_twice};
-use crate::parse::{Parsed, Syntax, decode};
-use crate::tree::Node;
+use crate::ingest::parse::{Parsed, Syntax, decode};
+use crate::model::tree::Node;
 
 /// Panics when parsing `data` as JSON, or as lines of it, breaks a promise.
 pub fn json(data: &[u8]) {

@@ -1,6 +1,6 @@
 //! Ledgers of any content: read, counted and made shorter without a word of a good line being lost.
 
-use crate::sessions::{LINE_BYTES_MAX, Ledger, each_line};
+use crate::server::sessions::{LINE_BYTES_MAX, Ledger, each_line};
 
 /// Panics when `data` as a ledger breaks a promise.
 pub fn ledger(data: &[u8]) {

@@ -1,8 +1,8 @@
 //! References in any text, and in texts made of the pieces that references are made of.
 
-use crate::links::resolve::wanted;
-use crate::links::title;
-use crate::parse::link::{WEIGHT_MAX, clean, extract};
+use crate::ingest::parse::link::{WEIGHT_MAX, clean, extract};
+use crate::model::links::resolve::wanted;
+use crate::model::links::title;
 
 const PIECES: [&str; 40] = [
     "[[",

@@ -4,7 +4,7 @@
 use crate::query::{Detail, Fetch, Output, Search, fetch, search};
 use crate::store::reader::Reader;
 use crate::store::reader::testing::Sketch;
-use crate::tokens;
+use crate::text::tokens;
 
 /// A little of everything that a query can be about.
 const NOTES: &str = r"

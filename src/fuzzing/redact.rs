@@ -1,6 +1,6 @@
 //! Redaction of any text, and of texts made of the pieces that secrets are made of.
 
-use crate::redact::{Custom, Redactor};
+use crate::ingest::redact::{Custom, Redactor};
 
 /// Pieces between which matches begin, end, overlap and uncover each other.
 const PIECES: [&str; 60] = [

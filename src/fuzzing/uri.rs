@@ -1,7 +1,7 @@
 //! URIs of any text, and of the pieces that they are made of, against the templates of a server.
 
-use crate::uri::testing::expand;
-use crate::uri::{URI_BYTES_MAX, UriError, find};
+use crate::mcp::uri::testing::expand;
+use crate::mcp::uri::{URI_BYTES_MAX, UriError, find};
 
 /// Rows as a registration has them, and some that none should have.
 const TEMPLATES: [&str; 9] = [

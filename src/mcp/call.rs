@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use serde_json::{Value, json};
 
-use super::ask::{Answers, Asking};
+use super::server_requests::{Answers, Asking};
 use super::{Capabilities, Capability, Elicited, Line, Question, Unanswered};
-use crate::rpc::{Fault, Id, notification_line};
+use crate::mcp::rpc::{Fault, Id, notification_line};
 
 /// Where lines for the client go: the queue of whoever owns the connection's output.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::Version;
-use crate::rpc::Params;
+use crate::mcp::rpc::Params;
 use crate::text;
 
 /// Characters of a name or version; the rest is cut off.

@@ -7,16 +7,16 @@
 use crossbeam_channel::Receiver;
 use serde_json::{Map, Value};
 
-use super::ask::{Answers, Asking, Questions};
 use super::call::{InFlight, Told};
 use super::job::Task;
+use super::server_requests::{Answers, Asking, Questions};
 use super::subscription::Subscriptions;
 use super::version::{Meta, neither_era, supported};
 use super::{
     Act, Call, Caller, Capabilities, Client, Job, LIST_CACHE, Level, Line, Method, Outbox, Seen,
     Server, Surface, Version,
 };
-use crate::rpc::{Fault, Frame, Id, Message, Notification, Params, Request, result_line};
+use crate::mcp::rpc::{Fault, Frame, Id, Message, Notification, Params, Request, result_line};
 use crate::text;
 
 /// What is to be done about a frame.

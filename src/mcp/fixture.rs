@@ -11,7 +11,7 @@ use super::{
     Message, Notice, Prompt, Question, ReadError, Reply, Resource, Seal, Server, Subject, Surface,
     Tool, ToolError,
 };
-use crate::uri::Vars;
+use crate::mcp::uri::Vars;
 
 /// What the fixture's tools share.
 #[derive(Debug)]

@@ -5,18 +5,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value, json};
 
-use super::ask::Answers;
 use super::call::Ticket;
 use super::content::error_json;
-use super::fault::{bad_uri, missing_capability, no_resource};
+use super::errors::{bad_uri, missing_capability, no_resource};
 use super::method::Method;
+use super::server_requests::Answers;
 use super::{
     Call, Called, Caller, Completing, Line, READ_CACHE, ReadError, Server, Subject, Surface,
-    ToolError, Version, client, input,
+    ToolError, Version, client, input_schema,
 };
-use crate::rpc::{self, Escaped, Fault, Id, Params};
+use crate::mcp::rpc::{self, Escaped, Fault, Id, Params};
+use crate::mcp::uri::{self, UriError, Vars};
 use crate::text;
-use crate::uri::{self, UriError, Vars};
 
 /// Values of one completion, as the protocol bounds them.
 const COMPLETIONS_MAX: usize = 100;
@@ -230,7 +230,7 @@ impl<S: Surface> Server<S> {
             }
             Task::Prompt { idx, arguments } => {
                 let row = self.prompts.get(idx).ok_or_else(gone)?;
-                let args = input::check(row.args, arguments)
+                let args = input_schema::check(row.args, arguments)
                     .map_err(|why| Fault::new(Fault::PARAMS, why))?;
                 let made = self.surface.prompt(&row.get, &args, call);
                 let messages = made.map_err(|why| prompt_fault(why, version, name))?;
@@ -272,8 +272,9 @@ impl<S: Surface> Server<S> {
         failure: &Cell<Option<&'static str>>,
     ) -> Result<Line, Failed> {
         let tool = self.tools.get(idx).ok_or_else(gone)?;
-        let made =
-            input::check(tool.args, arguments).map_err(ToolError::BadArgument).and_then(|args| {
+        let made = input_schema::check(tool.args, arguments)
+            .map_err(ToolError::BadArgument)
+            .and_then(|args| {
                 let reply = self.surface.call(&tool.run, &args, call)?;
                 let is_carrier = version.is_modern() && !call.is_cancelled();
                 let beside = Some((&tool.run, &args, &reply));

@@ -1,7 +1,7 @@
 //! The methods that the engine knows, and who knows them besides.
 
 use super::{Server, Surface, Version};
-use crate::ring;
+use crate::server::log_buffer;
 
 /// A method that the engine knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Method {
 
     /// The target of what is logged about it. Reading a resource is no signal, not even to the log.
     pub(super) fn target(self) -> &'static str {
-        if self == Method::ReadResource { ring::QUIET } else { module_path!() }
+        if self == Method::ReadResource { log_buffer::QUIET } else { module_path!() }
     }
 
     /// Whether a version has it, and the registration something to say to it.

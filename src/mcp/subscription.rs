@@ -19,9 +19,9 @@ use serde_json::{Map, Value, json};
 
 use super::call::Ticket;
 use super::{Line, Server, Surface};
-use crate::rpc::{Fault, Id, Params, notification_line, result_line};
+use crate::mcp::rpc::{Fault, Id, Params, notification_line, result_line};
+use crate::mcp::uri::{self, UriError};
 use crate::text;
-use crate::uri::{self, UriError};
 
 /// Requests of one connection that stay open at the same time.
 const LISTENS_MAX: usize = 32;

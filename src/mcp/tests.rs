@@ -4,7 +4,7 @@ use std::time::Duration;
 use crossbeam_channel::unbounded;
 
 use super::*;
-use crate::rpc::{Message, parse};
+use crate::mcp::rpc::{Message, parse};
 
 mod asking;
 mod reading;

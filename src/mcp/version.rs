@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::fault::unsupported_version;
+use super::errors::unsupported_version;
 use super::{Capabilities, Client, Level};
-use crate::rpc::{Fault, Params};
+use crate::mcp::rpc::{Fault, Params};
 
 /// A version of the protocol; later ones are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::clock::{Clock, Millis};
-use crate::heat::{Lines, WatchedRates};
+use crate::maintenance::doctor;
+use crate::model::clock::{Clock, Millis};
+use crate::model::heat::{Lines, WatchedRates};
 use crate::store::reader::Reader;
-use crate::store::{Readers, StoreError, doctor};
+use crate::store::{Readers, StoreError};
 
 /// A look at a memory that leaves no trace: what it shows gets no warmer, and nothing waits for it.
 ///

@@ -5,7 +5,7 @@
 //! there.
 
 use super::{Error, Memory};
-use crate::parse::link::{self, Form, Reference};
+use crate::ingest::parse::link::{self, Form, Reference};
 use crate::query;
 use crate::store::{Batch, Edge, NodeKey, StoreError, Unrelated};
 

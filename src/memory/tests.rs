@@ -13,7 +13,7 @@ mod world;
 
 use world::World;
 
-use crate::rollback::After;
+use crate::memory::rollback::After;
 use crate::store::IfMissing;
 
 /// Histories of a plain test run, and the operations of each.

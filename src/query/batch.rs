@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::{Answer, Attention, Output, QueryError, block_facts, budget, echo, excerpt};
-use crate::heat;
-use crate::render;
+use crate::model::heat;
+use crate::query::render;
 use crate::store::NodeKey;
 use crate::store::reader::{Head, Reader};
 

@@ -5,7 +5,7 @@
 //! fits. A token is at least one byte, so a reply of few bytes is proven without the vocabulary.
 //! This module does no IO.
 
-use crate::tokens;
+use crate::text::tokens;
 
 /// What the line about the rest may take.
 pub(crate) const REST_TOKENS: u32 = 12;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::page::Place;
 use super::{Output, QueryError};
-use crate::render::{one_line, short};
+use crate::query::render::{one_line, short};
 use crate::store::reader::{Range, Reader};
 use crate::store::{LANG, Moment, Side, Snapshots};
 use crate::text;

@@ -8,7 +8,7 @@ use super::changes::{self, Net, Nets, Rest};
 use super::page::{self, Entry};
 use super::{Answer, Output, QueryError, budget};
 use crate::store::reader::{Range, Reader};
-use crate::tokens;
+use crate::text::tokens;
 
 /// Tokens of a reply of lines when no budget is given.
 const TOKENS_DEFAULT: u32 = 4_000;

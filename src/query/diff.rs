@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::changes::{self, Net, Nets, Rest};
 use super::page::{self, Entry};
-use super::{Answer, Output, QueryError, budget, unified};
+use super::{Answer, Output, QueryError, budget, unified_diff};
 use crate::store::Moment;
 use crate::store::reader::{Range, Reader};
 
@@ -89,7 +89,7 @@ fn record(reader: &Reader, range: Range, net: &Net, output: Output) -> Result<En
     let mut record = format!("{} {description}", changes::title(net));
     if net.is_text_changed() {
         let (old, new) = net.texts(reader)?;
-        let hunks = unified::hunks(&old, &new);
+        let hunks = unified_diff::hunks(&old, &new);
         record.push('\n');
         record.push_str(hunks.trim_end_matches('\n'));
         if output == Output::Structured {

@@ -1,11 +1,11 @@
 //! Parts of a text: the words in their context, and a beginning that fits a budget.
 
 use super::budget;
-use crate::grams::{self, Script};
-use crate::render;
+use crate::query::render;
 use crate::store::reader::Head;
 use crate::text;
-use crate::tokens;
+use crate::text::bigrams::{self, Script};
+use crate::text::tokens;
 
 /// Characters of a snippet.
 const SNIPPET_CHARS: usize = 140;
@@ -51,7 +51,7 @@ pub(crate) fn behind_label(snippet: String, label: &str) -> String {
 fn places(content: &str, marks: &[String]) -> Vec<(usize, usize)> {
     let mut places = Vec::new();
     let origin = content.as_ptr() as usize;
-    for segment in grams::segments(content) {
+    for segment in bigrams::segments(content) {
         let at = segment.text.as_ptr() as usize - origin;
         match segment.script {
             Script::Spaced => {

@@ -11,11 +11,11 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::{Answer, Attention, Output, QueryError, anchor, block_facts, budget, excerpt, rank};
-use crate::heat;
-use crate::render;
+use crate::model::heat;
+use crate::query::render;
 use crate::store::NodeKey;
 use crate::store::reader::{Head, Reader};
-use crate::tokens;
+use crate::text::tokens;
 
 /// Tokens of a reply when no budget is given.
 const TOKENS_DEFAULT: u32 = 8_000;

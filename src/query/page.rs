@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{QueryError, budget};
 use crate::store::Moment;
-use crate::tokens;
+use crate::text::tokens;
 
 /// What a reply has room for.
 #[derive(Debug)]

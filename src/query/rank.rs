@@ -18,9 +18,9 @@
 
 use std::collections::HashMap;
 
-use super::bag::Bag;
-use super::feedback;
-use crate::heat;
+use super::bag_of_words::Bag;
+use super::query_expansion;
+use crate::model::heat;
 use crate::store::NodeKey;
 
 /// What each further hit of a section counts, by the one before it.
@@ -131,7 +131,7 @@ fn worth(candidates: &[Candidate<'_>], sections: &[Vec<usize>]) -> Vec<f64> {
         .iter()
         .map(|section| section.iter().filter_map(|&at| candidates[at].bag).collect())
         .collect();
-    if let Some(likeness) = feedback::likeness(&texts, &worth) {
+    if let Some(likeness) = query_expansion::likeness(&texts, &worth) {
         for (worth, likeness) in worth.iter_mut().zip(likeness) {
             *worth = (1.0 - FEEDBACK) * *worth + FEEDBACK * likeness;
         }

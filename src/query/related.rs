@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use super::{Answer, Attention, Output, QueryError, anchor, budget, facts, hundredths};
-use crate::render;
+use crate::query::render;
 use crate::store::NodeKey;
 use crate::store::reader::{Head, Reader, Way};
 

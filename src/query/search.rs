@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::bag::Bag;
-use super::lookup::{self, Match};
+use super::bag_of_words::Bag;
+use super::candidates::{self, Match};
 use super::rank::{self, Candidate};
 use super::words::{self, Asked};
 use super::{Answer, Attention, Output, QueryError, block_facts, budget, excerpt, facts};
-use crate::render::{self, Facts, Named};
+use crate::model::tree::NodeType;
+use crate::query::render::{self, Facts, Named};
 use crate::store::NodeKey;
 use crate::store::reader::{Found, Head, Reader};
-use crate::tree::NodeType;
 
 /// Nodes that are ranked; what matches worse is never looked at.
 const CANDIDATES_MAX: usize = 200;
@@ -281,11 +281,11 @@ fn matches(
     node_type: Option<NodeType>,
 ) -> Result<(Vec<Match>, bool), QueryError> {
     if let Some(text) = &asked.expression
-        && let Some(found) = lookup::by_expression(reader, text, node_type, CANDIDATES_MAX)?
+        && let Some(found) = candidates::by_expression(reader, text, node_type, CANDIDATES_MAX)?
     {
         return Ok((found, false));
     }
-    Ok((lookup::by_words(reader, &asked.terms, node_type, CANDIDATES_MAX)?, true))
+    Ok((candidates::by_words(reader, &asked.terms, node_type, CANDIDATES_MAX)?, true))
 }
 
 /// The hits' snippets.

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Output, QueryError, hundredths};
-use crate::clock::Millis;
-use crate::heat::Lines;
-use crate::render::stats::{Reader as Audience, block};
+use crate::model::clock::Millis;
+use crate::model::heat::Lines;
+use crate::query::render::stats::{Reader as Audience, block};
 use crate::store::reader::{Reader, Stats};
 
 /// Returns the facts about the whole memory.

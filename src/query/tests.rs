@@ -8,11 +8,11 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::clock::Millis;
-use crate::heat::Lines;
+use crate::model::clock::Millis;
+use crate::model::heat::Lines;
+use crate::model::tree::NodeType;
 use crate::store::reader::testing::Sketch;
-use crate::tokens;
-use crate::tree::NodeType;
+use crate::text::tokens;
 
 const NOTES: &str = r"
 = a.md

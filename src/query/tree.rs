@@ -11,10 +11,10 @@ use std::collections::{BinaryHeap, HashMap};
 use serde_json::{Value, json};
 
 use super::{Answer, Output, QueryError, anchor, budget, facts};
-use crate::render::{self, Facts, Named};
+use crate::query::render::{self, Facts, Named};
 use crate::store::NodeKey;
 use crate::store::reader::{Extent, Head, Reader, Rest};
-use crate::tokens;
+use crate::text::tokens;
 
 /// Tokens of a reply when no budget is given.
 const TOKENS_DEFAULT: u32 = 4_000;

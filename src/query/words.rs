@@ -17,7 +17,7 @@
 
 use std::collections::HashSet;
 
-use crate::grams::{self, Script, Segment};
+use crate::text::bigrams::{self, Script, Segment};
 
 /// Bytes of a query that are looked at.
 const QUERY_BYTES_MAX: usize = 64 * 1024;
@@ -196,13 +196,13 @@ impl Terms {
         if let Some(term) = all_of(text, false) {
             self.push(term, None, true);
         }
-        for segment in grams::segments(text).take(TERMS_MAX) {
+        for segment in bigrams::segments(text).take(TERMS_MAX) {
             self.mark(segment.text);
         }
     }
 
     fn add_word(&mut self, text: &str, is_prefix: bool) {
-        let segments: Vec<Segment<'_>> = grams::segments(text).take(TERMS_MAX).collect();
+        let segments: Vec<Segment<'_>> = bigrams::segments(text).take(TERMS_MAX).collect();
         let n_spaced = segments.iter().filter(|it| it.script == Script::Spaced).count();
         for phrase in phrases(&segments) {
             self.push(phrase, None, true);
@@ -231,11 +231,11 @@ impl Terms {
     }
 
     fn add_run(&mut self, run: &str) {
-        if let Some(pattern) = grams::pattern(run) {
+        if let Some(pattern) = bigrams::pattern(run) {
             self.push(format!("grams : {pattern}"), None, true);
         }
         if run.chars().nth(SENTENCE_CHARS - 1).is_some() {
-            for pair in grams::pairs(run, PAIRS_MAX) {
+            for pair in bigrams::pairs(run, PAIRS_MAX) {
                 self.push(format!("grams : \"{pair}\""), None, true);
                 self.mark(&pair);
             }
@@ -288,7 +288,7 @@ fn is_all_letters(parts: &[Segment<'_>]) -> bool {
 /// Everything that `text` says, at once: the words as one phrase, and each run. `None` when it says
 /// nothing.
 fn all_of(text: &str, is_prefix: bool) -> Option<String> {
-    let segments: Vec<Segment<'_>> = grams::segments(text).take(TERMS_MAX).collect();
+    let segments: Vec<Segment<'_>> = bigrams::segments(text).take(TERMS_MAX).collect();
     let mut parts: Vec<String> = Vec::new();
     for stretch in segments.chunk_by(|a, b| a.script == b.script) {
         match stretch[0].script {
@@ -297,7 +297,7 @@ fn all_of(text: &str, is_prefix: bool) -> Option<String> {
                 parts.push(quoted(&words.join(" "), is_prefix));
             }
             Script::Spaceless => {
-                let patterns = stretch.iter().filter_map(|it| grams::pattern(it.text));
+                let patterns = stretch.iter().filter_map(|it| bigrams::pattern(it.text));
                 parts.extend(patterns.map(|it| format!("grams : {it}")));
             }
         }
@@ -405,7 +405,7 @@ fn near<'t, 'q>(tokens: &'t [Token<'q>]) -> Option<(String, &'t [Token<'q>])> {
             Some((text, after)) => (text, Some(after)),
             None => (text, None),
         };
-        let words: Vec<&str> = grams::segments(text).map(|it| head(it.text)).collect();
+        let words: Vec<&str> = bigrams::segments(text).map(|it| head(it.text)).collect();
         if !words.is_empty() {
             out.push_str(&quoted(&words.join(" "), is_prefix));
             out.push(' ');

@@ -5,20 +5,20 @@
 //! taken from the sum, and at the end the terms of the children as they are then are added. Of a
 //! parent that had no children, theirs are added as they are born.
 
-mod births;
+mod agent_edits;
+mod derived;
 mod files;
-mod follow;
+mod fts;
 mod heat;
-mod index;
+mod inserts;
 mod links;
 mod nodes;
-mod past;
 mod tombstones;
-mod voice;
+mod versions;
 
 use std::collections::{BTreeSet, HashMap};
 
-use index::Indexing;
+use fts::Indexing;
 pub(crate) use links::{Edge, Unrelated};
 pub(crate) use nodes::NewNode;
 use rusqlite::{OptionalExtension, Row, Transaction, params};
@@ -27,10 +27,10 @@ use super::columns::Sql;
 use super::links::Stale;
 use super::record::{self, FileId, NodeKey, NodeRecord, Place};
 use super::{Doing, StoreError, heat_rows, one};
-use crate::clock::Millis;
-use crate::fingerprint::{self, State};
-use crate::identity::{ContentHash, NodeId};
-use crate::tree::NodeType;
+use crate::model::clock::Millis;
+use crate::model::fingerprint::{self, State};
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tree::NodeType;
 
 /// Families that a write holds before it sums them up.
 const TOUCHED_MAX: usize = 100_000;

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rusqlite::Connection;
 
-use super::whereabouts::Whereabouts;
-use super::{Doing, StoreError, pragma};
+use super::file_identity::Whereabouts;
+use super::{Doing, StoreError, connection};
 
 /// Pages of a log that is worth copying; each time, the next commit waits for the disk once.
 const LONG_PAGES: i32 = 4_000;
@@ -63,7 +63,7 @@ impl Log {
     pub(crate) fn copy(&self) -> Result<(), StoreError> {
         let _copying = self.keep();
         self.whereabouts.check()?;
-        let conn = pragma::open_existing(&self.path, "open the database")?;
+        let conn = connection::open_existing(&self.path, "open the database")?;
         conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).doing("copy the log")
     }
 

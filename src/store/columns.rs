@@ -18,7 +18,7 @@ use Holds::{Bound, Hash, Names, Numbers, Words};
 use Kind::{Derived, Field, Optional};
 pub(crate) use attributes::{Attribute, Attributes};
 
-use crate::tree::Node;
+use crate::model::tree::Node;
 
 /// Describes a column of `node`.
 #[derive(Clone, Copy, Debug)]

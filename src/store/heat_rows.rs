@@ -8,7 +8,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Doing, NodeKey, StoreError, one};
-use crate::heat::Heat;
+use crate::model::heat::Heat;
 
 /// Nodes that get rows in one transaction when they become cold.
 const GIVEN_MAX: i64 = 1_000;

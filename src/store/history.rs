@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::columns::{Attributes, Sql};
 use super::{Doing, StoreError};
-use crate::clock::Millis;
+use crate::model::clock::Millis;
 
 /// A snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]

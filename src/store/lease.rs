@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::whereabouts::Whereabouts;
-use super::{Doing, StoreError, pragma};
-use crate::clock::Millis;
+use super::file_identity::Whereabouts;
+use super::{Doing, StoreError, connection};
+use crate::model::clock::Millis;
 
 /// How long a holder that says nothing more is believed to be alive.
 pub(crate) const LEASE_MS: i64 = 90_000;
@@ -53,7 +53,7 @@ impl Leases {
         holder: &str,
     ) -> Result<Leases, StoreError> {
         whereabouts.check()?;
-        let conn = Mutex::new(pragma::open_beside(path, BUSY_WAIT)?);
+        let conn = Mutex::new(connection::open_beside(path, BUSY_WAIT)?);
         Ok(Leases { conn, whereabouts: Arc::clone(whereabouts), holder: holder.to_owned() })
     }
 

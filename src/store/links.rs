@@ -6,30 +6,30 @@
 //! adds has ascending keys, so that it is told by where they begin and takes no memory.
 
 pub(super) mod check;
-mod index;
+mod inserted;
 mod names;
-mod new;
-mod renew;
-mod settle;
+mod rebuild;
+mod resolution;
+mod targets;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use index::Rows;
-pub(super) use index::ids;
+use inserted::Newest;
 use names::{file_names, name_file, path_of};
-use new::Newest;
-pub(super) use renew::{read_again, read_all};
+pub(super) use rebuild::{read_again, read_all};
+pub(super) use resolution::resolve_rows;
+use resolution::{Wanting, look, resolve_all};
 use rusqlite::{Connection, Row, params};
-pub(super) use settle::resolve_rows;
-use settle::{Wanting, look, resolve_all};
+use targets::Rows;
+pub(super) use targets::ids;
 
 use super::{Doing, FileId, NodeKey, StoreError};
-use crate::links::name::{self, Name, Target};
-use crate::links::resolve::{self, Index, Resolver, last_name, stem};
-use crate::links::title;
-use crate::parse::link::{self, Form, Reference};
-use crate::redact::Redactor;
-use crate::tree::NodeType;
+use crate::ingest::parse::link::{self, Form, Reference};
+use crate::ingest::redact::Redactor;
+use crate::model::links::name::{self, Name, Target};
+use crate::model::links::resolve::{self, Index, Resolver, last_name, stem};
+use crate::model::links::title;
+use crate::model::tree::NodeType;
 
 /// The columns that [`read_reference`] expects first.
 macro_rules! reference_columns {
@@ -272,7 +272,7 @@ impl Stale {
         for name in names {
             wanting.add(name)?;
         }
-        new::names(&mut wanting, newest)?;
+        inserted::names(&mut wanting, newest)?;
         references.retain(|it| *it <= newest.reference);
         resolve_all(conn, references, newest.reference)
     }

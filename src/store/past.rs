@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row};
 use super::columns::Sql;
 use super::record::read_state;
 use super::{Doing, StoreError};
-use crate::fingerprint::{self, State};
+use crate::model::fingerprint::{self, State};
 
 /// Who the children belong to: the parent's id, or for the roots of a file `ROOT:PATH`, or nobody.
 type Family = Option<String>;

@@ -5,15 +5,15 @@
 //! [`Reader::at_one_state`]. Answers are bounded by what the caller asks for: nothing here reads
 //! the whole database to answer a question about part of it.
 
+mod change_counters;
+mod counts;
 mod edges;
-mod extent;
-mod found;
 mod history;
-mod pulse;
+mod hits;
+mod listings;
 mod summary;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod testing;
-mod watching;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -21,18 +21,18 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
+pub(crate) use change_counters::Pulse;
+pub(crate) use counts::{Extent, Rest};
 pub(crate) use edges::Way;
-pub(crate) use extent::{Extent, Rest};
-pub(crate) use found::{Age, Found, Wording};
 pub(crate) use history::Range;
-pub(crate) use pulse::Pulse;
+pub(crate) use hits::{Age, Found, Wording};
+pub(crate) use listings::Placed;
 pub(crate) use summary::{FileSummary, Stats};
-pub(crate) use watching::Placed;
 
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};
-use super::{Doing, StoreError, pragma};
-use crate::heat::Heat;
+use super::{Doing, StoreError, connection};
+use crate::model::heat::Heat;
 
 /// A read-only connection to a memory.
 pub(crate) struct Reader {
@@ -76,7 +76,7 @@ macro_rules! heads {
 impl Reader {
     /// Opens the memory at `path`; never creates one.
     pub(crate) fn open(path: &Path) -> Result<Reader, StoreError> {
-        Ok(Reader { conn: pragma::open_reader(path)? })
+        Ok(Reader { conn: connection::open_reader(path)? })
     }
 
     /// Asks several questions of one state of the memory, whatever others write meanwhile. Inside

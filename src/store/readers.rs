@@ -7,12 +7,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::file_identity::Whereabouts;
 #[cfg(target_os = "linux")]
-use super::ahead;
-use super::doctor::{self, Report};
+use super::readahead;
 use super::reader::Reader;
-use super::whereabouts::Whereabouts;
 use super::{Doing, StoreError};
+use crate::maintenance::doctor::{self, Report};
 
 /// Reading connections to one memory, for any number of threads.
 pub(crate) struct Readers {
@@ -65,7 +65,7 @@ impl Readers {
     /// The file cannot be read.
     #[cfg(target_os = "linux")]
     pub(crate) fn read_ahead(&self, is_over: impl Fn() -> bool) -> io::Result<u64> {
-        ahead::read(&self.path, is_over)
+        readahead::read(&self.path, is_over)
     }
 
     /// Elsewhere, the system is not asked for that.

@@ -7,10 +7,10 @@ use rusqlite::Row;
 
 use super::StoreError;
 use super::columns::{Attribute, Attributes, Column, Hashed, Kind, LEVEL, columns};
-use crate::fingerprint::State;
-use crate::grams;
-use crate::identity::{ContentHash, NodeId};
-use crate::tree::{Format, Node, NodeType};
+use crate::model::fingerprint::State;
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tree::{Format, Node, NodeType};
+use crate::text::bigrams;
 
 /// A node's internal key. It never leaves the process; everybody else uses the [`NodeId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -200,10 +200,10 @@ impl<'a> NodeData<'a> {
 
     /// Returns the pairs of characters of scripts without spaces, for the full-text index.
     pub(super) fn grams(&self) -> Option<String> {
-        if !grams::may_have_run(self.label) && !grams::may_have_run(self.content) {
+        if !bigrams::may_have_run(self.label) && !bigrams::may_have_run(self.content) {
             return None;
         }
-        grams::bigrams(&format!("{}\n{}", self.label, self.content))
+        bigrams::bigrams(&format!("{}\n{}", self.label, self.content))
     }
 
     /// Returns the part that the fingerprint covers.

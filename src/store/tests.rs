@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use rusqlite::Connection;
 
 use super::*;
-use crate::clock::Millis;
+use crate::model::clock::Millis;
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ fn the_linked_sqlite_is_new_enough() {
 fn shipped_migrations_never_change() {
     let hashes: Vec<String> = schema::MIGRATIONS
         .iter()
-        .map(|it| crate::identity::ContentHash::of(it).to_string())
+        .map(|it| crate::model::identity::ContentHash::of(it).to_string())
         .collect();
     expect_test::expect![[r#"
         [

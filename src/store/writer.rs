@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::whereabouts::Whereabouts;
+use super::file_identity::Whereabouts;
 use super::{
-    Batch, Counts, Doing, FileRow, IfMissing, Log, Root, RootId, StoreError, files, pragma,
+    Batch, Counts, Doing, FileRow, IfMissing, Log, Root, RootId, StoreError, connection, files,
 };
-use crate::clock::Millis;
+use crate::model::clock::Millis;
 
 /// The writing connection, behind a mutex.
 pub(crate) struct Writer {
@@ -29,7 +29,7 @@ pub(crate) struct Commit {
 impl Writer {
     /// Opens the database, bringing its schema up to date.
     pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
-        let mut conn = pragma::open_writer(path, if_missing)?;
+        let mut conn = connection::open_writer(path, if_missing)?;
         let whereabouts = Arc::new(Whereabouts::of(path)?);
         let log = Log::of(path, &whereabouts);
         log.hear(&mut conn)?;

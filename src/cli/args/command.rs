@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::client::{Client, Scope};
-use crate::config::Transport;
+use crate::settings::config::Transport;
 
 /// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Misuse;
 use super::client::{CLIENTS, Client, Scope};
 use super::command::Shell;
-use crate::config::{Transport, positive_duration};
+use crate::settings::config::{Transport, positive_duration};
 use lexopt::prelude::*;
 
 pub(super) fn number<T: std::str::FromStr>(flag: &str, value: &OsString) -> Result<T, Misuse> {

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::tokens;
+use crate::text::tokens;
 
 /// A file of notes.
 pub(super) struct Note {

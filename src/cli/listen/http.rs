@@ -13,13 +13,13 @@ use crossbeam_channel::Receiver;
 use super::{because, set};
 use crate::cli::Failure;
 use crate::cli::args::Serve;
-use crate::clock::Clock;
-use crate::config::Config;
 use crate::mcp::{Server, Surface};
-use crate::serve::http::{self, ADDRESS, Guard, Limits, Token};
-use crate::serve::{Background, Ended};
+use crate::model::clock::Clock;
+use crate::server::http::{self, ADDRESS, Guard, Limits, Token};
+use crate::server::{Background, Ended};
+use crate::settings::config::Config;
 
-pub(in crate::cli) use crate::serve::http::Options;
+pub(in crate::cli) use crate::server::http::Options;
 
 /// Bytes of a file with a token.
 const TOKEN_BYTES_MAX: u64 = 4096;

@@ -8,10 +8,10 @@ use crossbeam_channel::Receiver;
 use super::because;
 use crate::cli::Failure;
 use crate::cli::args::Serve;
-use crate::clock::Clock;
-use crate::config::Config;
 use crate::mcp::{Server, Surface};
-use crate::serve::{Background, Ended};
+use crate::model::clock::Clock;
+use crate::server::{Background, Ended};
+use crate::settings::config::Config;
 
 /// There are none.
 #[derive(Clone, Debug)]

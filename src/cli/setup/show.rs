@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::client::Tools;
 use super::plan::Step;
 use crate::cli::args::{self, Scope};
-use crate::cli::paint::{Paint, Role};
+use crate::cli::color::{Paint, Role};
 use crate::cli::{Failure, World};
-use crate::query::unified::hunks;
+use crate::query::unified_diff::hunks;
 use crate::text;
 
 /// Characters shown of a line; settings may stand in a single one.

@@ -5,8 +5,8 @@ use expect_test::{Expect, expect};
 
 use super::*;
 use crate::mcp::fixture::{self, Fixture};
+use crate::mcp::rpc::parse;
 use crate::mcp::{Connection, Outbox, Step};
-use crate::rpc::parse;
 
 /// A client, and every line that it has got.
 struct Client {

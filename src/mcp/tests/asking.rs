@@ -165,7 +165,7 @@ impl Talk {
         };
         let (sender, reply) = unbounded();
         let surface = Arc::clone(&server);
-        crate::serve::spawn("call", move || sender.send(surface.run(*job))).unwrap();
+        crate::server::spawn("call", move || sender.send(surface.run(*job))).unwrap();
         Talk { connection, server, told, reply }
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 
 use super::model::{Block, Heat, Node, Seat, State, hash};
-use crate::trail;
+use crate::model::breadcrumb;
 
 /// Snapshot id, parent, message, fingerprint and time.
 pub(super) type SnapshotRow = (i64, Option<i64>, String, String, i64);
@@ -120,8 +120,8 @@ fn nodes(conn: &Connection) -> Seen {
         };
         assert_eq!(number(&text(10).unwrap()), hash(&node.content), "the hash of {id}");
         let trail = match (text(13), text(15)) {
-            (Some(trail), _) => trail::under(&trail, &text(14).unwrap()),
-            (None, Some(path)) => trail::of_root(&path),
+            (Some(trail), _) => breadcrumb::under(&trail, &text(14).unwrap()),
+            (None, Some(path)) => breadcrumb::of_root(&path),
             (None, None) => String::new(),
         };
         assert_eq!(text(12).unwrap(), trail, "the trail of {id}");

@@ -8,16 +8,16 @@ use super::model::{Heat, Model, Node, Seat};
 use super::notes::{Dice, Notes, word};
 use super::past;
 use super::seen::{self, Seen};
-use crate::clock::{Clock, Millis};
-use crate::compile::{Report, Request, Seeding, Watch};
+use crate::ingest::parse::{Syntax, parse};
+use crate::maintenance::doctor::{self, Status};
+use crate::memory::compile::{Report, Request, Seeding, Watch};
+use crate::memory::rollback::After;
 use crate::memory::{Answer, Error, ForgetMode, Memory, Relate, WriteMode};
-use crate::parse::{Syntax, parse};
+use crate::model::clock::{Clock, Millis};
+use crate::model::tree::Tree;
 use crate::query::{self, Attention};
-use crate::rollback::After;
-use crate::store::doctor::{self, Status};
 use crate::store::{IfMissing, Keep, Mode, StoreError};
 use crate::text;
-use crate::tree::Tree;
 
 pub(super) struct World {
     seed: u64,

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use expect_test::{Expect, expect};
 
-use crate::clock::{Clock, Millis};
 use crate::memory::{Error, Memory};
+use crate::model::clock::{Clock, Millis};
 use crate::query::{self, Answer};
 use crate::store::IfMissing;
-use crate::tokens;
+use crate::text::tokens;
 
 /// Later than any file of the test is dated.
 const START: Millis = Millis(4_000_000_000_000);

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::{Batch, Conflict, Family, Op};
-use crate::identity::ContentHash;
+use crate::model::identity::ContentHash;
 use crate::store::{Doing, FileId, FileRow, Look, RootId, StoreError, files};
 
 impl Batch<'_> {

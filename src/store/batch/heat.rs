@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rusqlite::params;
 
 use super::Batch;
-use crate::heat::Heat;
+use crate::model::heat::Heat;
 use crate::store::{Doing, FileId, NodeKey, StoreError, heat_rows};
 
 impl Batch<'_> {

@@ -4,8 +4,8 @@
 use rusqlite::params;
 
 use super::Batch;
-use crate::links::name::Target;
-use crate::parse::link::Reference;
+use crate::ingest::parse::link::Reference;
+use crate::model::links::name::Target;
 use crate::store::links::{self, Origin};
 use crate::store::{Doing, NodeKey, StoreError};
 

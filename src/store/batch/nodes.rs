@@ -6,12 +6,12 @@ use std::ops::Range;
 use rusqlite::{OptionalExtension, ToSql, params};
 
 use super::{Batch, Conflict, Family, Op};
-use crate::identity::{ContentHash, NodeId};
-use crate::ranks::RankChange;
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::order_keys::RankChange;
+use crate::model::tree::{Format, NodeType};
 use crate::store::columns::Sql;
 use crate::store::links::{self, Said};
 use crate::store::{Attributes, Doing, FileId, NodeData, NodeKey, NodeRecord, Place, StoreError};
-use crate::tree::{Format, NodeType};
 
 /// A node as it shall be.
 pub(crate) struct NewNode<'a> {

@@ -6,7 +6,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRe
 use rusqlite::{Row, ToSql};
 
 use super::{Column, KEY_PATH, Kind, LANG, LEVEL};
-use crate::tree::Node;
+use crate::model::tree::Node;
 
 /// Holds one optional value of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,21 +8,21 @@ use expect_test::expect;
 use rusqlite::Connection;
 
 use super::*;
-use crate::clock::{Clock, Millis};
-use crate::compile::{Request, Seeding, compile};
-use crate::identity::{ContentHash, NodeId};
+use crate::ingest::redact::Redactor;
+use crate::maintenance::doctor::{self, Status};
+use crate::maintenance::redaction::{self, redact};
+use crate::maintenance::transfer::{Lines, export, import, salvage};
+use crate::memory::compile::{Request, Seeding, compile};
+use crate::memory::rollback::{After, rollback};
+use crate::model::clock::{Clock, Millis};
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tree::{Format, NodeType};
 use crate::query;
-use crate::redact::Redactor;
-use crate::rollback::{After, rollback};
-use crate::store::doctor::{self, Status};
-use crate::store::moving::{Lines, export, import, salvage};
+use crate::settings::workspace::Workspace;
 use crate::store::reader::Reader;
-use crate::store::redaction::{self, redact};
 use crate::store::schema::MIGRATIONS;
 use crate::store::testing::{Scratch, set_scratch};
 use crate::store::{Attributes, Batch, IfMissing, NodeData, NodeRecord, StoreError, Writer, past};
-use crate::tree::{Format, NodeType};
-use crate::workspace::Workspace;
 
 const NOW: Millis = Millis(4_000_000_000_000);
 

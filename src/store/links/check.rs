@@ -7,8 +7,8 @@ use rusqlite::Connection;
 use super::names::{file_names, names_now};
 use super::{Rows, look, name, read_reference, read_text};
 use super::{reference_columns, wanted_of};
-use crate::links::resolve::{Resolver, wanted};
-use crate::parse::link::Reference;
+use crate::ingest::parse::link::Reference;
+use crate::model::links::resolve::{Resolver, wanted};
 use crate::store::{Doing, FileId, NodeKey, StoreError};
 
 /// What is wrong, a line each; and how many references were looked at.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::links::name::key;
-use crate::links::resolve::{last_name, stem};
-use crate::links::title;
+use crate::model::links::name::key;
+use crate::model::links::resolve::{last_name, stem};
+use crate::model::links::title;
 use crate::store::{Doing, FileId, StoreError};
 
 /// Makes the names of a file what they are now; returns those that it had and has.

@@ -3,8 +3,8 @@
 use rusqlite::{OptionalExtension, Row};
 
 use super::{Reader, unsigned};
-use crate::clock::Millis;
-use crate::heat::Lines;
+use crate::model::clock::Millis;
+use crate::model::heat::Lines;
 use crate::store::{Doing, StoreError, heat_rows};
 
 /// What is in a memory.

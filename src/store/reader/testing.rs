@@ -8,11 +8,11 @@ use rusqlite::{Connection, params};
 use rusqlite::{Statement, StatementStatus};
 
 use super::{Doing, Reader, StoreError};
-use crate::grams;
-use crate::identity::{ContentHash, NodeId};
-use crate::store::pragma;
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tree::NodeType;
+use crate::store::connection;
 use crate::store::schema::MIGRATIONS;
-use crate::tree::NodeType;
+use crate::text::bigrams;
 
 /// A memory in the making.
 pub(crate) struct Sketch {
@@ -99,11 +99,11 @@ impl Sketch {
                     self.open.last().map(|(key, _)| key),
                     self.n_nodes * 1024,
                     node_type,
-                    crate::tokens::count(content),
+                    crate::text::tokens::count(content),
                     ContentHash::of(content).to_string(),
                     label,
                     trail.join(" / "),
-                    grams::bigrams(&format!("{label}\n{content}")),
+                    bigrams::bigrams(&format!("{label}\n{content}")),
                     content
                 ])
             })
@@ -127,7 +127,7 @@ impl Sketch {
     /// The memory, ready to be read; statements get the plans that they have in a file.
     pub(crate) fn done(self) -> Reader {
         self.run("COMMIT; PRAGMA query_only = 1");
-        pragma::prepare_once(&self.conn).expect("plans can be kept");
+        connection::prepare_once(&self.conn).expect("plans can be kept");
         Reader { conn: self.conn }
     }
 }

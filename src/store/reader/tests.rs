@@ -2,7 +2,7 @@ use expect_test::expect;
 
 use super::testing::Sketch;
 use super::*;
-use crate::clock::Millis;
+use crate::model::clock::Millis;
 use crate::store::{IfMissing, Look, Writer};
 
 const LOOK: Look = Look { size: 1, mtime: 1 };
@@ -117,7 +117,7 @@ fn a_file_with_an_error_keeps_its_row() {
         .map(|it| format!("{} {} {} {:?}", it.path, it.n_nodes, it.tokens, it.error))
         .collect();
     assert_eq!(files, ["bad.md 0 0 Some(\"not text\")", "good.md 1 2 None"]);
-    let block = crate::render::files::block(&reader.files().unwrap());
+    let block = crate::query::render::files::block(&reader.files().unwrap());
     expect![[r#"
         === Files ===
         /notes
