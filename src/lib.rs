@@ -103,11 +103,9 @@
 //! - A bad file, frame or query is an answer that says so. None of them ends anything else.
 //! - There is no `unsafe` here, no async runtime, and nothing that calls out to a network.
 
-mod maintenance;
-pub(crate) mod surface;
-
 mod cli;
 mod ingest;
+mod maintenance;
 mod mcp;
 mod memory;
 mod model;
@@ -115,11 +113,16 @@ mod query;
 mod server;
 mod settings;
 mod store;
+mod surface;
 mod text;
 
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
+
+#[cfg(any(test, feature = "conformance"))]
+#[doc(hidden)]
+pub use server::conformance;
 
 pub use crate::ingest::parse::{Parsed, Syntax, Warning, decode, parse};
 pub use crate::memory::compile::{CompileError, FileWarning, Purged, Report};

@@ -51,6 +51,7 @@ pub(crate) use connection::{Connection, Step};
 pub(crate) use content::{Block, Message, Reply, Role};
 pub(crate) use input_schema::{Arg, Args};
 pub(crate) use job::Job;
+pub(crate) use method::QUIET_TARGET;
 pub(crate) use notifications::{Bell, Line, Notice, Receipt};
 pub(crate) use pagination::PAGE_ROWS_MAX;
 pub(crate) use registry::{Effect, Form, Prompt, Resource, Tool};

@@ -2,6 +2,7 @@
 
 pub(crate) mod breadcrumb;
 pub(crate) mod clock;
+pub(crate) mod file_stat;
 pub(crate) mod fingerprint;
 pub(crate) mod heat;
 pub(crate) mod identity;

@@ -8,7 +8,7 @@
 pub(crate) mod background;
 #[cfg(any(test, feature = "conformance"))]
 #[doc(hidden)]
-pub(crate) mod conformance;
+pub mod conformance;
 pub(crate) mod jsonl_log;
 pub(crate) mod log_buffer;
 pub(crate) mod sessions;

@@ -6,27 +6,27 @@
 //! nothing.
 
 mod batch;
-mod busy_handler;
+pub(crate) mod busy_handler;
 mod checkpoint;
-mod columns;
-mod companions;
-mod connection;
-mod file_identity;
-mod files;
+pub(crate) mod columns;
+pub(crate) mod companions;
+pub(crate) mod connection;
+pub(crate) mod file_identity;
+pub(crate) mod files;
 mod heat_rows;
 mod heat_writer;
 mod history;
-mod insert;
+pub(crate) mod insert;
 mod lease;
-mod links;
-mod past;
+pub(crate) mod links;
+pub(crate) mod past;
 #[cfg(target_os = "linux")]
 mod readahead;
 pub(crate) mod reader;
 mod readers;
-mod record;
-mod rename;
-mod schema;
+pub(crate) mod record;
+pub(crate) mod rename;
+pub(crate) mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
 mod writer;
@@ -37,7 +37,6 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
-pub(crate) use crate::maintenance::gc::{Collected, Keep, Mode};
 pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
 pub(crate) use checkpoint::Log;
 pub(crate) use columns::{Attribute, Attributes, LANG};
@@ -46,7 +45,7 @@ pub(crate) use history::{Change, Moment, Side, Snapshots};
 pub(crate) use lease::{Claim, Leases};
 pub(crate) use readers::Readers;
 pub(crate) use record::{
-    FileId, FileRow, Look, NodeData, NodeKey, NodeRecord, Place, Root, RootId, Tombstone,
+    FileId, FileRow, NodeData, NodeKey, NodeRecord, Place, Root, RootId, Tombstone,
 };
 pub(crate) use writer::{Commit, Writer};
 
@@ -290,7 +289,7 @@ pub(crate) enum IfMissing {
 
 /// Looks at the path before SQLite does, so that a mistyped one creates nothing and no log is made
 /// where others do not find it.
-fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
+pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
     if path.as_os_str().is_empty() || path == Path::new(":memory:") {
         return Err(StoreError::Nowhere { path: path.to_owned() });
     }

@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 
 use super::args::Gc;
 use super::{Failure, Outcome, World, known_database};
+use crate::maintenance::gc::{Collected, Keep, Mode};
 use crate::model::clock::Millis;
 use crate::query::render::stats::size;
-use crate::store::{Collected, IfMissing, Keep, Mode, Writer};
+use crate::store::{IfMissing, Writer};
 
 pub(super) fn run(args: Gc, world: &mut World<'_>) -> Result<Outcome, Failure> {
     let writer = Writer::open(&known_database(args.db), IfMissing::Refuse)?;

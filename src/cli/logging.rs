@@ -21,6 +21,7 @@ use simplelog::{ConfigBuilder, WriteLogger};
 
 use super::Failure;
 use crate::ingest::parse::Syntax;
+use crate::mcp::QUIET_TARGET;
 use crate::model::clock::Clock;
 use crate::server::jsonl_log::{self, SessionLogs};
 use crate::server::log_buffer::{self, Ring};
@@ -99,7 +100,7 @@ impl Log for Tee {
         }
         let kept = log_buffer::Record::new(&line, level.as_str(), now);
         match record.target() {
-            log_buffer::QUIET => self.ring.keep(kept),
+            QUIET_TARGET => self.ring.keep(kept),
             _ => self.ring.push(kept),
         }
     }

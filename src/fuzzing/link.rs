@@ -1,6 +1,7 @@
 //! References in any text, and in texts made of the pieces that references are made of.
 
-use crate::ingest::parse::link::{WEIGHT_MAX, clean, extract};
+use crate::ingest::parse::link::{clean, extract};
+use crate::model::links::reference::WEIGHT_MAX;
 use crate::model::links::resolve::wanted;
 use crate::model::links::title;
 

@@ -18,7 +18,7 @@ use ignore::WalkBuilder;
 pub(crate) use rules::{Gitignore, Rules};
 
 use crate::ingest::parse::Syntax;
-use crate::store::Look;
+use crate::model::file_stat::Look;
 
 /// Folders that are never entered, beside those whose name begins with a dot.
 pub(crate) const SKIPPED_FOLDERS: [&str; 8] =

@@ -86,7 +86,7 @@ impl<T> OnFile<T> for io::Result<T> {
 }
 
 /// `path` with more at the end of its name.
-pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

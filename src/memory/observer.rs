@@ -135,7 +135,7 @@ impl Observer {
 
     /// What the doctor finds.
     pub(crate) fn examine(&self) -> Result<doctor::Report, StoreError> {
-        self.readers.examine()
+        doctor::examine(self.readers.current_path()?)
     }
 
     /// The file of the database, in full.

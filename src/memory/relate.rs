@@ -5,7 +5,8 @@
 //! there.
 
 use super::{Error, Memory};
-use crate::ingest::parse::link::{self, Form, Reference};
+use crate::ingest::parse::link;
+use crate::model::links::reference::{Form, Reference};
 use crate::query;
 use crate::store::{Batch, Edge, NodeKey, StoreError, Unrelated};
 

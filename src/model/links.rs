@@ -2,5 +2,6 @@
 
 mod candidates;
 pub(crate) mod name;
+pub(crate) mod reference;
 pub(crate) mod resolve;
 pub(crate) mod title;

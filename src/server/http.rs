@@ -18,6 +18,7 @@
 //! [`GRACE`] to answer and are cancelled then. All of it takes less than a second.
 
 mod body;
+mod body_share;
 mod connection;
 mod connections;
 mod exchange;
@@ -32,6 +33,7 @@ mod reply;
 mod response_stream;
 mod route;
 mod session;
+mod session_lookup;
 mod sse;
 mod timed_stream;
 

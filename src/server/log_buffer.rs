@@ -13,10 +13,6 @@ use serde_json::{Map, Value};
 
 use crate::model::clock::Millis;
 
-/// The target of records about those who only look. They are kept, and nobody is called for them:
-/// who reads the log whenever there is something new in it would make something new by that.
-pub(crate) const QUIET: &str = concat!(env!("CARGO_CRATE_NAME"), "::quiet");
-
 /// Called after each record.
 type Observer = Box<dyn Fn() + Send + Sync>;
 

@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use super::{Doing, StoreError};
 
 /// How long whoever was promised an answer waits for others.
-pub(super) const LONG: Duration = Duration::from_secs(60);
+pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 /// The shortest pause between two looks.
 const PAUSE_US_MIN: u64 = 500;
@@ -21,7 +21,7 @@ const PAUSE_US_MIN: u64 = 500;
 const PAUSE_US_MAX: u64 = 4_500;
 
 /// Has the connection wait for others up to `longest`, in pauses.
-pub(super) fn wait_up_to(conn: &mut Connection, longest: Duration) -> Result<(), StoreError> {
+pub(crate) fn wait_up_to(conn: &mut Connection, longest: Duration) -> Result<(), StoreError> {
     wait_while(conn, longest, || true).doing("set the waiting time")
 }
 

@@ -68,7 +68,7 @@ impl Log {
     }
 
     /// Keeps others of this process from copying it.
-    pub(super) fn keep(&self) -> MutexGuard<'_, ()> {
+    pub(crate) fn keep(&self) -> MutexGuard<'_, ()> {
         // What it guards is in the file, and whole at every instant.
         self.copying.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -22,18 +22,18 @@ use crate::model::tree::Node;
 
 /// Describes a column of `node`.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) struct Column {
-    pub(in crate::store) name: &'static str,
-    pub(in crate::store) kind: Kind,
-    pub(in crate::store) hashed: Hashed,
-    pub(in crate::store) holds: Holds,
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) hashed: Hashed,
+    pub(crate) holds: Holds,
     /// The columns of `diff` that keep it as it was before a change; none: it has no versions.
-    pub(in crate::store) old: &'static [OldColumn],
+    pub(crate) old: &'static [OldColumn],
 }
 
 /// Tells how the store treats the values of a column.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) enum Kind {
+pub(crate) enum Kind {
     /// A field of `NodeRecord`, with rules of its own.
     Field,
     /// Computed from other columns whenever they are written, and never read back as a whole.
@@ -45,7 +45,7 @@ pub(in crate::store) enum Kind {
 
 /// Tells whether the fingerprint covers a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::store) enum Hashed {
+pub(crate) enum Hashed {
     No,
     Always,
     /// Only where there is a value, so that the fingerprints of older states stay as they are.
@@ -54,7 +54,7 @@ pub(in crate::store) enum Hashed {
 
 /// Tells redaction how to treat the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::store) enum Holds {
+pub(crate) enum Holds {
     /// Integers: no text.
     Numbers,
     /// Text of the user's, each value on its own.
@@ -69,11 +69,11 @@ pub(in crate::store) enum Holds {
 
 /// Describes a column of `diff` that keeps an earlier value of a node.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) struct OldColumn {
-    pub(in crate::store) name: &'static str,
+pub(crate) struct OldColumn {
+    pub(crate) name: &'static str,
     /// The value as it is now, of `node`, its `parent` and its `file`; `None`: the node's own.
     now: Option<&'static str>,
-    pub(in crate::store) holds: Holds,
+    pub(crate) holds: Holds,
 }
 
 /// Keeps the row that a column of `node` refers to, by a name that outlives it.
@@ -139,7 +139,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// Returns the columns of a node.
-pub(in crate::store) fn columns() -> &'static [Column] {
+pub(crate) fn columns() -> &'static [Column] {
     #[cfg(test)]
     if let Some(scratch) = super::testing::scratch() {
         return scratch.columns;
@@ -148,12 +148,12 @@ pub(in crate::store) fn columns() -> &'static [Column] {
 }
 
 /// Returns the columns of optional values.
-pub(in crate::store) fn attributes() -> impl Iterator<Item = &'static Column> {
+pub(crate) fn attributes() -> impl Iterator<Item = &'static Column> {
     columns().iter().filter(|it| it.is_optional())
 }
 
 impl Column {
-    pub(in crate::store) fn is_optional(&self) -> bool {
+    pub(crate) fn is_optional(&self) -> bool {
         matches!(self.kind, Kind::Optional(_))
     }
 
@@ -177,18 +177,18 @@ impl Column {
 /// - `{attributes}` and `{set_attributes}`: optional values, and their assignment to the parameters
 ///   that follow the highest one named before.
 #[derive(Debug)]
-pub(in crate::store) struct Sql {
+pub(crate) struct Sql {
     template: &'static str,
     text: OnceLock<String>,
 }
 
 impl Sql {
-    pub(in crate::store) const fn new(template: &'static str) -> Sql {
+    pub(crate) const fn new(template: &'static str) -> Sql {
         Sql { template, text: OnceLock::new() }
     }
 
     /// Returns the statement's text, which the first call builds.
-    pub(in crate::store) fn text(&'static self) -> &'static str {
+    pub(crate) fn text(&'static self) -> &'static str {
         #[cfg(test)]
         if super::testing::scratch().is_some() {
             return Box::leak(fill(columns(), self.template).into_boxed_str());

@@ -28,7 +28,7 @@ const STATEMENTS_MAX: usize = 128;
 const WAL_TRIES_MAX: usize = 100;
 
 /// Opens the connection that writes, making and migrating the file as needed.
-pub(super) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreError> {
+pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreError> {
     schema::check_sqlite()?;
     check_path(path, if_missing)?;
     companions::check(path)?;
@@ -83,7 +83,7 @@ pub(super) fn cache_kib(conn: &Connection) -> i64 {
 
 /// Opens a connection to what exists, with nothing set but how long it waits: for drafts, for the
 /// doctor, and for what is noted beside the writer.
-pub(super) fn open_existing(path: &Path, doing: &'static str) -> Result<Connection, StoreError> {
+pub(crate) fn open_existing(path: &Path, doing: &'static str) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).doing(doing)?;
     // Others may be putting the file in order after a crash; there is no going on without it.
@@ -103,7 +103,7 @@ pub(super) fn open_beside(path: &Path, wait: Duration) -> Result<Connection, Sto
 }
 
 /// Opens a connection that cannot write to a memory of this build's schema version.
-pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
+pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let conn = open_read_only(path)?;
     conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
     prepare_once(&conn)?;
@@ -114,7 +114,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 
 /// Opens a memory of whatever schema version to look at it; refuses what is no memory. SQLite opens
 /// the file read-only; temporary tables are possible.
-pub(super) fn open_to_examine(path: &Path) -> Result<Connection, StoreError> {
+pub(crate) fn open_to_examine(path: &Path) -> Result<Connection, StoreError> {
     let conn = open_read_only(path)?;
     schema::check_is_memory(&conn, path)?;
     Ok(conn)

@@ -78,7 +78,7 @@ impl Change {
 
 impl Whereabouts {
     /// Notes the files at `path`, which a connection of this process has open, log and all.
-    pub(super) fn of(path: &Path) -> Result<Whereabouts, StoreError> {
+    pub(crate) fn of(path: &Path) -> Result<Whereabouts, StoreError> {
         let full = path.canonicalize().map_err(|_| StoreError::Moved { path: path.to_owned() })?;
         let mut whereabouts = Whereabouts { path: path.to_owned(), full, opened: [None; 3] };
         whereabouts.opened = whereabouts.now();
@@ -89,7 +89,7 @@ impl Whereabouts {
     }
 
     /// Refuses to go on with files that are not at their names any more.
-    pub(super) fn check(&self) -> Result<(), StoreError> {
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
         match self.change() {
             None => Ok(()),
             Some(change) => Err(StoreError::Moved { path: self.name(change.file()) }),
@@ -98,7 +98,7 @@ impl Whereabouts {
 
     /// As [`Whereabouts::check`], by whoever holds the write lock: a log without a name gets it
     /// back first, so that nothing that was acknowledged is lost.
-    pub(super) fn check_locked(&self) -> Result<(), StoreError> {
+    pub(crate) fn check_locked(&self) -> Result<(), StoreError> {
         if self.change() == Some(Change::LogUnlinked) {
             self.put_back_or_warn();
         }
@@ -107,7 +107,7 @@ impl Whereabouts {
 
     /// Whether the commit that `conn` just made is in files that have names: an error says that it
     /// may be lost.
-    pub(super) fn confirm(&self, conn: &Connection) -> Result<(), StoreError> {
+    pub(crate) fn confirm(&self, conn: &Connection) -> Result<(), StoreError> {
         let unkept = |change: Change| StoreError::Unkept { path: self.name(change.file()) };
         match self.change() {
             None | Some(Change::IndexUnlinked) => Ok(()),
@@ -126,7 +126,7 @@ impl Whereabouts {
 
     /// Prepares the end of a connection. Where a name leads elsewhere, the log is left as it is:
     /// copying it into the database could write over what others wrote.
-    pub(super) fn leave(&self, conn: &Connection) {
+    pub(crate) fn leave(&self, conn: &Connection) {
         let Some(change) = self.change() else { return };
         if change == Change::LogUnlinked
             && let Err(error) = self.confirm(conn)

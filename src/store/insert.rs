@@ -7,7 +7,7 @@ use super::links;
 use super::record::{NodeData, NodeKey, Place};
 
 /// Adds a row, unless its id is taken.
-pub(super) static INSERT: Sql = Sql::new(
+pub(crate) static INSERT: Sql = Sql::new(
     "
     INSERT INTO node ({columns})
     VALUES ({values})
@@ -16,7 +16,7 @@ pub(super) static INSERT: Sql = Sql::new(
 
 /// Holds a row of `node` to be inserted.
 #[derive(Clone, Copy)]
-pub(super) struct NodeRow<'a> {
+pub(crate) struct NodeRow<'a> {
     pub(super) key: NodeKey,
     pub(super) id: &'a str,
     pub(super) place: Place,
@@ -29,7 +29,7 @@ pub(super) struct NodeRow<'a> {
 
 impl NodeRow<'_> {
     /// Runs [`INSERT`]; whether the id was free.
-    pub(super) fn insert(&self, insert: &mut CachedStatement<'_>) -> rusqlite::Result<bool> {
+    pub(crate) fn insert(&self, insert: &mut CachedStatement<'_>) -> rusqlite::Result<bool> {
         let NodeRow { key, id, place, data, hash, source_hash, trail } = self;
         let (file, parent) = (place.file.map(|it| it.0), place.parent.map(|it| it.0));
         let (node_type, format) = (data.node_type.as_str(), data.format.as_str());

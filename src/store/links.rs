@@ -5,7 +5,7 @@
 //! transaction, and looks at nothing else: what a write costs follows what it changed. What a write
 //! adds has ascending keys, so that it is told by where they begin and takes no memory.
 
-pub(super) mod check;
+pub(crate) mod check;
 mod inserted;
 mod names;
 mod rebuild;
@@ -16,17 +16,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use inserted::Newest;
 use names::{file_names, name_file, path_of};
-pub(super) use rebuild::{read_again, read_all};
-pub(super) use resolution::resolve_rows;
+pub(crate) use rebuild::{read_again, read_all};
+pub(crate) use resolution::resolve_rows;
 use resolution::{Wanting, look, resolve_all};
 use rusqlite::{Connection, Row, params};
 use targets::Rows;
 pub(super) use targets::ids;
 
 use super::{Doing, FileId, NodeKey, StoreError};
-use crate::ingest::parse::link::{self, Form, Reference};
+use crate::ingest::parse::link;
 use crate::ingest::redact::Redactor;
 use crate::model::links::name::{self, Name, Target};
+use crate::model::links::reference::{Form, Reference};
 use crate::model::links::resolve::{self, Index, Resolver, last_name, stem};
 use crate::model::links::title;
 use crate::model::tree::NodeType;
@@ -361,7 +362,7 @@ pub(super) fn parsed(node_type: NodeType, content: &str) -> Vec<Reference> {
 
 /// Who says that a reference is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// A text.
     Parsed,
     /// Whoever related two nodes by hand.
@@ -378,7 +379,7 @@ impl Origin {
 }
 
 /// Adds the row of a reference, not resolved yet, and returns its id.
-pub(super) fn insert(
+pub(crate) fn insert(
     conn: &Connection,
     source: NodeKey,
     origin: Origin,

@@ -139,7 +139,7 @@ fn read_seated(row: &Row<'_>) -> rusqlite::Result<Seated> {
 }
 
 /// Every snapshot from the youngest to the oldest, with the fingerprint of its state.
-pub(super) fn fingerprints(conn: &Connection) -> Result<Vec<(i64, u64)>, StoreError> {
+pub(crate) fn fingerprints(conn: &Connection) -> Result<Vec<(i64, u64)>, StoreError> {
     const SNAPSHOTS: &str = "SELECT id FROM snapshot ORDER BY id DESC";
     let mut query = conn.prepare(SNAPSHOTS).doing("list the snapshots")?;
     let ids = query.query_map([], |row| row.get(0)).doing("list the snapshots")?;

@@ -7,6 +7,7 @@ use rusqlite::Row;
 
 use super::StoreError;
 use super::columns::{Attribute, Attributes, Column, Hashed, Kind, LEVEL, columns};
+use crate::model::file_stat::Look;
 use crate::model::fingerprint::State;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, Node, NodeType};
@@ -62,15 +63,6 @@ impl FileRow {
             is_gone: row.get(7)?,
         })
     }
-}
-
-/// A file's outside at one look: enough to tell that it did not change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
-    /// Bytes.
-    pub(crate) size: i64,
-    /// Nanoseconds since the Unix epoch.
-    pub(crate) mtime: i64,
 }
 
 /// Where a node stands.
@@ -143,7 +135,7 @@ impl NodeRecord {
     }
 
     /// Reads a row of `{record}`.
-    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Result<NodeRecord, StoreError>> {
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Result<NodeRecord, StoreError>> {
         let id: String = row.get(1)?;
         let node_type: String = row.get(5)?;
         let format: String = row.get(6)?;
@@ -228,7 +220,7 @@ impl<'a> NodeData<'a> {
 }
 
 /// Reads `{state}` or `{old_state}`, which begins at a column.
-pub(super) fn read_state(row: &Row<'_>, id: String, at: usize) -> rusqlite::Result<State<'static>> {
+pub(crate) fn read_state(row: &Row<'_>, id: String, at: usize) -> rusqlite::Result<State<'static>> {
     let mut state = State::new(Cow::Owned(id));
     let hashed = |which: Hashed| columns().iter().filter(move |it| it.hashed == which);
     for (column, nth) in hashed(Hashed::Always).chain(hashed(Hashed::WhereGiven)).zip(at..) {

@@ -11,10 +11,10 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::{Doing, StoreError, links};
 
 /// `rmdb` in ASCII.
-pub(super) const APPLICATION_ID: i64 = 0x726d_6462;
+pub(crate) const APPLICATION_ID: i64 = 0x726d_6462;
 
 /// Every migration ever shipped, oldest first.
-pub(super) const MIGRATIONS: &[&str] = &[
+pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0001_init.sql"),
     include_str!("sql/0002_links.sql"),
     include_str!("sql/0003_lease.sql"),
@@ -42,12 +42,12 @@ fn migrations() -> &'static [&'static str] {
 }
 
 /// The newest schema that this build knows.
-pub(super) fn newest() -> i64 {
+pub(crate) fn newest() -> i64 {
     migrations().len() as i64
 }
 
 /// Refuses to run on an SQLite that is not safe.
-pub(super) fn check_sqlite() -> Result<(), StoreError> {
+pub(crate) fn check_sqlite() -> Result<(), StoreError> {
     if rusqlite::version_number() < SQLITE_VERSION_MIN {
         return Err(StoreError::OldSqlite { found: rusqlite::version() });
     }
@@ -101,7 +101,7 @@ pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
 }
 
 /// Refuses what is no memory, of whatever schema that this build knows.
-pub(super) fn check_is_memory(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+pub(crate) fn check_is_memory(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
         Found::Memory(_) => Ok(()),
         Found::Empty => Err(StoreError::Missing { path: path.to_owned() }),
@@ -114,7 +114,7 @@ pub(super) fn check_is_ours(conn: &Connection, path: &Path) -> Result<(), StoreE
 }
 
 /// Brings the file to the newest schema.
-pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
+pub(crate) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
     if matches!(examine(conn, path)?, Found::Memory(version) if version == newest()) {
         return Ok(());
     }

@@ -97,8 +97,8 @@ fn processes_that_start_at_once_agree_on_the_schema() {
             scope.spawn(|| Writer::open(&path, IfMissing::Create).unwrap());
         }
     });
-    let report = doctor::examine(&path).unwrap();
-    assert_eq!(report.status(), doctor::Status::Pass, "{report:#?}");
+    let report = crate::maintenance::doctor::examine(&path).unwrap();
+    assert_eq!(report.status(), crate::maintenance::doctor::Status::Pass, "{report:#?}");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn doctor_names_what_is_wrong() {
     .unwrap();
     drop(conn);
     let before = std::fs::read(&path).unwrap();
-    let report = doctor::examine(&path).unwrap();
+    let report = crate::maintenance::doctor::examine(&path).unwrap();
     let lines: Vec<String> = report
         .checks
         .iter()

@@ -104,7 +104,7 @@ impl Writer {
 
     /// SQLite allows one writer. Waiting here, not in SQLite, keeps callers in order. A poisoned
     /// lock is sound: the panicking transaction was rolled back when it was dropped.
-    pub(super) fn lock(&self) -> MutexGuard<'_, Connection> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Connection> {
         self.conn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,8 +8,8 @@ pub(crate) mod versions;
 pub(crate) mod write;
 
 use super::{Run, confirmation, prompts};
-use crate::ingest::parse::link::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::mcp::{Arg, Effect, Prompt, Tool};
+use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
 use crate::query::{self, Output};
 

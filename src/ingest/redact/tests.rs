@@ -58,7 +58,7 @@ fn every_row_of_the_table_compiles_and_names_a_kind() {
 
 #[test]
 fn the_manual_lists_the_kinds() {
-    let manual = include_str!("../../docs/redaction.md");
+    let manual = include_str!("../../../docs/redaction.md");
     let rows = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
     assert_eq!(rows.map(|(kind, _)| kind).collect::<Vec<_>>(), KINDS);
 }

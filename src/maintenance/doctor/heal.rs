@@ -77,7 +77,7 @@ pub(crate) fn heal(
 }
 
 /// Tries every repair whose check fails; gives what came of each.
-pub(in crate::store) fn mend(
+pub(crate) fn mend(
     conn: &Connection,
     path: &Path,
     now: Millis,
@@ -321,11 +321,7 @@ fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
 }
 
 /// Notes the fingerprint that the rows have. Where HEAD says another, a snapshot follows it.
-pub(in crate::store) fn reseal(
-    conn: &Connection,
-    message: &str,
-    now: Millis,
-) -> Result<(), StoreError> {
+pub(crate) fn reseal(conn: &Connection, message: &str, now: Millis) -> Result<(), StoreError> {
     const MEMORY: &str = "
         INSERT OR IGNORE INTO memory (one, fingerprint, attended)
         VALUES (1, 0, (SELECT ifnull(max(at), 0) FROM heat))";

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::*;
-use crate::ingest::parse::link::{Form, Reference};
 use crate::ingest::redact::{Custom, KINDS};
 use crate::maintenance::doctor::{self, Status};
 use crate::memory::compile::{Report, Request, Seeding, compile};
 use crate::memory::rollback::{After, rollback};
 use crate::model::clock::{Clock, Millis};
 use crate::model::links::name::key;
+use crate::model::links::reference::{Form, Reference};
 use crate::settings::workspace::Workspace;
 use crate::store::Writer;
 
@@ -372,7 +372,7 @@ fn a_reader_that_keeps_the_log_is_named() {
     old.compile("first");
     let reader = Connection::open(old.db()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM node").unwrap();
-    let mut conn = pragma::open_writer(&old.db(), IfMissing::Refuse).unwrap();
+    let mut conn = connection::open_writer(&old.db(), IfMissing::Refuse).unwrap();
     let (mut done, _) = rewrite(&mut conn, &Redactor::builtin(), Mode::Rewrite).unwrap();
     conn.busy_timeout(Duration::from_millis(1)).unwrap();
     compact(&conn, &mut done).unwrap();

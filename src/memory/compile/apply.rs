@@ -11,12 +11,11 @@ use super::{CompileError, FileWarning, Purged, Source};
 use crate::ingest::parse::Parsed;
 use crate::model::breadcrumb;
 use crate::model::clock::Millis;
+use crate::model::file_stat::Look;
 use crate::model::identity::{self, ContentHash, Former, Known, Loose, NodeId};
 use crate::model::order_keys::Rank;
 use crate::model::tree::NodeType;
-use crate::store::{
-    Batch, FileId, FileRow, Look, NewNode, NodeData, NodeKey, NodeRecord, Place, RootId,
-};
+use crate::store::{Batch, FileId, FileRow, NewNode, NodeData, NodeKey, NodeRecord, Place, RootId};
 
 /// Source bytes that are aligned together. More than this is not held in memory at once.
 const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;

@@ -12,7 +12,7 @@ use super::CompileError;
 use super::plan::Plan;
 use crate::ingest::scan;
 use crate::model::clock::Millis;
-use crate::store::Look;
+use crate::model::file_stat::Look;
 
 /// A file that never settles is taken as it is after so many times the settle time.
 const PATIENCE: i64 = 10;

@@ -11,11 +11,12 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::*;
 use crate::maintenance::doctor::{self, Status};
+use crate::maintenance::gc::{Collected, Keep, Mode};
 use crate::memory::compile::{self, Request, Seeding};
 use crate::model::clock::Clock;
 use crate::model::tree::Node;
 use crate::settings::workspace::{Options, Workspace};
-use crate::store::{Collected, IfMissing, Keep, Mode};
+use crate::store::IfMissing;
 use crate::text;
 
 /// Later than any file of the test is dated.

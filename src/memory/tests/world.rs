@@ -10,13 +10,14 @@ use super::past;
 use super::seen::{self, Seen};
 use crate::ingest::parse::{Syntax, parse};
 use crate::maintenance::doctor::{self, Status};
+use crate::maintenance::gc::{Keep, Mode};
 use crate::memory::compile::{Report, Request, Seeding, Watch};
 use crate::memory::rollback::After;
 use crate::memory::{Answer, Error, ForgetMode, Memory, Relate, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::model::tree::Tree;
 use crate::query::{self, Attention};
-use crate::store::{IfMissing, Keep, Mode, StoreError};
+use crate::store::{IfMissing, StoreError};
 use crate::text;
 
 pub(super) struct World {

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use super::candidates::{Shelf, folder};
 use super::name::{Name, Place, Target, key, slug};
-use crate::ingest::parse::link::{Form, Reference};
+use crate::model::links::reference::{Form, Reference};
 use crate::text;
 
 /// What there is to point at. Places come in document order, those of one file together.

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use crossbeam_channel::Receiver;
 
+use crate::mcp::QUIET_TARGET;
 use crate::model::clock::Clock;
 use crate::model::schedule::Schedule;
 use crate::server::Stop;
 use crate::server::jsonl_log::History;
-use crate::server::log_buffer;
 use crate::server::sessions::{Entry, News, Registry};
 
 /// Lines after which the ledgers are made shorter.
@@ -68,7 +68,7 @@ impl Writing<'_> {
         let mut outcome = self.history.append(&mut self.pending);
         let n_written = n_waiting.saturating_sub(self.pending.len());
         if 0 < n_written {
-            log::debug!(target: log_buffer::QUIET, "sessions written down n={n_written}");
+            log::debug!(target: QUIET_TARGET, "sessions written down n={n_written}");
         }
         self.n_lines += n_written;
         if COMPACT_LINES <= self.n_lines {

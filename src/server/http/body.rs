@@ -3,8 +3,8 @@
 //! A size is one to eight hexadecimal digits; what an extension or a trailer says is skipped,
 //! within bounds. Every line ends with CR LF, and nothing else does. Pure.
 
-use super::head::{BODY_BYTES_MAX, Framing};
-use super::reply::Refused;
+use super::head::Framing;
+use super::reply::{BODY_BYTES_MAX, Refused};
 
 /// Bytes of the line before a chunk.
 const SIZE_BYTES_MAX: usize = 128;

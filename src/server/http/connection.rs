@@ -1,9 +1,7 @@
 //! The life of a connection: request after request, in order, each within its deadlines.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use super::body::Body;
+use super::body_share::BodyShare;
 use super::connections::Peer;
 use super::exchange::Exchange;
 use super::head::{Framing, Head};
@@ -147,9 +145,9 @@ fn read_body<S: Surface>(
     door: &Door<S>,
     exchange: &mut Exchange<'_>,
     framing: Framing,
-) -> Result<Option<(Vec<u8>, Share)>, Refused> {
+) -> Result<Option<(Vec<u8>, BodyShare)>, Refused> {
     let mut body = Body::new(framing);
-    let mut share = Share { n_bytes: 0, all: Arc::clone(&door.n_body_bytes) };
+    let mut share = BodyShare::new(&door.n_body_bytes);
     let deadline_ms = exchange.wire.now_ms() + door.limits.body_ms;
     let is_awaited = framing != Framing::Empty && exchange.head.is_current;
     if is_awaited && exchange.inbox.len() == 0 && exchange.head.all("expect").next().is_some() {
@@ -177,7 +175,7 @@ fn respond<S: Surface>(
     exchange: &mut Exchange<'_>,
     route: Route,
     body: Vec<u8>,
-    share: Share,
+    share: BodyShare,
 ) -> std::io::Result<()> {
     match route {
         Route::Post(wants) => post::post(door, exchange, wants, body, share),
@@ -188,27 +186,5 @@ fn respond<S: Surface>(
             let response = preflight(exchange.head, exchange.origin.as_deref());
             exchange.reply(&response)
         }
-    }
-}
-
-/// What a body takes of the memory that all bodies may take together.
-#[derive(Debug)]
-pub(super) struct Share {
-    n_bytes: usize,
-    all: Arc<AtomicUsize>,
-}
-
-impl Share {
-    /// Notes the body's size; gives that of all bodies.
-    fn grow(&mut self, n_bytes: usize) -> usize {
-        let more = n_bytes.saturating_sub(self.n_bytes);
-        self.n_bytes += more;
-        self.all.fetch_add(more, Ordering::Relaxed) + more
-    }
-}
-
-impl Drop for Share {
-    fn drop(&mut self) {
-        self.all.fetch_sub(self.n_bytes, Ordering::Relaxed);
     }
 }

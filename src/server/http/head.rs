@@ -11,14 +11,12 @@
 //! The body is what one `Content-Length` or one `Transfer-Encoding: chunked` says. Both, or one of
 //! them twice, is refused: whoever stands between may have read it the other way.
 
-use super::reply::Refused;
+use super::reply::{BODY_BYTES_MAX, Refused};
 
 /// Bytes of a head.
 pub(crate) const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Fields of a head.
 pub(crate) const FIELDS_MAX: usize = 64;
-/// Bytes of a body.
-pub(crate) const BODY_BYTES_MAX: usize = crate::mcp::rpc::LINE_BYTES_MAX;
 
 /// A request line and the fields below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

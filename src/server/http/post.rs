@@ -9,16 +9,16 @@ use std::sync::Arc;
 use crossbeam_channel::bounded;
 use serde_json::Value;
 
-use super::connection::Share;
+use super::body_share::BodyShare;
 use super::exchange::Exchange;
-use super::header_check::{VERSION_FIELD, check, is_modern, says_modern};
-use super::reply::{Refused, Response};
+use super::header_check::{check, is_modern, says_modern};
+use super::reply::{Refused, Response, status_of};
 use super::route::Wants;
-use super::session::{Session, Visit};
+use super::session::Session;
+use super::session_lookup::{check_version, visit};
 use super::{Door, response_stream, sse};
-use crate::mcp::errors::unsupported_version;
 use crate::mcp::rpc::{self, Fault, Message, Request, error_line};
-use crate::mcp::version::{Meta, Version};
+use crate::mcp::version::Meta;
 use crate::mcp::{Connection, Outbox, Step, Surface, target_of};
 use crate::model::identity::ContentHash;
 
@@ -31,7 +31,7 @@ pub(super) fn post<S: Surface>(
     exchange: &mut Exchange<'_>,
     wants: Wants,
     body: Vec<u8>,
-    share: Share,
+    share: BodyShare,
 ) -> io::Result<()> {
     let frame = rpc::parse(&body);
     drop(body);
@@ -69,35 +69,19 @@ pub(super) fn delete<S: Surface>(door: &Door<S>, exchange: &mut Exchange<'_>) ->
     exchange.reply(&response)
 }
 
-/// The session that a request names.
-pub(super) fn visit<S: Surface>(
-    door: &Door<S>,
-    exchange: &Exchange<'_>,
-) -> Result<Visit, Response> {
-    check_version(exchange)?;
-    let Some(id) = exchange.head.one("mcp-session-id")? else {
-        let why = "`Mcp-Session-Id` is missing; send `initialize` first, without it, or a request \
-                   of 2026-07-28 with its fields and its `_meta`";
-        return Err(Response::fault(400, why));
-    };
-    door.sessions
-        .visit(id, exchange.wire.now_ms())
-        .ok_or_else(|| Response::fault(404, "there is no such session; send `initialize`"))
-}
-
 fn modern<S: Surface>(
     door: &Door<S>,
     exchange: &mut Exchange<'_>,
     wants: Wants,
     message: Message,
-    share: Share,
+    share: BodyShare,
 ) -> io::Result<()> {
     let Message::Request(request) = &message else { return Ok(()) };
     let checked = check(exchange.head, request, &door.marked).and_then(|()| known(request));
     if let Err(fault) = checked {
         log::debug!("refused id={} code={}", request.id.logged(), fault.code);
         let line = error_line(Some(&request.id), &fault);
-        return exchange.reply(&Response::json(status(Some(fault.code)), line));
+        return exchange.reply(&Response::json(status_of(Some(fault.code)), line));
     }
     // Who sends it is all that tells one client of this era from another.
     let client = Meta::client_in(&request.params).map_or(String::new(), Value::to_string);
@@ -106,7 +90,7 @@ fn modern<S: Surface>(
     let step = connection.accept(&door.server, Ok(message), &Outbox::new(lines));
     match step {
         Step::Quiet => exchange.reply(&Response::empty(202)),
-        Step::Say(line) => response_stream::say(exchange, wants, status(line.code), line, None),
+        Step::Say(line) => response_stream::say(exchange, wants, status_of(line.code), line, None),
         Step::Listen(line) => {
             drop(share);
             sse::listen(door, exchange, &connection, line)
@@ -215,25 +199,4 @@ fn begin<S: Surface>(
 /// A connection under the name that belongs to what tells it from others.
 fn connection(of: &str) -> Connection {
     Connection::new(format!("http-{}", ContentHash::of(of)))
-}
-
-/// The version that a legacy request names has to be one that there is.
-fn check_version(exchange: &Exchange<'_>) -> Result<(), Response> {
-    match exchange.head.one(VERSION_FIELD)? {
-        Some(name) if Version::parse(name).is_none() => {
-            let line = error_line(None, &unsupported_version(name));
-            Err(Response::json(400, line))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The status of an answer in the modern era, by the code of the error that it tells, if it does.
-pub(super) fn status(code: Option<i32>) -> u16 {
-    match code {
-        None => 200,
-        Some(Fault::METHOD) => 404,
-        Some(Fault::INTERNAL) => 500,
-        Some(_) => 400,
-    }
 }

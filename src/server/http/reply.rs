@@ -7,6 +7,9 @@ use std::fmt::Write;
 
 use crate::mcp::rpc::{Fault, error_line};
 
+/// Bytes of a request body, at most.
+pub(crate) const BODY_BYTES_MAX: usize = crate::mcp::rpc::LINE_BYTES_MAX;
+
 /// A request that is not served, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
@@ -22,8 +25,10 @@ impl Refused {
 
     /// The body is more than anybody may send.
     pub(crate) fn too_large() -> Refused {
-        let max = super::head::BODY_BYTES_MAX;
-        Refused::new(413, format!("the body is larger than {max} bytes; send less at once"))
+        Refused::new(
+            413,
+            format!("the body is larger than {BODY_BYTES_MAX} bytes; send less at once"),
+        )
     }
 }
 
@@ -120,5 +125,15 @@ fn reason(status: u16) -> &'static str {
         503 => "Service Unavailable",
         505 => "HTTP Version Not Supported",
         _ => "Internal Server Error",
+    }
+}
+
+/// Returns the HTTP status of an answer in the modern era, by its JSON-RPC error code if any.
+pub(super) fn status_of(code: Option<i32>) -> u16 {
+    match code {
+        None => 200,
+        Some(Fault::METHOD) => 404,
+        Some(Fault::INTERNAL) => 500,
+        Some(_) => 400,
     }
 }

@@ -13,10 +13,10 @@ use crossbeam_channel::{Receiver, bounded, never, select};
 use super::exchange::{Events, Exchange};
 use super::header_check::VERSION_FIELD;
 use super::replay_buffer::EventId;
-use super::reply::{Refused, Response};
+use super::reply::{Refused, Response, status_of};
 use super::route::Wants;
 use super::session::Session;
-use super::{Door, GLANCE_MS, RETRY_MS, post};
+use super::{Door, GLANCE_MS, RETRY_MS};
 use crate::mcp::rpc::Id;
 use crate::mcp::version::Version;
 use crate::mcp::{Connection, Job, Line, Surface};
@@ -139,7 +139,7 @@ pub(super) fn run<S: Surface>(
             Heard::Line(_) => (),
             Heard::Over(Some(line)) => {
                 let status = match of {
-                    Of::One(_) => post::status(line.code),
+                    Of::One(_) => status_of(line.code),
                     Of::Session(_) => 200,
                 };
                 return say(exchange, wants, status, line, None);

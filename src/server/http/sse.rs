@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, never, select};
 
+use super::Door;
 use super::exchange::{Events, Exchange};
 use super::replay_buffer::{EventId, NEWS};
 use super::reply::Response;
 use super::session::{Session, Visit};
-use super::{Door, post};
+use super::session_lookup::visit;
 use crate::mcp::call::Never;
 use crate::mcp::{Connection, Line, Surface};
 
@@ -59,7 +60,7 @@ fn begin<S: Surface>(
     door: &Door<S>,
     exchange: &Exchange<'_>,
 ) -> Result<(Visit, Option<EventId>), Response> {
-    let visit = post::visit(door, exchange)?;
+    let visit = visit(door, exchange)?;
     let last = exchange.head.one("last-event-id")?;
     Ok((visit, last.and_then(EventId::parse)))
 }

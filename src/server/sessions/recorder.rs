@@ -7,10 +7,9 @@
 use std::cell::RefCell;
 
 use crate::ingest::redact::Redactor;
-use crate::mcp::{Act, Bell, Called, Caller, Seen};
+use crate::mcp::{Act, Bell, Called, Caller, QUIET_TARGET, Seen};
 use crate::model::clock::Millis;
 use crate::server::jsonl_log::{History, Record, SessionLogs};
-use crate::server::log_buffer;
 use crate::server::sessions::{Client, News, Registry, Sight};
 
 thread_local! {
@@ -39,7 +38,7 @@ pub(crate) struct Sessions {
 
 impl Sessions {
     /// Takes note of a request.
-    pub(super) fn saw(&self, seen: &Seen<'_>, redactor: &Redactor, now: Millis) {
+    pub(crate) fn saw(&self, seen: &Seen<'_>, redactor: &Redactor, now: Millis) {
         if self.registry.saw(sight(seen, redactor), now) && self.history.is_kept() {
             self.write_down(now);
         }
@@ -51,7 +50,7 @@ impl Sessions {
         let mut news = self.registry.news(News::Urgent, now);
         let n_news = news.len();
         if self.history.append_at_once(&mut news).is_ok() {
-            log::debug!(target: log_buffer::QUIET, "sessions written down n={n_news}");
+            log::debug!(target: QUIET_TARGET, "sessions written down n={n_news}");
         } else {
             self.registry.take_back(news);
             self.bell.ring();
@@ -59,20 +58,20 @@ impl Sessions {
     }
 
     /// Takes note of the end of a connection.
-    pub(super) fn left(&self, connection: &str, now: Millis) {
+    pub(crate) fn left(&self, connection: &str, now: Millis) {
         if self.registry.left(connection, now) {
             self.bell.ring();
         }
     }
 
     /// What is logged on this thread from now on is about this caller.
-    pub(super) fn begins(&self, caller: &Caller, redactor: &Redactor) {
+    pub(crate) fn begins(&self, caller: &Caller, redactor: &Redactor) {
         let session = self.registry.id_of(&sight(&caller.seen(), redactor));
         CURRENT.with(|it| *it.borrow_mut() = session);
     }
 
     /// Notes a call that is over.
-    pub(super) fn called(&self, called: &Called, now: Millis) {
+    pub(crate) fn called(&self, called: &Called, now: Millis) {
         let Called { tool, payload_bytes, elapsed_ms, failure } = *called;
         let numbers = format!("tool={tool} elapsed_ms={elapsed_ms} payload_bytes={payload_bytes}");
         let (level, line) = match failure {

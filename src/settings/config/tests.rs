@@ -347,7 +347,7 @@ fn resources_have_their_own_debounce() {
 
 #[test]
 fn the_manual_names_keys_that_exist() {
-    let manual = include_str!("../../docs/config.md");
+    let manual = include_str!("../../../docs/config.md");
     let rows = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     let keys: Vec<&str> = rows.map(|(key, _)| key).filter(|key| !key.starts_with('.')).collect();
     assert_eq!(keys.len(), 37);

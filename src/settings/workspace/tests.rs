@@ -46,8 +46,8 @@ fn nothing_at_all_means_the_defaults() {
         Folder::new(),
         Folder::new().file("notes.md", ""),
         Folder::new().file(".remindb", "a file"),
-        Folder::new().file(config::FILE, "").file(seeds::FILE, " \n"),
-        Folder::new().file(config::FILE, "{}").file(seeds::FILE, "{}"),
+        Folder::new().file(config::FILE, "").file(initial_temperatures::FILE, " \n"),
+        Folder::new().file(config::FILE, "{}").file(initial_temperatures::FILE, "{}"),
     ] {
         let workspace = folder.load(Trust::Withheld);
         assert_eq!(workspace.config, Config::default());
@@ -73,7 +73,7 @@ fn what_cannot_be_read_is_named() {
         .file(config::FILE, b"{\n\"a\xff\": 1}")
         .check_bad(".remindb/config.json is not UTF-8, first at line 2; save it as UTF-8");
     Folder::new()
-        .file(seeds::FILE, b"\xff")
+        .file(initial_temperatures::FILE, b"\xff")
         .check_bad(".remindb/temperatures.json is not UTF-8, first at line 1; save it as UTF-8");
     Folder::new()
         .file(".remindb/config.json/a", "")
@@ -128,7 +128,7 @@ fn what_is_edited_is_followed_and_what_is_spoilt_is_not() {
     assert_eq!(live.reload(), Reload::Same);
     assert_eq!(search(&live), Some(8));
 
-    folder.write(seeds::FILE, r#"{"a.md": 0.9}"#);
+    folder.write(initial_temperatures::FILE, r#"{"a.md": 0.9}"#);
     assert!(matches!(live.reload(), Reload::Bad(_)));
     fs::remove_file(folder.root().join(config::FILE)).unwrap();
     assert_eq!(live.reload(), Reload::Changed);

@@ -3,8 +3,9 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::{Batch, Conflict, Family, Op};
+use crate::model::file_stat::Look;
 use crate::model::identity::ContentHash;
-use crate::store::{Doing, FileId, FileRow, Look, RootId, StoreError, files};
+use crate::store::{Doing, FileId, FileRow, RootId, StoreError, files};
 
 impl Batch<'_> {
     /// The root of that path, made if there is none.

@@ -4,8 +4,8 @@
 use rusqlite::params;
 
 use super::Batch;
-use crate::ingest::parse::link::Reference;
 use crate::model::links::name::Target;
+use crate::model::links::reference::Reference;
 use crate::store::links::{self, Origin};
 use crate::store::{Doing, NodeKey, StoreError};
 

@@ -122,7 +122,7 @@ impl Attributes {
     }
 
     /// Reads `{attributes}`, which begin at a column.
-    pub(in crate::store) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Attributes> {
+    pub(crate) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Attributes> {
         let n = super::attributes().count();
         let mut values = Vec::new();
         for nth in 0..n {
@@ -135,7 +135,7 @@ impl Attributes {
     }
 
     /// Returns a parameter for each of `{attributes}`.
-    pub(in crate::store) fn params(&self) -> impl Iterator<Item = &dyn ToSql> {
+    pub(crate) fn params(&self) -> impl Iterator<Item = &dyn ToSql> {
         let none = super::attributes().count() - self.0.len();
         let given = self.0.iter().map(|it| it as &dyn ToSql);
         given.chain(std::iter::repeat_n(&NOTHING as &dyn ToSql, none))
@@ -148,7 +148,7 @@ impl Attributes {
     }
 
     /// Returns each text, to be replaced.
-    pub(in crate::store) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         self.0.iter_mut().filter_map(|it| match it {
             Some(Attribute::Text(it)) => Some(it),
             _ => None,

@@ -7,12 +7,12 @@ use rusqlite::Connection;
 use super::names::{file_names, names_now};
 use super::{Rows, look, name, read_reference, read_text};
 use super::{reference_columns, wanted_of};
-use crate::ingest::parse::link::Reference;
+use crate::model::links::reference::Reference;
 use crate::model::links::resolve::{Resolver, wanted};
 use crate::store::{Doing, FileId, NodeKey, StoreError};
 
 /// What is wrong, a line each; and how many references were looked at.
-pub(in crate::store) fn faults(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
+pub(crate) fn faults(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
     let mut faults = Vec::new();
     texts(conn, &mut faults)?;
     files(conn, &mut faults)?;

@@ -3,11 +3,11 @@
 use rusqlite::{Connection, params};
 
 use super::{Newest, Stale, name, read_reference, read_text, reference_columns, want};
-use crate::ingest::parse::link::Reference;
+use crate::model::links::reference::Reference;
 use crate::store::{Doing, StoreError};
 
 /// Reads all texts of a memory that was made before references were noted.
-pub(in crate::store) fn read_all(conn: &Connection) -> Result<(), StoreError> {
+pub(crate) fn read_all(conn: &Connection) -> Result<(), StoreError> {
     const NODES: &str = "SELECT key, node_type, label, content FROM node ORDER BY key";
     const NAME: &str = "UPDATE node SET name = ?2 WHERE key = ?1";
     // Everything is new.
@@ -26,7 +26,7 @@ pub(in crate::store) fn read_all(conn: &Connection) -> Result<(), StoreError> {
 
 /// Reads all texts again where words of any of them, of labels, of paths or of references by hand
 /// were replaced, or where what is noted is wrong.
-pub(in crate::store) fn read_again(conn: &Connection) -> Result<(), StoreError> {
+pub(crate) fn read_again(conn: &Connection) -> Result<(), StoreError> {
     const FORGET: &str = "
         DELETE FROM reference WHERE origin = 'parsed';
         DELETE FROM wanted;

@@ -32,10 +32,7 @@ impl Wanting<'_> {
 }
 
 /// Resolves those references; what no longer exists is passed over.
-pub(in crate::store) fn resolve_rows(
-    conn: &Connection,
-    ids: BTreeSet<i64>,
-) -> Result<(), StoreError> {
+pub(crate) fn resolve_rows(conn: &Connection, ids: BTreeSet<i64>) -> Result<(), StoreError> {
     resolve_all(conn, ids, i64::MAX)
 }
 

@@ -3,7 +3,8 @@ use expect_test::expect;
 use super::testing::Sketch;
 use super::*;
 use crate::model::clock::Millis;
-use crate::store::{IfMissing, Look, Writer};
+use crate::model::file_stat::Look;
+use crate::store::{IfMissing, Writer};
 
 const LOOK: Look = Look { size: 1, mtime: 1 };
 

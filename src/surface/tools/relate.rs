@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::ingest::parse::link::WEIGHT_DEFAULT;
 use crate::mcp::Args;
 use crate::memory::{Answer, Error, Memory, Relate};
+use crate::model::links::reference::WEIGHT_DEFAULT;
 use crate::query::render::one_line;
 use crate::store::Edge;
 

@@ -29,7 +29,7 @@ fn counts_are_those_of_the_encoding() {
     ] {
         check(text);
     }
-    for file in ["README.md", "Cargo.lock", "src/parse/mathml/symbol.rs"] {
+    for file in ["README.md", "Cargo.lock", "src/ingest/parse/mathml/symbol.rs"] {
         check(&std::fs::read_to_string(file).unwrap());
     }
 }
@@ -102,7 +102,7 @@ fn the_vocabulary_is_that_of_the_encoding() {
     let mut file: Vec<u8> =
         numbers.iter().flat_map(|it| (*it as u32).to_le_bytes().into_iter().take(WIDTH)).collect();
     file.extend(tokens.concat());
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tokens/cl100k.bin");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/text/tokens/cl100k.bin");
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(&path, &file).unwrap();
     }

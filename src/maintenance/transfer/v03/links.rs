@@ -8,8 +8,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::nodes::{Nodes, Taken};
 use super::{Notes, rows};
-use crate::ingest::parse::link::{Form, Reference, WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::maintenance::transfer::scrub::Cleaner;
+use crate::model::links::reference::{Form, Reference, WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::store::links::{Origin, insert, resolve_rows};
 use crate::store::{Doing, NodeKey, StoreError};
 

@@ -4,7 +4,7 @@ use super::super::Source;
 use super::super::apply::Groups;
 use crate::ingest::parse::Syntax;
 use crate::ingest::scan::Found;
-use crate::store::Look;
+use crate::model::file_stat::Look;
 
 /// How many files of so many bytes each one group takes, of as many as there are.
 fn n_together(size: usize, n_files: usize, n_known: usize) -> usize {

@@ -179,7 +179,7 @@ fn edges_by_hand_survive_recompiles() {
     let (a, setup) = (notes.id("A"), notes.id("Setup"));
     let relate = |name: Option<&str>, id: Option<&str>, weight: f64| {
         let mut reference = crate::ingest::parse::link::named(name.unwrap_or("x")).unwrap();
-        reference.form = crate::ingest::parse::link::Form::Manual;
+        reference.form = crate::model::links::reference::Form::Manual;
         reference.label = name.unwrap_or_default().to_owned();
         (reference.id_hint, reference.weight) = (id.map(str::to_owned), weight);
         let relate = |batch: &mut crate::store::Batch<'_>| {

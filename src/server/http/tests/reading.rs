@@ -7,8 +7,9 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::super::guard::{Guard, Token};
-use super::super::head::{BODY_BYTES_MAX, Head};
+use super::super::head::Head;
 use super::super::header_check::{check as mirrored, marked};
+use super::super::reply::BODY_BYTES_MAX;
 use super::super::route::{Route, route};
 use crate::fuzzing::http::{http, requests};
 use crate::mcp::rpc::{self, Message};
