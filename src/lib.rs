@@ -29,7 +29,7 @@
 //! | row | modules | what they are |
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
-//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` | values to values |
+//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `breadcrumb` | values to values |
 //! | pure | `heat` `due` | what cools; when something is due |
 //! | pure | `nearest` `uri` | what a typo or a URI means |
 //! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
@@ -53,12 +53,13 @@
 //! - `heat`: temperatures as a function of what is stored and of the memory clock, and the pace at
 //!   which that clock is written.
 //! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
-//!   `Reader` is a connection that SQLite opened read-only, with one method a question; `Warmer`
-//!   notes what was read, moves the memory clock and knows who was told of what went cold;
-//!   `Leases` says who does what only one process should; `columns` lists what a node consists of,
-//!   and every statement about whole nodes is made of that list; `doctor` looks whether all of it holds,
-//!   and repairs it; `moving` takes whole memories elsewhere: backups, exports, old databases, what
-//!   is left of a damaged one; `ahead` has the system read a file before anybody asks for it.
+//!   `Reader` is a connection that SQLite opened read-only, with one method a question;
+//!   `HeatWriter` notes what was read, moves the memory clock and knows who was told of what went
+//!   cold; `Leases` says who does what only one process should; `columns` lists what a node
+//!   consists of, and every statement about whole nodes is made of that list; `doctor` looks
+//!   whether all of it holds, and repairs it; `moving` takes whole memories elsewhere: backups,
+//!   exports, old databases, what is left of a damaged one; `ahead` has the system read a file
+//!   before anybody asks for it.
 //! - `config`, `seeds` and `patterns`: settings, first temperatures and ignore patterns as text
 //!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
 //!   may not say.
@@ -71,7 +72,7 @@
 //! - `due`: when something is next to be done, or somebody to be told of it, as values that are
 //!   told the time.
 //! - `rollback`: an earlier state becomes the present, proved by its fingerprint.
-//! - `memory`: what an embedder calls; [`Observer`] is the part of it that can only look, and
+//! - `memory`: what an embedder calls; [`ReadOnlyMemory`] is the part of it that can only look, and
 //!   `memory::voice` has what an agent does: write, summarize, forget, pin.
 //! - `query`: search, tree, fetch, statistics and what changed, as answers of text, JSON and what
 //!   they warm; `render` has the layouts. `query::observe`: the same memory as documents of fixed
@@ -128,10 +129,10 @@ pub use crate::ingest::parse::{Parsed, Syntax, Warning, decode, parse};
 pub use crate::memory::compile::{CompileError, FileWarning, Purged, Report};
 pub use crate::model::clock::{Clock, Millis};
 pub use crate::model::tree::{Format, Node, NodeType, Tree};
-pub use memory::{Answer, Error, ForgetMode, Memory, Observer, WriteMode};
+pub use memory::{Answer, Error, ForgetMode, Memory, ReadOnlyMemory, WriteMode};
 pub use store::StoreError;
 
 /// Runs the `remindb` program with the arguments after its name, and returns its exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> std::process::ExitCode {
-    cli::run(args)
+    cli::run_program(args)
 }

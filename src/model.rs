@@ -1,4 +1,5 @@
-//! Plain types: trees, ids, links, heat and time as values. Nothing here touches a file or a thread.
+//! Plain types: trees, ids, links, heat and time as values. Nothing here touches a file or a
+//! thread.
 
 pub(crate) mod breadcrumb;
 pub(crate) mod clock;

@@ -29,9 +29,9 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounde
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
-use crate::mcp::{Job, Line, Server, Surface};
+use crate::mcp::{Handler, Job, OutgoingLine, Server};
 use crate::model::clock::Clock;
-use thread_group::Crew;
+use thread_group::ThreadGroup;
 
 /// Starts a thread. No other place does but [`spawn_small`].
 pub(crate) fn spawn<T: Send + 'static>(
@@ -59,7 +59,7 @@ fn join(thread: JoinHandle<()>) {
 }
 
 /// Runs a call; gives the line of its reply, or nothing when it was cancelled.
-fn work<S: Surface>(server: &Server<S>, clock: &Clock, job: Box<Job>) -> Option<Line> {
+fn work<S: Handler>(server: &Server<S>, clock: &Clock, job: Box<Job>) -> Option<OutgoingLine> {
     let (name, id, target) = (server.name_of(&job), job.id().logged().into_owned(), job.target());
     let began = clock.now();
     let line = server.run(*job);
@@ -95,11 +95,11 @@ impl Stop {
         self.receiver.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected)
     }
 
-    /// The same, and no longer than until `bell` rings.
-    pub(crate) fn is_set_or_rung(&self, bell: &Receiver<()>, wait: Duration) -> bool {
+    /// The same, and no longer than until `waker` rings.
+    pub(crate) fn is_set_or_woken(&self, waker: &Receiver<()>, wait: Duration) -> bool {
         select! {
             recv(self.receiver) -> _ => true,
-            recv(bell) -> _ => false,
+            recv(waker) -> _ => false,
             default(wait) => self.is_set(),
         }
     }
@@ -126,7 +126,7 @@ pub(crate) struct Background {
 
 /// Why serving ended. All of them are good ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum ServeEnd {
     /// The client closed its end, and everything it asked has been answered.
     Input,
     /// Nobody reads the answers any more.

@@ -37,17 +37,17 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
-pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
+pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, UnrelateOutcome};
 pub(crate) use checkpoint::Log;
 pub(crate) use columns::{Attribute, Attributes, LANG};
-pub(crate) use heat_writer::{ColdNode, Offer, Warmer, Warmth};
-pub(crate) use history::{Change, Moment, Side, Snapshots};
-pub(crate) use lease::{Claim, Leases};
-pub(crate) use readers::Readers;
+pub(crate) use heat_writer::{ColdNode, ColdOffer, HeatShare, HeatWriter};
+pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
+pub(crate) use lease::{LeaseClaim, Leases};
+pub(crate) use readers::ReaderPool;
 pub(crate) use record::{
-    FileId, FileRow, NodeData, NodeKey, NodeRecord, Place, Root, RootId, Tombstone,
+    FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
 };
-pub(crate) use writer::{Commit, Writer};
+pub(crate) use writer::{CommitReport, Writer};
 
 /// The one value that a statement gives, which is prepared once for each connection.
 fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> {
@@ -270,11 +270,11 @@ fn advice(error: &rusqlite::Error) -> Option<&'static str> {
 }
 
 /// Names the step that SQLite refused, once, at the call.
-pub(crate) trait Doing<T> {
+pub(crate) trait ErrorStep<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError>;
 }
 
-impl<T> Doing<T> for rusqlite::Result<T> {
+impl<T> ErrorStep<T> for rusqlite::Result<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError> {
         self.map_err(|source| StoreError::Sqlite { doing, source })
     }

@@ -1,7 +1,8 @@
 //! The tools of a memory: a table, and the one place that runs them.
 //!
-//! What a tool may touch is in its [`Run`]: a question gets a connection that cannot write, and the
-//! memory warms what the answer shows. The whole list stays small, since every session pays for it.
+//! What a tool may touch is in its [`ToolRunner`]: a question gets a connection that cannot write,
+//! and the memory warms what the answer shows. The whole list stays small, since every session pays
+//! for it.
 
 pub(crate) mod resources;
 
@@ -17,23 +18,23 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::mcp::uri::Vars;
+use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    About, Args, Bell, Call, Called, Caller, Completing, Message, Notice, ReadError, Reply, Seen,
-    Surface, ToolError,
+    Args, Call, Caller, CompletionRequest, Handler, Notice, PromptMessage, ReadError, Reply,
+    RequestSeen, ServerInfo, ToolCallRecord, ToolError, Waker,
 };
-use crate::memory::{Answer, Error, Memory, Observer};
+use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::{Clock, Millis};
-use crate::model::heat::Lines;
+use crate::model::heat::HeatThresholds;
 use crate::query::{self, Output, QueryError};
-use crate::server::sessions::recorder::Sessions;
-use crate::settings::config::Budgets;
+use crate::server::sessions::recorder::SessionObserver;
+use crate::settings::config::BudgetSettings;
 use crate::store::reader::Reader;
-use changed_resources::Watch;
-pub(crate) use tools::Offer;
+use changed_resources::ChangeWatch;
+pub(crate) use tools::ToolSet;
 
 /// Who the server says it is.
-pub(crate) const ABOUT: About = About {
+pub(crate) const ABOUT: ServerInfo = ServerInfo {
     name: "remindb",
     title: "remindb",
     version: env!("CARGO_PKG_VERSION"),
@@ -46,9 +47,9 @@ pub(crate) const ABOUT: About = About {
 };
 
 /// A memory as MCP offers it.
-pub(crate) struct Tools {
+pub(crate) struct MemoryHandler {
     /// Can only look. It goes before the memory does, whose last connection puts the file in order.
-    pub(crate) observer: Observer,
+    pub(crate) view: ReadOnlyMemory,
     pub(crate) memory: Memory,
     /// The folder that the server keeps compiled; relative paths are below it.
     pub(crate) source: Option<PathBuf>,
@@ -57,122 +58,133 @@ pub(crate) struct Tools {
     /// Threads for parsing.
     pub(crate) n_threads: usize,
     /// Rung when nodes may have gone cold.
-    pub(crate) bell: Bell,
+    pub(crate) waker: Waker,
     /// What changed of the memory, for whoever subscribed to it.
-    pub(crate) watch: Watch,
+    pub(crate) watch: ChangeWatch,
     /// Who uses the memory.
-    pub(crate) sessions: Sessions,
+    pub(crate) sessions: SessionObserver,
 }
 
 /// What a tool asks a connection that cannot write.
-type Question = fn(&Reader, &Args, Millis, Output) -> Result<query::Answer, QueryError>;
+type ReadFn = fn(&Reader, &Args, Millis, Output) -> Result<query::QueryAnswer, QueryError>;
 
 /// One method of the memory that changes it.
-type Change = fn(&Memory, &Args) -> Result<Answer, Error>;
+type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
 
 /// How a tool runs. The variant decides what it can touch.
 #[derive(Clone, Copy)]
-pub(crate) enum Run {
+pub(crate) enum ToolRunner {
     /// Gets a connection that cannot write.
-    Read(Question),
+    Read(ReadFn),
     /// The same, with a budget from the settings where the call names none.
-    Budgeted(fn(&Budgets) -> Option<u32>, Question),
+    Budgeted(fn(&BudgetSettings) -> Option<u32>, ReadFn),
     /// The same, without arguments, told what is called cold and hot.
-    Survey(fn(&Reader, Lines, Millis, Output) -> Result<query::Answer, QueryError>),
+    WithThresholds(
+        fn(&Reader, HeatThresholds, Millis, Output) -> Result<query::QueryAnswer, QueryError>,
+    ),
     /// Calls one method of the memory, which makes at most one snapshot.
-    Write(Change),
+    Write(WriteFn),
     /// The same, once the user has agreed to what it removes.
-    Asked(confirmation::Question, Change),
+    Confirmed(confirmation::ConfirmFn, WriteFn),
     /// Compiles files into the memory.
-    Compile(fn(&Tools, &Args, &Call) -> Result<Reply, ToolError>),
+    Compile(fn(&MemoryHandler, &Args, &Call) -> Result<Reply, ToolError>),
 }
 
-impl Surface for Tools {
-    type Run = Run;
-    type Read = resources::Read;
-    type Prompt = prompts::Get;
+impl Handler for MemoryHandler {
+    type Run = ToolRunner;
+    type Read = resources::ResourceFn;
+    type Prompt = prompts::PromptFn;
 
-    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+    fn call(&self, run: &ToolRunner, args: &Args, call: &Call) -> Result<Reply, ToolError> {
         match run {
-            Run::Read(question) => self.ask(*question, args),
-            Run::Budgeted(_, question) => self.ask(*question, &self.completed(run, args)),
-            Run::Survey(survey) => {
-                let lines = self.memory.rates().lines();
-                self.ask(|reader, _, now, output| survey(reader, lines, now, output), args)
+            ToolRunner::Read(question) => self.run_read(*question, args),
+            ToolRunner::Budgeted(_, question) => {
+                self.run_read(*question, &self.completed(run, args))
             }
-            Run::Write(change) => self.change(*change, args),
-            Run::Asked(question, change) => {
+            ToolRunner::WithThresholds(survey) => {
+                let lines = self.memory.rates().thresholds();
+                self.run_read(|reader, _, now, output| survey(reader, lines, now, output), args)
+            }
+            ToolRunner::Write(change) => self.change(*change, args),
+            ToolRunner::Confirmed(question, change) => {
                 if let Some(question) = question(&self.memory, args)? {
                     confirmation::confirm(call, &question)?;
                 }
                 self.change(*change, args)
             }
-            Run::Compile(compile) => compile(self, args, call),
+            ToolRunner::Compile(compile) => compile(self, args, call),
         }
     }
 
     fn read(
         &self,
-        read: &resources::Read,
-        vars: &Vars,
+        read: &resources::ResourceFn,
+        vars: &UriVars,
         out: &mut dyn fmt::Write,
     ) -> Result<(), ReadError> {
-        read(&self.observer, vars, out)
+        read(&self.view, vars, out)
     }
 
-    fn prompt(&self, get: &prompts::Get, args: &Args, _: &Call) -> Result<Vec<Message>, ToolError> {
+    fn prompt(
+        &self,
+        get: &prompts::PromptFn,
+        args: &Args,
+        _: &Call,
+    ) -> Result<Vec<PromptMessage>, ToolError> {
         prompts::messages(*get, args)
     }
 
-    fn complete(&self, asked: &Completing<'_>) -> Vec<String> {
-        resources::complete(&self.observer, asked)
+    fn complete(&self, asked: &CompletionRequest<'_>) -> Vec<String> {
+        resources::complete_variable(&self.view, asked)
     }
 
-    fn notice(&self, beside: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
+    fn notice(&self, beside: Option<(&ToolRunner, &Args, &Reply)>) -> Option<Notice> {
         let beside = beside.map(|(run, args, reply)| (self.completed(run, args), reply));
         nudges::notice(&self.memory, beside.as_ref().map(|(args, reply)| (&**args, *reply)))
     }
 
-    fn listened(&self) {
+    fn on_subscribe(&self) {
         if let Err(error) = self.watch.begin(&self.memory) {
             // What changes until the first look goes unnoticed.
             log::warn!("the memory is not watched yet: {error}");
         }
     }
 
-    fn saw(&self, seen: &Seen<'_>) {
-        self.sessions.saw(seen, &self.memory.workspace().redactor, self.clock().now());
+    fn on_request(&self, seen: &RequestSeen<'_>) {
+        self.sessions.on_request(seen, &self.memory.workspace().redactor, self.clock().now());
     }
 
-    fn left(&self, connection: &str) {
-        self.sessions.left(connection, self.clock().now());
+    fn on_disconnect(&self, connection: &str) {
+        self.sessions.on_disconnect(connection, self.clock().now());
     }
 
-    fn begins(&self, caller: &Caller) {
-        self.sessions.begins(caller, &self.memory.workspace().redactor);
+    fn on_call_start(&self, caller: &Caller) {
+        self.sessions.on_call_start(caller, &self.memory.workspace().redactor);
     }
 
-    fn called(&self, _: &Caller, called: &Called) {
-        self.sessions.called(called, self.clock().now());
+    fn on_call_end(&self, _: &Caller, called: &ToolCallRecord) {
+        self.sessions.on_call_end(called, self.clock().now());
     }
 
     fn clock(&self) -> Clock {
         self.memory.clock().clone()
     }
 
-    fn bell(&self) -> Option<&Bell> {
-        Some(&self.bell)
+    fn waker(&self) -> Option<&Waker> {
+        Some(&self.waker)
     }
 }
 
-impl Tools {
+impl MemoryHandler {
     /// The arguments of a call with the budget that they mean.
-    fn completed<'a>(&self, run: &Run, args: &'a Args) -> Cow<'a, Args> {
+    fn completed<'a>(&self, run: &ToolRunner, args: &'a Args) -> Cow<'a, Args> {
         let budget = match run {
-            Run::Budgeted(of, _) => of(&self.memory.workspace().config.budgets),
-            Run::Read(_) | Run::Survey(_) | Run::Write(_) | Run::Asked(..) | Run::Compile(_) => {
-                None
-            }
+            ToolRunner::Budgeted(of, _) => of(&self.memory.workspace().config.budgets),
+            ToolRunner::Read(_)
+            | ToolRunner::WithThresholds(_)
+            | ToolRunner::Write(_)
+            | ToolRunner::Confirmed(..)
+            | ToolRunner::Compile(_) => None,
         };
         match budget {
             None => Cow::Borrowed(args),
@@ -180,18 +192,18 @@ impl Tools {
         }
     }
 
-    fn change(&self, change: Change, args: &Args) -> Result<Reply, ToolError> {
+    fn change(&self, change: WriteFn, args: &Args) -> Result<Reply, ToolError> {
         Ok(change(&self.memory, args)?.into())
     }
 
-    fn ask(
+    fn run_read(
         &self,
-        question: impl FnOnce(&Reader, &Args, Millis, Output) -> Result<query::Answer, QueryError>,
+        question: impl FnOnce(&Reader, &Args, Millis, Output) -> Result<query::QueryAnswer, QueryError>,
         args: &Args,
     ) -> Result<Reply, ToolError> {
         let now = self.memory.clock().now();
         let output = self.memory.output();
-        Ok(self.memory.ask(|reader| question(reader, args, now, output))?.into())
+        Ok(self.memory.query_and_warm(|reader| question(reader, args, now, output))?.into())
     }
 }
 

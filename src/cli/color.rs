@@ -2,14 +2,14 @@
 
 /// Whether to paint at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Paint {
+pub(super) enum ColorMode {
     Plain,
     Ansi,
 }
 
 /// What a piece of text is, which decides how it looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum TextRole {
     Header,
     Good,
     Odd,
@@ -18,19 +18,19 @@ pub(super) enum Role {
     Type,
 }
 
-impl Paint {
+impl ColorMode {
     /// `text` as its role looks.
-    pub(super) fn paint(self, role: Role, text: &str) -> String {
+    pub(super) fn paint(self, role: TextRole, text: &str) -> String {
         let code = match role {
-            Role::Header => "1;36",
-            Role::Good => "32",
-            Role::Odd | Role::Type => "33",
-            Role::Bad => "31",
-            Role::Dim => "2",
+            TextRole::Header => "1;36",
+            TextRole::Good => "32",
+            TextRole::Odd | TextRole::Type => "33",
+            TextRole::Bad => "31",
+            TextRole::Dim => "2",
         };
         match self {
-            Paint::Plain => text.to_owned(),
-            Paint::Ansi => format!("\x1b[{code}m{text}\x1b[0m"),
+            ColorMode::Plain => text.to_owned(),
+            ColorMode::Ansi => format!("\x1b[{code}m{text}\x1b[0m"),
         }
     }
 }

@@ -125,7 +125,7 @@ fn step(path: &str, key: &str) -> String {
     match is_plain && key.chars().count() <= 100 {
         true if path.is_empty() => key.to_owned(),
         true => format!("{path}.{key}"),
-        false => format!("{path}[{:?}]", crate::text::cut(key, 100)),
+        false => format!("{path}[{:?}]", crate::text::truncate_chars(key, 100)),
     }
 }
 

@@ -31,11 +31,11 @@ pub(crate) struct Patterns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Nothing.
-    Silent,
+    NoMatch,
     /// It is excluded.
     Ignored,
     /// It was excluded by an earlier pattern and is taken back by a later one.
-    Kept,
+    Included,
 }
 
 /// A line that is no pattern.
@@ -48,7 +48,7 @@ pub(crate) struct BadLine {
 }
 
 /// A pattern in the dialect of the globs, with the number of its line.
-type Line = (u32, String);
+type PatternLine = (u32, String);
 
 impl Patterns {
     /// Reads the text of a file.
@@ -90,10 +90,10 @@ impl Patterns {
             match chunk.matched(path, is_dir) {
                 Match::None => (),
                 Match::Ignore(_) => return Verdict::Ignored,
-                Match::Whitelist(_) => return Verdict::Kept,
+                Match::Whitelist(_) => return Verdict::Included,
             }
         }
-        Verdict::Silent
+        Verdict::NoMatch
     }
 }
 
@@ -104,7 +104,7 @@ impl BadLine {
 }
 
 /// Compiles lines together; what cannot be is halved until the line that is to blame stands alone.
-fn compile(lines: &[Line], chunks: &mut Vec<Gitignore>, bad: &mut Vec<BadLine>) {
+fn compile(lines: &[PatternLine], chunks: &mut Vec<Gitignore>, bad: &mut Vec<BadLine>) {
     let mut builder = GitignoreBuilder::new("");
     builder.allow_unclosed_class(false);
     let mut refused = Vec::new();

@@ -153,7 +153,7 @@ pub fn parse(syntax: Syntax, text: &str) -> Parsed {
         Syntax::Mdx => mdx::parse(text, markdown::parse),
     };
     for node in parsed.tree.nodes.iter_mut().filter(|it| it.node_type != NodeType::Code) {
-        if let Cow::Owned(label) = link::clean(&node.label) {
+        if let Cow::Owned(label) = link::strip_parameters(&node.label) {
             node.label = label;
         }
     }

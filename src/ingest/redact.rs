@@ -30,7 +30,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-pub(crate) use custom::Custom;
+pub(crate) use custom::CustomKind;
 pub(crate) use kinds::KINDS;
 use kinds::{RULES, Shape};
 use sites::Sites;
@@ -56,12 +56,12 @@ pub(crate) struct Scrubbed<'a> {
     /// The text, borrowed if nothing was in it.
     pub(crate) text: Cow<'a, str>,
     /// What was replaced, in order, apart from each other.
-    pub(crate) hits: Vec<Hit<'a>>,
+    pub(crate) hits: Vec<SecretHit<'a>>,
 }
 
 /// A secret that was replaced. Never the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hit<'a> {
+pub(crate) struct SecretHit<'a> {
     /// The kind that the marker names.
     pub(crate) kind: &'a str,
     /// The bytes of the original text that are gone.
@@ -72,7 +72,7 @@ pub(crate) struct Hit<'a> {
 
 /// A match before overlaps are merged.
 #[derive(Clone, Debug)]
-struct Match {
+struct SecretMatch {
     range: Range<usize>,
     /// Bytes of all that was recognized, names and all.
     weight: usize,
@@ -115,7 +115,7 @@ impl Redactor {
     }
 
     /// Looks for the built-in kinds but those in `disabled`, and for the `custom` ones.
-    pub(crate) fn new(disabled: &[String], custom: &[Custom]) -> Result<Redactor, RedactError> {
+    pub(crate) fn new(disabled: &[String], custom: &[CustomKind]) -> Result<Redactor, RedactError> {
         let mut redactor = Redactor::builtin();
         for kind in disabled {
             if !KINDS.contains(&kind.as_str()) {
@@ -131,12 +131,12 @@ impl Redactor {
 
     /// Replaces every secret in `text` by a marker.
     pub(crate) fn scrub<'a>(&'a self, text: &'a str) -> Scrubbed<'a> {
-        let mut hits: Vec<Hit<'a>> = Vec::new();
+        let mut hits: Vec<SecretHit<'a>> = Vec::new();
         let mut out = Cow::Borrowed(text);
         for pass in 0..PASSES_MAX {
             let parts = self.parts(&out);
-            let mut found: Vec<Hit<'a>> = Vec::new();
-            for Part { gap, sites, cells } in parts {
+            let mut found: Vec<SecretHit<'a>> = Vec::new();
+            for PlainStretch { gap, sites, cells } in parts {
                 let start = found.len();
                 self.find_in_gap(&out, &gap, &sites, &cells, &mut found);
                 if start < found.len() && pass + 1 == PASSES_MAX {
@@ -166,9 +166,9 @@ impl Redactor {
 
     /// What stands between the markers of `text`, looked over once. A table may have markers in it,
     /// so that its head and its rows are in different gaps.
-    fn parts(&self, text: &str) -> Vec<Part> {
+    fn parts(&self, text: &str) -> Vec<PlainStretch> {
         let mut heads: Vec<usize> = Vec::new();
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<PlainStretch> = Vec::new();
         for gap in self.gaps(text) {
             let sites = Sites::in_text(&text[gap.clone()]);
             // Most texts have neither markers nor anything to look at.
@@ -176,7 +176,7 @@ impl Redactor {
                 return parts;
             }
             heads.extend(sites.heads.iter().map(|at| at + gap.start));
-            parts.push(Part { gap, sites, cells: Vec::new() });
+            parts.push(PlainStretch { gap, sites, cells: Vec::new() });
         }
         if !heads.is_empty() && self.enabled[ASSIGNMENT] {
             let mut cells = table::find(text, &heads);
@@ -240,10 +240,10 @@ impl Redactor {
         text: &str,
         gap: &Range<usize>,
         sites: &Sites,
-        cells: &[table::Cell],
-        hits: &mut Vec<Hit<'a>>,
+        cells: &[table::SecretCell],
+        hits: &mut Vec<SecretHit<'a>>,
     ) {
-        let mut found: Vec<Match> = Vec::new();
+        let mut found: Vec<SecretMatch> = Vec::new();
         let part = &text[gap.clone()];
         for row in (0..RULES.len()).filter(|row| sites.rows[*row] && self.enabled[*row]) {
             find_rule(row, part, sites, &mut found);
@@ -251,7 +251,7 @@ impl Redactor {
         for found in &mut found {
             found.range = found.range.start + gap.start..found.range.end + gap.start;
         }
-        found.extend(cells.iter().map(|cell| Match {
+        found.extend(cells.iter().map(|cell| SecretMatch {
             range: cell.value.clone(),
             weight: cell.value.len(),
             row: ASSIGNMENT,
@@ -264,7 +264,7 @@ impl Redactor {
             while let Some(at) = regex.find_at(head, from) {
                 let row = RULES.len() + idx;
                 if !at.is_empty() {
-                    found.push(Match { range: at.range(), weight: at.len(), row, quote: "" });
+                    found.push(SecretMatch { range: at.range(), weight: at.len(), row, quote: "" });
                     from = at.end();
                 } else if at.end() == gap.end {
                     break;
@@ -292,9 +292,9 @@ impl Redactor {
         hits.push(self.hit(&best, range));
     }
 
-    fn hit(&self, best: &Match, range: Range<usize>) -> Hit<'_> {
+    fn hit(&self, best: &SecretMatch, range: Range<usize>) -> SecretHit<'_> {
         let quote = if best.range == range { best.quote } else { "" };
-        Hit { kind: self.kind(best.row), range, quote }
+        SecretHit { kind: self.kind(best.row), range, quote }
     }
 }
 
@@ -303,7 +303,7 @@ impl fmt::Display for RedactError {
         match self {
             RedactError::UnknownKind { kind } => {
                 write!(f, "`{kind}` is no built-in kind of secret; ")?;
-                match crate::text::suggest::nearest(kind, KINDS) {
+                match crate::text::suggest::suggest(kind, KINDS) {
                     Some(near) => write!(f, "did you mean `{near}`?"),
                     None => write!(f, "the kinds are {}", KINDS.join(", ")),
                 }
@@ -345,26 +345,26 @@ fn next_marker(text: &str, from: usize) -> Option<usize> {
 const MARKER: &str = "«redacted:";
 
 /// A stretch of text without markers.
-struct Part {
+struct PlainStretch {
     gap: Range<usize>,
     sites: Sites,
     /// What tables have in it.
-    cells: Vec<table::Cell>,
+    cells: Vec<table::SecretCell>,
 }
 
 /// Appends the matches of one rule in `text`.
-fn find_rule(row: usize, text: &str, sites: &Sites, found: &mut Vec<Match>) {
+fn find_rule(row: usize, text: &str, sites: &Sites, found: &mut Vec<SecretMatch>) {
     let rule = &RULES[row];
     match rule.shape {
         Shape::Assignment => {
-            found.extend(keyword::find(text, &sites.names).into_iter().map(|at| Match {
+            found.extend(keyword::find(text, &sites.names).into_iter().map(|at| SecretMatch {
                 weight: at.value.end - at.begin,
                 range: at.value,
                 row,
                 quote: at.quote,
             }))
         }
-        Shape::Pem => found.extend(pem::find(text).into_iter().map(|range| Match {
+        Shape::Pem => found.extend(pem::find(text).into_iter().map(|range| SecretMatch {
             weight: range.len(),
             range,
             row,
@@ -379,7 +379,7 @@ fn find_rule(row: usize, text: &str, sites: &Sites, found: &mut Vec<Match>) {
                 let (range, is_stand_in) = match (rule.shape, part) {
                     (Shape::Token(_), Some(part)) => (part.range(), false),
                     (Shape::Header(_), Some(part)) => {
-                        (part.range(), value::is_stand_in(part.as_str()))
+                        (part.range(), value::is_placeholder(part.as_str()))
                     }
                     (_, part) => {
                         let stands_in = |part: regex::Match<'_>| value::is_variable(part.as_str());
@@ -387,7 +387,7 @@ fn find_rule(row: usize, text: &str, sites: &Sites, found: &mut Vec<Match>) {
                     }
                 };
                 if !is_stand_in {
-                    found.push(Match { range, weight: all.len(), row, quote: "" });
+                    found.push(SecretMatch { range, weight: all.len(), row, quote: "" });
                 }
             }
         }
@@ -395,7 +395,7 @@ fn find_rule(row: usize, text: &str, sites: &Sites, found: &mut Vec<Match>) {
 }
 
 /// Secret keys of AWS have no mark of their own: 40 characters of chance, announced shortly before.
-fn find_aws_secrets(row: usize, text: &str, announced: &[usize], found: &mut Vec<Match>) {
+fn find_aws_secrets(row: usize, text: &str, announced: &[usize], found: &mut Vec<SecretMatch>) {
     let bytes = text.as_bytes();
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
     let mut done = 0;
@@ -411,7 +411,7 @@ fn find_aws_secrets(row: usize, text: &str, announced: &[usize], found: &mut Vec
                 && is_aws_secret(&text[key.clone()])
                 && bytes.get(key.end) != Some(&b'=')
             {
-                found.push(Match { range: key.clone(), weight: 40, row, quote: "" });
+                found.push(SecretMatch { range: key.clone(), weight: 40, row, quote: "" });
                 done = key.end;
             }
             at += n_run.max(1);
@@ -429,7 +429,7 @@ fn is_aws_secret(key: &str) -> bool {
 }
 
 /// `text` with a marker in place of each hit.
-fn replace(text: &str, hits: &[Hit<'_>]) -> String {
+fn replace(text: &str, hits: &[SecretHit<'_>]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
     for hit in hits {
@@ -443,7 +443,7 @@ fn replace(text: &str, hits: &[Hit<'_>]) -> String {
 
 /// `hits` in the original text, and `found` in the text that replacing them gave, as hits in the
 /// original text.
-fn merge<'a>(hits: Vec<Hit<'a>>, found: Vec<Hit<'a>>) -> Vec<Hit<'a>> {
+fn merge<'a>(hits: Vec<SecretHit<'a>>, found: Vec<SecretHit<'a>>) -> Vec<SecretHit<'a>> {
     let mut merged = Vec::with_capacity(hits.len() + found.len());
     let mut hits = hits.into_iter().peekable();
     // What lies before `out_at` in the new text lies before `text_at` in the original.
@@ -464,7 +464,7 @@ fn merge<'a>(hits: Vec<Hit<'a>>, found: Vec<Hit<'a>>) -> Vec<Hit<'a>> {
     merged
 }
 
-impl Hit<'_> {
+impl SecretHit<'_> {
     /// The marker as it stands in the text.
     fn marker(&self) -> String {
         format!("{quote}{MARKER}{kind}»{quote}", quote = self.quote, kind = self.kind)

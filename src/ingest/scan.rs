@@ -18,7 +18,7 @@ use ignore::WalkBuilder;
 pub(crate) use rules::{Gitignore, Rules};
 
 use crate::ingest::parse::Syntax;
-use crate::model::file_stat::Look;
+use crate::model::file_stat::FileStat;
 
 /// Folders that are never entered, beside those whose name begins with a dot.
 pub(crate) const SKIPPED_FOLDERS: [&str; 8] =
@@ -32,7 +32,7 @@ const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Something that was passed over, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Oddity {
+pub(crate) struct SkippedPath {
     /// Relative to the root, `/` between segments.
     pub(crate) path: String,
     pub(crate) line: Option<u32>,
@@ -46,16 +46,16 @@ pub(crate) fn is_skipped_folder(name: &str) -> bool {
 
 /// A file that belongs to a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct ScannedFile {
     /// Relative to the root, `/` between segments.
     pub(crate) path: String,
     /// Where it stands if not at that path: what a link leads to, or a name that holds a secret.
     pub(crate) elsewhere: Option<Box<Path>>,
     pub(crate) syntax: Syntax,
-    pub(crate) look: Look,
+    pub(crate) stat: FileStat,
 }
 
-impl Found {
+impl ScannedFile {
     /// Where it stands; the root it belongs to stands at `root`.
     pub(crate) fn full<'a>(&'a self, root: &Path) -> Cow<'a, Path> {
         match &self.elsewhere {
@@ -67,16 +67,16 @@ impl Found {
 
 /// What a walk saw, each in order of path; what is odd about rules comes last.
 #[derive(Debug, Default)]
-pub(crate) struct Walk {
-    pub(crate) found: Vec<Found>,
+pub(crate) struct ScanResult {
+    pub(crate) found: Vec<ScannedFile>,
     /// Folders and files that could not be looked at, relative: what is known of them stays.
     pub(crate) unseen: Vec<String>,
-    pub(crate) oddities: Vec<Oddity>,
+    pub(crate) oddities: Vec<SkippedPath>,
 }
 
 /// Walks `start`, a folder or file at or below the root of `rules`.
-pub(crate) fn walk(rules: &Rules, start: &Path) -> Walk {
-    let mut walk = Walk::default();
+pub(crate) fn walk_folder(rules: &Rules, start: &Path) -> ScanResult {
+    let mut walk = ScanResult::default();
     let inside = rules.clone();
     let entries = WalkBuilder::new(start)
         .standard_filters(false)
@@ -95,9 +95,9 @@ pub(crate) fn walk(rules: &Rules, start: &Path) -> Walk {
             Ok(entry) => walk.note(rules, entry.path(), entry.path_is_symlink()),
             Err(error) => {
                 let path = failing_path(&error).unwrap_or(start);
-                let path = relative(&rules.root, path).unwrap_or_default();
+                let path = relative_path(&rules.root, path).unwrap_or_default();
                 let what = format!("cannot look at it: {}", root_cause(&error));
-                walk.oddities.push(Oddity { path: path.clone(), line: None, what });
+                walk.oddities.push(SkippedPath { path: path.clone(), line: None, what });
                 walk.unseen.push(path);
             }
         }
@@ -111,37 +111,37 @@ pub(crate) fn walk(rules: &Rules, start: &Path) -> Walk {
     walk
 }
 
-impl Walk {
+impl ScanResult {
     fn note(&mut self, rules: &Rules, full: &Path, is_link: bool) {
         let lossy = full.to_string_lossy();
         let Some(syntax) = Syntax::of(&lossy) else { return };
-        let Some(path) = relative(&rules.root, full) else {
+        let Some(path) = relative_path(&rules.root, full) else {
             let what = "the name is not UTF-8; rename the file to have it compiled".to_owned();
             let path = full.strip_prefix(&rules.root).unwrap_or(full);
             let path = path.to_string_lossy().into_owned();
-            self.oddities.push(Oddity { path, line: None, what });
+            self.oddities.push(SkippedPath { path, line: None, what });
             return;
         };
         let elsewhere = is_link.then(|| target(&rules.root, full));
-        match look(full).and_then(|look| Ok((look, elsewhere.transpose()?))) {
-            Ok((Some(look), None)) => {
-                self.found.push(Found { path, elsewhere: None, syntax, look });
+        match stat_file(full).and_then(|stat| Ok((stat, elsewhere.transpose()?))) {
+            Ok((Some(stat), None)) => {
+                self.found.push(ScannedFile { path, elsewhere: None, syntax, stat });
             }
-            Ok((Some(look), Some(Some(target)))) => {
+            Ok((Some(stat), Some(Some(target)))) => {
                 let elsewhere = Some(target.into_boxed_path());
-                self.found.push(Found { path, elsewhere, syntax, look });
+                self.found.push(ScannedFile { path, elsewhere, syntax, stat });
             }
-            Ok((look, _)) => {
-                let what = match look {
+            Ok((stat, _)) => {
+                let what = match stat {
                     // Whoever can put a link into a folder shall not read by it what is elsewhere.
                     Some(_) => "a link that leaves the folder; not followed",
                     None => "neither a file nor a link to one; passed over",
                 };
-                self.oddities.push(Oddity { path, line: None, what: what.to_owned() });
+                self.oddities.push(SkippedPath { path, line: None, what: what.to_owned() });
             }
             Err(error) => {
                 let what = format!("cannot look at it: {error}");
-                self.oddities.push(Oddity { path: path.clone(), line: None, what });
+                self.oddities.push(SkippedPath { path: path.clone(), line: None, what });
                 self.unseen.push(path);
             }
         }
@@ -149,9 +149,9 @@ impl Walk {
 }
 
 /// How the file at `path` looks from outside; `None` if it is no regular file. Links are followed.
-pub(crate) fn look(path: &Path) -> io::Result<Option<Look>> {
+pub(crate) fn stat_file(path: &Path) -> io::Result<Option<FileStat>> {
     let metadata = fs::metadata(path)?;
-    Ok(metadata.is_file().then(|| look_of(&metadata)))
+    Ok(metadata.is_file().then(|| stat_of(&metadata)))
 }
 
 /// Where a link leads; `None` if that is not below `root`.
@@ -160,16 +160,16 @@ fn target(root: &Path, link: &Path) -> io::Result<Option<PathBuf>> {
     Ok(full.starts_with(root.canonicalize()?).then_some(full))
 }
 
-fn look_of(metadata: &Metadata) -> Look {
+fn stat_of(metadata: &Metadata) -> FileStat {
     let since_epoch = metadata.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
-    Look {
+    FileStat {
         size: i64::try_from(metadata.len()).unwrap_or(i64::MAX),
         mtime: since_epoch.and_then(|it| i64::try_from(it.as_nanos()).ok()).unwrap_or(0),
     }
 }
 
 /// `path` relative to `root`, `/` between segments; `None` if it lies elsewhere or is not UTF-8.
-pub(crate) fn relative(root: &Path, path: &Path) -> Option<String> {
+pub(crate) fn relative_path(root: &Path, path: &Path) -> Option<String> {
     let segments = path.strip_prefix(root).ok()?.components();
     let segments: Option<Vec<&str>> = segments.map(|it| it.as_os_str().to_str()).collect();
     Some(segments?.join("/"))
@@ -177,7 +177,7 @@ pub(crate) fn relative(root: &Path, path: &Path) -> Option<String> {
 
 /// Opens a file, and says how large it is; refuses what is none, and be it that it became a link
 /// since the walk, and what is too large to be a note, or larger than `bytes_max`.
-pub(crate) fn open(path: &Path, bytes_max: Option<u64>) -> Result<(File, u64), String> {
+pub(crate) fn open_file(path: &Path, bytes_max: Option<u64>) -> Result<(File, u64), String> {
     let metadata =
         fs::symlink_metadata(path).map_err(|error| format!("cannot read it: {error}"))?;
     if !metadata.is_file() {
@@ -198,9 +198,9 @@ pub(crate) fn open(path: &Path, bytes_max: Option<u64>) -> Result<(File, u64), S
     Ok((file, metadata.len()))
 }
 
-/// The bytes of a file; refuses what [`open`] does.
-pub(crate) fn read(path: &Path, bytes_max: Option<u64>) -> Result<Vec<u8>, String> {
-    let (file, n_bytes) = open(path, bytes_max)?;
+/// The bytes of a file; refuses what [`open_file`] does.
+pub(crate) fn read_file(path: &Path, bytes_max: Option<u64>) -> Result<Vec<u8>, String> {
+    let (file, n_bytes) = open_file(path, bytes_max)?;
     let mut bytes = Vec::with_capacity(usize::try_from(n_bytes).map_or(0, |it| it + 1));
     // It may grow while it is read.
     let read = file.take(FILE_BYTES_MAX).read_to_end(&mut bytes);
@@ -214,7 +214,7 @@ pub(crate) struct FolderId(u64, u64);
 
 /// How a folder looks from outside, and whether there is anything in it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FolderLook {
+pub(crate) struct FolderStat {
     pub(crate) id: FolderId,
     pub(crate) is_empty: bool,
     /// When an entry last came or went, in nanoseconds since the Unix epoch.
@@ -222,10 +222,10 @@ pub(crate) struct FolderLook {
 }
 
 /// Looks at a folder without walking it.
-pub(crate) fn look_at_folder(path: &Path) -> io::Result<FolderLook> {
+pub(crate) fn stat_folder(path: &Path) -> io::Result<FolderStat> {
     let is_empty = fs::read_dir(path)?.next().transpose()?.is_none();
     let metadata = fs::metadata(path)?;
-    Ok(FolderLook { id: folder_id(&metadata), is_empty, mtime: look_of(&metadata).mtime })
+    Ok(FolderStat { id: folder_id(&metadata), is_empty, mtime: stat_of(&metadata).mtime })
 }
 
 #[cfg(unix)]
@@ -242,7 +242,7 @@ fn folder_id(_: &Metadata) -> FolderId {
 /// The bytes of a file of the root itself, such as its settings; `None` if there is none. It may
 /// come from a stranger: what is no regular file, too large, or a link that leaves the root is
 /// refused before it is opened.
-pub(crate) fn own_file(
+pub(crate) fn read_root_file(
     root: &Path,
     name: &str,
     bytes_max: usize,
@@ -297,7 +297,7 @@ fn root_cause(error: &ignore::Error) -> String {
 
 /// Runs `work` over `items` on `n_threads` threads and hands `consume` an iterator over the results
 /// in the order of the items. At most a few results wait at any time, so memory stays bounded.
-pub(crate) fn in_order<T: Send, R: Send, A>(
+pub(crate) fn map_in_order<T: Send, R: Send, A>(
     items: Vec<T>,
     n_threads: usize,
     work: impl Fn(T) -> R + Sync,

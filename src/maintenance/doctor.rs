@@ -1,4 +1,4 @@
-//! What a healthy memory looks like, as a table of checks. Looking changes nothing; [`heal()`]
+//! What a healthy memory looks like, as a table of checks. Looking changes nothing; [`repair()`]
 //! repairs what fails.
 //!
 //! All checks see one state, on a connection that SQLite opened read-only. The full-text index can
@@ -9,41 +9,41 @@ mod heal;
 
 use std::path::Path;
 
-pub(crate) use heal::heal;
-pub(super) use heal::{mend, reseal};
+pub(crate) use heal::repair;
+pub(super) use heal::{repair_failed, rewrite_fingerprint};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 use serde_json::{Value, json};
 
-use crate::model::fingerprint::{self, State};
+use crate::model::fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
 use crate::store::columns::Sql;
 use crate::store::record::{NodeRecord, Root, read_state};
-use crate::store::{Doing, StoreError, connection, files, links, schema};
+use crate::store::{ErrorStep, StoreError, connection, files, links, schema};
 
 /// How a check ended, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Status {
+pub(crate) enum CheckStatus {
     Pass,
     Warn,
     Fail,
 }
 
-impl Status {
+impl CheckStatus {
     /// The name in reports.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Status::Pass => "pass",
-            Status::Warn => "warn",
-            Status::Fail => "fail",
+            CheckStatus::Pass => "pass",
+            CheckStatus::Warn => "warn",
+            CheckStatus::Fail => "fail",
         }
     }
 }
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Check {
+pub(crate) struct CheckResult {
     pub(crate) name: &'static str,
-    pub(crate) status: Status,
+    pub(crate) status: CheckStatus,
     pub(crate) detail: String,
     /// What came of repairing what failed; `None` when nothing was tried.
     pub(crate) fix: Option<Result<(), String>>,
@@ -51,19 +51,19 @@ pub(crate) struct Check {
 
 /// Everything that was looked at, in a fixed order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Report {
-    pub(crate) checks: Vec<Check>,
+pub(crate) struct DoctorReport {
+    pub(crate) checks: Vec<CheckResult>,
 }
 
-impl Report {
+impl DoctorReport {
     /// The worst status of all checks.
-    pub(crate) fn status(&self) -> Status {
-        self.checks.iter().map(|it| it.status).max().unwrap_or(Status::Pass)
+    pub(crate) fn status(&self) -> CheckStatus {
+        self.checks.iter().map(|it| it.status).max().unwrap_or(CheckStatus::Pass)
     }
 
     /// The report for programs, whoever shows it.
     pub(crate) fn to_json(&self) -> String {
-        let as_json = |it: &Check| {
+        let as_json = |it: &CheckResult| {
             let (status, detail) = (it.status.as_str(), &it.detail);
             let mut json = json!({"name": it.name, "status": status, "detail": detail});
             match &it.fix {
@@ -78,7 +78,7 @@ impl Report {
     }
 }
 
-type Examine = fn(&Connection, &Path) -> Result<(Status, String), StoreError>;
+type Examine = fn(&Connection, &Path) -> Result<(CheckStatus, String), StoreError>;
 
 /// The checks, in the order in which they are reported.
 const CHECKS: &[(&str, Examine)] = &[
@@ -99,30 +99,30 @@ const CHECKS: &[(&str, Examine)] = &[
 ];
 
 /// Looks at the database from every side. A check that cannot even run is one that fails.
-pub(crate) fn examine(path: &Path) -> Result<Report, StoreError> {
+pub(crate) fn examine(path: &Path) -> Result<DoctorReport, StoreError> {
     let conn = connection::open_to_examine(path)?;
     let state = conn.unchecked_transaction().doing("begin to read")?;
     let checks = CHECKS.iter().map(|&(name, examine)| run(name, examine, &conn, path)).collect();
     // There is nothing to commit: the end of the transaction lets go of the state.
     drop(state);
-    Ok(Report { checks })
+    Ok(DoctorReport { checks })
 }
 
-fn run(name: &'static str, examine: Examine, conn: &Connection, path: &Path) -> Check {
+fn run(name: &'static str, examine: Examine, conn: &Connection, path: &Path) -> CheckResult {
     let (status, detail) =
-        examine(conn, path).unwrap_or_else(|error| (Status::Fail, error.to_string()));
-    Check { name, status, detail, fix: None }
+        examine(conn, path).unwrap_or_else(|error| (CheckStatus::Fail, error.to_string()));
+    CheckResult { name, status, detail, fix: None }
 }
 
-fn verdict(is_fine: bool, fine: String, bad: String) -> (Status, String) {
-    if is_fine { (Status::Pass, fine) } else { (Status::Fail, bad) }
+fn verdict(is_fine: bool, fine: String, bad: String) -> (CheckStatus, String) {
+    if is_fine { (CheckStatus::Pass, fine) } else { (CheckStatus::Fail, bad) }
 }
 
 fn count(conn: &Connection, sql: &'static str) -> Result<i64, StoreError> {
     conn.query_row(sql, [], |row| row.get(0)).doing("count rows")
 }
 
-fn fts5_sync(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+fn fts5_sync(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     const COPY: &str = "
         SAVEPOINT comparison;
         CREATE VIRTUAL TABLE temp.copied_fts USING fts5 (
@@ -149,15 +149,15 @@ fn fts5_sync(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError
     let has_no_room =
         |it| matches!(it, ErrorCode::DiskFull | ErrorCode::CannotOpen | ErrorCode::SystemIoFailure);
     Ok(match compared {
-        Ok(()) => (Status::Pass, format!("FTS5 index in sync with {n_nodes} nodes")),
+        Ok(()) => (CheckStatus::Pass, format!("FTS5 index in sync with {n_nodes} nodes")),
         Err(error) if error.sqlite_error_code().is_some_and(has_no_room) => {
-            (Status::Warn, format!("the FTS5 index was not compared with the text: {error}"))
+            (CheckStatus::Warn, format!("the FTS5 index was not compared with the text: {error}"))
         }
-        Err(error) => (Status::Fail, format!("FTS5 integrity check failed: {error}")),
+        Err(error) => (CheckStatus::Fail, format!("FTS5 integrity check failed: {error}")),
     })
 }
 
-fn orphans(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+fn orphans(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     const ORPHANS: &str = "
         SELECT count(*)
           FROM node
@@ -169,7 +169,7 @@ fn orphans(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> 
 }
 
 /// A node that is reached from no root stands below itself.
-fn parent_cycles(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+fn parent_cycles(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     const UNREACHED: &str = "
         WITH RECURSIVE reached (key) AS (
             SELECT key
@@ -187,7 +187,7 @@ fn parent_cycles(conn: &Connection, _: &Path) -> Result<(Status, String), StoreE
     Ok(verdict(n == 0, "every node stands below a root".to_owned(), bad))
 }
 
-fn head(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+fn head(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     const HEAD: &str = "
         SELECT cursor.snapshot, snapshot.id
           FROM cursor
@@ -198,13 +198,13 @@ fn head(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
         .optional()
         .doing("read HEAD")?;
     Ok(match head {
-        None => (Status::Pass, "no HEAD cursor".to_owned()),
-        Some((id, Some(_))) => (Status::Pass, format!("HEAD → snapshot {id}")),
-        Some((id, None)) => (Status::Fail, format!("HEAD points at missing snapshot {id}")),
+        None => (CheckStatus::Pass, "no HEAD cursor".to_owned()),
+        Some((id, Some(_))) => (CheckStatus::Pass, format!("HEAD → snapshot {id}")),
+        Some((id, None)) => (CheckStatus::Fail, format!("HEAD points at missing snapshot {id}")),
     })
 }
 
-fn dangling_diffs(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+fn dangling_diffs(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     const DANGLING: &str = "
         SELECT count(*) FROM diff WHERE snapshot NOT IN (SELECT id FROM snapshot)";
     let n = count(conn, DANGLING)?;
@@ -212,7 +212,7 @@ fn dangling_diffs(conn: &Connection, _: &Path) -> Result<(Status, String), Store
     Ok(verdict(n == 0, "no dangling diffs".to_owned(), bad))
 }
 
-fn schema_version(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+fn schema_version(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     let found: i64 = conn
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .doing("read the schema version")?;
@@ -221,35 +221,35 @@ fn schema_version(conn: &Connection, _: &Path) -> Result<(Status, String), Store
     Ok(verdict(found == known, format!("{found}/{known} migrations applied"), bad))
 }
 
-fn stale_roots(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+fn stale_roots(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     let roots = files::roots(conn)?;
     // Where a secret was in its path, a root cannot be looked for.
     let is_gone =
         |root: &&Root| !root.path.contains("«redacted:") && !Path::new(&root.path).is_dir();
     let gone: Vec<&str> = roots.iter().filter(is_gone).map(|it| it.path.as_str()).collect();
     Ok(match gone.len() {
-        0 => (Status::Pass, format!("{} compile roots present", roots.len())),
+        0 => (CheckStatus::Pass, format!("{} compile roots present", roots.len())),
         n => {
             let what =
                 format!("{n}/{} compile roots no longer exist: [{}]", roots.len(), gone.join(" "));
-            (Status::Warn, what)
+            (CheckStatus::Warn, what)
         }
     })
 }
 
-fn integrity(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+fn integrity(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     const FINDINGS_MAX: usize = 3;
     let mut query = conn.prepare("PRAGMA integrity_check").doing("check the file")?;
     let rows = query.query_map([], |row| row.get::<_, String>(0)).doing("check the file")?;
     let findings: Vec<String> = rows.collect::<Result<_, _>>().doing("check the file")?;
-    let shown = findings.iter().take(FINDINGS_MAX).map(|it| crate::text::fold(it));
+    let shown = findings.iter().take(FINDINGS_MAX).map(|it| crate::text::fold_whitespace(it));
     let shown: Vec<String> = shown.collect();
     let is_fine = findings.len() == 1 && shown.iter().all(|it| it == "ok");
     let bad = format!("{} findings: {}", findings.len(), shown.join("; "));
     Ok(verdict(is_fine, "every page and index is sound".to_owned(), bad))
 }
 
-fn foreign_keys(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+fn foreign_keys(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     let mut query = conn.prepare("PRAGMA foreign_key_check").doing("check references")?;
     let rows = query.query_map([], |row| row.get::<_, String>(0)).doing("check references")?;
     let tables: Vec<String> = rows.collect::<Result<_, _>>().doing("check references")?;
@@ -262,7 +262,7 @@ fn first(names: &[String]) -> &str {
 }
 
 /// Reads every node as the rest of the program does.
-fn node_rows(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+fn node_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     static NODES: Sql = Sql::new("SELECT {record} FROM node");
     let mut query = conn.prepare(NODES.text()).doing("read the nodes")?;
     let mut rows = query.query([]).doing("read the nodes")?;
@@ -277,14 +277,14 @@ fn node_rows(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError
         };
         n_bad += 1;
         if n_bad == 1 {
-            first = crate::text::fold(&what);
+            first = crate::text::fold_whitespace(&what);
         }
     }
     let bad = format!("{n_bad} of {n} nodes cannot be read: {first}");
     Ok(verdict(n_bad == 0, format!("{n} nodes can be read"), bad))
 }
 
-fn heat_rows(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+fn heat_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     const WITHOUT: &str = "
         SELECT count(*)
           FROM node
@@ -298,7 +298,7 @@ fn heat_rows(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError
 }
 
 /// Computes the fingerprint of the whole state anew; it must be the one that was kept, and HEAD's.
-fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     const KEPT: &str = "
         SELECT memory.fingerprint, snapshot.cursor_hash
           FROM memory
@@ -308,7 +308,7 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(Status, String), St
         .query_row(KEPT, [], |row| Ok((row.get(0)?, row.get(1)?)))
         .doing("read the fingerprint")?;
     let kept = ContentHash(kept.cast_unsigned());
-    let computed = ContentHash(compute_fingerprint(conn)?);
+    let computed = ContentHash(compute_state_fingerprint(conn)?);
     let head = head.unwrap_or_else(|| ContentHash(0).to_string());
     let bad = format!("the state is {computed}, kept was {kept}, HEAD says {head}");
     let is_fine = computed == kept && head == kept.to_string();
@@ -316,7 +316,7 @@ fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(Status, String), St
 }
 
 /// The fingerprint of the state as the rows have it.
-pub(crate) fn compute_fingerprint(conn: &Connection) -> Result<u64, StoreError> {
+pub(crate) fn compute_state_fingerprint(conn: &Connection) -> Result<u64, StoreError> {
     static STATES: Sql = Sql::new(
         "
         SELECT node.id, iif(node.parent IS NULL, file.root || ':' || file.path, parent.id), {state}
@@ -328,20 +328,20 @@ pub(crate) fn compute_fingerprint(conn: &Connection) -> Result<u64, StoreError> 
     let mut query = conn.prepare(STATES.text()).doing("read the state")?;
     let mut rows = query.query([]).doing("read the state")?;
     let mut sum: u64 = 0;
-    let mut family: (Option<String>, Vec<State<'static>>) = (None, Vec::new());
+    let mut family: (Option<String>, Vec<NodeState<'static>>) = (None, Vec::new());
     while let Some(row) = rows.next().doing("read the state")? {
         let parent: Option<String> = row.get(1).doing("read the state")?;
         if parent != family.0 {
-            sum = sum.wrapping_add(fingerprint::of_children(family.0.as_deref(), &family.1));
+            sum = sum.wrapping_add(fingerprint::sum_of_children(family.0.as_deref(), &family.1));
             family = (parent, Vec::new());
         }
         let state = row.get(0).and_then(|id| read_state(row, id, 2)).doing("read the state")?;
         family.1.push(state);
     }
-    Ok(sum.wrapping_add(fingerprint::of_children(family.0.as_deref(), &family.1)))
+    Ok(sum.wrapping_add(fingerprint::sum_of_children(family.0.as_deref(), &family.1)))
 }
 
-fn content_hashes(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
+fn content_hashes(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     const TEXTS: &str = "
         SELECT content_hash, content FROM node
          UNION ALL
@@ -361,8 +361,8 @@ fn content_hashes(conn: &Connection, _: &Path) -> Result<(Status, String), Store
 }
 
 /// Reads all references anew; they must be the ones that are noted, and point where they did.
-fn references(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
-    let (faults, n) = links::check::faults(conn)?;
+fn references(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    let (faults, n) = links::check::check_references(conn)?;
     let bad = format!("{} faults, the first: {}", faults.len(), first(&faults));
     Ok(verdict(faults.is_empty(), format!("{n} references point where they should"), bad))
 }

@@ -10,14 +10,14 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use crate::model::clock::Millis;
-use crate::store::{Doing, StoreError, Writer, busy_handler};
+use crate::store::{ErrorStep, StoreError, Writer, busy_handler};
 
 /// How long emptying the log waits for others that are reading.
 const READERS_WAIT: Duration = Duration::from_secs(5);
 
 /// Which snapshots stay. The newest always does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum KeepRule {
     /// All of them.
     All,
     /// So many of the newest.
@@ -28,14 +28,14 @@ pub(crate) enum Keep {
 
 /// Whether to do it or only to tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum GcMode {
     DryRun,
     Real,
 }
 
 /// What went, or would go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Collected {
+pub(crate) struct GcReport {
     pub(crate) n_snapshots: usize,
     pub(crate) n_changes: usize,
     pub(crate) n_texts: usize,
@@ -54,26 +54,26 @@ pub(crate) struct Collected {
 impl Writer {
     /// Forgets the history before the first snapshot that stays. The state is what it was, and
     /// every snapshot that stays can be rolled back to.
-    pub(crate) fn collect(&self, keep: Keep, mode: Mode) -> Result<Collected, StoreError> {
+    pub(crate) fn collect(&self, keep: KeepRule, mode: GcMode) -> Result<GcReport, StoreError> {
         let mut collected = {
             let mut conn = self.lock();
             let bytes_before = file_bytes(&conn)?;
             let tx = conn
                 .transaction_with_behavior(TransactionBehavior::Immediate)
                 .doing("begin to collect")?;
-            self.whereabouts().check_locked()?;
-            let collected = Collected { bytes_before, ..drop_before(&tx, keep)? };
+            self.file_identity().check_locked()?;
+            let collected = GcReport { bytes_before, ..drop_before(&tx, keep)? };
             match mode {
-                Mode::Real => {
+                GcMode::Real => {
                     tx.commit().doing("commit what was collected")?;
-                    self.whereabouts().confirm(&conn)?;
+                    self.file_identity().confirm(&conn)?;
                 }
-                Mode::DryRun => tx.rollback().doing("leave everything as it was")?,
+                GcMode::DryRun => tx.rollback().doing("leave everything as it was")?,
             }
             collected
         };
         collected.bytes_after = collected.bytes_before;
-        if mode == Mode::Real {
+        if mode == GcMode::Real {
             collected.is_unscrubbed = !self.scrub()?;
             collected.bytes_after = file_bytes(&self.lock())?;
         }
@@ -85,9 +85,9 @@ impl Writer {
     pub(crate) fn scrub(&self) -> Result<bool, StoreError> {
         const MERGE: &str = "INSERT INTO node_fts (node_fts) VALUES ('optimize')";
         const EMPTY_LOG: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
-        let _kept = self.log().keep();
+        let _kept = self.log().lock_copying();
         let mut conn = self.lock();
-        self.whereabouts().check()?;
+        self.file_identity().check()?;
         conn.execute(MERGE, []).doing("merge the full-text index")?;
         // The copy that is made on the way is as large as the memory, which is too much for RAM.
         conn.pragma_update(None, "temp_store", "FILE").doing("make room for a copy")?;
@@ -96,12 +96,12 @@ impl Writer {
         rewritten?;
         conn.busy_timeout(READERS_WAIT).doing("set the waiting time")?;
         let is_busy: rusqlite::Result<bool> = conn.query_row(EMPTY_LOG, [], |row| row.get(0));
-        busy_handler::wait_up_to(&mut conn, busy_handler::LONG)?;
+        busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
         Ok(!is_busy.doing("empty the log")?)
     }
 }
 
-fn drop_before(conn: &Connection, keep: Keep) -> Result<Collected, StoreError> {
+fn drop_before(conn: &Connection, keep: KeepRule) -> Result<GcReport, StoreError> {
     const NTH: &str = "SELECT id FROM snapshot ORDER BY id DESC LIMIT 1 OFFSET ?1";
     const SINCE: &str = "
         SELECT ifnull((SELECT min(id) FROM snapshot WHERE ?1 <= created_at), max(id))
@@ -124,17 +124,17 @@ fn drop_before(conn: &Connection, keep: Keep) -> Result<Collected, StoreError> {
     let (first, n): (i64, i64) =
         conn.query_row(FIRST, [], |row| Ok((row.get(0)?, row.get(1)?))).doing(doing)?;
     let wanted = match keep {
-        Keep::All => Some(first),
-        Keep::Last(n) => {
+        KeepRule::All => Some(first),
+        KeepRule::Last(n) => {
             let mut query = conn.prepare(NTH).doing(doing)?;
             let mut rows = query.query_map([n.max(1) - 1], |row| row.get(0)).doing(doing)?;
             rows.next().transpose().doing(doing)?
         }
-        Keep::Since(at) => conn.query_row(SINCE, [at.0], |row| row.get(0)).doing(doing)?,
+        KeepRule::Since(at) => conn.query_row(SINCE, [at.0], |row| row.get(0)).doing(doing)?,
     };
     let base: i64 = wanted.unwrap_or(first);
     if base <= first {
-        return Ok(Collected { first, n_left: n, ..Collected::default() });
+        return Ok(GcReport { first, n_left: n, ..GcReport::default() });
     }
     let bytes = || conn.query_row(TEXT_BYTES, [], |row| row.get::<_, i64>(0)).doing(doing);
     let before = bytes()?;
@@ -144,14 +144,14 @@ fn drop_before(conn: &Connection, keep: Keep) -> Result<Collected, StoreError> {
     conn.execute(BEGIN_HERE, [base]).doing(doing)?;
     let n_snapshots = conn.execute(DROP, params![base]).doing(doing)?;
     let n_left = n - i64::try_from(n_snapshots).unwrap_or(n);
-    Ok(Collected {
+    Ok(GcReport {
         n_snapshots,
         n_changes,
         n_texts,
         text_bytes,
         first: base,
         n_left,
-        ..Collected::default()
+        ..GcReport::default()
     })
 }
 

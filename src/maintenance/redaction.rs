@@ -27,9 +27,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use crate::ingest::redact::Redactor;
 use crate::model::identity::ContentHash;
-use crate::store::columns::Holds;
-use crate::store::file_identity::Whereabouts;
-use crate::store::{Doing, IfMissing, StoreError, connection, past};
+use crate::store::columns::ColumnContent;
+use crate::store::file_identity::FileIdentity;
+use crate::store::{ErrorStep, IfMissing, StoreError, connection, past};
 use crate::text;
 
 /// How long it waits for other processes.
@@ -40,7 +40,7 @@ const CUT_CHARS_MIN: usize = 4;
 
 /// Whether anything is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum RedactionMode {
     /// Everything is computed and nothing is kept.
     DryRun,
     /// The memory is rewritten.
@@ -49,7 +49,7 @@ pub(crate) enum Mode {
 
 /// What was found and done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Redaction {
+pub(crate) struct RedactionReport {
     /// Different secrets, by kind.
     pub(crate) kinds: BTreeMap<String, usize>,
     /// Nodes that had one.
@@ -64,7 +64,7 @@ pub(crate) struct Redaction {
     pub(crate) left: Vec<String>,
 }
 
-impl Redaction {
+impl RedactionReport {
     /// How many different secrets there were.
     pub(crate) fn n_secrets(&self) -> usize {
         self.kinds.values().sum()
@@ -75,24 +75,24 @@ impl Redaction {
 pub(crate) fn redact(
     path: &Path,
     redactor: &Redactor,
-    mode: Mode,
-) -> Result<Redaction, StoreError> {
+    mode: RedactionMode,
+) -> Result<RedactionReport, StoreError> {
     let mut conn = connection::open_writer(path, IfMissing::Refuse)?;
-    let whereabouts = Whereabouts::of(path)?;
+    let file_identity = FileIdentity::of(path)?;
     conn.busy_timeout(LOCK_WAIT).doing("set the waiting time")?;
     let secure = |conn: &Connection| {
         conn.pragma_update_and_check(None, "secure_delete", true, |row| row.get::<_, i64>(0))
     };
     secure(&conn).doing("have deleted text overwritten")?;
     let (mut redaction, secrets) = rewrite(&mut conn, redactor, mode)?;
-    if mode == Mode::DryRun {
+    if mode == RedactionMode::DryRun {
         return Ok(redaction);
     }
-    whereabouts.confirm(&conn)?;
+    file_identity.confirm(&conn)?;
     compact(&conn, &mut redaction)?;
-    let mut needles = proof::Needles::new(&secrets);
+    let mut needles = proof::SecretNeedles::new(&secrets);
     proof::examine_rows(&conn, redactor, &mut needles, &mut redaction)?;
-    whereabouts.leave(&conn);
+    file_identity.leave(&conn);
     // While a connection is open, closing another handle of the file would take its locks away.
     drop(conn);
     proof::examine_bytes(path, &needles, &mut redaction);
@@ -103,19 +103,19 @@ pub(crate) fn redact(
 fn rewrite(
     conn: &mut Connection,
     redactor: &Redactor,
-    mode: Mode,
-) -> Result<(Redaction, Secrets), StoreError> {
+    mode: RedactionMode,
+) -> Result<(RedactionReport, ReplacedSecrets), StoreError> {
     let tx = conn
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .doing("lock the database: another process writes to it")?;
     let before = past::fingerprints(&tx)?;
-    let mut work = Work {
+    let mut work = RedactionWork {
         tx: &tx,
         redactor,
-        secrets: Secrets::default(),
+        secrets: ReplacedSecrets::default(),
         moved: HashMap::new(),
         relabelled: HashMap::new(),
-        redaction: Redaction::default(),
+        redaction: RedactionReport::default(),
     };
     work.prepare()?;
     let relabelled = work.nodes()?;
@@ -123,15 +123,15 @@ fn rewrite(
     work.old_labels()?;
     work.follow_hashes()?;
     let restemmed = work.paths()?;
-    work.trails(relabelled, &restemmed)?;
+    work.breadcrumbs(relabelled, &restemmed)?;
     work.references()?;
     work.words()?;
     work.seal(&before)?;
-    let Work { secrets, mut redaction, .. } = work;
+    let RedactionWork { secrets, mut redaction, .. } = work;
     for kind in secrets.0.values() {
         *redaction.kinds.entry(kind.clone()).or_default() += 1;
     }
-    if mode == Mode::Rewrite {
+    if mode == RedactionMode::Rewrite {
         const REBUILD: &str = "INSERT INTO node_fts (node_fts) VALUES ('rebuild')";
         tx.execute(REBUILD, []).doing("rebuild the index")?;
         tx.execute_batch("DROP TABLE moved; DROP TABLE clean").doing("forget the secrets")?;
@@ -141,7 +141,7 @@ fn rewrite(
 }
 
 /// Writes the file anew without what was overwritten, and empties the log.
-fn compact(conn: &Connection, redaction: &mut Redaction) -> Result<(), StoreError> {
+fn compact(conn: &Connection, redaction: &mut RedactionReport) -> Result<(), StoreError> {
     // From here on there is no secret that a temporary file could hold.
     conn.pragma_update(None, "temp_store", "DEFAULT").doing("let temporary tables be files")?;
     conn.flush_prepared_statement_cache();
@@ -161,32 +161,32 @@ fn compact(conn: &Connection, redaction: &mut Redaction) -> Result<(), StoreErro
 
 /// The secrets that were replaced, with their kinds. They are never shown.
 #[derive(Default)]
-struct Secrets(BTreeMap<String, String>);
+struct ReplacedSecrets(BTreeMap<String, String>);
 
 /// A secret of one text: its kind and its words.
-type Found = (String, String);
+type FoundSecret = (String, String);
 
 /// A text whose hash became another.
-struct Moved {
+struct RehashedText {
     hash: String,
     tokens: u32,
     /// What was replaced in it.
-    found: Vec<Found>,
+    found: Vec<FoundSecret>,
 }
 
 /// The rewriting in progress.
-struct Work<'a> {
+struct RedactionWork<'a> {
     tx: &'a Transaction<'a>,
     redactor: &'a Redactor,
-    secrets: Secrets,
+    secrets: ReplacedSecrets,
     /// By the hash of before.
-    moved: HashMap<String, Moved>,
+    moved: HashMap<String, RehashedText>,
     /// Labels of nodes by what they were, as references name them.
     relabelled: HashMap<String, String>,
-    redaction: Redaction,
+    redaction: RedactionReport,
 }
 
-impl Work<'_> {
+impl RedactionWork<'_> {
     fn prepare(&self) -> Result<(), StoreError> {
         // Temporary tables are in memory: what they hold reaches no disk.
         const TABLES: &str = "
@@ -196,12 +196,12 @@ impl Work<'_> {
     }
 
     /// The text without secrets and what these were; `None` when there was none.
-    fn scrub(&mut self, text: &str) -> Option<(String, Vec<Found>)> {
+    fn scrub(&mut self, text: &str) -> Option<(String, Vec<FoundSecret>)> {
         let scrubbed = self.redactor.scrub(text);
         if scrubbed.hits.is_empty() {
             return None;
         }
-        let found: Vec<Found> = scrubbed
+        let found: Vec<FoundSecret> = scrubbed
             .hits
             .iter()
             .map(|hit| (hit.kind.to_owned(), text[hit.range.clone()].to_owned()))
@@ -214,10 +214,10 @@ impl Work<'_> {
 
     /// A label without secrets: those that it shows by themselves, and those of its text, which it
     /// may show without what told them there, or cut off at its end.
-    fn scrub_label(&mut self, label: &str, found: &[Found]) -> Option<String> {
+    fn scrub_label(&mut self, label: &str, found: &[FoundSecret]) -> Option<String> {
         let mut out = label.to_owned();
         for (kind, secret) in found {
-            let secret = text::fold(secret);
+            let secret = text::fold_whitespace(secret);
             out = replace_words(&out, &secret, kind);
             if let Some(stem) = out.strip_suffix('…') {
                 out = match cut_end(stem, &secret) {
@@ -229,12 +229,12 @@ impl Work<'_> {
         if let Some((scrubbed, _)) = self.scrub(&out) {
             out = scrubbed;
         }
-        (out != label).then(|| text::cut(&out, text::LABEL_CHARS_MAX))
+        (out != label).then(|| text::truncate_chars(&out, text::LABEL_CHARS_MAX))
     }
 
     /// Columns that hold plain words.
     fn words(&mut self) -> Result<(), StoreError> {
-        for column in columns::all().iter().filter(|it| it.holds == Holds::Words) {
+        for column in columns::all().iter().filter(|it| it.holds == ColumnContent::Words) {
             let (table, name) = (column.table, column.name);
             let values = self.distinct(&format!(
                 "SELECT DISTINCT {name} FROM {table} WHERE {name} IS NOT NULL"
@@ -267,13 +267,15 @@ impl Work<'_> {
     /// Gives each snapshot the fingerprint of its state as it is now. One that did not have its
     /// state's before is left for the doctor to find.
     fn seal(&self, before: &[(i64, u64)]) -> Result<(), StoreError> {
-        const SEAL: &str =
+        const SET_SNAPSHOT_FINGERPRINT: &str =
             "UPDATE snapshot SET cursor_hash = ?3 WHERE id = ?1 AND cursor_hash = ?2";
         const HEAD: &str = "UPDATE memory SET fingerprint = ?2 WHERE fingerprint = ?1";
         let after = past::fingerprints(self.tx)?;
         for (&(id, old), &(_, new)) in before.iter().zip(&after) {
             let hashes = params![id, ContentHash(old).to_string(), ContentHash(new).to_string()];
-            self.tx.execute(SEAL, hashes).doing("seal a snapshot anew")?;
+            self.tx
+                .execute(SET_SNAPSHOT_FINGERPRINT, hashes)
+                .doing("note a snapshot's new fingerprint")?;
         }
         if let (Some((_, old)), Some((_, new))) = (before.first(), after.first()) {
             let sums = params![old.cast_signed(), new.cast_signed()];

@@ -18,19 +18,19 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use atomic_file::{Draft, IfThere};
-pub(crate) use backup::{Backed, backup, backup_as_is};
+pub(crate) use atomic_file::{AtomicFile, IfThere};
+pub(crate) use backup::{BackupReport, backup, backup_as_is};
 pub(crate) use export::export;
-pub(crate) use import::{Imported, Lines, import};
-pub(crate) use restore::{Restored, restore};
-pub(crate) use salvage::{Salvaged, salvage};
-pub(crate) use v03::{Moved, import_old};
+pub(crate) use import::{ImportLines, ImportReport, import};
+pub(crate) use restore::{RestoreReport, restore};
+pub(crate) use salvage::{SalvageReport, salvage};
+pub(crate) use v03::{OldImport, import_old};
 
-use super::doctor::{self, Status};
+use super::doctor::{self, CheckStatus};
 use crate::store::StoreError;
 
 /// Told how much of how much is done, in whatever unit the work has.
-pub(crate) type Progress<'a> = &'a mut dyn FnMut(u64, u64);
+pub(crate) type ProgressFn<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// Why a memory was not moved. Nothing was changed then.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 /// The first finding of the doctor that fails, if any does.
 fn complaint(path: &Path) -> Result<Option<String>, StoreError> {
     let report = doctor::examine(path)?;
-    let failed = report.checks.into_iter().find(|it| it.status == Status::Fail);
+    let failed = report.checks.into_iter().find(|it| it.status == CheckStatus::Fail);
     Ok(failed.map(|it| format!("{}: {}", it.name, it.detail)))
 }
 

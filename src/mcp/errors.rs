@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::version::supported;
+use super::version::supported_versions;
 use super::{Capability, Version};
-use crate::mcp::rpc::Fault;
+use crate::mcp::rpc::RpcError;
 use crate::text;
 
 /// The codes that MCP defines.
@@ -24,28 +24,29 @@ pub(crate) mod code {
 const URI_CHARS_MAX: usize = 2_000;
 
 /// The refusal of a version.
-pub(crate) fn unsupported_version(requested: &str) -> Fault {
+pub(crate) fn unsupported_version(requested: &str) -> RpcError {
     let message = match Version::parse(requested) {
         Some(_) => "a version before 2026-07-28 is opened with `initialize`, not with `_meta`",
         None => "unsupported protocol version",
     };
-    let data = json!({"supported": supported(), "requested": text::cut(requested, URI_CHARS_MAX)});
+    let requested = text::truncate_chars(requested, URI_CHARS_MAX);
+    let data = json!({"supported": supported_versions(), "requested": requested});
     with_data(code::UNSUPPORTED_VERSION, message, data)
 }
 
 /// There is no resource of this URI; `why` says what is missing.
-pub(super) fn no_resource(version: Version, uri: &str, why: &str) -> Fault {
-    let code = if version.is_modern() { Fault::PARAMS } else { code::NOT_FOUND };
+pub(super) fn resource_not_found(version: Version, uri: &str, why: &str) -> RpcError {
+    let code = if version.is_modern() { RpcError::PARAMS } else { code::NOT_FOUND };
     with_data(code, format!("resource not found: {why}"), uri_data(uri))
 }
 
 /// The URI of a resource makes no sense; `why` says how.
-pub(super) fn bad_uri(uri: &str, why: &str) -> Fault {
-    with_data(Fault::PARAMS, why, uri_data(uri))
+pub(super) fn invalid_uri(uri: &str, why: &str) -> RpcError {
+    with_data(RpcError::PARAMS, why, uri_data(uri))
 }
 
 /// The request needs what the client has not said that it can.
-pub(super) fn missing_capability(needed: Capability) -> Fault {
+pub(super) fn missing_capability(needed: Capability) -> RpcError {
     let name = needed.name();
     let message = format!("this needs a client with the capability `{name}`");
     let data = json!({"requiredCapabilities": {name: {}}});
@@ -53,9 +54,9 @@ pub(super) fn missing_capability(needed: Capability) -> Fault {
 }
 
 fn uri_data(uri: &str) -> Value {
-    json!({"uri": text::cut(uri, URI_CHARS_MAX)})
+    json!({"uri": text::truncate_chars(uri, URI_CHARS_MAX)})
 }
 
-fn with_data(code: i32, message: impl Into<String>, data: Value) -> Fault {
-    Fault { code, message: message.into(), data: Some(data) }
+fn with_data(code: i32, message: impl Into<String>, data: Value) -> RpcError {
+    RpcError { code, message: message.into(), data: Some(data) }
 }

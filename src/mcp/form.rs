@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// Whether `content` is a flat object as `schema` describes one: required members are there, and
 /// those that the schema knows have its types and are among its choices.
-pub(super) fn fits(schema: &Value, content: &Value) -> bool {
+pub(super) fn matches_schema(schema: &Value, content: &Value) -> bool {
     let Some(content) = content.as_object() else { return false };
     let required = schema["required"].as_array().into_iter().flatten();
     let has_all = required.filter_map(Value::as_str).all(|name| content.contains_key(name));

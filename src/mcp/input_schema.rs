@@ -13,12 +13,12 @@ use crate::text;
 pub(crate) struct Arg {
     name: &'static str,
     about: &'static str,
-    kind: Kind,
-    need: Need,
+    kind: ArgKind,
+    need: ArgNeed,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum ArgKind {
     Text,
     Integer { min: i64, max: i64 },
     Number { min: f64, max: f64 },
@@ -29,14 +29,14 @@ enum Kind {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Need {
+enum ArgNeed {
     Required,
     Optional,
-    Default(Preset),
+    Default(ArgDefault),
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Preset {
+enum ArgDefault {
     Text(&'static str),
     Integer(i64),
     Number(f64),
@@ -44,28 +44,28 @@ enum Preset {
 }
 
 impl Arg {
-    const fn new(name: &'static str, about: &'static str, kind: Kind) -> Arg {
-        Arg { name, about, kind, need: Need::Optional }
+    const fn new(name: &'static str, about: &'static str, kind: ArgKind) -> Arg {
+        Arg { name, about, kind, need: ArgNeed::Optional }
     }
 
     /// A string.
     pub(crate) const fn text(name: &'static str, about: &'static str) -> Arg {
-        Arg::new(name, about, Kind::Text)
+        Arg::new(name, about, ArgKind::Text)
     }
 
     /// A whole number, any that fits 64 bits until [`Arg::range`] says less.
     pub(crate) const fn integer(name: &'static str, about: &'static str) -> Arg {
-        Arg::new(name, about, Kind::Integer { min: i64::MIN, max: i64::MAX })
+        Arg::new(name, about, ArgKind::Integer { min: i64::MIN, max: i64::MAX })
     }
 
     /// A number between `min` and `max`, both included.
     pub(crate) const fn number(name: &'static str, about: &'static str, min: f64, max: f64) -> Arg {
-        Arg::new(name, about, Kind::Number { min, max })
+        Arg::new(name, about, ArgKind::Number { min, max })
     }
 
     /// True or false.
     pub(crate) const fn flag(name: &'static str, about: &'static str) -> Arg {
-        Arg::new(name, about, Kind::Flag)
+        Arg::new(name, about, ArgKind::Flag)
     }
 
     /// One of a few words.
@@ -74,7 +74,7 @@ impl Arg {
         about: &'static str,
         words: &'static [&'static str],
     ) -> Arg {
-        Arg::new(name, about, Kind::Choice(words))
+        Arg::new(name, about, ArgKind::Choice(words))
     }
 
     /// A list of `n_min` to `n_max` strings.
@@ -84,66 +84,66 @@ impl Arg {
         n_min: usize,
         n_max: usize,
     ) -> Arg {
-        Arg::new(name, about, Kind::Texts { n_min, n_max })
+        Arg::new(name, about, ArgKind::Texts { n_min, n_max })
     }
 
     /// All arguments at once, by a JSON Schema that no table says: the only row of its table, and
     /// the handler's to check.
-    pub(crate) const fn whole(schema: fn() -> Value) -> Arg {
-        Arg::new("", "", Kind::Whole(schema))
+    pub(crate) const fn custom_schema(schema: fn() -> Value) -> Arg {
+        Arg::new("", "", ArgKind::Whole(schema))
     }
 
     /// Bounds an integer, both ends included.
     pub(crate) const fn range(mut self, min: i64, max: i64) -> Arg {
-        assert!(matches!(self.kind, Kind::Integer { .. }), "only an integer has a range");
-        self.kind = Kind::Integer { min, max };
+        assert!(matches!(self.kind, ArgKind::Integer { .. }), "only an integer has a range");
+        self.kind = ArgKind::Integer { min, max };
         self
     }
 
     /// Makes a call without this argument an error.
     pub(crate) const fn required(mut self) -> Arg {
-        self.need = Need::Required;
+        self.need = ArgNeed::Required;
         self
     }
 
     /// What an absent string, or choice, stands for.
     pub(crate) const fn or_text(mut self, value: &'static str) -> Arg {
-        assert!(matches!(self.kind, Kind::Text | Kind::Choice(_)), "only a string is text");
-        self.need = Need::Default(Preset::Text(value));
+        assert!(matches!(self.kind, ArgKind::Text | ArgKind::Choice(_)), "only a string is text");
+        self.need = ArgNeed::Default(ArgDefault::Text(value));
         self
     }
 
     /// What an absent integer stands for.
     pub(crate) const fn or_integer(mut self, value: i64) -> Arg {
-        assert!(matches!(self.kind, Kind::Integer { .. }), "only an integer is one");
-        self.need = Need::Default(Preset::Integer(value));
+        assert!(matches!(self.kind, ArgKind::Integer { .. }), "only an integer is one");
+        self.need = ArgNeed::Default(ArgDefault::Integer(value));
         self
     }
 
     /// What an absent number stands for.
     pub(crate) const fn or_number(mut self, value: f64) -> Arg {
-        assert!(matches!(self.kind, Kind::Number { .. }), "only a number is one");
-        self.need = Need::Default(Preset::Number(value));
+        assert!(matches!(self.kind, ArgKind::Number { .. }), "only a number is one");
+        self.need = ArgNeed::Default(ArgDefault::Number(value));
         self
     }
 
     /// What an absent flag stands for.
     pub(crate) const fn or_flag(mut self, value: bool) -> Arg {
-        assert!(matches!(self.kind, Kind::Flag), "only a flag is true or false");
-        self.need = Need::Default(Preset::Flag(value));
+        assert!(matches!(self.kind, ArgKind::Flag), "only a flag is true or false");
+        self.need = ArgNeed::Default(ArgDefault::Flag(value));
         self
     }
 
     /// The argument as a prompt has it: all of them are texts.
     pub(super) fn of_prompt(&self) -> Value {
-        let is_required = matches!(self.need, Need::Required);
+        let is_required = matches!(self.need, ArgNeed::Required);
         json!({"name": self.name, "description": self.about, "required": is_required})
     }
 
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
-            Kind::Text => json!({"type": "string"}),
-            Kind::Integer { min, max } => {
+            ArgKind::Text => json!({"type": "string"}),
+            ArgKind::Integer { min, max } => {
                 let mut schema = json!({"type": "integer"});
                 if i64::MIN < min {
                     schema["minimum"] = min.into();
@@ -153,77 +153,79 @@ impl Arg {
                 }
                 schema
             }
-            Kind::Number { min, max } => json!({"type": "number", "minimum": min, "maximum": max}),
-            Kind::Flag => json!({"type": "boolean"}),
-            Kind::Choice(words) => json!({"type": "string", "enum": words}),
-            Kind::Texts { n_min, n_max } => {
+            ArgKind::Number { min, max } => {
+                json!({"type": "number", "minimum": min, "maximum": max})
+            }
+            ArgKind::Flag => json!({"type": "boolean"}),
+            ArgKind::Choice(words) => json!({"type": "string", "enum": words}),
+            ArgKind::Texts { n_min, n_max } => {
                 let items = json!({"type": "string"});
                 json!({"type": "array", "items": items, "minItems": n_min, "maxItems": n_max})
             }
-            Kind::Whole(schema) => return schema(),
+            ArgKind::Whole(schema) => return schema(),
         };
-        if let Need::Default(preset) = self.need {
+        if let ArgNeed::Default(preset) = self.need {
             schema["default"] = match preset {
-                Preset::Text(value) => value.into(),
-                Preset::Integer(value) => value.into(),
-                Preset::Number(value) => value.into(),
-                Preset::Flag(value) => value.into(),
+                ArgDefault::Text(value) => value.into(),
+                ArgDefault::Integer(value) => value.into(),
+                ArgDefault::Number(value) => value.into(),
+                ArgDefault::Flag(value) => value.into(),
             };
         }
         schema["description"] = self.about.into();
         schema
     }
 
-    fn default(&self) -> Option<Given> {
+    fn default(&self) -> Option<ArgValue> {
         match self.need {
-            Need::Required | Need::Optional => None,
-            Need::Default(Preset::Text(value)) => Some(Given::Text(value.to_owned())),
-            Need::Default(Preset::Integer(value)) => Some(Given::Integer(value)),
-            Need::Default(Preset::Number(value)) => Some(Given::Number(value)),
-            Need::Default(Preset::Flag(value)) => Some(Given::Flag(value)),
+            ArgNeed::Required | ArgNeed::Optional => None,
+            ArgNeed::Default(ArgDefault::Text(value)) => Some(ArgValue::Text(value.to_owned())),
+            ArgNeed::Default(ArgDefault::Integer(value)) => Some(ArgValue::Integer(value)),
+            ArgNeed::Default(ArgDefault::Number(value)) => Some(ArgValue::Number(value)),
+            ArgNeed::Default(ArgDefault::Flag(value)) => Some(ArgValue::Flag(value)),
         }
     }
 
     /// What the argument is, for "`name` must be …".
     fn kind_name(&self) -> &'static str {
         match self.kind {
-            Kind::Text | Kind::Choice(_) => "a string",
-            Kind::Integer { .. } => "an integer",
-            Kind::Number { .. } => "a number",
-            Kind::Flag => "true or false",
-            Kind::Texts { .. } => "a list of strings",
-            Kind::Whole(_) => "an object",
+            ArgKind::Text | ArgKind::Choice(_) => "a string",
+            ArgKind::Integer { .. } => "an integer",
+            ArgKind::Number { .. } => "a number",
+            ArgKind::Flag => "true or false",
+            ArgKind::Texts { .. } => "a list of strings",
+            ArgKind::Whole(_) => "an object",
         }
     }
 
-    fn read(&self, value: Value) -> Result<Given, String> {
+    fn read(&self, value: Value) -> Result<ArgValue, String> {
         let name = self.name;
         match (self.kind, value) {
-            (Kind::Text, Value::String(text)) => Ok(Given::Text(text)),
-            (Kind::Choice(words), Value::String(word)) => match words.contains(&word.as_str()) {
-                true => Ok(Given::Text(word)),
+            (ArgKind::Text, Value::String(text)) => Ok(ArgValue::Text(text)),
+            (ArgKind::Choice(words), Value::String(word)) => match words.contains(&word.as_str()) {
+                true => Ok(ArgValue::Text(word)),
                 false => Err(format!(
                     "`{name}` must be one of {}, not `{}`{}",
                     words.join(", "),
-                    text::cut(&word, CITED_CHARS_MAX),
+                    text::truncate_chars(&word, CITED_CHARS_MAX),
                     hint(&word, words.iter().copied()),
                 )),
             },
-            (Kind::Integer { min, max }, Value::Number(number)) => {
+            (ArgKind::Integer { min, max }, Value::Number(number)) => {
                 let Some(value) = whole(&number) else {
                     return Err(format!("`{name}` must be an integer, not {number}"));
                 };
                 match i64::try_from(value) {
-                    Ok(value) if min <= value && value <= max => Ok(Given::Integer(value)),
+                    Ok(value) if min <= value && value <= max => Ok(ArgValue::Integer(value)),
                     _ => Err(outside(name, min, max, &number)),
                 }
             }
-            (Kind::Number { min, max }, Value::Number(number)) => match number.as_f64() {
-                Some(value) if min <= value && value <= max => Ok(Given::Number(value)),
+            (ArgKind::Number { min, max }, Value::Number(number)) => match number.as_f64() {
+                Some(value) if min <= value && value <= max => Ok(ArgValue::Number(value)),
                 _ => Err(format!("`{name}` must be between {min} and {max}, not {number}")),
             },
-            (Kind::Flag, Value::Bool(value)) => Ok(Given::Flag(value)),
-            (Kind::Texts { n_min, n_max }, Value::Array(items)) => {
+            (ArgKind::Flag, Value::Bool(value)) => Ok(ArgValue::Flag(value)),
+            (ArgKind::Texts { n_min, n_max }, Value::Array(items)) => {
                 if items.len() < n_min || n_max < items.len() {
                     let n = items.len();
                     return Err(format!("`{name}` must have {n_min} to {n_max} items, not {n}"));
@@ -241,7 +243,7 @@ impl Arg {
                         }
                     }
                 }
-                Ok(Given::Texts(texts))
+                Ok(ArgValue::Texts(texts))
             }
             (_, other) => {
                 let (wanted, got) = (self.kind_name(), type_name(&other));
@@ -253,10 +255,10 @@ impl Arg {
 
 /// The arguments of one call, checked against the tool's table, defaults filled in.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Args(Vec<(&'static str, Given)>);
+pub(crate) struct Args(Vec<(&'static str, ArgValue)>);
 
 #[derive(Clone, Debug, PartialEq)]
-enum Given {
+enum ArgValue {
     Text(String),
     Integer(i64),
     Number(f64),
@@ -269,7 +271,7 @@ impl Args {
     /// A string or choice; a required one, or one with a default, is always there.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         match self.get(name) {
-            Some(Given::Text(value)) => Some(value),
+            Some(ArgValue::Text(value)) => Some(value),
             _ => None,
         }
     }
@@ -277,7 +279,7 @@ impl Args {
     /// An integer.
     pub(crate) fn integer(&self, name: &str) -> Option<i64> {
         match self.get(name) {
-            Some(Given::Integer(value)) => Some(*value),
+            Some(ArgValue::Integer(value)) => Some(*value),
             _ => None,
         }
     }
@@ -286,7 +288,7 @@ impl Args {
     pub(crate) fn with_integer(mut self, name: &'static str, value: i64) -> Args {
         if self.integer(name).is_none_or(|it| it <= 0) {
             self.0.retain(|(it, _)| *it != name);
-            self.0.push((name, Given::Integer(value)));
+            self.0.push((name, ArgValue::Integer(value)));
         }
         self
     }
@@ -294,46 +296,49 @@ impl Args {
     /// A number; never infinite, never NaN.
     pub(crate) fn number(&self, name: &str) -> Option<f64> {
         match self.get(name) {
-            Some(Given::Number(value)) => Some(*value),
+            Some(ArgValue::Number(value)) => Some(*value),
             _ => None,
         }
     }
 
     /// A flag; an absent one is false.
     pub(crate) fn flag(&self, name: &str) -> bool {
-        matches!(self.get(name), Some(Given::Flag(true)))
+        matches!(self.get(name), Some(ArgValue::Flag(true)))
     }
 
     /// A list of strings; an absent one is empty.
     pub(crate) fn texts(&self, name: &str) -> &[String] {
         match self.get(name) {
-            Some(Given::Texts(values)) => values,
+            Some(ArgValue::Texts(values)) => values,
             _ => &[],
         }
     }
 
-    /// All arguments as they came, of a table of [`Arg::whole`].
+    /// All arguments as they came, of a table of [`Arg::custom_schema`].
     pub(crate) fn whole(&self) -> Option<&Map<String, Value>> {
         match self.0.as_slice() {
-            [(_, Given::Whole(values))] => Some(values),
+            [(_, ArgValue::Whole(values))] => Some(values),
             _ => None,
         }
     }
 
-    fn get(&self, name: &str) -> Option<&Given> {
+    fn get(&self, name: &str) -> Option<&ArgValue> {
         self.0.iter().find(|(it, _)| *it == name).map(|(_, given)| given)
     }
 }
 
 /// The JSON Schema of a table. It is paid for in every session, so that it says nothing twice.
-pub(crate) fn schema(args: &[Arg]) -> Value {
-    if let [Arg { kind: Kind::Whole(schema), .. }] = args {
+pub(crate) fn args_schema(args: &[Arg]) -> Value {
+    if let [Arg { kind: ArgKind::Whole(schema), .. }] = args {
         return schema();
     }
     let properties: Map<String, Value> =
         args.iter().map(|arg| (arg.name.to_owned(), arg.schema())).collect();
-    let required: Vec<&str> =
-        args.iter().filter(|arg| matches!(arg.need, Need::Required)).map(|arg| arg.name).collect();
+    let required: Vec<&str> = args
+        .iter()
+        .filter(|arg| matches!(arg.need, ArgNeed::Required))
+        .map(|arg| arg.name)
+        .collect();
     let mut schema = json!({"type": "object", "properties": properties});
     if !required.is_empty() {
         schema["required"] = required.into();
@@ -343,13 +348,13 @@ pub(crate) fn schema(args: &[Arg]) -> Value {
 }
 
 /// Checks `given` against a table; the error says everything that is wrong, in one line.
-pub(crate) fn check(args: &[Arg], mut given: Map<String, Value>) -> Result<Args, String> {
-    if let [Arg { kind: Kind::Whole(_), name, .. }] = args {
-        return Ok(Args(vec![(*name, Given::Whole(given))]));
+pub(crate) fn validate_args(args: &[Arg], mut given: Map<String, Value>) -> Result<Args, String> {
+    if let [Arg { kind: ArgKind::Whole(_), name, .. }] = args {
+        return Ok(Args(vec![(*name, ArgValue::Whole(given))]));
     }
     given.retain(|_, value| !value.is_null());
     let is_choice =
-        |name: &str| args.iter().any(|it| it.name == name && matches!(it.kind, Kind::Choice(_)));
+        |name: &str| args.iter().any(|it| it.name == name && matches!(it.kind, ArgKind::Choice(_)));
     given.retain(|name, value| value.as_str() != Some("") || !is_choice(name));
     let mut checked = Vec::with_capacity(args.len());
     let mut problems = Vec::new();
@@ -359,7 +364,7 @@ pub(crate) fn check(args: &[Arg], mut given: Map<String, Value>) -> Result<Args,
                 Ok(value) => checked.push((arg.name, value)),
                 Err(problem) => problems.push(problem),
             },
-            None if matches!(arg.need, Need::Required) => {
+            None if matches!(arg.need, ArgNeed::Required) => {
                 problems.push(format!("missing argument `{}`, {}", arg.name, arg.kind_name()));
             }
             None => checked.extend(arg.default().map(|value| (arg.name, value))),
@@ -383,7 +388,7 @@ fn unknown(args: &[Arg], given: &Map<String, Value>) -> String {
     let names = || args.iter().map(|arg| arg.name);
     let cited = || given.keys().take(CITED_MAX);
     let quoted: Vec<String> =
-        cited().map(|name| format!("`{}`", text::cut(name, CITED_CHARS_MAX))).collect();
+        cited().map(|name| format!("`{}`", text::truncate_chars(name, CITED_CHARS_MAX))).collect();
     let plural = if given.len() == 1 { "" } else { "s" };
     let more = match given.len().saturating_sub(CITED_MAX) {
         0 => String::new(),

@@ -1,6 +1,6 @@
 //! The methods that the engine knows, and who knows them besides.
 
-use super::{Server, Surface, Version};
+use super::{Handler, Server, Version};
 
 /// The log target of records about reads of resources and about bookkeeping.
 ///
@@ -63,7 +63,7 @@ impl Method {
     }
 
     /// Whether a version has it, and the registration something to say to it.
-    pub(super) fn is_known<S: Surface>(self, version: Version, server: &Server<S>) -> bool {
+    pub(super) fn is_known<S: Handler>(self, version: Version, server: &Server<S>) -> bool {
         match self {
             Method::Initialize | Method::Ping | Method::SetLevel => !version.is_modern(),
             Method::Discover => version.is_modern(),

@@ -11,8 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use serde_json::{Map, Value, json};
 
-use super::Level;
-use crate::mcp::rpc::{Fault, Id, error_line, notification_line};
+use super::Severity;
+use crate::mcp::rpc::{RequestId, RpcError, error_line, notification_line};
 
 /// The member of structured content that holds a notice.
 const MEMBER: &str = "notice";
@@ -21,7 +21,7 @@ const MEMBER: &str = "notice";
 #[derive(Debug)]
 pub(crate) struct Notice {
     /// How much it matters.
-    pub(crate) level: Level,
+    pub(crate) level: Severity,
     /// Who says it: the logger of a log message, the key in a reply's `_meta`.
     pub(crate) logger: &'static str,
     /// It, for programs.
@@ -34,16 +34,16 @@ pub(crate) struct Notice {
 
 impl Notice {
     /// The notice as a log message.
-    pub(super) fn into_line(self) -> Line {
+    pub(super) fn into_line(self) -> OutgoingLine {
         let Notice { level, logger, data, receipt, .. } = self;
         let params = json!({"level": level.to_string(), "logger": logger, "data": data});
         let text = notification_line("notifications/message", &params);
-        Line { text, receipt: Some(receipt), code: None }
+        OutgoingLine { text, receipt: Some(receipt), code: None }
     }
 
     /// Adds the notice to a tool's result: its text as the last block, its data to `_meta` and to
     /// structured content.
-    pub(super) fn ride_on(self, result: &mut Map<String, Value>) -> Receipt {
+    pub(super) fn attach_to(self, result: &mut Map<String, Value>) -> Receipt {
         let Notice { logger, data, text, receipt, .. } = self;
         if let Some(Value::Array(blocks)) = result.get_mut("content") {
             blocks.push(json!({"type": "text", "text": text}));
@@ -67,7 +67,7 @@ impl Receipt {
         Receipt(Box::new(when_written))
     }
 
-    fn sign(self) {
+    fn confirm(self) {
         (self.0)();
     }
 }
@@ -80,7 +80,7 @@ impl fmt::Debug for Receipt {
 
 /// A line for the client.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct OutgoingLine {
     pub(crate) text: String,
     pub(super) receipt: Option<Receipt>,
     /// The code of the error that the line tells, for transports that have codes of their own.
@@ -88,53 +88,53 @@ pub(crate) struct Line {
     pub(crate) code: Option<i32>,
 }
 
-impl Line {
+impl OutgoingLine {
     /// A reply that tells an error.
-    pub(crate) fn error(id: Option<&Id>, fault: &Fault) -> Line {
-        Line { text: error_line(id, fault), receipt: None, code: Some(fault.code) }
+    pub(crate) fn error(id: Option<&RequestId>, fault: &RpcError) -> OutgoingLine {
+        OutgoingLine { text: error_line(id, fault), receipt: None, code: Some(fault.code) }
     }
 
     /// Notes that the client has it.
     pub(crate) fn was_written(self) {
         if let Some(receipt) = self.receipt {
-            receipt.sign();
+            receipt.confirm();
         }
     }
 }
 
-impl From<String> for Line {
-    fn from(text: String) -> Line {
-        Line { text, receipt: None, code: None }
+impl From<String> for OutgoingLine {
+    fn from(text: String) -> OutgoingLine {
+        OutgoingLine { text, receipt: None, code: None }
     }
 }
 
 /// Tells connections that there may be a notice.
 #[derive(Debug, Default)]
-pub(crate) struct Bell(Mutex<Vec<Sender<()>>>);
+pub(crate) struct Waker(Mutex<Vec<Sender<()>>>);
 
-impl Bell {
+impl Waker {
     /// One message for each time that the bell has rung, or for several.
-    pub(crate) fn hear(&self) -> Receiver<()> {
+    pub(crate) fn wakes(&self) -> Receiver<()> {
         let (sender, receiver) = bounded(1);
-        self.wake(sender);
+        self.add_sender(sender);
         receiver
     }
 
     /// Puts a message into a channel of one place whenever the bell rings.
-    pub(crate) fn wake(&self, sender: Sender<()>) {
+    pub(crate) fn add_sender(&self, sender: Sender<()>) {
         /// So many may have gone without being missed.
         const GONE_MAX: usize = 64;
-        let mut ears = self.lock();
-        if GONE_MAX <= ears.len() && ears.len().is_power_of_two() {
+        let mut senders = self.lock();
+        if GONE_MAX <= senders.len() && senders.len().is_power_of_two() {
             // Who has gone is found by ringing; for the others once too often is no harm.
-            ears.retain(rings);
+            senders.retain(try_wake);
         }
-        ears.push(sender);
+        senders.push(sender);
     }
 
     /// Rings.
-    pub(crate) fn ring(&self) {
-        self.lock().retain(rings);
+    pub(crate) fn wake(&self) {
+        self.lock().retain(try_wake);
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Sender<()>>> {
@@ -144,6 +144,6 @@ impl Bell {
 }
 
 /// Rings at one ear; whether somebody is there.
-fn rings(ear: &Sender<()>) -> bool {
-    !matches!(ear.try_send(()), Err(TrySendError::Disconnected(())))
+fn try_wake(sender: &Sender<()>) -> bool {
+    !matches!(sender.try_send(()), Err(TrySendError::Disconnected(())))
 }

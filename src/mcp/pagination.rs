@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::mcp::rpc::{Fault, Params};
+use crate::mcp::rpc::{Params, RpcError};
 
 /// Rows of one page. Usual lists are one page, which is one round trip.
 pub(crate) const PAGE_ROWS_MAX: usize = 100;
@@ -14,7 +14,7 @@ pub(super) fn list<'a, T: 'a>(
     rows_max: usize,
     params: &Params,
     to_json: impl Fn(&T) -> Value,
-) -> Result<Map<String, Value>, Fault> {
+) -> Result<Map<String, Value>, RpcError> {
     let n_rows = rows.clone().count();
     let start = match params.get("cursor") {
         None | Some(Value::Null) => 0,
@@ -22,7 +22,9 @@ pub(super) fn list<'a, T: 'a>(
             .as_str()
             .and_then(|it| it.strip_prefix(name)?.strip_prefix(':')?.parse::<usize>().ok())
             .filter(|start| (1..n_rows).contains(start))
-            .ok_or_else(|| Fault::new(Fault::PARAMS, "unknown `cursor`; begin without one"))?,
+            .ok_or_else(|| {
+                RpcError::new(RpcError::PARAMS, "unknown `cursor`; begin without one")
+            })?,
     };
     let end = n_rows.min(start.saturating_add(rows_max.max(1)));
     let page = rows.skip(start).take(end - start).map(to_json).collect();

@@ -49,7 +49,7 @@ pub(crate) struct Resource<R: 'static> {
     /// What it shows.
     pub(crate) description: &'static str,
     /// What the surface writes when it reads one.
-    pub(crate) form: Form,
+    pub(crate) form: ResourceFormat,
     /// Whether clients may ask to be told of its changes.
     pub(crate) is_subscribable: bool,
     /// How the surface reads it.
@@ -59,7 +59,7 @@ pub(crate) struct Resource<R: 'static> {
 /// What a resource is written as.
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ResourceFormat {
     /// JSON.
     Json,
     /// Text of this MIME type.
@@ -68,20 +68,20 @@ pub(crate) enum Form {
     Base64(&'static str),
 }
 
-impl Form {
+impl ResourceFormat {
     /// The MIME type.
     pub(super) fn mime(self) -> &'static str {
         match self {
-            Form::Json => "application/json",
-            Form::Text(mime) | Form::Base64(mime) => mime,
+            ResourceFormat::Json => "application/json",
+            ResourceFormat::Text(mime) | ResourceFormat::Base64(mime) => mime,
         }
     }
 
     /// The member that holds the contents.
     pub(super) fn member(self) -> &'static str {
         match self {
-            Form::Json | Form::Text(_) => "text",
-            Form::Base64(_) => "blob",
+            ResourceFormat::Json | ResourceFormat::Text(_) => "text",
+            ResourceFormat::Base64(_) => "blob",
         }
     }
 }
@@ -108,7 +108,7 @@ impl<R> Tool<R> {
             json["title"] = self.title.into();
         }
         json["description"] = self.description.into();
-        json["inputSchema"] = input_schema::schema(self.args);
+        json["inputSchema"] = input_schema::args_schema(self.args);
         if Version::V2025_06_18 <= version
             && let Some(output) = self.output
         {

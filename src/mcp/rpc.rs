@@ -39,7 +39,7 @@ pub(crate) const VALUES_MAX: usize = 20_000;
 const LOGGED_ID_CHARS_MAX: usize = 20;
 
 /// What a line turned out to be.
-pub(crate) type Frame = Result<Message, Refusal>;
+pub(crate) type Frame = Result<Message, BadFrame>;
 
 /// Named arguments of a method.
 pub(crate) type Params = Map<String, Value>;
@@ -55,14 +55,14 @@ pub(crate) enum Message {
     Response(Response),
     /// Wants none either and says nothing: a malformed response, or a notification whose `params`
     /// are no object.
-    Idle,
+    Ignored,
 }
 
 /// A call that wants a reply.
 #[derive(Debug)]
 pub(crate) struct Request {
     /// What the reply has to carry.
-    pub(crate) id: Id,
+    pub(crate) id: RequestId,
     /// What is asked for.
     pub(crate) method: String,
     /// Its arguments; empty when there are none.
@@ -82,23 +82,23 @@ pub(crate) struct Notification {
 #[derive(Debug)]
 pub(crate) struct Response {
     /// That of the request.
-    pub(crate) id: Id,
+    pub(crate) id: RequestId,
     /// What came of it.
-    pub(crate) outcome: Result<Value, Fault>,
+    pub(crate) outcome: Result<Value, RpcError>,
 }
 
 /// A line that is no message, and what to answer.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct BadFrame {
     /// The id, when it could be read.
-    pub(crate) id: Option<Id>,
+    pub(crate) id: Option<RequestId>,
     /// Why.
-    pub(crate) fault: Fault,
+    pub(crate) fault: RpcError,
 }
 
 /// The error object of JSON-RPC.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub(crate) struct Fault {
+pub(crate) struct RpcError {
     /// One of the constants of this type, or a code that MCP defines.
     pub(crate) code: i32,
     /// What failed, why and what to do.
@@ -108,7 +108,7 @@ pub(crate) struct Fault {
     pub(crate) data: Option<Value>,
 }
 
-impl Fault {
+impl RpcError {
     /// The line is not JSON.
     pub(crate) const PARSE: i32 = -32700;
     /// The line is JSON and no request.
@@ -121,31 +121,31 @@ impl Fault {
     pub(crate) const INTERNAL: i32 = -32603;
 
     /// A fault without data.
-    pub(crate) fn new(code: i32, message: impl Into<String>) -> Fault {
-        Fault { code, message: message.into(), data: None }
+    pub(crate) fn new(code: i32, message: impl Into<String>) -> RpcError {
+        RpcError { code, message: message.into(), data: None }
     }
 }
 
 /// A request's id: kept as it was written, compared by what it means.
 #[derive(Clone, Debug)]
-pub(crate) struct Id(Box<RawValue>);
+pub(crate) struct RequestId(Box<RawValue>);
 
-impl Id {
+impl RequestId {
     /// The id in `raw`; `None` when it is neither a string nor a number.
-    fn read(raw: &RawValue) -> Option<Id> {
+    fn read(raw: &RawValue) -> Option<RequestId> {
         match raw.get().as_bytes().first()? {
             b'"' => serde_json::from_str::<Cow<'_, str>>(raw.get()).ok().map(|_| ()),
             b'-' | b'0'..=b'9' => Some(()),
             _ => None,
         }?;
-        Some(Id(raw.to_owned()))
+        Some(RequestId(raw.to_owned()))
     }
 
     /// The id that a notification names; `None` when it is neither a string nor a number.
-    pub(crate) fn of_value(value: &Value) -> Option<Id> {
+    pub(crate) fn of_value(value: &Value) -> Option<RequestId> {
         match value {
             Value::String(_) | Value::Number(_) => {
-                RawValue::from_string(value.to_string()).ok().map(Id)
+                RawValue::from_string(value.to_string()).ok().map(RequestId)
             }
             _ => None,
         }
@@ -156,7 +156,7 @@ impl Id {
     pub(crate) fn logged(&self) -> Cow<'_, str> {
         match self.0.get() {
             text if text.starts_with('"') => Cow::Borrowed("string"),
-            number => Cow::Owned(crate::text::cut(number, LOGGED_ID_CHARS_MAX)),
+            number => Cow::Owned(crate::text::truncate_chars(number, LOGGED_ID_CHARS_MAX)),
         }
     }
 
@@ -168,9 +168,9 @@ impl Id {
 }
 
 /// Reads one line, without its line feed; `None` when it is blank.
-pub(crate) fn parse(line: &[u8]) -> Option<Frame> {
+pub(crate) fn parse_frame(line: &[u8]) -> Option<Frame> {
     let Ok(text) = std::str::from_utf8(line) else {
-        return Some(Err(refuse(None, Fault::PARSE, "not UTF-8; send JSON in UTF-8")));
+        return Some(Err(refuse(None, RpcError::PARSE, "not UTF-8; send JSON in UTF-8")));
     };
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
     if text.is_empty() {
@@ -180,54 +180,54 @@ pub(crate) fn parse(line: &[u8]) -> Option<Frame> {
 }
 
 /// The answer to a line that was longer than [`LINE_BYTES_MAX`].
-pub(crate) fn too_long() -> Refusal {
+pub(crate) fn too_long_error() -> BadFrame {
     let message = format!("the line is longer than {LINE_BYTES_MAX} bytes; send less at once");
-    refuse(None, Fault::REQUEST, message)
+    refuse(None, RpcError::REQUEST, message)
 }
 
 /// The line of a reply that went well.
-pub(crate) fn result_line(id: &Id, result: &impl Serialize) -> String {
+pub(crate) fn result_line(id: &RequestId, result: &impl Serialize) -> String {
     #[derive(serde::Serialize)]
-    struct Line<'a, R> {
+    struct ResultLine<'a, R> {
         jsonrpc: &'a str,
         id: &'a RawValue,
         result: &'a R,
     }
-    line(&Line { jsonrpc: "2.0", id: &id.0, result })
+    line(&ResultLine { jsonrpc: "2.0", id: &id.0, result })
 }
 
 /// The line of a reply that tells an error; the id is null when none could be read.
-pub(crate) fn error_line(id: Option<&Id>, error: &Fault) -> String {
+pub(crate) fn error_line(id: Option<&RequestId>, error: &RpcError) -> String {
     #[derive(serde::Serialize)]
-    struct Line<'a> {
+    struct ErrorLine<'a> {
         jsonrpc: &'a str,
         id: Option<&'a RawValue>,
-        error: &'a Fault,
+        error: &'a RpcError,
     }
-    line(&Line { jsonrpc: "2.0", id: id.map(|id| &*id.0), error })
+    line(&ErrorLine { jsonrpc: "2.0", id: id.map(|id| &*id.0), error })
 }
 
 /// The line of a request of ours.
 pub(crate) fn request_line(id: u64, method: &str, params: &Value) -> String {
     #[derive(serde::Serialize)]
-    struct Line<'a> {
+    struct RequestLine<'a> {
         jsonrpc: &'a str,
         id: u64,
         method: &'a str,
         params: &'a Value,
     }
-    line(&Line { jsonrpc: "2.0", id, method, params })
+    line(&RequestLine { jsonrpc: "2.0", id, method, params })
 }
 
 /// The line of a message that wants no reply.
 pub(crate) fn notification_line(method: &str, params: &impl Serialize) -> String {
     #[derive(serde::Serialize)]
-    struct Line<'a, P> {
+    struct NotificationLine<'a, P> {
         jsonrpc: &'a str,
         method: &'a str,
         params: &'a P,
     }
-    line(&Line { jsonrpc: "2.0", method, params })
+    line(&NotificationLine { jsonrpc: "2.0", method, params })
 }
 
 /// JSON without any character that some reader takes for the end of a line. Outside strings JSON is
@@ -240,35 +240,35 @@ fn line(message: &impl serde::Serialize) -> String {
     json.replace('\u{85}', "\\u0085").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-fn refuse(id: Option<Id>, code: i32, message: impl Into<String>) -> Refusal {
-    Refusal { id, fault: Fault::new(code, message) }
+fn refuse(id: Option<RequestId>, code: i32, message: impl Into<String>) -> BadFrame {
+    BadFrame { id, fault: RpcError::new(code, message) }
 }
 
 fn message(text: &str) -> Frame {
     if text.starts_with('\u{feff}') {
         let message = "a byte order mark is no part of a message; leave it out";
-        return Err(refuse(None, Fault::PARSE, message));
+        return Err(refuse(None, RpcError::PARSE, message));
     }
     let mut json = serde_json::Deserializer::from_str(text);
     if !text.starts_with('{') {
         return Err(not_an_object(text, IgnoredAny::deserialize(&mut json).and(json.end())));
     }
     let members = Members::deserialize(&mut json)
-        .map_err(|error| refuse(None, Fault::PARSE, format!("not JSON: {error}")))?;
+        .map_err(|error| refuse(None, RpcError::PARSE, format!("not JSON: {error}")))?;
     if json.end().is_err() {
         let message = "something follows the message; send one message per line";
-        return Err(refuse(None, Fault::PARSE, message));
+        return Err(refuse(None, RpcError::PARSE, message));
     }
     members.message()
 }
 
-fn not_an_object(text: &str, parsed: serde_json::Result<()>) -> Refusal {
+fn not_an_object(text: &str, parsed: serde_json::Result<()>) -> BadFrame {
     match parsed {
-        Err(error) => refuse(None, Fault::PARSE, format!("not JSON: {error}")),
+        Err(error) => refuse(None, RpcError::PARSE, format!("not JSON: {error}")),
         Ok(()) if text.starts_with('[') => {
-            refuse(None, Fault::REQUEST, "batches are not supported; send one message per line")
+            refuse(None, RpcError::REQUEST, "batches are not supported; send one message per line")
         }
-        Ok(()) => refuse(None, Fault::REQUEST, "a message is a JSON object"),
+        Ok(()) => refuse(None, RpcError::REQUEST, "a message is a JSON object"),
     }
 }
 
@@ -288,31 +288,31 @@ impl<'a> Members<'a> {
     fn message(self) -> Frame {
         // Even a bad reply is passed over: two sides that answer errors with errors never end.
         if self.method.is_none() && (self.result.is_some() || self.error.is_some()) {
-            return Ok(self.response().map_or(Message::Idle, Message::Response));
+            return Ok(self.response().map_or(Message::Ignored, Message::Response));
         }
         if let Some(name) = self.twice {
-            return Err(refuse(None, Fault::REQUEST, format!("`{name}` stands there twice")));
+            return Err(refuse(None, RpcError::REQUEST, format!("`{name}` stands there twice")));
         }
         let id = match self.id {
             None => None,
-            Some(raw) => Some(Id::read(raw).ok_or_else(|| {
-                refuse(None, Fault::REQUEST, "`id` must be a string or a number")
+            Some(raw) => Some(RequestId::read(raw).ok_or_else(|| {
+                refuse(None, RpcError::REQUEST, "`id` must be a string or a number")
             })?),
         };
         if !self.is_version_2() {
-            return Err(refuse(id, Fault::REQUEST, "`jsonrpc` must be \"2.0\""));
+            return Err(refuse(id, RpcError::REQUEST, "`jsonrpc` must be \"2.0\""));
         }
         let Some(method) = self.method else {
-            return Err(refuse(id, Fault::REQUEST, "`method` is missing"));
+            return Err(refuse(id, RpcError::REQUEST, "`method` is missing"));
         };
         let Ok(method) = serde_json::from_str::<String>(method.get()) else {
-            return Err(refuse(id, Fault::REQUEST, "`method` must be a string"));
+            return Err(refuse(id, RpcError::REQUEST, "`method` must be a string"));
         };
         match (id, Members::params(self.params)) {
             (Some(id), Ok(params)) => Ok(Message::Request(Request { id, method, params })),
             (None, Ok(params)) => Ok(Message::Notification(Notification { method, params })),
-            (None, Err(fault)) if fault.code == Fault::PARAMS => Ok(Message::Idle),
-            (id, Err(fault)) => Err(Refusal { id, fault }),
+            (None, Err(fault)) if fault.code == RpcError::PARAMS => Ok(Message::Ignored),
+            (id, Err(fault)) => Err(BadFrame { id, fault }),
         }
     }
 
@@ -323,43 +323,44 @@ impl<'a> Members<'a> {
 
     fn response(&self) -> Option<Response> {
         #[derive(serde::Deserialize)]
-        struct Told {
+        struct ErrorObject {
             code: i32,
             message: String,
         }
         if self.twice.is_some() || !self.is_version_2() {
             return None;
         }
-        let id = self.id.and_then(Id::read)?;
+        let id = self.id.and_then(RequestId::read)?;
         if self.result.or(self.error).is_some_and(|it| has_too_many_values(it.get())) {
             return None;
         }
         let outcome = match (self.result, self.error) {
             (Some(result), None) => Ok(serde_json::from_str(result.get()).ok()?),
             (None, Some(error)) => {
-                let Told { code, message } = serde_json::from_str(error.get()).ok()?;
-                Err(Fault::new(code, message))
+                let ErrorObject { code, message } = serde_json::from_str(error.get()).ok()?;
+                Err(RpcError::new(code, message))
             }
             _ => return None,
         };
         Some(Response { id, outcome })
     }
 
-    fn params(raw: Option<&RawValue>) -> Result<Params, Fault> {
+    fn params(raw: Option<&RawValue>) -> Result<Params, RpcError> {
         let text = raw.map_or("null", RawValue::get);
         if text == "null" {
             return Ok(Params::new());
         }
         if !text.starts_with('{') {
-            return Err(Fault::new(Fault::PARAMS, "`params` must be an object"));
+            return Err(RpcError::new(RpcError::PARAMS, "`params` must be an object"));
         }
         if has_too_many_values(text) {
             let message = format!("`params` has more than {VALUES_MAX} values; send less at once");
-            return Err(Fault::new(Fault::PARAMS, message));
+            return Err(RpcError::new(RpcError::PARAMS, message));
         }
         // What is left to go wrong: nesting beyond 127, a number beyond f64, half a surrogate pair.
-        serde_json::from_str(text)
-            .map_err(|error| Fault::new(Fault::PARSE, format!("cannot read `params`: {error}")))
+        serde_json::from_str(text).map_err(|error| {
+            RpcError::new(RpcError::PARSE, format!("cannot read `params`: {error}"))
+        })
     }
 }
 
@@ -417,7 +418,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-impl Serialize for Id {
+impl Serialize for RequestId {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(to)
     }

@@ -12,9 +12,9 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use serde_json::{Map, Value, json};
 
-use super::call::Never;
+use super::call::NoMessage;
 use super::{Outbox, ToolError, form};
-use crate::mcp::rpc::{Fault, Id, notification_line, request_line};
+use crate::mcp::rpc::{RequestId, RpcError, notification_line, request_line};
 use crate::text;
 
 /// How long a client may take for one answer: a person is asked.
@@ -78,7 +78,7 @@ impl Capabilities {
 /// A question to a client.
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Question {
+pub(crate) enum ClientRequest {
     /// To its user: a form, by the JSON Schema of a flat object.
     Form { message: String, schema: Value },
     /// To its model: the params of `sampling/createMessage`.
@@ -87,43 +87,45 @@ pub(crate) enum Question {
     Folders,
 }
 
-impl Question {
+impl ClientRequest {
     /// What the client must be able to do.
     pub(crate) fn needs(&self) -> Capability {
         match self {
-            Question::Form { .. } => Capability::Elicitation,
-            Question::Model(_) => Capability::Sampling,
-            Question::Folders => Capability::Roots,
+            ClientRequest::Form { .. } => Capability::Elicitation,
+            ClientRequest::Model(_) => Capability::Sampling,
+            ClientRequest::Folders => Capability::Roots,
         }
     }
 
     fn request(&self) -> (&'static str, Value) {
         match self {
-            Question::Form { message, schema } => {
+            ClientRequest::Form { message, schema } => {
                 ("elicitation/create", json!({"message": message, "requestedSchema": schema}))
             }
-            Question::Model(params) => ("sampling/createMessage", params.clone()),
-            Question::Folders => ("roots/list", json!({})),
+            ClientRequest::Model(params) => ("sampling/createMessage", params.clone()),
+            ClientRequest::Folders => ("roots/list", json!({})),
         }
     }
 
     /// Whether this is an answer to the question at all.
     fn is_answered_by(&self, answer: &Value) -> bool {
         match self {
-            Question::Form { schema, .. } => match answer["action"].as_str() {
-                Some("accept") => form::fits(schema, &answer["content"]),
+            ClientRequest::Form { schema, .. } => match answer["action"].as_str() {
+                Some("accept") => form::matches_schema(schema, &answer["content"]),
                 Some("decline" | "cancel") => true,
                 _ => false,
             },
-            Question::Model(_) => answer["content"].is_object() || answer["content"].is_array(),
-            Question::Folders => answer["roots"].is_array(),
+            ClientRequest::Model(_) => {
+                answer["content"].is_object() || answer["content"].is_array()
+            }
+            ClientRequest::Folders => answer["roots"].is_array(),
         }
     }
 }
 
 /// What a person made of a form.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Elicited {
+pub(crate) enum ElicitResult {
     /// Filled in, as the schema says.
     Accepted(Value),
     /// Said no.
@@ -136,78 +138,81 @@ pub(crate) enum Elicited {
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unanswered {
+pub(crate) enum ClientRequestError {
     /// The client has not said that it can.
-    Impossible(Capability),
+    Unsupported(Capability),
     /// The client has to come back with it; the call ends here and runs anew.
-    Open,
+    InputRequired,
     /// The client answered with an error or with nonsense; the text says what.
     Refused(String),
     /// Not in time, or there were too many questions.
-    Late,
+    TimedOut,
     /// The call was cancelled.
     Cancelled,
 }
 
-impl From<Unanswered> for ToolError {
-    fn from(why: Unanswered) -> ToolError {
+impl From<ClientRequestError> for ToolError {
+    fn from(why: ClientRequestError) -> ToolError {
         match why {
-            Unanswered::Impossible(capability) => ToolError::Needs(capability),
-            Unanswered::Open => ToolError::Open,
-            Unanswered::Refused(text) => ToolError::BadArgument(text),
-            Unanswered::Late => {
+            ClientRequestError::Unsupported(capability) => ToolError::Needs(capability),
+            ClientRequestError::InputRequired => ToolError::InputRequired,
+            ClientRequestError::Refused(text) => ToolError::BadArgument(text),
+            ClientRequestError::TimedOut => {
                 ToolError::BadArgument("the client has not answered in time".to_owned())
             }
-            Unanswered::Cancelled => ToolError::Cancelled,
+            ClientRequestError::Cancelled => ToolError::Cancelled,
         }
     }
 }
 
 /// How a call asks.
 #[derive(Debug)]
-pub(super) enum Asking {
+pub(super) enum AskMode {
     /// By requests of its own.
-    Aloud(Questions),
+    ServerRequest(PendingRequests),
     /// By ending, and running anew.
-    Anew(Box<Answers>),
+    Retry(Box<InputResponses>),
 }
 
-impl Asking {
-    pub(super) fn ask(
+impl AskMode {
+    pub(super) fn request(
         &self,
-        questions: &[(&'static str, Question)],
+        questions: &[(&'static str, ClientRequest)],
         outbox: &Outbox,
-        cancelled: &Receiver<Never>,
-    ) -> Result<Vec<Value>, Unanswered> {
+        cancelled: &Receiver<NoMessage>,
+    ) -> Result<Vec<Value>, ClientRequestError> {
         match self {
-            Asking::Aloud(table) => questions
+            AskMode::ServerRequest(table) => questions
                 .iter()
-                .map(|(_, question)| table.ask(question, outbox, cancelled))
+                .map(|(_, question)| table.request(question, outbox, cancelled))
                 .collect(),
-            Asking::Anew(answers) => answers.find(questions),
+            AskMode::Retry(answers) => answers.find(questions),
         }
     }
 }
 
 /// The answers that a request brings along, and what has become of them.
 #[derive(Debug, Default)]
-pub(super) struct Answers {
+pub(super) struct InputResponses {
     given: Map<String, Value>,
-    seen: Mutex<Seen>,
+    seen: Mutex<InputsSeen>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Seen {
+struct InputsSeen {
     used: Map<String, Value>,
     open: Map<String, Value>,
 }
 
-impl Answers {
-    pub(super) fn new(given: Map<String, Value>) -> Answers {
-        Answers { given, seen: Mutex::default() }
+impl InputResponses {
+    pub(super) fn new(given: Map<String, Value>) -> InputResponses {
+        InputResponses { given, seen: Mutex::default() }
     }
 
-    fn find(&self, questions: &[(&'static str, Question)]) -> Result<Vec<Value>, Unanswered> {
+    fn find(
+        &self,
+        questions: &[(&'static str, ClientRequest)],
+    ) -> Result<Vec<Value>, ClientRequestError> {
         // Nothing panics while it holds the lock.
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = Vec::with_capacity(questions.len());
@@ -224,34 +229,35 @@ impl Answers {
                 }
             }
         }
-        if seen.open.is_empty() { Ok(found) } else { Err(Unanswered::Open) }
+        if seen.open.is_empty() { Ok(found) } else { Err(ClientRequestError::InputRequired) }
     }
 
     /// The answers that were of use, and the questions that are open.
     pub(super) fn into_seen(self) -> (Map<String, Value>, Map<String, Value>) {
-        let Seen { used, open } = self.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let InputsSeen { used, open } =
+            self.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
         (used, open)
     }
 }
 
 /// What a client said to a question.
-type Outcome = Result<Value, Fault>;
+type ClientResult = Result<Value, RpcError>;
 
 /// The questions of a connection that wait for their responses.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Questions(Arc<Mutex<Table>>);
+pub(super) struct PendingRequests(Arc<Mutex<PendingTable>>);
 
 #[derive(Debug, Default)]
-struct Table {
+struct PendingTable {
     /// The id of the last question.
     last: u64,
     is_closed: bool,
-    waiting: HashMap<String, Sender<Outcome>>,
+    waiting: HashMap<String, Sender<ClientResult>>,
 }
 
-impl Questions {
+impl PendingRequests {
     /// Gives a response to whoever waits for it; one that nobody waits for is passed over.
-    pub(super) fn settle(&self, id: &Id, outcome: Outcome) {
+    pub(super) fn resolve(&self, id: &RequestId, outcome: ClientResult) {
         if let Some(asker) = self.lock().waiting.remove(&id.key()) {
             // Whoever gave up meanwhile does not care.
             let _ = asker.try_send(outcome);
@@ -265,35 +271,37 @@ impl Questions {
         table.waiting.clear();
     }
 
-    fn ask(
+    fn request(
         &self,
-        question: &Question,
+        question: &ClientRequest,
         outbox: &Outbox,
-        cancelled: &Receiver<Never>,
-    ) -> Result<Value, Unanswered> {
-        let (id, answer) = self.open().ok_or(Unanswered::Late)?;
+        cancelled: &Receiver<NoMessage>,
+    ) -> Result<Value, ClientRequestError> {
+        let (id, answer) = self.open().ok_or(ClientRequestError::TimedOut)?;
         let (method, params) = question.request();
-        outbox.say(request_line(id, method, &params));
+        outbox.send(request_line(id, method, &params));
         let outcome = select! {
-            recv(answer) -> outcome => outcome.map_err(|_| Unanswered::Late),
-            recv(cancelled) -> _ => Err(Unanswered::Cancelled),
-            default(ANSWER_WAIT) => Err(Unanswered::Late),
+            recv(answer) -> outcome => outcome.map_err(|_| ClientRequestError::TimedOut),
+            recv(cancelled) -> _ => Err(ClientRequestError::Cancelled),
+            default(ANSWER_WAIT) => Err(ClientRequestError::TimedOut),
         };
         if outcome.is_err() && self.lock().waiting.remove(&id.to_string()).is_some() {
             let params = json!({"requestId": id, "reason": "nobody waits for it any more"});
-            outbox.say(notification_line("notifications/cancelled", &params));
+            outbox.send(notification_line("notifications/cancelled", &params));
         }
         match outcome? {
             Ok(answer) if question.is_answered_by(&answer) => Ok(answer),
-            Ok(_) => Err(Unanswered::Refused(format!("the answer to {method} makes no sense"))),
+            Ok(_) => {
+                Err(ClientRequestError::Refused(format!("the answer to {method} makes no sense")))
+            }
             Err(fault) => {
-                let why = text::cut(&fault.message, 200);
-                Err(Unanswered::Refused(format!("the client refused {method}: {why}")))
+                let why = text::truncate_chars(&fault.message, 200);
+                Err(ClientRequestError::Refused(format!("the client refused {method}: {why}")))
             }
         }
     }
 
-    fn open(&self) -> Option<(u64, Receiver<Outcome>)> {
+    fn open(&self) -> Option<(u64, Receiver<ClientResult>)> {
         let mut table = self.lock();
         if table.is_closed || QUESTIONS_MAX <= table.waiting.len() {
             return None;
@@ -305,7 +313,7 @@ impl Questions {
         Some((id, answer))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
+    fn lock(&self) -> MutexGuard<'_, PendingTable> {
         // Nothing panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

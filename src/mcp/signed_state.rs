@@ -9,24 +9,28 @@ use std::hash::{BuildHasher, Hasher};
 
 use serde_json::{Map, Value};
 
-use crate::mcp::rpc::Fault;
+use crate::mcp::rpc::RpcError;
 
 const TAG_CHARS: usize = 32;
 
 /// The keys of one process.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seal([RandomState; 2]);
+pub(crate) struct StateSigner([RandomState; 2]);
 
-impl Seal {
+impl StateSigner {
     /// Closes `state` for whoever makes `request` again.
-    pub(super) fn close(&self, request: &str, state: &Map<String, Value>) -> String {
+    pub(super) fn sign(&self, request: &str, state: &Map<String, Value>) -> String {
         let state = Value::from(state.clone()).to_string();
         format!("{}{state}", self.tag(request, &state))
     }
 
-    /// The state in `sealed`, if it was closed here for this very request.
-    pub(super) fn open(&self, request: &str, sealed: &str) -> Result<Map<String, Value>, Fault> {
-        let opened = sealed.split_at_checked(TAG_CHARS).and_then(|(tag, state)| {
+    /// The state in `signed`, if it was closed here for this very request.
+    pub(super) fn verify(
+        &self,
+        request: &str,
+        signed: &str,
+    ) -> Result<Map<String, Value>, RpcError> {
+        let opened = signed.split_at_checked(TAG_CHARS).and_then(|(tag, state)| {
             let ours = self.tag(request, state);
             let differences = tag.bytes().zip(ours.bytes());
             // Every byte is looked at, so that the time tells nothing of the first that differs.
@@ -36,7 +40,7 @@ impl Seal {
         opened.ok_or_else(|| {
             let message = "`requestState` is not what this server gave out for this request; \
                            make the request again without it";
-            Fault::new(Fault::PARAMS, message)
+            RpcError::new(RpcError::PARAMS, message)
         })
     }
 

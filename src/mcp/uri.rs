@@ -21,9 +21,9 @@ const ECHO_CHARS_MAX: usize = 40;
 
 /// The variables of a URI, by the names that its template gives them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Vars(Vec<(&'static str, String)>);
+pub(crate) struct UriVars(Vec<(&'static str, String)>);
 
-impl Vars {
+impl UriVars {
     /// The value of a variable, decoded; `None` where the URI leaves it out.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
@@ -40,7 +40,7 @@ pub(crate) enum UriError {
 }
 
 /// A URI or a template, in its parts. The last of the path is empty where a `/` ends it.
-struct Parts<'a> {
+struct UriParts<'a> {
     scheme: &'a str,
     host: &'a str,
     path: Vec<&'a str>,
@@ -54,16 +54,16 @@ struct Parts<'a> {
 /// # Errors
 ///
 /// None is, or the URI is malformed.
-pub(crate) fn find(
+pub(crate) fn match_template(
     templates: impl IntoIterator<Item = &'static str>,
     uri: &str,
-) -> Result<(usize, Vars), UriError> {
+) -> Result<(usize, UriVars), UriError> {
     check_characters(uri)?;
-    let mut parts = Parts::of(uri, '?').ok_or(UriError::Unknown)?;
-    let rows: Vec<(usize, Parts<'static>)> = templates
+    let mut parts = UriParts::of(uri, '?').ok_or(UriError::Unknown)?;
+    let rows: Vec<(usize, UriParts<'static>)> = templates
         .into_iter()
         .enumerate()
-        .filter_map(|(idx, it)| Some((idx, Parts::of_template(it)?)))
+        .filter_map(|(idx, it)| Some((idx, UriParts::of_template(it)?)))
         .filter(|(_, it)| is_same(parts.scheme, it.scheme) && is_same(parts.host, it.host))
         .collect();
     if rows.is_empty() {
@@ -80,7 +80,7 @@ pub(crate) fn find(
     }
     let pairs = pairs(parts.query.unwrap_or_default())?;
     let knows_all =
-        |it: &Parts<'static>| pairs.iter().all(|(key, _)| it.keys().any(|known| known == key));
+        |it: &UriParts<'static>| pairs.iter().all(|(key, _)| it.keys().any(|known| known == key));
     let Some(at) = like.iter().position(|(_, it, _)| knows_all(it)) else {
         return Err(unknown_key(&like, &pairs));
     };
@@ -89,16 +89,16 @@ pub(crate) fn find(
         let value = pairs.iter().find(|(key, _)| key == name);
         vars.extend(value.map(|(_, value)| (name, value.clone())));
     }
-    Ok((idx, Vars(vars)))
+    Ok((idx, UriVars(vars)))
 }
 
 /// What is like a URI, with the values in its path.
-type Like<'a> = (usize, &'a Parts<'static>, Vec<(&'static str, String)>);
+type Like<'a> = (usize, &'a UriParts<'static>, Vec<(&'static str, String)>);
 
 /// The rows whose path is like that of a URI.
 fn alike<'a>(
-    rows: &'a [(usize, Parts<'static>)],
-    uri: &Parts<'_>,
+    rows: &'a [(usize, UriParts<'static>)],
+    uri: &UriParts<'_>,
 ) -> Result<Vec<Like<'a>>, UriError> {
     let path: Vec<Cow<'_, str>> = uri.path.iter().map(|it| decode(it)).collect::<Result<_, _>>()?;
     let mut like = Vec::new();
@@ -172,9 +172,9 @@ fn unknown_key(like: &[Like<'_>], pairs: &[(String, String)]) -> UriError {
     })
 }
 
-impl<'a> Parts<'a> {
+impl<'a> UriParts<'a> {
     /// Takes a text of the form `scheme://host/path` apart, up to where its query begins.
-    fn of(text: &'a str, query: char) -> Option<Parts<'a>> {
+    fn of(text: &'a str, query: char) -> Option<UriParts<'a>> {
         let (before, query) = match text.split_once(query) {
             Some((before, query)) => (before, Some(query)),
             None => (text, None),
@@ -182,17 +182,17 @@ impl<'a> Parts<'a> {
         let (scheme, rest) = before.split_once("://")?;
         let mut path: Vec<&str> = rest.split('/').collect();
         let host = path.remove(0);
-        Some(Parts { scheme, host, path, query })
+        Some(UriParts { scheme, host, path, query })
     }
 }
 
-impl Parts<'static> {
-    fn of_template(template: &'static str) -> Option<Parts<'static>> {
+impl UriParts<'static> {
+    fn of_template(template: &'static str) -> Option<UriParts<'static>> {
         match template.split_once("{?") {
-            None => Parts::of(template, '?'),
+            None => UriParts::of(template, '?'),
             Some((before, keys)) => {
                 let query = Some(keys.strip_suffix('}')?);
-                Some(Parts { query, ..Parts::of(before, '?')? })
+                Some(UriParts { query, ..UriParts::of(before, '?')? })
             }
         }
     }
@@ -253,7 +253,7 @@ fn decode(text: &str) -> Result<Cow<'_, str>, UriError> {
 }
 
 fn echo(text: &str) -> String {
-    crate::text::cut(text, ECHO_CHARS_MAX)
+    crate::text::truncate_chars(text, ECHO_CHARS_MAX)
 }
 
 fn bad<T>(why: String) -> Result<T, UriError> {

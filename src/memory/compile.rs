@@ -10,7 +10,7 @@ mod plan;
 mod rescan;
 mod scrub;
 
-pub(crate) use scrub::parse_text;
+pub(crate) use scrub::parse_text_redacted;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -24,16 +24,16 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::ingest::parse::{Parsed, Syntax};
-use crate::ingest::scan::{self, Found};
+use crate::ingest::scan::{self, ScannedFile};
 use crate::model::clock::{Clock, Millis};
 use crate::model::identity::ContentHash;
-use crate::query::render::one_line;
+use crate::query::render::to_one_line;
 use crate::settings::initial_temperatures;
 use crate::settings::workspace::{Workspace, WorkspaceError};
 use crate::store::{Batch, StoreError, Writer};
-use apply::Groups;
-use plan::Plan;
-pub(crate) use rescan::Watch;
+use apply::FileGroups;
+use plan::CompilePlan;
+pub(crate) use rescan::RescanState;
 
 /// Why a file is not compiled though its bytes can be read.
 const PARSER_FAILED: &str = "the parser failed on it; please report the file";
@@ -42,7 +42,7 @@ const PARSER_FAILED: &str = "the parser failed on it; please report the file";
 const ALONE_BYTES: i64 = 1024 * 1024;
 
 /// What to compile, and how.
-pub(crate) struct Request<'a> {
+pub(crate) struct CompileRequest<'a> {
     /// A folder or a file, absolute.
     pub(crate) path: &'a Path,
     /// Message of the snapshot.
@@ -146,7 +146,7 @@ pub struct FileWarning {
 impl fmt::Display for FileWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A name may have a line break in it; a warning has none.
-        let path = one_line(&self.path);
+        let path = to_one_line(&self.path);
         match self.line {
             Some(line) => write!(f, "{path}:{line}: {}", self.what),
             None => write!(f, "{path}: {}", self.what),
@@ -154,8 +154,8 @@ impl fmt::Display for FileWarning {
     }
 }
 
-impl From<scan::Oddity> for FileWarning {
-    fn from(it: scan::Oddity) -> FileWarning {
+impl From<scan::SkippedPath> for FileWarning {
+    fn from(it: scan::SkippedPath) -> FileWarning {
         FileWarning { path: it.path, line: it.line, what: it.what }
     }
 }
@@ -268,10 +268,10 @@ impl From<WorkspaceError> for CompileError {
 /// Makes the memory what the folder or file says now.
 pub(crate) fn compile(
     writer: &Writer,
-    request: &Request<'_>,
+    request: &CompileRequest<'_>,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let plan = plan::make(writer, request, None)?;
+    let plan = plan::make_plan(writer, request, None)?;
     carry_out(writer, request, plan, now)
 }
 
@@ -279,11 +279,11 @@ pub(crate) fn compile(
 /// takes a folder that is not there for one whose files were deleted.
 pub(crate) fn rescan(
     writer: &Writer,
-    request: &Request<'_>,
-    watch: &mut Watch,
+    request: &CompileRequest<'_>,
+    watch: &mut RescanState,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let mut plan = plan::make(writer, request, Some(watch))?;
+    let mut plan = plan::make_plan(writer, request, Some(watch))?;
     watch.defer(&mut plan, now);
     let report = carry_out(writer, request, plan, now)?;
     watch.start();
@@ -292,8 +292,8 @@ pub(crate) fn rescan(
 
 fn carry_out(
     writer: &Writer,
-    request: &Request<'_>,
-    mut plan: Plan,
+    request: &CompileRequest<'_>,
+    mut plan: CompilePlan,
     now: Millis,
 ) -> Result<Report, CompileError> {
     // Of many files, the list is let go as they are read.
@@ -317,14 +317,14 @@ fn carry_out(
     }
     let n_files = changed.len();
     let n_known = n_files.saturating_sub(plan.n_new);
-    let bytes = changed.iter().map(|it| it.look.size).sum();
+    let bytes = changed.iter().map(|it| it.stat.size).sum();
     let n_threads = config.compile.max_parallelism.map_or(usize::MAX, |it| it as usize);
     let alone = Mutex::new(());
-    let outcome = scan::in_order(
+    let outcome = scan::map_in_order(
         changed,
         request.n_threads.min(n_threads),
         |it| {
-            let is_large = ALONE_BYTES < it.look.size;
+            let is_large = ALONE_BYTES < it.stat.size;
             let turn = is_large.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
             let source = read(it, &plan.scope.root, &plan.workspace);
             drop(turn);
@@ -343,10 +343,10 @@ fn carry_out(
                 stopped.set(stop);
                 goes_on
             });
-            let mut groups = Groups { files: &mut files, n_known, bytes };
+            let mut groups = FileGroups { files: &mut files, n_known, bytes };
             let first = groups.next();
             writer.write(&message, &plan.root, now, |batch| {
-                let ingested = apply::ingest(batch, &plan, first, groups, now)?;
+                let ingested = apply::apply_plan(batch, &plan, first, groups, now)?;
                 stopped.replace(Ok(()))?;
                 let reseeded = reseed(batch, &plan, request.seeding)?;
                 in_time().map(|()| (ingested, reseeded))
@@ -358,11 +358,11 @@ fn carry_out(
     report.warnings.extend(warnings);
     report.purged = purged;
     if reseeded == Some(0) {
-        let what = match plan.workspace.seeds.is_empty() {
+        let what = match plan.workspace.initial_temperatures.is_empty() {
             true => "there are no temperatures in it; none was changed",
             false => "it names no file that was compiled; no temperature was changed",
         };
-        let (path, what) = (initial_temperatures::FILE.to_owned(), what.to_owned());
+        let (path, what) = (initial_temperatures::TEMPERATURES_FILE.to_owned(), what.to_owned());
         report.warnings.push(FileWarning { path, line: None, what });
     }
     report.reseeded = reseeded;
@@ -376,7 +376,7 @@ fn carry_out(
 /// Gives all nodes below the path the temperatures of their files, if asked to; says how many.
 fn reseed(
     batch: &mut Batch<'_>,
-    plan: &Plan,
+    plan: &CompilePlan,
     seeding: Seeding,
 ) -> Result<Option<usize>, StoreError> {
     if seeding == Seeding::AtBirth {
@@ -385,7 +385,7 @@ fn reseed(
     let root = batch.root(&plan.root)?;
     let mut temperatures = BTreeMap::new();
     for file in batch.files(root)?.into_iter().filter(|it| plan.scope.covers(&it.path)) {
-        if let Some(temperature) = plan.workspace.seeds.of(&file.path) {
+        if let Some(temperature) = plan.workspace.initial_temperatures.of(&file.path) {
             temperatures.insert(file.id, temperature);
         }
     }
@@ -395,7 +395,7 @@ fn reseed(
 
 /// Refuses what no memory could be made from, before there is one; gives the root that a new one
 /// would have.
-pub(crate) fn root_at_first(path: &Path) -> Result<PathBuf, CompileError> {
+pub(crate) fn check_new_root(path: &Path) -> Result<PathBuf, CompileError> {
     let metadata = path.metadata().map_err(|source| {
         let path = path.to_owned();
         CompileError::NoSource { path, source }
@@ -403,24 +403,24 @@ pub(crate) fn root_at_first(path: &Path) -> Result<PathBuf, CompileError> {
     if !metadata.is_dir() && Syntax::of(&path.to_string_lossy()).is_none() {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
-    plan::root_at_first(path)
+    plan::default_root(path)
 }
 
 /// A file as it was read: its words, or why there are none.
-struct Source {
-    found: Found,
+struct SourceFile {
+    found: ScannedFile,
     /// Bytes read.
     size: usize,
     outcome: Result<(ContentHash, Parsed), String>,
 }
 
-impl Source {
+impl SourceFile {
     /// The file as it is now, for one who writes: since it was read it may have become something
     /// newer, which another compile may have written already.
-    fn latest(self, root: &Path, workspace: &Workspace) -> Source {
-        match scan::look(&self.found.full(root)) {
-            Ok(Some(look)) if look != self.found.look => {
-                read(Found { look, ..self.found }, root, workspace)
+    fn latest(self, root: &Path, workspace: &Workspace) -> SourceFile {
+        match scan::stat_file(&self.found.full(root)) {
+            Ok(Some(stat)) if stat != self.found.stat => {
+                read(ScannedFile { stat, ..self.found }, root, workspace)
             }
             // What is gone by now is for the next compile.
             _ => self,
@@ -428,24 +428,24 @@ impl Source {
     }
 }
 
-fn read(found: Found, root: &Path, workspace: &Workspace) -> Source {
+fn read(found: ScannedFile, root: &Path, workspace: &Workspace) -> SourceFile {
     if !found.syntax.is_built_in() {
         let what = "this build reads no HTML; what the memory has of it stays".to_owned();
-        return Source { found, size: 0, outcome: Err(what) };
+        return SourceFile { found, size: 0, outcome: Err(what) };
     }
-    let bytes = match scan::read(&found.full(root), workspace.config.compile.max_file_size) {
+    let bytes = match scan::read_file(&found.full(root), workspace.config.compile.max_file_size) {
         Ok(bytes) => bytes,
-        Err(what) => return Source { found, size: 0, outcome: Err(what) },
+        Err(what) => return SourceFile { found, size: 0, outcome: Err(what) },
     };
     // A parser that panics is a bug of ours; it shall cost this file only.
     let parsed = catch_unwind(AssertUnwindSafe(|| {
-        scrub::parse_bytes(found.syntax, &bytes, &workspace.redactor)
+        scrub::parse_bytes_redacted(found.syntax, &bytes, &workspace.redactor)
     }));
     let outcome = match parsed {
         Ok(parsed) => Ok((ContentHash::of_bytes(&bytes), parsed)),
         Err(_) => Err(PARSER_FAILED.to_owned()),
     };
-    Source { found, size: bytes.len(), outcome }
+    SourceFile { found, size: bytes.len(), outcome }
 }
 
 #[cfg(test)]

@@ -9,12 +9,12 @@ use super::{Answer, Error, Memory};
 use crate::ingest::parse::Syntax;
 use crate::memory::compile;
 use crate::model::identity::NodeId;
-use crate::model::order_keys::{self, RankChange};
+use crate::model::order_keys::{self, OrderKeyChange};
 use crate::model::tree::{Format, Node, NodeType, Tree};
 use crate::query;
-use crate::query::render::{one_line, written};
+use crate::query::render::{to_one_line, written};
 use crate::store::{
-    Attribute, Batch, Commit, LANG, NodeData, NodeKey, NodeRecord, Place, StoreError,
+    Attribute, Batch, CommitReport, LANG, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
 };
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
@@ -34,7 +34,7 @@ pub enum WriteMode {
     /// Below a heading, or a node that only holds others: added as its last children. Any other
     /// node: its text is replaced.
     #[default]
-    Fitting,
+    Auto,
     /// Added as the node's last children.
     Append,
     /// Replaces the node's text; what is below it stays.
@@ -81,7 +81,7 @@ impl Memory {
             let why = "without an `anchor` there is nothing to replace; name one";
             return Err(Error::BadArgument(why.to_owned()));
         }
-        let payload = self.clean("payload", payload)?;
+        let payload = self.redact("payload", payload)?;
         let id = anchor.map(|it| self.known(it)).transpose()?;
         let (written, commit) = self.change(|batch| {
             let anchor = id.map(|id| expect(batch, id)).transpose()?;
@@ -89,7 +89,7 @@ impl Memory {
                 Some(node) if replaces(node, mode) => replace(batch, node, &payload)?,
                 anchor => append(batch, anchor.as_ref(), &payload.tree)?,
             };
-            batch.describe(format!("write:{}", written[0].id));
+            batch.set_message(format!("write:{}", written[0].id));
             Ok(written)
         })?;
         let first = &written[0];
@@ -98,9 +98,9 @@ impl Memory {
         let mut nodes = Vec::new();
         for it in written.iter().take(NAMED_MAX) {
             if 1 < written.len() {
-                text += &written::line(it.depth, it.node_type, &it.label, it.id);
+                text += &written::render_written_line(it.depth, it.node_type, &it.label, it.id);
             }
-            let label = one_line(&it.label);
+            let label = to_one_line(&it.label);
             let node_type = it.node_type.as_str();
             let facts = json!({
                 "id": it.id.to_string(), "type": node_type, "label": label, "depth": it.depth,
@@ -128,19 +128,23 @@ impl Memory {
         summary: &str,
         temperature: Option<f64>,
     ) -> Result<Answer, Error> {
-        let Payload { text: content, token_count: after, .. } = self.clean("summary", summary)?;
-        let temperature = checked(temperature)?.unwrap_or(self.rates().rebound);
+        let WritePayload { text: content, token_count: after, .. } =
+            self.redact("summary", summary)?;
+        let temperature = checked(temperature)?.unwrap_or(self.rates().summarize_rebound);
         let id = self.known(node_id)?;
-        let label = text::cut(&format!("Summary: {}", text::label(&content)), LABEL_CHARS_MAX);
+        let label = text::truncate_chars(
+            &format!("Summary: {}", text::label_of_text(&content)),
+            LABEL_CHARS_MAX,
+        );
         let (before, commit) = self.change(|batch| {
-            batch.describe(format!("summarize:{id}"));
+            batch.set_message(format!("summarize:{id}"));
             let old = expect(batch, id)?;
             // A text that stays is no summary, and its label tells what it says.
             if old.content != content {
                 let token_count = after;
                 let (format, label, content) = (Format::Plain, &label, &content);
                 let said = NodeData { label, content, format, token_count, ..old.data() };
-                batch.say(&old, &said)?;
+                batch.set_agent_text(&old, &said)?;
             }
             batch.set_temperature(old.key, temperature)?;
             Ok(old.token_count)
@@ -164,7 +168,7 @@ impl Memory {
         let id = self.known(node_id)?;
         let (n_ranked, commit) = self
             .change(|batch| {
-                batch.describe(format!("forget:{}:{id}", mode.as_str()));
+                batch.set_message(format!("forget:{}:{id}", mode.as_str()));
                 let old = expect(batch, id)?;
                 let children = batch.children_of(old.key)?;
                 match mode {
@@ -223,7 +227,7 @@ impl Memory {
         Ok(self.answer(format!("unpinned node {id}"), structured, commit))
     }
 
-    fn answer(&self, text: String, mut facts: Value, commit: Commit) -> Answer {
+    fn answer(&self, text: String, mut facts: Value, commit: CommitReport) -> Answer {
         facts["snapshot"] = commit.snapshot.into();
         Answer { text, structured: self.output.json(|| facts) }
     }
@@ -232,18 +236,18 @@ impl Memory {
     fn change<T>(
         &self,
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, Error>,
-    ) -> Result<(T, Commit), Error> {
+    ) -> Result<(T, CommitReport), Error> {
         self.writer.write("", "", self.clock.now(), body)
     }
 
     /// The id of a node that is there, or an error that names the nearest ones.
     fn known(&self, id: &str) -> Result<NodeId, Error> {
-        let head = self.read(|reader| query::anchor(reader, id))?;
+        let head = self.read(|reader| query::node_by_id(reader, id))?;
         NodeId::parse(&head.id).ok_or_else(|| Error::NotFound(format!("no node `{}`", head.id)))
     }
 
     /// A text that an agent brought, as it may be stored, and as nodes.
-    fn clean(&self, name: &str, text: &str) -> Result<Payload, Error> {
+    fn redact(&self, name: &str, text: &str) -> Result<WritePayload, Error> {
         if PAYLOAD_BYTES_MAX < text.len() {
             let size = text.len();
             return Err(Error::BadArgument(format!(
@@ -255,7 +259,7 @@ impl Memory {
             return Err(Error::BadArgument(format!("`{name}` is blank; say something")));
         }
         let redactor = &self.workspace().redactor;
-        let mut tree = compile::parse_text(Syntax::Markdown, text, redactor).tree;
+        let mut tree = compile::parse_text_redacted(Syntax::Markdown, text, redactor).tree;
         let text = redactor.scrub(text).text.trim_matches(['\r', '\n']).trim_end().to_owned();
         // Counted here, since others wait while a write is open.
         let token_count = match &tree.nodes[..] {
@@ -263,14 +267,14 @@ impl Memory {
             _ => tokens::count(&text),
         };
         if tree.nodes.is_empty() {
-            tree.push(plain(&text, text::label(&text), token_count));
+            tree.push(plain(&text, text::label_of_text(&text), token_count));
         }
-        Ok(Payload { text, token_count, tree })
+        Ok(WritePayload { text, token_count, tree })
     }
 }
 
 /// What an agent brought to be written.
-struct Payload {
+struct WritePayload {
     /// As authored.
     text: String,
     /// Of that text.
@@ -280,7 +284,7 @@ struct Payload {
 }
 
 /// A node that was written, or was there already.
-struct Written {
+struct WrittenNode {
     id: NodeId,
     node_type: NodeType,
     label: String,
@@ -288,10 +292,10 @@ struct Written {
     depth: usize,
 }
 
-impl Written {
-    fn of(id: NodeId, data: &NodeData<'_>, depth: usize) -> Written {
+impl WrittenNode {
+    fn of(id: NodeId, data: &NodeData<'_>, depth: usize) -> WrittenNode {
         let &NodeData { node_type, label, token_count, .. } = data;
-        Written { id, node_type, label: label.to_owned(), token_count, depth }
+        WrittenNode { id, node_type, label: label.to_owned(), token_count, depth }
     }
 }
 
@@ -326,7 +330,7 @@ fn replaces(node: &NodeRecord, mode: WriteMode) -> bool {
     match mode {
         WriteMode::Append => false,
         WriteMode::Replace => true,
-        WriteMode::Fitting => node.node_type != NodeType::Heading && !node.content.is_empty(),
+        WriteMode::Auto => node.node_type != NodeType::Heading && !node.content.is_empty(),
     }
 }
 
@@ -335,8 +339,8 @@ fn replaces(node: &NodeRecord, mode: WriteMode) -> bool {
 fn replace(
     batch: &mut Batch<'_>,
     old: &NodeRecord,
-    payload: &Payload,
-) -> Result<Vec<Written>, Error> {
+    payload: &WritePayload,
+) -> Result<Vec<WrittenNode>, Error> {
     let first = &payload.tree.nodes[0];
     let is_one = payload.tree.nodes.len() == 1;
     let said = match is_one && first.node_type == old.node_type {
@@ -362,9 +366,9 @@ fn replace(
     };
     // A text that stays keeps its label, which its file may have given it.
     if said.content != old.content || said.attributes != old.attributes {
-        batch.say(old, &said)?;
+        batch.set_agent_text(old, &said)?;
     }
-    Ok(vec![Written::of(old.id, &said, 0)])
+    Ok(vec![WrittenNode::of(old.id, &said, 0)])
 }
 
 /// Adds the tree as last children of a node, or as roots of no file, unless it stands there.
@@ -372,20 +376,20 @@ fn append(
     batch: &mut Batch<'_>,
     anchor: Option<&NodeRecord>,
     tree: &Tree,
-) -> Result<Vec<Written>, Error> {
+) -> Result<Vec<WrittenNode>, Error> {
     let parent = anchor.map(|it| it.key);
     let file = anchor.and_then(|it| it.place.file);
     if let Some(there) = already(batch, parent, tree)? {
         return Ok(there);
     }
-    let mut written: Vec<Written> = Vec::with_capacity(tree.nodes.len());
+    let mut written: Vec<WrittenNode> = Vec::with_capacity(tree.nodes.len());
     let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
     for (node, depth) in tree.nodes.iter().zip(tree.depths()) {
         let place = batch.last_place(file, node.parent.map(|at| keys[at]).or(parent))?;
         let data = NodeData::of(node);
-        let (key, id) = batch.add_spoken(&data, place)?;
+        let (key, id) = batch.insert_agent_node(&data, place)?;
         keys.push(key);
-        written.push(Written::of(id, &data, depth));
+        written.push(WrittenNode::of(id, &data, depth));
     }
     Ok(written)
 }
@@ -396,9 +400,9 @@ fn already(
     batch: &Batch<'_>,
     parent: Option<NodeKey>,
     tree: &Tree,
-) -> Result<Option<Vec<Written>>, Error> {
+) -> Result<Option<Vec<WrittenNode>>, Error> {
     let n_roots = tree.nodes.iter().filter(|it| it.parent.is_none()).count();
-    for first in batch.spoken(&NodeData::of(&tree.nodes[0]), REPEATED_MAX)? {
+    for first in batch.agent_nodes_with_text(&NodeData::of(&tree.nodes[0]), REPEATED_MAX)? {
         let is_here = match parent {
             Some(key) => first.place.parent == Some(key),
             None => first.place.parent.is_none() && first.place.file.is_none(),
@@ -426,8 +430,8 @@ fn same(
     batch: &Batch<'_>,
     roots: Vec<NodeRecord>,
     tree: &Tree,
-) -> Result<Option<Vec<Written>>, StoreError> {
-    let mut written: Vec<Written> = Vec::with_capacity(tree.nodes.len());
+) -> Result<Option<Vec<WrittenNode>>, StoreError> {
+    let mut written: Vec<WrittenNode> = Vec::with_capacity(tree.nodes.len());
     // What is left of each node's children; the roots come first.
     let mut left: Vec<std::vec::IntoIter<NodeRecord>> = vec![roots.into_iter()];
     for (node, depth) in tree.nodes.iter().zip(tree.depths()) {
@@ -442,7 +446,7 @@ fn same(
             return Ok(None);
         }
         left.push(batch.children_of(stored.key)?.into_iter());
-        written.push(Written::of(stored.id, &NodeData::of(node), depth));
+        written.push(WrittenNode::of(stored.id, &NodeData::of(node), depth));
     }
     Ok(Some(written))
 }
@@ -477,12 +481,12 @@ fn take_place(
     wanted.extend(children.iter().map(|_| None));
     wanted.extend(siblings(after));
     let order = before.iter().chain(children).chain(after);
-    for (it, rank) in order.zip(order_keys::assign(&wanted)) {
+    for (it, rank) in order.zip(order_keys::assign_order_keys(&wanted)) {
         match rank.change {
-            RankChange::Kept => (),
-            RankChange::Renumbered => batch.renumber(it, rank.position)?,
-            RankChange::Moved => {
-                batch.move_to(it, Place { position: rank.position, ..node.place })?;
+            OrderKeyChange::Kept => (),
+            OrderKeyChange::Renumbered => batch.renumber(it, rank.position)?,
+            OrderKeyChange::Moved => {
+                batch.move_to(it, NodePlace { position: rank.position, ..node.place })?;
             }
         }
     }

@@ -13,11 +13,13 @@ use crate::model::clock::Millis;
 use crate::model::identity::NodeId;
 use crate::model::tree::{Format, NodeType};
 use crate::query::{self, QueryError};
-use crate::store::{Batch, NodeData, NodeKey, NodeRecord, Place, RootId, Side, StoreError, Writer};
+use crate::store::{
+    Batch, NodeData, NodeKey, NodePlace, NodeRecord, NodeVersion, RootId, StoreError, Writer,
+};
 
 /// What becomes of the snapshots after the one that is rolled back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum After {
+pub(crate) enum LaterSnapshots {
     /// They stay, and can be rolled forward to.
     Keep,
     /// They are deleted with every text that only they had.
@@ -26,7 +28,7 @@ pub(crate) enum After {
 
 /// What a rollback did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rolled {
+pub(crate) struct RollbackReport {
     pub(crate) target: i64,
     /// The snapshot that it made; `None` when the state was that of the target already.
     pub(crate) snapshot: Option<i64>,
@@ -40,7 +42,7 @@ pub(crate) struct Rolled {
     pub(crate) is_unscrubbed: bool,
 }
 
-impl Rolled {
+impl RollbackReport {
     /// The result as one line.
     pub(crate) fn text(self) -> String {
         let target = self.target;
@@ -85,14 +87,14 @@ impl Rolled {
 pub(crate) fn rollback(
     writer: &Writer,
     target: i64,
-    after: After,
+    after: LaterSnapshots,
     now: Millis,
-) -> Result<Rolled, QueryError> {
+) -> Result<RollbackReport, QueryError> {
     let message = format!("rollback to {target}");
     let work = |batch: &mut Batch<'_>| apply(batch, target, after);
     let (mut rolled, commit) = match after {
-        After::Keep => writer.write(&message, "", now, work)?,
-        After::Drop => writer.write_securely(&message, now, work)?,
+        LaterSnapshots::Keep => writer.write(&message, "", now, work)?,
+        LaterSnapshots::Drop => writer.write_securely(&message, now, work)?,
     };
     rolled.snapshot = commit.snapshot;
     if rolled.n_dropped.is_some() {
@@ -106,13 +108,17 @@ pub(crate) fn rollback(
     Ok(rolled)
 }
 
-fn apply(batch: &mut Batch<'_>, target: i64, after: After) -> Result<Rolled, QueryError> {
+fn apply(
+    batch: &mut Batch<'_>,
+    target: i64,
+    after: LaterSnapshots,
+) -> Result<RollbackReport, QueryError> {
     let Some(snapshot) = batch.snapshot_of(target)? else {
         let (all, beside) = (batch.snapshots()?, batch.snapshots_beside(target)?);
         let why = query::unknown_snapshot("snapshot_id", target, all, beside);
         return Err(QueryError::NotFound(why));
     };
-    let mut rolled = Rolled {
+    let mut rolled = RollbackReport {
         target,
         snapshot: None,
         n_nodes: 0,
@@ -125,7 +131,7 @@ fn apply(batch: &mut Batch<'_>, target: i64, after: After) -> Result<Rolled, Que
     }
     let is_same = batch.fingerprint()?.to_string() == snapshot.cursor_hash;
     // What is dropped takes the ranks of its time along, so that those have to be right, too.
-    if !is_same || after == After::Drop {
+    if !is_same || after == LaterSnapshots::Drop {
         rolled.n_nodes = restore(batch, target)?;
     }
     let state = batch.fingerprint()?;
@@ -137,17 +143,17 @@ fn apply(batch: &mut Batch<'_>, target: i64, after: After) -> Result<Rolled, Que
             ),
         }));
     }
-    if after == After::Drop {
+    if after == LaterSnapshots::Drop {
         rolled.n_dropped = Some(batch.drop_after(target)?);
     }
     Ok(rolled)
 }
 
 /// A node that is not what it was.
-struct Change {
+struct NodeChange {
     id: NodeId,
     name: String,
-    old: Side,
+    old: NodeVersion,
     is_rank_only: bool,
     /// Nodes above it that are not what they were either.
     depth: usize,
@@ -159,10 +165,10 @@ fn restore(batch: &mut Batch<'_>, target: i64) -> Result<usize, StoreError> {
     for touched in batch.touched_since(target)? {
         let name = touched.node_id;
         let id = NodeId::parse(&name).ok_or_else(|| strange(&name))?;
-        match batch.side_at(&name, target)? {
+        match batch.version_at(&name, target)? {
             Some(old) => {
                 let is_rank_only = touched.is_rank_only;
-                changes.push(Change { id, name, old, is_rank_only, depth: 0 });
+                changes.push(NodeChange { id, name, old, is_rank_only, depth: 0 });
             }
             None => surplus.extend(batch.find(id)?),
         }
@@ -195,12 +201,12 @@ fn depth<K: Copy + Eq + std::hash::Hash>(above: &HashMap<K, Option<K>>, of: K) -
 }
 
 /// Gives a node its former state; whether it had another one.
-fn set_right(batch: &mut Batch<'_>, change: &Change) -> Result<bool, StoreError> {
+fn set_right(batch: &mut Batch<'_>, change: &NodeChange) -> Result<bool, StoreError> {
     let old = &change.old;
     let place = place_of(batch, old)?;
     let Some(now) = batch.find(change.id)? else {
         let text = text_of(batch, change)?;
-        batch.revive(change.id, &data_of(change, &text)?, place)?;
+        batch.restore_node(change.id, &data_of(change, &text)?, place)?;
         return Ok(true);
     };
     let is_moved = now.place.parent != place.parent
@@ -221,34 +227,34 @@ fn set_right(batch: &mut Batch<'_>, change: &Change) -> Result<bool, StoreError>
             false => text_of(batch, change)?,
         };
         let now = batch.find(change.id)?.unwrap_or(now);
-        batch.say(&now, &data_of(change, &text)?)?;
+        batch.set_agent_text(&now, &data_of(change, &text)?)?;
     }
     Ok(is_moved || is_reworded)
 }
 
-fn place_of(batch: &mut Batch<'_>, side: &Side) -> Result<Place, StoreError> {
+fn place_of(batch: &mut Batch<'_>, side: &NodeVersion) -> Result<NodePlace, StoreError> {
     let position = side.position;
     if let Some(parent) = &side.parent {
         let id = NodeId::parse(parent).ok_or_else(|| strange(parent))?;
         let parent = batch.find(id)?.ok_or_else(|| strange(parent))?;
-        return Ok(Place { file: parent.place.file, parent: Some(parent.key), position });
+        return Ok(NodePlace { file: parent.place.file, parent: Some(parent.key), position });
     }
     let file = match (side.root, &side.path) {
         (Some(root), Some(path)) => Some(batch.file_at(RootId(root), path)?),
         _ => None,
     };
-    Ok(Place { file, parent: None, position })
+    Ok(NodePlace { file, parent: None, position })
 }
 
-fn text_of(batch: &Batch<'_>, change: &Change) -> Result<String, StoreError> {
+fn text_of(batch: &Batch<'_>, change: &NodeChange) -> Result<String, StoreError> {
     let text = batch.former_text(&change.name, &change.old.hash)?;
     text.ok_or_else(|| StoreError::Corrupt {
         what: format!("the text {} of node `{}` is missing", change.old.hash, change.name),
     })
 }
 
-fn data_of<'a>(change: &'a Change, content: &'a str) -> Result<NodeData<'a>, StoreError> {
-    let Change { name, old, .. } = change;
+fn data_of<'a>(change: &'a NodeChange, content: &'a str) -> Result<NodeData<'a>, StoreError> {
+    let NodeChange { name, old, .. } = change;
     let parsed = (NodeType::parse(&old.node_type), Format::parse(&old.format));
     let (Some(node_type), Some(format)) = parsed else { return Err(strange(name)) };
     Ok(NodeData {

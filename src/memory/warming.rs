@@ -2,9 +2,9 @@
 //! is offered to whoever can tell a client.
 
 use super::{Error, Memory};
-use crate::model::heat::{Elapsed, GLANCE_SHARE, Rates};
-use crate::query::Attention;
-use crate::store::{NodeKey, Offer, Warmth};
+use crate::model::heat::{AttendedTime, GLANCE_SHARE, Rates};
+use crate::query::ViewKind;
+use crate::store::{ColdOffer, HeatShare, NodeKey};
 
 impl Memory {
     /// Counts time during which the memory was attended, such as that of a session: nodes that were
@@ -16,7 +16,7 @@ impl Memory {
     pub fn attend(&self, elapsed_ms: i64) -> Result<(), Error> {
         let real_ms = elapsed_ms.max(0);
         let cooling_ms = self.rates().cooling_ms(real_ms);
-        self.settle(Elapsed { real_ms, cooling_ms })
+        self.settle(AttendedTime { real_ms, cooling_ms })
     }
 
     /// How nodes warm and cool.
@@ -31,37 +31,37 @@ impl Memory {
 
     /// Lets nodes cool by the time that passed; whether it was written, which another process that
     /// writes may keep it from.
-    pub(crate) fn tick(&self, elapsed: Elapsed) -> Result<bool, Error> {
-        Ok(self.warmer.tick(elapsed, self.clock.now())?)
+    pub(crate) fn tick(&self, elapsed: AttendedTime) -> Result<bool, Error> {
+        Ok(self.heat_writer.tick(elapsed, self.clock.now())?)
     }
 
     /// The last tick: waits a little for others, and writes down what was not yet.
-    pub(crate) fn settle(&self, elapsed: Elapsed) -> Result<(), Error> {
-        Ok(self.warmer.settle(elapsed, self.clock.now())?)
+    pub(crate) fn settle(&self, elapsed: AttendedTime) -> Result<(), Error> {
+        Ok(self.heat_writer.settle(elapsed, self.clock.now())?)
     }
 
     /// Whether it is time to look for cold nodes; costs nothing.
     pub(crate) fn may_have_cold_nodes(&self) -> bool {
-        self.warmer.may_offer()
+        self.heat_writer.may_have_cold_nodes()
     }
 
     /// Cold nodes that no client was told of; `None` when there are none, or it is not yet time.
-    pub(crate) fn cold_nodes(&self) -> Result<Option<Offer>, Error> {
-        Ok(self.warmer.offer(&self.rates(), self.clock.now())?)
+    pub(crate) fn cold_nodes(&self) -> Result<Option<ColdOffer>, Error> {
+        Ok(self.heat_writer.offer_cold_nodes(&self.rates(), self.clock.now())?)
     }
 
     /// Warms what an answer showed: the one place that does.
-    pub(super) fn warm(&self, shown: Vec<(NodeKey, Attention)>) {
+    pub(super) fn warm(&self, shown: Vec<(NodeKey, ViewKind)>) {
         let (rates, at) = (self.rates(), self.clock.now());
         let by = |attention| match attention {
-            Attention::Glanced => rates.access_boost * GLANCE_SHARE,
-            Attention::Read => rates.access_boost,
+            ViewKind::Listed => rates.access_boost * GLANCE_SHARE,
+            ViewKind::Read => rates.access_boost,
         };
-        let warmth: Vec<Warmth> = shown
+        let warmth: Vec<HeatShare> = shown
             .into_iter()
-            .map(|(node, attention)| Warmth { node, by: by(attention), at })
+            .map(|(node, attention)| HeatShare { node, by: by(attention), at })
             .collect();
-        if let Err(error) = self.warmer.warm(&warmth) {
+        if let Err(error) = self.heat_writer.warm(&warmth) {
             // The answer is right all the same.
             log::warn!("nodes were not warmed: {error}");
         }

@@ -2,7 +2,7 @@
 
 /// Size and modification time of a file; equal ones mean an unchanged file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct FileStat {
     /// Bytes.
     pub(crate) size: i64,
     /// Nanoseconds since the Unix epoch.

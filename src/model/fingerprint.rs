@@ -19,7 +19,7 @@ use xxhash_rust::xxh64::Xxh64;
 
 /// Holds a node's own part of its term, apart from its surroundings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct State<'a> {
+pub(crate) struct NodeState<'a> {
     pub(crate) id: Cow<'a, str>,
     /// Fields 4 to 10.
     pub(crate) fields: Vec<Option<Cow<'a, str>>>,
@@ -30,29 +30,33 @@ pub(crate) struct State<'a> {
 /// Fields that every state has besides its id.
 const FIELDS: usize = 7;
 
-impl<'a> State<'a> {
+impl<'a> NodeState<'a> {
     /// Returns a state without fields yet.
-    pub(crate) fn new(id: Cow<'a, str>) -> State<'a> {
-        State { id, fields: Vec::with_capacity(FIELDS), given: Vec::new() }
+    pub(crate) fn new(id: Cow<'a, str>) -> NodeState<'a> {
+        NodeState { id, fields: Vec::with_capacity(FIELDS), given: Vec::new() }
     }
 }
 
 /// The sum of the terms of `children`, which are all the children of `parent`, in order.
-pub(crate) fn of_children<'a>(
+pub(crate) fn sum_of_children<'a>(
     parent: Option<&str>,
-    children: impl IntoIterator<Item = &'a State<'static>>,
+    children: impl IntoIterator<Item = &'a NodeState<'static>>,
 ) -> u64 {
     let mut sum: u64 = 0;
     let mut before: Option<&str> = None;
     for child in children {
-        sum = sum.wrapping_add(term(parent, before, child));
+        sum = sum.wrapping_add(term_of_node(parent, before, child));
         before = Some(&child.id);
     }
     sum
 }
 
 /// The term of one node.
-pub(crate) fn term(parent: Option<&str>, before: Option<&str>, node: &State<'_>) -> u64 {
+pub(crate) fn term_of_node(
+    parent: Option<&str>,
+    before: Option<&str>,
+    node: &NodeState<'_>,
+) -> u64 {
     let mut hash = Xxh64::new(0);
     let mut add = |field: Option<&str>| {
         let length = field.map_or(u64::MAX, |it| it.len() as u64);

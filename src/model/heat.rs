@@ -22,9 +22,9 @@ mod tests;
 use std::time::Duration;
 
 pub(crate) use live_rates::{LiveRates, WatchedRates};
-pub(crate) use pace::{Elapsed, Pace};
+pub(crate) use pace::{AttendedTime, TickPace};
 
-use crate::settings::config::Temperature;
+use crate::settings::config::TemperatureSettings;
 
 /// Temperature of a node that is born.
 pub(crate) const BIRTH: f64 = 0.5;
@@ -62,7 +62,7 @@ pub(crate) struct Rates {
     /// What reading a node with a tool adds.
     pub(crate) access_boost: f64,
     /// What a summarized node is warmed to.
-    pub(crate) rebound: f64,
+    pub(crate) summarize_rebound: f64,
     /// Below this a node is cold.
     pub(crate) cold: f64,
     /// From here on a node is hot.
@@ -79,34 +79,34 @@ pub(crate) struct Rates {
 
 /// What is called cold and hot; a node may be neither.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Lines {
+pub(crate) struct HeatThresholds {
     /// Below this a node is cold.
     pub(crate) cold: f64,
     /// From here on a node is hot.
     pub(crate) hot: f64,
 }
 
-impl Default for Lines {
-    fn default() -> Lines {
-        Lines { cold: COLD_MAX, hot: HOT_MIN }
+impl Default for HeatThresholds {
+    fn default() -> HeatThresholds {
+        HeatThresholds { cold: COLD_MAX, hot: HOT_MIN }
     }
 }
 
 impl Default for Rates {
     fn default() -> Rates {
-        Rates::of(&Temperature::default())
+        Rates::of(&TemperatureSettings::default())
     }
 }
 
 impl Rates {
     /// What the settings say.
-    pub(crate) fn of(settings: &Temperature) -> Rates {
+    pub(crate) fn of(settings: &TemperatureSettings) -> Rates {
         let ms = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
         Rates {
             is_enabled: settings.enabled,
             decay_per_hour: settings.decay_rate,
             access_boost: settings.access_boost,
-            rebound: settings.summarize_rebound,
+            summarize_rebound: settings.summarize_rebound,
             cold: settings.cold_threshold,
             hot: settings.hot_threshold,
             notify: settings.notify_threshold,
@@ -128,8 +128,8 @@ impl Rates {
     }
 
     /// What is called cold and hot.
-    pub(crate) fn lines(&self) -> Lines {
-        Lines { cold: self.cold, hot: self.hot }
+    pub(crate) fn thresholds(&self) -> HeatThresholds {
+        HeatThresholds { cold: self.cold, hot: self.hot }
     }
 
     /// Below this a node is announced.

@@ -23,9 +23,9 @@ mod similarity;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use across_files::{Loose, moves, renames};
+pub(crate) use across_files::{UnmatchedNode, moves, renames};
 pub(crate) use alignment::align;
-pub(crate) use lcs::in_order;
+pub(crate) use lcs::pair_in_order;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -129,7 +129,7 @@ impl fmt::Display for ContentHash {
 /// One side of an alignment: what a node is and says, its place given by its index and its
 /// parent's. Sides are in document order, parents before children.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known<'a> {
+pub(crate) struct KnownNode<'a> {
     /// Index of the parent on the same side.
     pub parent: Option<usize>,
     /// What the node is; nodes of different types never match.
@@ -149,11 +149,11 @@ pub(crate) struct Known<'a> {
 ///
 /// Whoever fills it looks up only texts that no old node has now.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Former {
+pub(crate) struct FormerText {
     said: HashMap<(NodeType, ContentHash), Vec<usize>>,
 }
 
-impl Former {
+impl FormerText {
     /// Notes that the old node at `old_idx` once said what hashes to `hash`. Call it with the most
     /// recent statement first.
     pub(crate) fn insert(&mut self, node_type: NodeType, hash: ContentHash, old_idx: usize) {
@@ -161,7 +161,7 @@ impl Former {
     }
 
     /// The old nodes that once said this, most recent first.
-    pub(crate) fn sayers(&self, node_type: NodeType, hash: ContentHash) -> &[usize] {
+    pub(crate) fn nodes_with(&self, node_type: NodeType, hash: ContentHash) -> &[usize] {
         self.said.get(&(node_type, hash)).map_or(&[], Vec::as_slice)
     }
 

@@ -6,14 +6,14 @@ pub(crate) const STEP: i64 = 1 << 16;
 
 /// The position of a sibling, and how it came by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rank {
+pub(crate) struct OrderKey {
     pub(crate) position: i64,
-    pub(crate) change: RankChange,
+    pub(crate) change: OrderKeyChange,
 }
 
 /// What happened to a sibling's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RankChange {
+pub(crate) enum OrderKeyChange {
     /// It keeps its position.
     Kept,
     /// It stands elsewhere among its siblings, or is new among them.
@@ -26,19 +26,19 @@ pub(crate) enum RankChange {
 ///
 /// As many as possible keep theirs (a longest increasing subsequence); the others get ranks in the
 /// gaps. Where a gap is too narrow, all are renumbered.
-pub(crate) fn assign(existing: &[Option<i64>]) -> Vec<Rank> {
+pub(crate) fn assign_order_keys(existing: &[Option<i64>]) -> Vec<OrderKey> {
     let kept = longest_increasing(existing);
     spread(existing, &kept).unwrap_or_else(|| renumber(&kept))
 }
 
-fn spread(existing: &[Option<i64>], kept: &[bool]) -> Option<Vec<Rank>> {
+fn spread(existing: &[Option<i64>], kept: &[bool]) -> Option<Vec<OrderKey>> {
     let mut ranks = Vec::with_capacity(existing.len());
     let mut at = 0;
     let mut below: Option<i64> = None;
     while at < existing.len() {
         if kept[at] {
             let position = existing[at]?;
-            ranks.push(Rank { position, change: RankChange::Kept });
+            ranks.push(OrderKey { position, change: OrderKeyChange::Kept });
             below = Some(position);
             at += 1;
             continue;
@@ -60,7 +60,7 @@ fn spread(existing: &[Option<i64>], kept: &[bool]) -> Option<Vec<Rank>> {
         };
         for nth in 0..n {
             let position = first.checked_add(nth.checked_mul(step)?)?;
-            ranks.push(Rank { position, change: RankChange::Moved });
+            ranks.push(OrderKey { position, change: OrderKeyChange::Moved });
         }
         below = ranks.last().map(|it| it.position);
         at += run;
@@ -68,9 +68,12 @@ fn spread(existing: &[Option<i64>], kept: &[bool]) -> Option<Vec<Rank>> {
     Some(ranks)
 }
 
-fn renumber(kept: &[bool]) -> Vec<Rank> {
-    let change = |kept: bool| if kept { RankChange::Renumbered } else { RankChange::Moved };
-    (1..).zip(kept).map(|(nth, &it)| Rank { position: nth * STEP, change: change(it) }).collect()
+fn renumber(kept: &[bool]) -> Vec<OrderKey> {
+    let change = |kept: bool| if kept { OrderKeyChange::Renumbered } else { OrderKeyChange::Moved };
+    (1..)
+        .zip(kept)
+        .map(|(nth, &it)| OrderKey { position: nth * STEP, change: change(it) })
+        .collect()
 }
 
 /// Which elements belong to a longest increasing subsequence (patience sorting, O(n log n)).

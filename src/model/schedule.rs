@@ -83,22 +83,22 @@ impl Schedule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Debounce {
     /// When somebody was told last; `None` before the first time.
-    told: Option<Millis>,
+    last_fired: Option<Millis>,
     /// Something changed since.
-    is_owed: bool,
+    is_pending: bool,
 }
 
 impl Debounce {
     /// Something changed.
     pub(crate) fn note(&mut self) {
-        self.is_owed = true;
+        self.is_pending = true;
     }
 
     /// Whether to tell now, which then counts as done.
     pub(crate) fn fire(&mut self, now: Millis, window_ms: i64) -> bool {
         let is_time = self.left_ms(now, window_ms) == Some(0);
         if is_time {
-            *self = Debounce { told: Some(now), is_owed: false };
+            *self = Debounce { last_fired: Some(now), is_pending: false };
         }
         is_time
     }
@@ -106,8 +106,8 @@ impl Debounce {
     /// Milliseconds until there is something to tell; `None` when nothing changed.
     pub(crate) fn left_ms(&mut self, now: Millis, window_ms: i64) -> Option<i64> {
         // The clock stepped back: count from here.
-        self.told = self.told.map(|it| it.min(now));
-        let quiet_ms = self.told.map_or(i64::MAX, |it| now.since(it));
-        self.is_owed.then(|| window_ms.saturating_sub(quiet_ms).max(0))
+        self.last_fired = self.last_fired.map(|it| it.min(now));
+        let quiet_ms = self.last_fired.map_or(i64::MAX, |it| now.since(it));
+        self.is_pending.then(|| window_ms.saturating_sub(quiet_ms).max(0))
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::text::bigrams::{self, Kind, Script};
+use crate::text::bigrams::{self, CharKind, Script};
 
 /// Pairs of a run of a script without spaces.
 const PAIRS_MAX: usize = 256;
@@ -126,9 +126,9 @@ fn mixed(number: u64) -> u64 {
 
 /// What is known of stems; of one that nothing is known of, it mostly says so at a glance.
 pub(super) struct StemMap<T> {
-    known: HashMap<Stem, T, BuildHasherDefault<AsItIs>>,
+    known: HashMap<Stem, T, BuildHasherDefault<IdentityHasher>>,
     /// A bit for each that is known, by its own last bits.
-    glance: [u64; GLANCE_WORDS],
+    bitmap: [u64; GLANCE_WORDS],
 }
 
 /// Words of 64 bits that are looked at first.
@@ -137,7 +137,7 @@ const GLANCE_WORDS: usize = 64;
 impl<T> StemMap<T> {
     /// Nothing is known.
     pub(super) fn new() -> StemMap<T> {
-        StemMap { known: HashMap::default(), glance: [0; GLANCE_WORDS] }
+        StemMap { known: HashMap::default(), bitmap: [0; GLANCE_WORDS] }
     }
 
     /// How many are known.
@@ -148,22 +148,22 @@ impl<T> StemMap<T> {
     /// What is known of it.
     pub(super) fn get(&self, stem: Stem) -> Option<&T> {
         let (word, bit) = stem.place();
-        if self.glance[word] & bit == 0 { None } else { self.known.get(&stem) }
+        if self.bitmap[word] & bit == 0 { None } else { self.known.get(&stem) }
     }
 
     /// Makes it known, unless it is.
     pub(super) fn learn(&mut self, stem: Stem, value: T) {
         let (word, bit) = stem.place();
-        self.glance[word] |= bit;
+        self.bitmap[word] |= bit;
         self.known.entry(stem).or_insert(value);
     }
 }
 
 /// Takes a stem for its hash, which it is.
 #[derive(Default)]
-struct AsItIs(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for IdentityHasher {
     fn write(&mut self, bytes: &[u8]) {
         self.0 ^= hash(bytes.iter().copied());
     }
@@ -179,17 +179,17 @@ impl Hasher for AsItIs {
 
 /// The words of a node, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Bag {
+pub(super) struct BagOfWords {
     stems: Vec<Stem>,
     n_head: usize,
 }
 
-impl Bag {
+impl BagOfWords {
     /// That of a node: of what stands above its text, and of the text.
-    pub(super) fn of(head: &[&str], text: &str) -> Bag {
+    pub(super) fn of(head: &[&str], text: &str) -> BagOfWords {
         let n_bytes = text.len() + head.iter().map(|it| it.len()).sum::<usize>();
         let stems = Vec::with_capacity(n_bytes / BYTES_PER_WORD);
-        let mut bag = Bag { stems, n_head: 0 };
+        let mut bag = BagOfWords { stems, n_head: 0 };
         head.iter().for_each(|it| bag.add(it));
         bag.n_head = bag.stems.len();
         bag.add(text);
@@ -207,18 +207,18 @@ impl Bag {
     }
 
     fn add(&mut self, text: &str) {
-        let mut begin = bigrams::run_end(text, 0, |it| it == Kind::Gap);
+        let mut begin = bigrams::char_class_end(text, 0, |it| it == CharKind::Gap);
         while begin < text.len() {
-            let mut end = bigrams::run_end(text, begin, |it| it == Kind::Letter);
+            let mut end = bigrams::char_class_end(text, begin, |it| it == CharKind::Letter);
             match text.as_bytes().get(end) {
                 Some(byte) if !byte.is_ascii() => {
                     // With all that hangs together with it.
-                    end = bigrams::run_end(text, end, |it| it != Kind::Gap);
+                    end = bigrams::char_class_end(text, end, |it| it != CharKind::Gap);
                     self.add_any(&text[begin..end]);
                 }
                 Some(_) | None => self.stems.push(Stem::of_plain(&text.as_bytes()[..end], begin)),
             }
-            begin = bigrams::run_end(text, end, |it| it == Kind::Gap);
+            begin = bigrams::char_class_end(text, end, |it| it == CharKind::Gap);
         }
     }
 
@@ -228,7 +228,7 @@ impl Bag {
             match segment.script {
                 Script::Spaced => self.stems.push(Stem::of(segment.text)),
                 Script::Spaceless => {
-                    let pairs = bigrams::pairs(segment.text, PAIRS_MAX);
+                    let pairs = bigrams::bigrams_of_run(segment.text, PAIRS_MAX);
                     self.stems.extend(pairs.iter().map(|it| Stem::of(it)));
                 }
             }

@@ -11,12 +11,12 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::bag_of_words::{Bag, Stem};
+use super::bag_of_words::{BagOfWords, Stem};
 use super::words::Term;
 use super::{QueryError, bm25};
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
-use crate::store::reader::{Age, Found, Reader, Wording};
+use crate::store::reader::{MatchOrder, MatchedNode, NodeWords, Reader};
 
 /// A word that so many nodes have is common.
 const COMMON: usize = 1_000;
@@ -27,71 +27,71 @@ const NEWEST_PER_NODE: usize = 2;
 
 /// A node that a question finds.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Match {
-    pub(super) node: Found,
-    /// The words of its label, its trail and its beginning.
-    pub(super) bag: Bag,
+pub(super) struct NodeMatch {
+    pub(super) node: MatchedNode,
+    /// The words of its label, its breadcrumb and its beginning.
+    pub(super) bag: BagOfWords,
     /// Higher is better; never negative.
     pub(super) relevance: f64,
 }
 
 /// Words of a question, by ordinal: a bit each.
-type Words = u64;
+type TermSet = u64;
 
 /// Nodes that were found, with the words that each is known to have, in the order of their keys.
-type Having = Vec<(NodeKey, Words)>;
+type NodesWithTerms = Vec<(NodeKey, TermSet)>;
 
 /// The nodes that an expression matches, at most `n_max` of the best, best first; `None` when it is
 /// no expression.
-pub(super) fn by_expression(
+pub(super) fn match_expression(
     reader: &Reader,
     expression: &str,
     node_type: Option<NodeType>,
     n_max: usize,
-) -> Result<Option<Vec<Match>>, QueryError> {
+) -> Result<Option<Vec<NodeMatch>>, QueryError> {
     let Some(ranked) = reader.matches(expression, node_type, n_max)? else { return Ok(None) };
     let keys: Vec<NodeKey> = ranked.iter().map(|it| it.0).collect();
     let relevance: HashMap<NodeKey, f64> = ranked.into_iter().collect();
-    let matched = |(node, bag): (Found, Bag)| {
-        Some(Match { node, bag, relevance: *relevance.get(&node.key)? })
+    let matched = |(node, bag): (MatchedNode, BagOfWords)| {
+        Some(NodeMatch { node, bag, relevance: *relevance.get(&node.key)? })
     };
-    Ok(Some(reader.found(&keys, bag_of)?.into_iter().filter_map(matched).collect()))
+    Ok(Some(reader.load_matches(&keys, bag_of)?.into_iter().filter_map(matched).collect()))
 }
 
 /// The nodes that have any of the words, at most `n_max` of those that share most, best first.
-pub(super) fn by_words(
+pub(super) fn match_words(
     reader: &Reader,
     terms: &[Term],
     node_type: Option<NodeType>,
     n_max: usize,
-) -> Result<Vec<Match>, QueryError> {
-    let index = Index { reader, terms, node_type, n_born: reader.n_born()?, n_max };
+) -> Result<Vec<NodeMatch>, QueryError> {
+    let index = TermIndex { reader, terms, node_type, n_born: reader.n_ever_created()?, n_max };
     let (candidates, rarities) = index.candidates()?;
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.0).collect();
-    let found = reader.found(&keys, bag_of)?;
+    let found = reader.load_matches(&keys, bag_of)?;
     // What was found stands in the order of the candidates.
     let mut candidates = candidates.into_iter();
-    let texts = found.iter().map(|(node, bag)| bm25::Text {
+    let texts = found.iter().map(|(node, bag)| bm25::ScoredText {
         bag,
         has: candidates.find(|it| it.0 == node.key).map_or(0, |it| it.1),
     });
-    let question = terms
-        .iter()
-        .zip(&rarities)
-        .map(|(term, &rarity)| bm25::Sought { stem: term.word.as_deref().map(Stem::of), rarity });
-    let relevance = bm25::relevance(&question.collect::<Vec<_>>(), &texts.collect::<Vec<_>>());
-    let matched = |((node, bag), relevance)| Match { node, bag, relevance };
-    let mut matches: Vec<Match> = found.into_iter().zip(relevance).map(matched).collect();
+    let question = terms.iter().zip(&rarities).map(|(term, &rarity)| bm25::QueryTerm {
+        stem: term.word.as_deref().map(Stem::of),
+        rarity,
+    });
+    let relevance = bm25::bm25_scores(&question.collect::<Vec<_>>(), &texts.collect::<Vec<_>>());
+    let matched = |((node, bag), relevance)| NodeMatch { node, bag, relevance };
+    let mut matches: Vec<NodeMatch> = found.into_iter().zip(relevance).map(matched).collect();
     matches.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
     Ok(matches)
 }
 
-fn bag_of(wording: Wording<'_>) -> Bag {
-    Bag::of(&[wording.label, wording.trail], wording.beginning)
+fn bag_of(wording: NodeWords<'_>) -> BagOfWords {
+    BagOfWords::of(&[wording.label, wording.breadcrumb], wording.beginning)
 }
 
 /// The index, for one question.
-struct Index<'a> {
+struct TermIndex<'a> {
     reader: &'a Reader,
     terms: &'a [Term],
     node_type: Option<NodeType>,
@@ -101,9 +101,9 @@ struct Index<'a> {
     n_max: usize,
 }
 
-impl Index<'_> {
+impl TermIndex<'_> {
     /// The nodes that are worth most, each with the words that it has, and what each word is worth.
-    fn candidates(&self) -> Result<(Having, Vec<f64>), QueryError> {
+    fn candidates(&self) -> Result<(NodesWithTerms, Vec<f64>), QueryError> {
         let (mut found, mut rarities) = (Vec::new(), Vec::new());
         let (mut rare, mut common) = (0, Vec::new());
         for (nth, term) in self.terms.iter().enumerate() {
@@ -131,7 +131,11 @@ impl Index<'_> {
 
     /// Adds what common words find: nodes that have all of them, and labels that have one of them;
     /// the newest nodes, where that is not enough.
-    fn and_common(&self, mut found: Having, common: &[usize]) -> Result<Having, QueryError> {
+    fn and_common(
+        &self,
+        mut found: NodesWithTerms,
+        common: &[usize],
+    ) -> Result<NodesWithTerms, QueryError> {
         let n_max = NEWEST_PER_NODE * self.n_max;
         if 1 < common.len() {
             let texts: Vec<&str> = common.iter().map(|&it| self.terms[it].text.as_str()).collect();
@@ -152,7 +156,10 @@ impl Index<'_> {
 
     /// The `n_max` that are worth most. Of nodes with the same words, those come first that have
     /// them in the label, then the newest.
-    fn worthiest(&self, mut all: Vec<(f64, NodeKey, Words)>) -> Result<Having, QueryError> {
+    fn worthiest(
+        &self,
+        mut all: Vec<(f64, NodeKey, TermSet)>,
+    ) -> Result<NodesWithTerms, QueryError> {
         if self.n_max < all.len() {
             all.select_nth_unstable_by(self.n_max, |a, b| b.0.total_cmp(&a.0));
             let (least, _, words) = all[self.n_max];
@@ -176,23 +183,25 @@ impl Index<'_> {
     /// At most `n_max` of the nodes that an expression matches, the eldest first: the index knows
     /// them in this order.
     fn eldest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, QueryError> {
-        let found = self.reader.having(expression, self.node_type, Age::EldestFirst, n_max)?;
+        let found =
+            self.reader.matching(expression, self.node_type, MatchOrder::EldestFirst, n_max)?;
         Ok(found.unwrap_or_default())
     }
 
     /// The same, the newest first, which takes twice as long.
     fn newest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, QueryError> {
-        let found = self.reader.having(expression, self.node_type, Age::NewestFirst, n_max)?;
+        let found =
+            self.reader.matching(expression, self.node_type, MatchOrder::NewestFirst, n_max)?;
         Ok(found.unwrap_or_default())
     }
 
     /// The full-text expression of any of those words in a label.
-    fn in_label(&self, words: Words) -> String {
+    fn in_label(&self, words: TermSet) -> String {
         format!("label : ({})", self.any(words))
     }
 
     /// The full-text expression of any of those words.
-    fn any(&self, words: Words) -> String {
+    fn any(&self, words: TermSet) -> String {
         let terms = self.terms.iter().enumerate().filter(|(nth, _)| words & (1 << nth) != 0);
         terms.map(|(_, term)| term.text.as_str()).collect::<Vec<_>>().join(" OR ")
     }
@@ -211,7 +220,7 @@ impl Index<'_> {
 }
 
 /// What a node with those words is worth.
-fn worth(words: Words, rarities: &[f64]) -> f64 {
+fn worth(words: TermSet, rarities: &[f64]) -> f64 {
     let mut left = words;
     let mut sum = 0.0;
     while left != 0 {
@@ -223,7 +232,7 @@ fn worth(words: Words, rarities: &[f64]) -> f64 {
 
 /// Each node once, with all of the words that it is known to have: those in `found`, and `keys`
 /// with `words`.
-fn merged(mut found: Having, keys: Vec<NodeKey>, words: Words) -> Having {
+fn merged(mut found: NodesWithTerms, keys: Vec<NodeKey>, words: TermSet) -> NodesWithTerms {
     found.extend(keys.into_iter().map(|key| (key, words)));
     // Not unstable: these are two sorted runs.
     found.sort_by_key(|it| it.0);

@@ -12,13 +12,13 @@ use std::fmt::{self, Write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub(crate) use graph::graph;
-pub(crate) use nodes::{Extent, temperature, tree};
-pub(crate) use snapshots::{diffs, snapshots};
+pub(crate) use graph::write_graph;
+pub(crate) use nodes::{TreeScope, write_temperatures, write_tree};
+pub(crate) use snapshots::{write_diffs, write_snapshots};
 
 use super::QueryError;
 use crate::model::clock::Millis;
-use crate::model::heat::Lines;
+use crate::model::heat::HeatThresholds;
 use crate::store::StoreError;
 use crate::store::reader::Reader;
 use crate::text;
@@ -51,7 +51,7 @@ impl From<fmt::Error> for ObserveError {
 }
 
 /// Where a document goes.
-type Out<'a> = &'a mut dyn Write;
+type JsonOut<'a> = &'a mut dyn Write;
 
 /// A value as JSON; all that stand here have keys of text and can be written.
 fn json(value: &impl Serialize) -> String {
@@ -59,14 +59,14 @@ fn json(value: &impl Serialize) -> String {
 }
 
 /// Writes values with commas between them.
-struct List<'a> {
-    out: Out<'a>,
+struct JsonList<'a> {
+    out: JsonOut<'a>,
     is_empty: bool,
 }
 
-impl<'a> List<'a> {
-    fn new(out: Out<'a>) -> List<'a> {
-        List { out, is_empty: true }
+impl<'a> JsonList<'a> {
+    fn new(out: JsonOut<'a>) -> JsonList<'a> {
+        JsonList { out, is_empty: true }
     }
 
     fn push(&mut self, value: &impl Serialize) -> Result<(), ObserveError> {
@@ -81,22 +81,22 @@ impl<'a> List<'a> {
 struct Overview<'a> {
     db_path: &'a str,
     db_bytes: u64,
-    nodes: Nodes,
-    snapshots: Snapshots<'a>,
-    temperature: Temperature,
+    nodes: NodeCounts,
+    snapshots: SnapshotCounts<'a>,
+    temperature: TemperatureSummary,
     relations: Relations,
     fts_rows: u64,
 }
 
 #[derive(Serialize)]
-struct Nodes {
+struct NodeCounts {
     total: u64,
     by_type: Map<String, Value>,
     tokens: u64,
 }
 
 #[derive(Default, Serialize)]
-struct Snapshots<'a> {
+struct SnapshotCounts<'a> {
     count: u64,
     head_id: i64,
     cursor_hash: &'a str,
@@ -105,7 +105,7 @@ struct Snapshots<'a> {
 }
 
 #[derive(Serialize)]
-struct Temperature {
+struct TemperatureSummary {
     avg: f64,
     median: f64,
     hot: u64,
@@ -121,34 +121,35 @@ struct Relations {
 }
 
 /// Writes the facts about the whole memory, the same as the statistics.
-pub(crate) fn overview(
+pub(crate) fn write_overview(
     reader: &Reader,
     path: &str,
-    lines: Lines,
+    lines: HeatThresholds,
     now: Millis,
-    out: Out<'_>,
+    out: JsonOut<'_>,
 ) -> Result<(), ObserveError> {
     let stats = reader.stats(lines)?;
-    let snapshots = stats.head.as_ref().map_or_else(Snapshots::default, |head| Snapshots {
-        count: stats.n_snapshots,
-        head_id: head.id,
-        cursor_hash: &head.cursor_hash,
-        latest_message: &head.message,
-        latest_age_s: now.since(head.created_at) / 1000,
-    });
+    let snapshots =
+        stats.head.as_ref().map_or_else(SnapshotCounts::default, |head| SnapshotCounts {
+            count: stats.n_snapshots,
+            head_id: head.id,
+            cursor_hash: &head.cursor_hash,
+            latest_message: &head.message,
+            latest_age_s: now.since(head.created_at) / 1000,
+        });
     let warm = stats.temperatures;
     let origins = [("parsed", stats.n_parsed), ("manual", stats.n_manual)];
     let origins = origins.into_iter().filter(|(_, n)| 0 < *n);
     let overview = Overview {
         db_path: path,
         db_bytes: stats.size_bytes,
-        nodes: Nodes {
+        nodes: NodeCounts {
             total: stats.n_nodes(),
             by_type: stats.by_type.iter().map(|(name, n)| (name.clone(), (*n).into())).collect(),
             tokens: stats.tokens,
         },
         snapshots,
-        temperature: Temperature {
+        temperature: TemperatureSummary {
             avg: warm.average,
             median: warm.median,
             hot: warm.n_hot,
@@ -166,7 +167,11 @@ pub(crate) fn overview(
 }
 
 /// Ids of nodes: those that begin with a text, then those whose label does, if there is any text.
-pub(crate) fn ids(reader: &Reader, prefix: &str, n_max: usize) -> Result<Vec<String>, StoreError> {
+pub(crate) fn complete_node_ids(
+    reader: &Reader,
+    prefix: &str,
+    n_max: usize,
+) -> Result<Vec<String>, StoreError> {
     let mut ids = reader.ids_from(prefix, n_max)?;
     // What is longer than a label begins none.
     let is_short = prefix.chars().nth(text::LABEL_CHARS_MAX).is_none();
@@ -190,7 +195,7 @@ struct File<'a> {
 }
 
 /// Writes the source files, by the folder that they were compiled from.
-pub(crate) fn files(reader: &Reader, out: Out<'_>) -> Result<(), ObserveError> {
+pub(crate) fn write_files(reader: &Reader, out: JsonOut<'_>) -> Result<(), ObserveError> {
     let mut root: Option<String> = None;
     out.write_str("{\"roots\":[")?;
     reader.each_file(|file| {

@@ -30,7 +30,7 @@ pub(super) struct Place {
 }
 
 /// An entry: how it stands in the text, without a line break at its end, and the facts about it.
-pub(super) struct Entry {
+pub(super) struct PageEntry {
     pub(super) text: String,
     pub(super) place: Place,
     pub(super) facts: Value,
@@ -42,12 +42,12 @@ pub(super) fn fill(
     max: u32,
     n_max: usize,
     separator: &str,
-    mut next: impl FnMut() -> Result<Option<Entry>, QueryError>,
+    mut next: impl FnMut() -> Result<Option<PageEntry>, QueryError>,
     rest: impl Fn(Place, u64) -> String,
 ) -> Result<Page, QueryError> {
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<PageEntry> = Vec::new();
     let (mut n_bytes, mut n_tokens) = (0, None);
-    let price = |it: &Entry| u64::from(tokens::count(&it.text));
+    let price = |it: &PageEntry| u64::from(tokens::count(&it.text));
     let mut is_full = false;
     while !is_full && let Some(entry) = next()? {
         n_bytes += entry.text.len() + separator.len();
@@ -88,7 +88,7 @@ pub(super) fn fill(
     }
 }
 
-impl Entry {
+impl PageEntry {
     /// As much of the text as fits above `below`, and a line that says what all of it would need.
     /// The facts say no more than that.
     fn cut(&mut self, below: &str, max: u32) -> String {
@@ -110,7 +110,7 @@ fn shortened<'a>(entry: &'a str, needs: u32, below: &str, max: u32) -> (String, 
     for end in ends.iter().map(|it| it.trim_end()) {
         let mut room = max.saturating_sub(tokens::count(end) + 2);
         while 0 < room {
-            let shown = budget::cut(entry, room).trim_end();
+            let shown = budget::cut_to_tokens(entry, room).trim_end();
             let text = format!("{shown}\n{end}");
             let n_tokens = tokens::count(&text);
             if n_tokens <= max {

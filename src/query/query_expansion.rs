@@ -11,7 +11,7 @@
 
 use std::sync::LazyLock;
 
-use super::bag_of_words::{Bag, Stem, StemMap};
+use super::bag_of_words::{BagOfWords, Stem, StemMap};
 use super::{rank, words};
 
 /// Fewer sections than this are too few to tell what is special about the best.
@@ -30,8 +30,8 @@ type Word = usize;
 
 /// How alike each section is to the best ones, relative to the most alike; `None` when there are
 /// too few. `worth` is how well each matches.
-pub(super) fn likeness(sections: &[Vec<&Bag>], worth: &[f64]) -> Option<Vec<f64>> {
-    let length = |texts: &Vec<&Bag>| texts.iter().map(|it| it.text().len() as u32).sum();
+pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> Option<Vec<f64>> {
+    let length = |texts: &Vec<&BagOfWords>| texts.iter().map(|it| it.text().len() as u32).sum();
     let lengths: Vec<u32> = sections.iter().map(length).collect();
     let mut best: Vec<usize> = (0..lengths.len()).filter(|&it| lengths[it] != 0).collect();
     if best.len() < SECTIONS_MIN {
@@ -39,7 +39,7 @@ pub(super) fn likeness(sections: &[Vec<&Bag>], worth: &[f64]) -> Option<Vec<f64>
     }
     best.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]));
     best.truncate(BEST_MAX);
-    let counted = Counted::of(sections, &best, lengths);
+    let counted = SectionCounts::of(sections, &best, lengths);
     let subject = counted.subject(&best, worth);
     let alike = (0..sections.len()).map(|section| {
         counted.weighed(section).map(|(word, weight)| subject[word] * weight).sum::<f64>()
@@ -57,7 +57,7 @@ static SAY_NOTHING: LazyLock<StemMap<()>> = LazyLock::new(|| {
 });
 
 /// What the sections have of the words that the best ones have.
-struct Counted {
+struct SectionCounts {
     /// In how many sections each word is.
     n_sections: Vec<u32>,
     /// Each section's words, and how often it has them.
@@ -69,8 +69,8 @@ struct Counted {
     n_words: u64,
 }
 
-impl Counted {
-    fn of(sections: &[Vec<&Bag>], best: &[usize], lengths: Vec<u32>) -> Counted {
+impl SectionCounts {
+    fn of(sections: &[Vec<&BagOfWords>], best: &[usize], lengths: Vec<u32>) -> SectionCounts {
         let mut words: StemMap<Word> = StemMap::new();
         let stems = best.iter().flat_map(|&it| &sections[it]).flat_map(|it| it.text());
         for &stem in stems.filter(|&&it| SAY_NOTHING.get(it).is_none()) {
@@ -78,7 +78,7 @@ impl Counted {
         }
         let mut n_sections = vec![0; words.len()];
         let mut met: Vec<Word> = Vec::new();
-        let count = |texts: &Vec<&Bag>| {
+        let count = |texts: &Vec<&BagOfWords>| {
             met.clear();
             let stems = texts.iter().flat_map(|it| it.text());
             met.extend(stems.filter_map(|&it| words.get(it)));
@@ -91,7 +91,7 @@ impl Counted {
         }
         let n_full = lengths.iter().filter(|&&it| it != 0).count();
         let n_words = lengths.iter().copied().map(u64::from).sum();
-        Counted { n_sections, counts, lengths, n_full, n_words }
+        SectionCounts { n_sections, counts, lengths, n_full, n_words }
     }
 
     /// What each word says of the subject, 0 for most.

@@ -7,14 +7,14 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::ops::Range;
 
-use crate::model::identity::in_order;
+use crate::model::identity::pair_in_order;
 
 /// Equal lines around a change.
 const CONTEXT_LINES: usize = 3;
 
 /// What leads from `old` to `new`, as `diff -u` writes it, without names of files; empty when they
 /// are equal.
-pub(crate) fn hunks(old: &str, new: &str) -> String {
+pub(crate) fn unified_hunks(old: &str, new: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
     let mut out = String::new();
@@ -57,7 +57,7 @@ fn changes<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Replaced> {
     let mut changes = Vec::new();
     let (mut i, mut j) = (0, 0);
     let ends = (old.len(), new.len());
-    let pairs = in_order(&old_numbers, &new_numbers, &mut 0);
+    let pairs = pair_in_order(&old_numbers, &new_numbers, &mut 0);
     for (old_at, new_at) in pairs.into_iter().chain([ends]) {
         if i < old_at || j < new_at {
             changes.push(Replaced { old: i..old_at, new: j..new_at });

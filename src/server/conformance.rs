@@ -13,10 +13,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::mcp::uri::Vars;
+use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    About, Args, Call, Completing, Message, PAGE_ROWS_MAX, ReadError, Reply, Seal, Server, Surface,
-    ToolError,
+    Args, Call, CompletionRequest, Handler, PAGE_ROWS_MAX, PromptMessage, ReadError, Reply, Server,
+    ServerInfo, StateSigner, ToolError,
 };
 use crate::model::clock::Clock;
 use crate::server::{Interrupts, stdio};
@@ -25,8 +25,8 @@ use crate::server::{Interrupts, stdio};
 const STEP: Duration = Duration::from_millis(50);
 
 type Run = fn(&Suite, &Args, &Call) -> Result<Reply, ToolError>;
-type Get = fn(&Args, &Call) -> Result<Vec<Message>, ToolError>;
-type Read = fn(&Vars) -> String;
+type Get = fn(&Args, &Call) -> Result<Vec<PromptMessage>, ToolError>;
+type Read = fn(&UriVars) -> String;
 
 /// What the tools share.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Suite {
     }
 }
 
-impl Surface for Suite {
+impl Handler for Suite {
     type Run = Run;
     type Read = Read;
     type Prompt = Get;
@@ -51,15 +51,15 @@ impl Surface for Suite {
         run(self, args, call)
     }
 
-    fn read(&self, read: &Read, vars: &Vars, out: &mut dyn fmt::Write) -> Result<(), ReadError> {
+    fn read(&self, read: &Read, vars: &UriVars, out: &mut dyn fmt::Write) -> Result<(), ReadError> {
         out.write_str(&read(vars)).map_err(|_| ReadError::Internal("cannot write".to_owned()))
     }
 
-    fn prompt(&self, get: &Get, args: &Args, call: &Call) -> Result<Vec<Message>, ToolError> {
+    fn prompt(&self, get: &Get, args: &Args, call: &Call) -> Result<Vec<PromptMessage>, ToolError> {
         get(args, call)
     }
 
-    fn complete(&self, asked: &Completing<'_>) -> Vec<String> {
+    fn complete(&self, asked: &CompletionRequest<'_>) -> Vec<String> {
         let words = ["test value 1", "test value 2", "paris"];
         words.iter().filter(|it| it.starts_with(asked.value)).map(|it| (*it).to_owned()).collect()
     }
@@ -67,7 +67,7 @@ impl Surface for Suite {
 
 fn server(step: Duration) -> Arc<Server<Suite>> {
     Arc::new(Server {
-        about: About {
+        about: ServerInfo {
             name: "remindb-conformance",
             title: "Conformance",
             version: env!("CARGO_PKG_VERSION"),
@@ -77,8 +77,8 @@ fn server(step: Duration) -> Arc<Server<Suite>> {
         resources: shown::RESOURCES,
         prompts: shown::PROMPTS,
         page_rows_max: PAGE_ROWS_MAX,
-        seal: Seal::default(),
-        surface: Suite { step },
+        state_signer: StateSigner::default(),
+        handler: Suite { step },
         hub: Arc::default(),
     })
 }
@@ -91,17 +91,17 @@ fn server(step: Duration) -> Arc<Server<Suite>> {
 /// There is no port, no thread or no way to hear signals.
 #[cfg(feature = "http")]
 pub fn http(announce: impl FnOnce(&str)) -> io::Result<()> {
-    use crate::server::http::{ADDRESS, Guard, Limits, Options, run};
+    use crate::server::http::{ADDRESS, Guard, HttpOptions, Limits, serve_http};
 
     let interrupts = Interrupts::watch()?;
     let mut address = ADDRESS;
     // One that is free.
     address.set_port(0);
     let guard = Guard::new(address.ip(), &[], &[], None);
-    let options = Options { address, guard, limits: Limits::default() };
+    let options = HttpOptions { address, guard, limits: Limits::default() };
     let announce = |address| announce(&format!("http://{address}/mcp"));
     let (server, heard) = (server(STEP), interrupts.received());
-    run(&server, &Clock::System, Vec::new(), options, announce, heard).map(drop)
+    serve_http(&server, &Clock::System, Vec::new(), options, announce, heard).map(drop)
 }
 
 /// Serves the fixtures on the standard streams, until the input ends or a signal comes.
@@ -113,7 +113,7 @@ pub fn stdio() -> io::Result<()> {
     let interrupts = Interrupts::watch()?;
     let (input, output) = (io::stdin(), io::stdout());
     let (server, heard) = (server(STEP), interrupts.received());
-    stdio::run(&server, &Clock::System, Vec::new(), input, output, heard).map(drop)
+    stdio::serve_stdio(&server, &Clock::System, Vec::new(), input, output, heard).map(drop)
 }
 
 #[cfg(test)]

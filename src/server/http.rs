@@ -45,18 +45,18 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::{Background, Crew, Ended, Stop, spawn, spawn_small};
+use super::{Background, ServeEnd, Stop, ThreadGroup, spawn, spawn_small};
 use crate::mcp::version::Version;
-use crate::mcp::{Server, Surface};
+use crate::mcp::{Handler, Server};
 use crate::model::clock::{Clock, Stopwatch};
 use connections::Peers;
-use header_check::Marked;
-use pool::{Place, Pool};
-use session::{Session, Sessions};
+use header_check::MirroredArgument;
+use pool::{Permit, ThreadPool};
+use session::{HttpSession, HttpSessions};
 
-pub(crate) use guard::{Guard, Token};
+pub(crate) use guard::{BearerToken, Guard};
 #[cfg(any(test, fuzzing))]
-pub(crate) use {body::Body, head::Head, read_buffer::Inbox, reply::Refused};
+pub(crate) use {body::Body, head::RequestHead, read_buffer::ReadBuffer, reply::HttpError};
 
 /// Where it listens unless something else is said.
 pub(crate) const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7474);
@@ -118,115 +118,119 @@ impl Default for Limits {
 
 /// Where to listen, and who may come in.
 #[derive(Clone, Debug)]
-pub(crate) struct Options {
+pub(crate) struct HttpOptions {
     pub(crate) address: SocketAddr,
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
 }
 
 /// Reads `ADDRESS:PORT`, of which a name can only be `localhost`.
-pub(crate) fn address(text: &str) -> Option<SocketAddr> {
+pub(crate) fn parse_listen_address(text: &str) -> Option<SocketAddr> {
     let local = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     local.as_deref().unwrap_or(text).parse().ok()
 }
 
 /// What every connection shares.
-struct Door<S: Surface> {
+struct Endpoint<S: Handler> {
     server: Arc<Server<S>>,
     clock: Clock,
     /// What deadlines are read from.
     watch: Stopwatch,
     guard: Guard,
     limits: Limits,
-    sessions: Sessions,
+    sessions: HttpSessions,
     peers: Peers,
-    pool: Pool,
+    pool: ThreadPool,
     stop: Stop,
     n_threads: Arc<AtomicUsize>,
     n_streams: Arc<AtomicUsize>,
     n_body_bytes: Arc<AtomicUsize>,
     /// Arguments of tools that stand in fields, too.
-    marked: Vec<Marked>,
+    mirrored: Vec<MirroredArgument>,
 }
 
 /// Serves until a message comes on `interrupts`. Tells `announce` where, once it listens;
 /// background work starts then.
-pub(crate) fn run<S: Surface>(
+pub(crate) fn serve_http<S: Handler>(
     server: &Arc<Server<S>>,
     clock: &Clock,
     background: Vec<Background>,
-    options: Options,
+    options: HttpOptions,
     announce: impl FnOnce(SocketAddr),
     interrupts: &Receiver<()>,
-) -> io::Result<Ended> {
-    let Options { address, guard, limits } = options;
+) -> io::Result<ServeEnd> {
+    let HttpOptions { address, guard, limits } = options;
     let listener = TcpListener::bind(address)?;
     let address = listener.local_addr()?;
-    let door = Arc::new(Door {
+    let endpoint = Arc::new(Endpoint {
         server: Arc::clone(server),
         clock: clock.clone(),
         watch: clock.stopwatch(),
         guard,
-        sessions: Sessions::new(limits.sessions, limits.session_ms)?,
+        sessions: HttpSessions::new(limits.sessions, limits.session_ms)?,
         peers: Peers::default(),
-        pool: Pool::new(limits.calls),
+        pool: ThreadPool::new(limits.calls),
         stop: Stop::default(),
         n_threads: Arc::default(),
         n_streams: Arc::default(),
         n_body_bytes: Arc::default(),
-        marked: header_check::marked(&server.tools_json(Version::V2026_07_28)),
+        mirrored: header_check::mirrored_arguments(&server.tools_json(Version::V2026_07_28)),
         limits,
     });
     let (alive, over) = bounded(0);
-    let listening = Arc::clone(&door);
+    let listening = Arc::clone(&endpoint);
     let listener = spawn("listener", move || listen(&listening, &listener, &alive))?;
-    let mut crew = Crew::default();
+    let mut threads = ThreadGroup::default();
     for Background { name, work } in background {
-        let stop = door.stop.clone();
-        crew.add(name, move || work(&stop))?;
+        let stop = endpoint.stop.clone();
+        threads.add(name, move || work(&stop))?;
     }
     log::info!("serving name={} version={}", server.about.name, server.about.version);
     announce(address);
     while interrupts.recv_timeout(SWEEP) == Err(RecvTimeoutError::Timeout) {
-        door.sessions.sweep(Some(door.watch.elapsed_ms())).iter().for_each(|it| door.end(it));
+        endpoint
+            .sessions
+            .expire_idle(Some(endpoint.watch.elapsed_ms()))
+            .iter()
+            .for_each(|it| endpoint.end(it));
     }
-    door.stop.set();
+    endpoint.stop.set();
     // Whoever waits for a connection is woken by one.
     let woken = TcpStream::connect_timeout(&reachable(address), GRACE);
-    door.peers.wake();
+    endpoint.peers.wake();
     let is_over = over.recv_timeout(GRACE) == Err(RecvTimeoutError::Disconnected);
-    door.sessions.sweep(None).iter().for_each(|it| door.end(it));
+    endpoint.sessions.expire_idle(None).iter().for_each(|it| endpoint.end(it));
     if !is_over && over.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout) {
         log::warn!("unfinished requests are left behind");
     }
-    crew.settle_within(GRACE);
+    threads.settle_within(GRACE);
     if woken.is_ok() {
         super::join(listener);
     }
-    log::info!("stopped reason={:?}", Ended::Signal);
-    Ok(Ended::Signal)
+    log::info!("stopped reason={:?}", ServeEnd::Signal);
+    Ok(ServeEnd::Signal)
 }
 
 /// Takes in connections until it is time to end.
-fn listen<S: Surface>(door: &Arc<Door<S>>, listener: &TcpListener, alive: &Sender<()>) {
+fn listen<S: Handler>(endpoint: &Arc<Endpoint<S>>, listener: &TcpListener, alive: &Sender<()>) {
     let mut said = None;
     loop {
         let accepted = listener.accept();
-        if door.stop.is_set() {
+        if endpoint.stop.is_set() {
             return;
         }
         match accepted {
             Ok((stream, _)) => {
                 said = None;
-                admit(door, stream, alive);
+                admit(endpoint, stream, alive);
             }
             Err(error) => {
                 if said.replace(error.kind()) != Some(error.kind()) {
                     log::warn!("cannot take in a connection: {error}");
                 }
                 // What is short may be what an idle connection has.
-                door.peers.shed();
-                if door.stop.is_set_within(PAUSE) {
+                endpoint.peers.close_longest_waiting();
+                if endpoint.stop.is_set_within(PAUSE) {
                     return;
                 }
             }
@@ -235,51 +239,52 @@ fn listen<S: Surface>(door: &Arc<Door<S>>, listener: &TcpListener, alive: &Sende
 }
 
 /// Gives a connection its thread.
-fn admit<S: Surface>(door: &Arc<Door<S>>, stream: TcpStream, alive: &Sender<()>) {
+fn admit<S: Handler>(endpoint: &Arc<Endpoint<S>>, stream: TcpStream, alive: &Sender<()>) {
     /// Bytes of a connection's stack; calls run elsewhere.
     const STACK_BYTES: usize = 512 * 1024;
-    let has_room = door.peers.len() < door.limits.connections || door.peers.shed();
-    let place = Place::take(&door.n_threads, door.limits.connections + SHED_MAX);
+    let has_room = endpoint.peers.len() < endpoint.limits.connections
+        || endpoint.peers.close_longest_waiting();
+    let place = Permit::take(&endpoint.n_threads, endpoint.limits.connections + SHED_MAX);
     let Some(place) = place.filter(|_| has_room) else {
-        let refused = reply::Refused::new(503, "too many connections are open; try again");
-        let bytes = reply::Response::from(refused).bytes("Connection: close\r\n");
+        let refused = reply::HttpError::new(503, "too many connections are open; try again");
+        let bytes = reply::HttpResponse::from(refused).bytes("Connection: close\r\n");
         // A new socket takes this much at once, or nobody minds.
         let _ = stream.set_nonblocking(true).and_then(|()| (&stream).write(&bytes));
         return;
     };
-    let (number, peer) = door.peers.add(stream, door.watch.elapsed_ms());
-    let (serving, alive) = (Arc::clone(door), alive.clone());
+    let (number, peer) = endpoint.peers.add(stream, endpoint.watch.elapsed_ms());
+    let (serving, alive) = (Arc::clone(endpoint), alive.clone());
     let started = spawn_small("http", STACK_BYTES, move || {
-        let _held = (alive, place, Gone { door: &serving, number });
+        let _held = (alive, place, PeerGuard { endpoint: &serving, number });
         connection::serve(&serving, &peer);
     });
     if let Err(error) = started {
-        door.peers.remove(number);
+        endpoint.peers.remove(number);
         log::warn!("cannot start a thread: {error}");
     }
 }
 
 /// Takes a connection off the list when its thread ends, however it does.
-struct Gone<'a, S: Surface> {
-    door: &'a Door<S>,
+struct PeerGuard<'a, S: Handler> {
+    endpoint: &'a Endpoint<S>,
     number: u64,
 }
 
-impl<S: Surface> Drop for Gone<'_, S> {
+impl<S: Handler> Drop for PeerGuard<'_, S> {
     fn drop(&mut self) {
-        self.door.peers.remove(self.number);
+        self.endpoint.peers.remove(self.number);
     }
 }
 
-impl<S: Surface> Door<S> {
+impl<S: Handler> Endpoint<S> {
     /// A place among the streams, while there is one.
-    fn stream_place(&self) -> Result<Place, reply::Refused> {
-        Place::take(&self.n_streams, self.limits.streams)
-            .ok_or_else(|| reply::Refused::new(503, "too many streams are open; try again"))
+    fn stream_place(&self) -> Result<Permit, reply::HttpError> {
+        Permit::take(&self.n_streams, self.limits.streams)
+            .ok_or_else(|| reply::HttpError::new(503, "too many streams are open; try again"))
     }
 
     /// Ends a session: its calls are cancelled and its stream closes.
-    fn end(&self, session: &Session) {
+    fn end(&self, session: &HttpSession) {
         session.over.set();
         session.connection().close(&self.server);
     }

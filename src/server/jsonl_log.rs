@@ -5,15 +5,15 @@
 //!
 //! | files | what they hold |
 //! |---|---|
-//! | `sessions/NAME-HASH.jsonl` | the [`History`] of one client, one line a session |
+//! | `sessions/NAME-HASH.jsonl` | the [`SessionHistory`] of one client, one line a session |
 //! | `logs/ID.log` | what one session did, if that is wanted: [`SessionLogs`] |
-//! | `rescan.jsonl` | what scans did, if that is wanted: a [`Sink`] |
+//! | `rescan.jsonl` | what scans did, if that is wanted: a [`JsonlSink`] |
 
 mod client_ledgers;
 mod folder;
 mod session_logs;
 mod sink;
 
-pub(crate) use client_ledgers::History;
-pub(crate) use session_logs::{Record, SessionLogs};
-pub(crate) use sink::Sink;
+pub(crate) use client_ledgers::SessionHistory;
+pub(crate) use session_logs::{SessionLogRecord, SessionLogs};
+pub(crate) use sink::JsonlSink;

@@ -14,25 +14,25 @@ use serde_json::{Map, Value};
 use crate::model::clock::Millis;
 
 /// Called after each record.
-type Observer = Box<dyn Fn() + Send + Sync>;
+type LogObserver = Box<dyn Fn() + Send + Sync>;
 
 /// The records, shared by the log that adds and those who look.
 #[derive(Clone)]
-pub(crate) struct Ring {
+pub(crate) struct LogBuffer {
     capacity: usize,
-    state: Arc<Mutex<State>>,
-    observers: Arc<Mutex<Vec<Arc<Observer>>>>,
+    state: Arc<Mutex<BufferState>>,
+    observers: Arc<Mutex<Vec<Arc<LogObserver>>>>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    records: VecDeque<Record>,
+struct BufferState {
+    records: VecDeque<LogRecord>,
     dropped: u64,
 }
 
 /// One record, key by key as clients know it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Record {
+pub(crate) struct LogRecord {
     /// Milliseconds since the Unix epoch.
     pub(crate) time: i64,
     /// `DEBUG`, `INFO`, `WARN` or `ERROR`.
@@ -43,35 +43,35 @@ pub(crate) struct Record {
 
 /// What the ring holds, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Logs {
-    pub(crate) records: Vec<Record>,
+pub(crate) struct LogRecords {
+    pub(crate) records: Vec<LogRecord>,
     /// Records that had to make room.
     pub(crate) dropped: u64,
 }
 
-impl Record {
+impl LogRecord {
     /// A record of a line of the log.
-    pub(crate) fn new(line: &str, level: &'static str, now: Millis) -> Record {
-        let (msg, attrs) = split(line);
-        Record { time: now.0, level, msg, attrs }
+    pub(crate) fn new(line: &str, level: &'static str, now: Millis) -> LogRecord {
+        let (msg, attrs) = split_log_line(line);
+        LogRecord { time: now.0, level, msg, attrs }
     }
 }
 
-impl Ring {
+impl LogBuffer {
     /// An empty ring for so many records, at least one.
-    pub(crate) fn new(capacity: u32) -> Ring {
+    pub(crate) fn new(capacity: u32) -> LogBuffer {
         let capacity = usize::try_from(capacity).unwrap_or(usize::MAX).max(1);
-        Ring { capacity, state: Arc::default(), observers: Arc::default() }
+        LogBuffer { capacity, state: Arc::default(), observers: Arc::default() }
     }
 
     /// Calls `observer` after every record that is pushed from now on, on the thread that logged.
     /// It must neither log nor wait.
-    pub(crate) fn observe(&self, observer: impl Fn() + Send + Sync + 'static) {
+    pub(crate) fn add_observer(&self, observer: impl Fn() + Send + Sync + 'static) {
         self.observers().push(Arc::new(Box::new(observer)));
     }
 
     /// Adds a record and calls nobody; the oldest makes room.
-    pub(crate) fn keep(&self, record: Record) {
+    pub(crate) fn add_silently(&self, record: LogRecord) {
         let mut state = self.state();
         if self.capacity <= state.records.len() {
             state.records.pop_front();
@@ -81,37 +81,37 @@ impl Ring {
     }
 
     /// Adds a record, which those who observe should see.
-    pub(crate) fn push(&self, record: Record) {
-        self.keep(record);
+    pub(crate) fn push(&self, record: LogRecord) {
+        self.add_silently(record);
         // Nobody is called under a lock: whoever looks then would wait for himself.
         let observers = self.observers().clone();
         observers.iter().for_each(|it| it());
     }
 
     /// What it holds now.
-    pub(crate) fn read(&self) -> Logs {
+    pub(crate) fn read(&self) -> LogRecords {
         let state = self.state();
-        Logs { records: state.records.iter().cloned().collect(), dropped: state.dropped }
+        LogRecords { records: state.records.iter().cloned().collect(), dropped: state.dropped }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BufferState> {
         // Nothing panics while it holds the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn observers(&self) -> MutexGuard<'_, Vec<Arc<Observer>>> {
+    fn observers(&self) -> MutexGuard<'_, Vec<Arc<LogObserver>>> {
         self.observers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Debug for Ring {
+impl fmt::Debug for LogBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ring").field("capacity", &self.capacity).finish_non_exhaustive()
     }
 }
 
 /// The words of a line, and its attributes.
-pub(crate) fn split(line: &str) -> (String, Map<String, Value>) {
+pub(crate) fn split_log_line(line: &str) -> (String, Map<String, Value>) {
     let mut attrs = Map::new();
     // What comes after the run of pairs that was tried last.
     let mut rest = line;

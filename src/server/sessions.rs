@@ -1,8 +1,8 @@
 //! Who is connected, and who ever was: values that are told the time and touch nothing.
 //!
 //! The [`Registry`] is fed with what clients do and shows who is there. What changed since the last
-//! time leaves it as [`Entry`]s, the lines of the ledger; a [`Ledger`] makes of all lines of one
-//! client what is to be said of it. Nothing a client says of itself is proved.
+//! time leaves it as [`LedgerEntry`]s, the lines of the ledger; a [`SessionLedger`] makes of all
+//! lines of one client what is to be said of it. Nothing a client says of itself is proved.
 
 pub(crate) mod recorder;
 
@@ -16,16 +16,16 @@ use serde::{Deserialize, Serialize};
 use crate::model::identity::{ContentHash, base62};
 
 #[cfg(any(test, fuzzing))]
-pub(crate) use ledger::LINE_BYTES_MAX;
-pub(crate) use ledger::{Entry, Ledger, Past, each_line};
-pub(crate) use registry::{Door, Keeping, News, Registry, Sight};
+pub(crate) use ledger::LEDGER_LINE_BYTES_MAX;
+pub(crate) use ledger::{ClientHistory, LedgerEntry, SessionLedger, each_line};
+pub(crate) use registry::{ChangedSessions, Keeping, Registry, RequestInfo, TransportInfo};
 
 /// Characters of a client's name in the name of its file.
 const SLUG_CHARS_MAX: usize = 40;
 
 /// What a client says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Client {
+pub(crate) struct SessionClient {
     /// Its name for programs.
     #[serde(default)]
     pub(crate) name: String,
@@ -40,7 +40,7 @@ pub(crate) struct Client {
     pub(crate) protocol: String,
 }
 
-impl Client {
+impl SessionClient {
     /// What tells it from others that reach the server in the same way: 11 base62 characters, the
     /// same for ever.
     pub(crate) fn hash(&self, transport: &str) -> String {

@@ -18,10 +18,10 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
-use super::worker_pool::Hands;
-use super::{Background, Crew, Ended, Stop, join, spawn, work};
+use super::worker_pool::WorkerPool;
+use super::{Background, ServeEnd, Stop, ThreadGroup, join, spawn, work};
 use crate::mcp::rpc::{Frame, Frames};
-use crate::mcp::{Connection, Job, Line, Outbox, Server, Step, Surface};
+use crate::mcp::{Connection, FrameStep, Handler, Job, Outbox, OutgoingLine, Server};
 use crate::model::clock::Clock;
 
 /// What the one connection is called.
@@ -39,26 +39,26 @@ const GRACE: Duration = Duration::from_millis(1000);
 
 /// Serves one client until its input ends, its output breaks or a message comes on `interrupts`.
 /// Background work starts when the client has been answered for the first time.
-pub(crate) fn run<S: Surface>(
+pub(crate) fn serve_stdio<S: Handler>(
     server: &Arc<Server<S>>,
     clock: &Clock,
     background: Vec<Background>,
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     interrupts: &Receiver<()>,
-) -> io::Result<Ended> {
+) -> io::Result<ServeEnd> {
     let (lines, line_receiver) = bounded(LINES_MAX);
     let (frame_sender, frames) = bounded(FRAMES_MAX);
     let outbox = Outbox::new(lines.clone());
-    let mut writer = Crew::default();
+    let mut writer = ThreadGroup::default();
     writer.add("writer", move || write_lines(&line_receiver, output))?;
-    writer.seal();
-    let mut workers = Crew::default();
-    let hands = {
+    writer.close();
+    let mut workers = ThreadGroup::default();
+    let pool = {
         let (server, clock, outbox) = (Arc::clone(server), clock.clone(), outbox.clone());
-        Hands::start(&mut workers, WORKERS, JOBS_MAX, move |job| {
+        WorkerPool::start(&mut workers, WORKERS, JOBS_MAX, move |job| {
             if let Some(line) = work(&server, &clock, job) {
-                outbox.say(line);
+                outbox.send(line);
             }
             // The reply goes first, and then the news of what the call did.
             server.hub.wake();
@@ -72,13 +72,13 @@ pub(crate) fn run<S: Surface>(
         server,
         connection,
         outbox,
-        hands,
+        pool,
         lines,
         wakes,
         interrupts,
         writer,
         workers,
-        background: Crew::default(),
+        background: ThreadGroup::default(),
         waiting: background,
         stop: Stop::default(),
     };
@@ -91,51 +91,51 @@ pub(crate) fn run<S: Surface>(
 }
 
 /// The connection's thread, with everything that it can wake and that can wake it.
-struct Router<'a, S: Surface> {
+struct Router<'a, S: Handler> {
     server: &'a Server<S>,
     connection: Connection,
     outbox: Outbox,
-    hands: Hands<Box<Job>>,
-    lines: Sender<Line>,
+    pool: WorkerPool<Box<Job>>,
+    lines: Sender<OutgoingLine>,
     wakes: Receiver<()>,
     interrupts: &'a Receiver<()>,
-    writer: Crew,
-    workers: Crew,
-    background: Crew,
+    writer: ThreadGroup,
+    workers: ThreadGroup,
+    background: ThreadGroup,
     waiting: Vec<Background>,
     stop: Stop,
 }
 
-impl<S: Surface> Router<'_, S> {
+impl<S: Handler> Router<'_, S> {
     /// Gives why serving ended, and whether the reader had come to the end of its input.
-    fn run(mut self, frames: &Receiver<Frame>) -> io::Result<(Ended, bool)> {
+    fn run(mut self, frames: &Receiver<Frame>) -> io::Result<(ServeEnd, bool)> {
         let ended = self.route(frames)?;
-        Ok((self.finish(ended), ended == Ended::Input))
+        Ok((self.finish(ended), ended == ServeEnd::Input))
     }
 
-    fn route(&mut self, frames: &Receiver<Frame>) -> io::Result<Ended> {
+    fn route(&mut self, frames: &Receiver<Frame>) -> io::Result<ServeEnd> {
         loop {
             let step = select! {
                 recv(frames) -> frame => match frame {
-                    Ok(frame) => self.connection.accept(self.server, frame, &self.outbox),
-                    Err(_) => return Ok(Ended::Input),
+                    Ok(frame) => self.connection.accept_frame(self.server, frame, &self.outbox),
+                    Err(_) => return Ok(ServeEnd::Input),
                 },
                 recv(self.wakes) -> _ => {
-                    let ended = self.say_all(self.connection.news(self.server));
+                    let ended = self.say_all(self.connection.pending_updates(self.server));
                     match ended {
                         Some(ended) => return Ok(ended),
                         None => continue,
                     }
                 }
-                recv(self.interrupts) -> _ => return Ok(Ended::Signal),
-                recv(self.writer.over) -> _ => return Ok(Ended::Output),
+                recv(self.interrupts) -> _ => return Ok(ServeEnd::Signal),
+                recv(self.writer.over) -> _ => return Ok(ServeEnd::Output),
             };
             if let Some(ended) = self.hand(step) {
                 return Ok(ended);
             }
-            if self.connection.begins_to_listen()
+            if self.connection.took_log_level()
                 && let Some(line) = self.connection.notice(self.server)
-                && let Some(ended) = self.hand(Step::Say(line))
+                && let Some(ended) = self.hand(FrameStep::Reply(line))
             {
                 return Ok(ended);
             }
@@ -146,27 +146,27 @@ impl<S: Surface> Router<'_, S> {
     }
 
     /// Hands a step to whoever does it; gives why serving ends, if it does meanwhile.
-    fn hand(&self, step: Step) -> Option<Ended> {
+    fn hand(&self, step: FrameStep) -> Option<ServeEnd> {
         match step {
-            Step::Quiet => None,
-            Step::Say(line) | Step::Listen(line) => select! {
+            FrameStep::NoReply => None,
+            FrameStep::Reply(line) | FrameStep::Listen(line) => select! {
                 send(self.lines, line) -> _ => None,
-                recv(self.interrupts) -> _ => Some(Ended::Signal),
-                recv(self.writer.over) -> _ => Some(Ended::Output),
+                recv(self.interrupts) -> _ => Some(ServeEnd::Signal),
+                recv(self.writer.over) -> _ => Some(ServeEnd::Output),
             },
-            Step::Run(job) => {
-                let job = self.hands.try_hand(job)?;
+            FrameStep::Run(job) => {
+                let job = self.pool.try_submit(job)?;
                 select! {
-                    send(self.hands.queue, job) -> _ => None,
-                    recv(self.interrupts) -> _ => Some(Ended::Signal),
-                    recv(self.writer.over) -> _ => Some(Ended::Output),
+                    send(self.pool.queue, job) -> _ => None,
+                    recv(self.interrupts) -> _ => Some(ServeEnd::Signal),
+                    recv(self.writer.over) -> _ => Some(ServeEnd::Output),
                 }
             }
         }
     }
 
-    fn say_all(&self, lines: Vec<Line>) -> Option<Ended> {
-        lines.into_iter().find_map(|line| self.hand(Step::Say(line)))
+    fn say_all(&self, lines: Vec<OutgoingLine>) -> Option<ServeEnd> {
+        lines.into_iter().find_map(|line| self.hand(FrameStep::Reply(line)))
     }
 
     fn start_background(&mut self) -> io::Result<()> {
@@ -177,27 +177,27 @@ impl<S: Surface> Router<'_, S> {
         Ok(())
     }
 
-    fn finish(self, mut ended: Ended) -> Ended {
+    fn finish(self, mut ended: ServeEnd) -> ServeEnd {
         let (interrupts, writer_over) = (self.interrupts, self.writer.over.clone());
-        drop(self.hands);
+        drop(self.pool);
         self.connection.stop_asking();
-        if ended == Ended::Input {
+        if ended == ServeEnd::Input {
             select! {
                 recv(self.workers.over) -> _ => (),
-                recv(interrupts) -> _ => ended = Ended::Signal,
-                recv(writer_over) -> _ => ended = Ended::Output,
+                recv(interrupts) -> _ => ended = ServeEnd::Signal,
+                recv(writer_over) -> _ => ended = ServeEnd::Output,
             }
         }
         self.stop.set();
         // Quick calls are still answered, if there is somebody to answer; long ones hear the end.
-        if ended == Ended::Output || !self.workers.is_over_within(GRACE) {
+        if ended == ServeEnd::Output || !self.workers.is_over_within(GRACE) {
             self.connection.cancel_all();
         }
         self.connection.close(self.server);
         self.workers.settle_within(GRACE);
         self.background.settle_within(GRACE);
-        if ended != Ended::Output {
-            for line in self.connection.farewell() {
+        if ended != ServeEnd::Output {
+            for line in self.connection.end_subscriptions() {
                 // Whoever does not read by now is not waited for.
                 if self.lines.send_timeout(line, GRACE).is_err() {
                     break;
@@ -206,10 +206,10 @@ impl<S: Surface> Router<'_, S> {
         }
         // The writer ends when the last of those that feed it has gone.
         drop((self.connection, self.outbox, self.lines));
-        if ended == Ended::Input {
+        if ended == ServeEnd::Input {
             select! {
                 recv(writer_over) -> _ => (),
-                recv(interrupts) -> _ => ended = Ended::Signal,
+                recv(interrupts) -> _ => ended = ServeEnd::Signal,
             }
         }
         self.writer.settle_within(GRACE);
@@ -232,7 +232,7 @@ fn read_frames(input: impl Read, frames: &Sender<Frame>) {
 
 /// Writes each line as it comes. A failed write ends the thread, which ends the server: there is
 /// nobody left to talk to.
-fn write_lines(lines: &Receiver<Line>, mut output: impl Write) {
+fn write_lines(lines: &Receiver<OutgoingLine>, mut output: impl Write) {
     for mut line in lines {
         line.text.push('\n');
         if let Err(error) = output.write_all(line.text.as_bytes()).and_then(|()| output.flush()) {

@@ -9,20 +9,20 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use super::{join, spawn};
 
 /// Threads, and a channel that disconnects when the last one has ended.
-pub(super) struct Crew {
+pub(super) struct ThreadGroup {
     threads: Vec<JoinHandle<()>>,
     alive: Option<Sender<()>>,
     pub(super) over: Receiver<()>,
 }
 
-impl Default for Crew {
-    fn default() -> Crew {
+impl Default for ThreadGroup {
+    fn default() -> ThreadGroup {
         let (alive, over) = bounded(0);
-        Crew { threads: Vec::new(), alive: Some(alive), over }
+        ThreadGroup { threads: Vec::new(), alive: Some(alive), over }
     }
 }
 
-impl Crew {
+impl ThreadGroup {
     pub(super) fn add(
         &mut self,
         name: &str,
@@ -37,7 +37,7 @@ impl Crew {
     }
 
     /// From here on, no thread is added: the channel tells when the last one has ended.
-    pub(super) fn seal(&mut self) {
+    pub(super) fn close(&mut self) {
         self.alive = None;
     }
 
@@ -47,7 +47,7 @@ impl Crew {
 
     /// Joins the threads if they end in time, and leaves them to the end of the process if not.
     pub(super) fn settle_within(mut self, wait: Duration) {
-        self.seal();
+        self.close();
         match self.is_over_within(wait) {
             true => self.threads.into_iter().for_each(join),
             false => log::warn!("unfinished work is left behind"),

@@ -14,18 +14,19 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::ingest::redact::{Custom, RedactError, Redactor};
-use fields::{Fields, Range};
+use crate::ingest::redact::{CustomKind, RedactError, Redactor};
+use fields::{Fields, NumberRange};
 pub(crate) use values::{
-    Budgets, Compile, Config, Level, LogFiles, LogFormat, Logging, Redaction, Rescan, Resources,
-    Server, Sessions, Temperature, Transport,
+    BudgetSettings, CompileSettings, Config, LogFileSettings, LogFormat, LogLevel, LogSettings,
+    RedactionSettings, RescanSettings, ResourceSettings, ServerSettings, SessionSettings,
+    TemperatureSettings, Transport,
 };
 
 /// The file, as messages name it.
-pub(crate) const FILE: &str = ".remindb/config.json";
+pub(crate) const CONFIG_FILE: &str = ".remindb/config.json";
 
 /// Bytes of the file, at the most.
-pub(crate) const FILE_BYTES_MAX: usize = 1024 * 1024;
+pub(crate) const CONFIG_BYTES_MAX: usize = 1024 * 1024;
 
 /// The resources whose changes are announced.
 const RESOURCES: [&str; 7] =
@@ -48,8 +49,10 @@ impl Config {
     /// Reads the text of the file. An empty one means the defaults; what follows the first value is
     /// left alone.
     pub(crate) fn parse(text: &str) -> Result<Config, ConfigError> {
-        if FILE_BYTES_MAX < text.len() {
-            return Err(ConfigError(format!("{FILE} is larger than {FILE_BYTES_MAX} bytes")));
+        if CONFIG_BYTES_MAX < text.len() {
+            return Err(ConfigError(format!(
+                "{CONFIG_FILE} is larger than {CONFIG_BYTES_MAX} bytes"
+            )));
         }
         let text = text.trim_start_matches('\u{feff}');
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
@@ -57,10 +60,12 @@ impl Config {
             None => return Ok(Config::default()),
             Some(Ok(Value::Object(map))) => map,
             Some(Ok(other)) => {
-                let other = crate::text::cut(&other.to_string(), 40);
-                return Err(ConfigError(format!("{FILE} must be an object, not `{other}`")));
+                let other = crate::text::truncate_chars(&other.to_string(), 40);
+                return Err(ConfigError(format!("{CONFIG_FILE} must be an object, not `{other}`")));
             }
-            Some(Err(error)) => return Err(ConfigError(format!("{FILE} is no JSON: {error}"))),
+            Some(Err(error)) => {
+                return Err(ConfigError(format!("{CONFIG_FILE} is no JSON: {error}")));
+            }
         };
         let mut fields = Fields::root(map);
         let config = Config {
@@ -74,7 +79,7 @@ impl Config {
         fields.done()?;
         config
             .redactor()
-            .map_err(|error| ConfigError(format!("`redaction` in {FILE}: {error}")))?;
+            .map_err(|error| ConfigError(format!("`redaction` in {CONFIG_FILE}: {error}")))?;
         Ok(config)
     }
 
@@ -87,7 +92,7 @@ impl Config {
     pub(crate) fn check_listen(&self, transport: Transport) -> Result<(), ConfigError> {
         match (&self.server.listen, transport) {
             (Some(listen), Transport::Stdio) => Err(ConfigError(format!(
-                "`server.listen` in {FILE} is `{listen}`, but stdio listens nowhere; set \
+                "`server.listen` in {CONFIG_FILE} is `{listen}`, but stdio listens nowhere; set \
                  `server.transport` to `http` or remove it"
             ))),
             _ => Ok(()),
@@ -144,7 +149,7 @@ pub(crate) fn positive_duration(text: &str) -> Result<std::time::Duration, Strin
 
 /// `path` without `.` and `..`, if it is relative and stays below where it starts. Links are for
 /// the shell to follow and to check again.
-pub(crate) fn inside(path: &str) -> Option<String> {
+pub(crate) fn confined_path(path: &str) -> Option<String> {
     // A root, a home or a drive, also where `.` and `..` stood before it.
     let is_elsewhere =
         |path: &str| path.starts_with(['/', '\\', '~']) || path.as_bytes().get(1) == Some(&b':');
@@ -168,25 +173,25 @@ pub(crate) fn inside(path: &str) -> Option<String> {
 /// Whether a log may be written to `path` by a folder that is not trusted: inside, called like a
 /// log, and in nothing hidden but the program's own folder.
 fn is_log_path(path: &str) -> bool {
-    inside(path).is_some_and(|path| {
+    confined_path(path).is_some_and(|path| {
         let own = path.strip_prefix(".remindb/logs/").unwrap_or(&path);
         own.ends_with(".log") && own.split('/').all(|part| !part.starts_with('.'))
     })
 }
 
-fn budgets(mut fields: Fields) -> Result<Budgets, ConfigError> {
-    let budgets = Budgets {
+fn budgets(mut fields: Fields) -> Result<BudgetSettings, ConfigError> {
+    let budgets = BudgetSettings {
         search: fields.count("search")?,
         fetch: fields.count("fetch")?,
         fetch_batch: fields.count("fetch_batch")?,
-        related: fields.count("related")?.unwrap_or(Budgets::default().related),
+        related: fields.count("related")?.unwrap_or(BudgetSettings::default().related),
     };
     fields.done().map(|()| budgets)
 }
 
-fn compile(mut fields: Fields) -> Result<Compile, ConfigError> {
-    let timeout = fields.duration("wall_clock_timeout", Range::NotNegative)?;
-    let compile = Compile {
+fn compile(mut fields: Fields) -> Result<CompileSettings, ConfigError> {
+    let timeout = fields.duration("wall_clock_timeout", NumberRange::NotNegative)?;
+    let compile = CompileSettings {
         gitignore: fields.flag("gitignore")?.unwrap_or_default(),
         max_file_size: fields.size("max_file_size")?,
         max_parallelism: fields.count("max_parallelism")?,
@@ -195,7 +200,7 @@ fn compile(mut fields: Fields) -> Result<Compile, ConfigError> {
     fields.done().map(|()| compile)
 }
 
-fn redaction(mut fields: Fields) -> Result<Redaction, ConfigError> {
+fn redaction(mut fields: Fields) -> Result<RedactionSettings, ConfigError> {
     let mut disable_builtin_kinds = Vec::new();
     for (idx, kind) in fields.list("disable_builtin_kinds")?.into_iter().enumerate() {
         match kind {
@@ -212,25 +217,25 @@ fn redaction(mut fields: Fields) -> Result<Redaction, ConfigError> {
         let kind = item.text("kind")?.unwrap_or_default();
         let pattern = item.text("pattern")?.unwrap_or_default();
         item.done()?;
-        custom.push(Custom { kind, pattern });
+        custom.push(CustomKind { kind, pattern });
     }
-    fields.done().map(|()| Redaction { disable_builtin_kinds, custom })
+    fields.done().map(|()| RedactionSettings { disable_builtin_kinds, custom })
 }
 
-fn rescan(mut fields: Fields) -> Result<Rescan, ConfigError> {
-    let default = Rescan::default();
-    let rescan = Rescan {
+fn rescan(mut fields: Fields) -> Result<RescanSettings, ConfigError> {
+    let default = RescanSettings::default();
+    let rescan = RescanSettings {
         enabled: fields.flag("enabled")?.unwrap_or(default.enabled),
-        interval: fields.duration("interval", Range::Positive)?.unwrap_or(default.interval),
-        settle: fields.duration("settle", Range::NotNegative)?.unwrap_or(default.settle),
+        interval: fields.duration("interval", NumberRange::Positive)?.unwrap_or(default.interval),
+        settle: fields.duration("settle", NumberRange::NotNegative)?.unwrap_or(default.settle),
     };
     fields.done().map(|()| rescan)
 }
 
-fn server(mut fields: Fields) -> Result<Server, ConfigError> {
+fn server(mut fields: Fields) -> Result<ServerSettings, ConfigError> {
     let transports = [("stdio", Transport::Stdio), ("http", Transport::Http)];
     let mut resources = fields.object("resources")?;
-    let debounce = resources.duration("debounce", Range::NotNegative)?;
+    let debounce = resources.duration("debounce", NumberRange::NotNegative)?;
     let mut overrides_at = resources.object("overrides")?;
     let mut overrides = Vec::new();
     for (name, value) in overrides_at.rest() {
@@ -239,69 +244,69 @@ fn server(mut fields: Fields) -> Result<Server, ConfigError> {
             let why = format!("names no resource that changes; these do: {names}");
             return Err(overrides_at.error(&name, why));
         }
-        let debounce = overrides_at.to_duration(&name, &value, Range::NotNegative)?;
+        let debounce = overrides_at.to_duration(&name, &value, NumberRange::NotNegative)?;
         overrides.push((name, debounce));
     }
     resources.done()?;
     let mut sessions = fields.object("sessions")?;
-    let flush_interval = sessions.duration("flush_interval", Range::Positive)?;
+    let flush_interval = sessions.duration("flush_interval", NumberRange::Positive)?;
     sessions.done()?;
-    let server = Server {
+    let server = ServerSettings {
         transport: fields.choice("transport", &transports)?,
         listen: fields.text("listen")?,
         structured: fields.flag("structured")?.unwrap_or_default(),
         logging: logging(fields.object("logging")?)?,
-        resources: Resources {
-            debounce: debounce.unwrap_or(Resources::default().debounce),
+        resources: ResourceSettings {
+            debounce: debounce.unwrap_or(ResourceSettings::default().debounce),
             overrides,
         },
-        sessions: Sessions {
-            flush_interval: flush_interval.unwrap_or(Sessions::default().flush_interval),
+        sessions: SessionSettings {
+            flush_interval: flush_interval.unwrap_or(SessionSettings::default().flush_interval),
         },
         rescan_files: log_files(fields.object("rescan_files")?)?,
     };
     fields.done().map(|()| server)
 }
 
-fn logging(mut fields: Fields) -> Result<Logging, ConfigError> {
+fn logging(mut fields: Fields) -> Result<LogSettings, ConfigError> {
     let levels = [
-        ("debug", Level::Debug),
-        ("info", Level::Info),
-        ("warn", Level::Warn),
-        ("error", Level::Error),
+        ("debug", LogLevel::Debug),
+        ("info", LogLevel::Info),
+        ("warn", LogLevel::Warn),
+        ("error", LogLevel::Error),
     ];
     let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
     let output_path = fields.text("output_path")?;
-    let logging = Logging {
+    let logging = LogSettings {
         level: fields.choice("level", &levels)?.unwrap_or_default(),
         format: fields.choice("format", &formats)?.unwrap_or_default(),
         output_path: output_path.filter(|path| !path.is_empty() && path != "stderr"),
-        buffer_size: fields.count("buffer_size")?.unwrap_or(Logging::default().buffer_size),
+        buffer_size: fields.count("buffer_size")?.unwrap_or(LogSettings::default().buffer_size),
         session_files: log_files(fields.object("session_files")?)?,
     };
     fields.done().map(|()| logging)
 }
 
-fn log_files(mut fields: Fields) -> Result<LogFiles, ConfigError> {
-    let default = LogFiles::default();
-    let log_files = LogFiles {
+fn log_files(mut fields: Fields) -> Result<LogFileSettings, ConfigError> {
+    let default = LogFileSettings::default();
+    let log_files = LogFileSettings {
         enabled: fields.flag("enabled")?.unwrap_or(default.enabled),
         max_file_size: fields.size("max_file_size")?.unwrap_or(default.max_file_size),
     };
     fields.done().map(|()| log_files)
 }
 
-fn temperature(mut fields: Fields) -> Result<Temperature, ConfigError> {
-    let default = Temperature::default();
+fn temperature(mut fields: Fields) -> Result<TemperatureSettings, ConfigError> {
+    let default = TemperatureSettings::default();
     let enabled = fields.flag("enabled")?.unwrap_or(default.enabled);
     // Where nothing ticks, any interval will do.
-    let range = if enabled { Range::Positive } else { Range::NotNegative };
+    let range = if enabled { NumberRange::Positive } else { NumberRange::NotNegative };
     let tick_interval = fields.duration("tick_interval", range)?;
     let tick_interval = tick_interval.filter(|interval| !interval.is_zero());
     let mut share = |name, default| {
         fields.fraction(name, 1.0).map(|share: Option<f64>| share.unwrap_or(default))
     };
-    let temperature = Temperature {
+    let temperature = TemperatureSettings {
         access_boost: share("access_boost", default.access_boost)?,
         cold_threshold: share("cold_threshold", default.cold_threshold)?,
         hot_threshold: share("hot_threshold", default.hot_threshold)?,
@@ -311,7 +316,7 @@ fn temperature(mut fields: Fields) -> Result<Temperature, ConfigError> {
         decay_rate: fields.fraction("decay_rate", f64::MAX)?.unwrap_or(default.decay_rate),
         tick_interval: tick_interval.unwrap_or(default.tick_interval),
         cold_notify_ttl: fields
-            .duration("cold_notify_ttl", Range::NotNegative)?
+            .duration("cold_notify_ttl", NumberRange::NotNegative)?
             .unwrap_or(default.cold_notify_ttl),
         cold_notify_limit: fields.count("cold_notify_limit")?.unwrap_or(default.cold_notify_limit),
     };

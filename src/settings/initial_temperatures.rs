@@ -10,47 +10,52 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// The file, as messages name it.
-pub(crate) const FILE: &str = ".remindb/temperatures.json";
+pub(crate) const TEMPERATURES_FILE: &str = ".remindb/temperatures.json";
 
 /// Names of one path, at the most.
 const DEPTH_MAX: usize = 128;
 
 /// Bytes of the file, at the most.
-pub(crate) const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub(crate) const TEMPERATURES_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Temperatures by path.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Seeds {
-    root: Entry,
+pub(crate) struct InitialTemperatures {
+    root: PathEntry,
 }
 
 /// What is wrong with the file, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SeedsError(String);
+pub(crate) struct InitialTemperaturesError(String);
 
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Entry {
+struct PathEntry {
     /// The temperature of the file, or of all that is in the folder.
     number: Option<f64>,
-    below: BTreeMap<String, Entry>,
+    below: BTreeMap<String, PathEntry>,
 }
 
-impl Seeds {
+impl InitialTemperatures {
     /// Reads the text of the file. An empty one seeds nothing.
-    pub(crate) fn parse(text: &str) -> Result<Seeds, SeedsError> {
-        if FILE_BYTES_MAX < text.len() {
-            return Err(SeedsError(format!("{FILE} is larger than {FILE_BYTES_MAX} bytes")));
+    pub(crate) fn parse(text: &str) -> Result<InitialTemperatures, InitialTemperaturesError> {
+        if TEMPERATURES_BYTES_MAX < text.len() {
+            return Err(InitialTemperaturesError(format!(
+                "{TEMPERATURES_FILE} is larger than {TEMPERATURES_BYTES_MAX} bytes"
+            )));
         }
         let text = text.trim_start_matches('\u{feff}');
         if text.trim().is_empty() {
-            return Ok(Seeds::default());
+            return Ok(InitialTemperatures::default());
         }
-        let json: Json = serde_json::from_str(text)
-            .map_err(|error| SeedsError(format!("{FILE} is no JSON: {error}")))?;
+        let json: Json = serde_json::from_str(text).map_err(|error| {
+            InitialTemperaturesError(format!("{TEMPERATURES_FILE} is no JSON: {error}"))
+        })?;
         let Json::Object(fields) = json else {
-            return Err(SeedsError(format!("{FILE} must be an object of paths and temperatures")));
+            return Err(InitialTemperaturesError(format!(
+                "{TEMPERATURES_FILE} must be an object of paths and temperatures"
+            )));
         };
-        let mut seeds = Seeds::default();
+        let mut seeds = InitialTemperatures::default();
         seeds.root.add(fields, &mut Vec::new())?;
         Ok(seeds)
     }
@@ -63,17 +68,17 @@ impl Seeds {
 
     /// Whether no path has a temperature.
     pub(crate) fn is_empty(&self) -> bool {
-        self.root == Entry::default()
+        self.root == PathEntry::default()
     }
 }
 
-impl Entry {
+impl PathEntry {
     /// Adds the fields of an object that stands at `path`.
     fn add(
         &mut self,
         fields: Vec<(String, Json)>,
         path: &mut Vec<String>,
-    ) -> Result<(), SeedsError> {
+    ) -> Result<(), InitialTemperaturesError> {
         for (key, value) in fields {
             let n_names = path.len();
             let mut entry = &mut *self;
@@ -81,7 +86,7 @@ impl Entry {
                 path.push(name.to_owned());
                 entry = entry.below.entry(name.to_owned()).or_default();
             }
-            let at = || crate::text::cut(&path.join("/"), 200);
+            let at = || crate::text::truncate_chars(&path.join("/"), 200);
             if DEPTH_MAX < path.len() {
                 return Err(bad(&at(), &format!("has more than {DEPTH_MAX} names")));
             }
@@ -118,8 +123,8 @@ impl Entry {
 }
 
 /// The names that `key` joins.
-fn names<'k>(key: &'k str, path: &[String]) -> Result<Vec<&'k str>, SeedsError> {
-    let at = || crate::text::cut(&[path.join("/"), key.to_owned()].join("/"), 200);
+fn names<'k>(key: &'k str, path: &[String]) -> Result<Vec<&'k str>, InitialTemperaturesError> {
+    let at = || crate::text::truncate_chars(&[path.join("/"), key.to_owned()].join("/"), 200);
     let trimmed = key.strip_prefix("./").unwrap_or(key);
     let trimmed = trimmed.strip_suffix('/').unwrap_or(trimmed);
     let names: Vec<&str> = trimmed.split('/').collect();
@@ -140,8 +145,11 @@ fn names<'k>(key: &'k str, path: &[String]) -> Result<Vec<&'k str>, SeedsError> 
     Ok(names)
 }
 
-fn bad(path: &str, why: &str) -> SeedsError {
-    SeedsError(format!("`{}` in {FILE} {why}", path.trim_start_matches('/')))
+fn bad(path: &str, why: &str) -> InitialTemperaturesError {
+    InitialTemperaturesError(format!(
+        "`{}` in {TEMPERATURES_FILE} {why}",
+        path.trim_start_matches('/')
+    ))
 }
 
 /// JSON that keeps a name that is given twice.
@@ -204,13 +212,13 @@ impl<'de> Visitor<'de> for JsonVisitor {
     }
 }
 
-impl fmt::Display for SeedsError {
+impl fmt::Display for InitialTemperaturesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for SeedsError {}
+impl std::error::Error for InitialTemperaturesError {}
 
 #[cfg(test)]
 mod tests;

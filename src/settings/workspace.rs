@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::ingest::redact::Redactor;
-use crate::ingest::scan::{self, Gitignore, Oddity};
+use crate::ingest::scan::{self, Gitignore, SkippedPath};
 use crate::model::identity::ContentHash;
 use crate::settings::config::{self, Config, ConfigError, Untrusted};
-use crate::settings::initial_temperatures::{self, Seeds, SeedsError};
+use crate::settings::initial_temperatures::{self, InitialTemperatures, InitialTemperaturesError};
 
 /// What the operator says about a folder; the folder itself cannot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Options {
+pub(crate) struct WorkspaceOptions {
     /// Whether its settings may turn protections off.
     pub(crate) trust: Trust,
     /// Whether git's ignore files are followed, too; the folder may ask for the same.
@@ -43,7 +43,7 @@ pub(crate) struct Workspace {
     /// The settings that are followed.
     pub(crate) config: Config,
     /// Temperatures at birth.
-    pub(crate) seeds: Seeds,
+    pub(crate) initial_temperatures: InitialTemperatures,
     /// What must not be stored.
     pub(crate) redactor: Redactor,
     /// The settings that are not followed.
@@ -58,7 +58,7 @@ impl Default for Workspace {
     fn default() -> Workspace {
         Workspace {
             config: Config::default(),
-            seeds: Seeds::default(),
+            initial_temperatures: InitialTemperatures::default(),
             redactor: Redactor::builtin(),
             untrusted: Vec::new(),
         }
@@ -67,8 +67,11 @@ impl Default for Workspace {
 
 impl Workspace {
     /// Reads what a root says.
-    pub(crate) fn load(root: &Path, options: Options) -> Result<Workspace, WorkspaceError> {
-        Files::read(root).workspace(options)
+    pub(crate) fn load(
+        root: &Path,
+        options: WorkspaceOptions,
+    ) -> Result<Workspace, WorkspaceError> {
+        SettingsFiles::read(root).workspace(options)
     }
 
     /// Whether git's ignore files are followed.
@@ -77,37 +80,45 @@ impl Workspace {
     }
 
     /// The settings about compiling that are not followed, as oddities of the file.
-    pub(crate) fn oddities(&self) -> impl Iterator<Item = Oddity> {
+    pub(crate) fn oddities(&self) -> impl Iterator<Item = SkippedPath> {
         let about_compiling = self.untrusted.iter().filter(|it| !it.key.starts_with("server."));
         about_compiling.map(Workspace::oddity)
     }
 
     /// A setting that is not followed, as an oddity of the file.
-    pub(crate) fn oddity(untrusted: &Untrusted) -> Oddity {
-        Oddity { path: config::FILE.to_owned(), line: None, what: untrusted.to_string() }
+    pub(crate) fn oddity(untrusted: &Untrusted) -> SkippedPath {
+        SkippedPath {
+            path: config::CONFIG_FILE.to_owned(),
+            line: None,
+            what: untrusted.to_string(),
+        }
     }
 }
 
 /// The bytes of the files, as they were found.
-struct Files {
+struct SettingsFiles {
     config: Result<Vec<u8>, String>,
-    seeds: Result<Vec<u8>, String>,
+    initial_temperatures: Result<Vec<u8>, String>,
 }
 
-impl Files {
-    fn read(root: &Path) -> Files {
-        let read =
-            |name, max| scan::own_file(root, name, max).map(|bytes| bytes.unwrap_or_default());
-        Files {
-            config: read(config::FILE, config::FILE_BYTES_MAX),
-            seeds: read(initial_temperatures::FILE, initial_temperatures::FILE_BYTES_MAX),
+impl SettingsFiles {
+    fn read(root: &Path) -> SettingsFiles {
+        let read = |name, max| {
+            scan::read_root_file(root, name, max).map(|bytes| bytes.unwrap_or_default())
+        };
+        SettingsFiles {
+            config: read(config::CONFIG_FILE, config::CONFIG_BYTES_MAX),
+            initial_temperatures: read(
+                initial_temperatures::TEMPERATURES_FILE,
+                initial_temperatures::TEMPERATURES_BYTES_MAX,
+            ),
         }
     }
 
     /// Tells two looks apart, also where a file could not be read.
     fn hash(&self) -> ContentHash {
         let mut all = Vec::new();
-        for file in [&self.config, &self.seeds] {
+        for file in [&self.config, &self.initial_temperatures] {
             let (sign, bytes) = match file {
                 Ok(bytes) => (0, bytes.as_slice()),
                 Err(why) => (1, why.as_bytes()),
@@ -119,9 +130,12 @@ impl Files {
         ContentHash::of_bytes(&all)
     }
 
-    fn workspace(self, options: Options) -> Result<Workspace, WorkspaceError> {
-        let mut config = Config::parse(&text(config::FILE, self.config)?)?;
-        let seeds = Seeds::parse(&text(initial_temperatures::FILE, self.seeds)?)?;
+    fn workspace(self, options: WorkspaceOptions) -> Result<Workspace, WorkspaceError> {
+        let mut config = Config::parse(&text(config::CONFIG_FILE, self.config)?)?;
+        let initial_temperatures = InitialTemperatures::parse(&text(
+            initial_temperatures::TEMPERATURES_FILE,
+            self.initial_temperatures,
+        )?)?;
         let untrusted = match options.trust {
             Trust::Given => Vec::new(),
             Trust::Withheld => config.restrict(),
@@ -129,8 +143,8 @@ impl Files {
         config.compile.gitignore |= options.gitignore == Gitignore::Followed;
         let redactor = config
             .redactor()
-            .map_err(|error| WorkspaceError(format!("{}: {error}", config::FILE)))?;
-        Ok(Workspace { config, seeds, redactor, untrusted })
+            .map_err(|error| WorkspaceError(format!("{}: {error}", config::CONFIG_FILE)))?;
+        Ok(Workspace { config, initial_temperatures, redactor, untrusted })
     }
 }
 
@@ -144,10 +158,10 @@ fn text(name: &str, bytes: Result<Vec<u8>, String>) -> Result<String, WorkspaceE
 
 /// What a root says while somebody may be editing it: the last that was good.
 #[derive(Debug, Default)]
-pub(crate) struct Live {
+pub(crate) struct LiveWorkspace {
     /// `None`: there is no root, and nothing ever changes.
     root: Option<PathBuf>,
-    options: Options,
+    options: WorkspaceOptions,
     /// What was seen at the last look, good or bad.
     seen: Option<ContentHash>,
     current: Arc<Workspace>,
@@ -164,24 +178,27 @@ pub(crate) enum Reload {
     Bad(WorkspaceError),
 }
 
-impl Live {
+impl LiveWorkspace {
     /// Reads what a root says for the first time, when a bad file is an error.
-    pub(crate) fn start(root: &Path, options: Options) -> Result<Live, WorkspaceError> {
-        let files = Files::read(root);
+    pub(crate) fn start(
+        root: &Path,
+        options: WorkspaceOptions,
+    ) -> Result<LiveWorkspace, WorkspaceError> {
+        let files = SettingsFiles::read(root);
         let seen = Some(files.hash());
         let current = Arc::new(files.workspace(options)?);
-        Ok(Live { root: Some(root.to_owned()), options, seen, current })
+        Ok(LiveWorkspace { root: Some(root.to_owned()), options, seen, current })
     }
 
     /// No root, and what the operator says about those that will be compiled.
-    pub(crate) fn nowhere(options: Options) -> Live {
-        Live { options, ..Live::default() }
+    pub(crate) fn without_folder(options: WorkspaceOptions) -> LiveWorkspace {
+        LiveWorkspace { options, ..LiveWorkspace::default() }
     }
 
     /// Looks again.
     pub(crate) fn reload(&mut self) -> Reload {
         let Some(root) = &self.root else { return Reload::Same };
-        let files = Files::read(root);
+        let files = SettingsFiles::read(root);
         let hash = files.hash();
         if self.seen.replace(hash) == Some(hash) {
             return Reload::Same;
@@ -206,8 +223,8 @@ impl Live {
     }
 
     /// What the operator says about other roots: they are not the one that may be trusted.
-    pub(crate) fn options_of_others(&self) -> Options {
-        Options { trust: Trust::Withheld, ..self.options }
+    pub(crate) fn options_of_others(&self) -> WorkspaceOptions {
+        WorkspaceOptions { trust: Trust::Withheld, ..self.options }
     }
 }
 
@@ -217,8 +234,8 @@ impl From<ConfigError> for WorkspaceError {
     }
 }
 
-impl From<SeedsError> for WorkspaceError {
-    fn from(error: SeedsError) -> WorkspaceError {
+impl From<InitialTemperaturesError> for WorkspaceError {
+    fn from(error: InitialTemperaturesError) -> WorkspaceError {
         WorkspaceError(error.to_string())
     }
 }

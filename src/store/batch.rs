@@ -19,16 +19,16 @@ mod versions;
 use std::collections::{BTreeSet, HashMap};
 
 use fts::Indexing;
-pub(crate) use links::{Edge, Unrelated};
+pub(crate) use links::{ManualEdge, UnrelateOutcome};
 pub(crate) use nodes::NewNode;
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 use super::columns::Sql;
-use super::links::Stale;
-use super::record::{self, FileId, NodeKey, NodeRecord, Place};
-use super::{Doing, StoreError, heat_rows, one};
+use super::links::DirtyRefs;
+use super::record::{self, FileId, NodeKey, NodePlace, NodeRecord};
+use super::{ErrorStep, StoreError, heat_rows, one};
 use crate::model::clock::Millis;
-use crate::model::fingerprint::{self, State};
+use crate::model::fingerprint::{self, NodeState};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::NodeType;
 
@@ -56,7 +56,7 @@ pub(crate) struct Batch<'a> {
     snapshot: Option<i64>,
     next_seq: i64,
     counts: Counts,
-    touched: BTreeSet<Family>,
+    touched: BTreeSet<FamilyOf>,
     /// What the fingerprint changed by so far.
     drift: u64,
     attended: i64,
@@ -72,25 +72,25 @@ pub(crate) struct Batch<'a> {
     /// Whether anything that a file says was ever forgotten.
     has_tombstones: bool,
     /// References and names that are doubtful.
-    stale: Stale,
+    dirty_refs: DirtyRefs,
     /// Whether new nodes wait until they are indexed, and which do.
     indexing: Indexing<'a>,
 }
 
 /// All children of one parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Family {
+enum FamilyOf {
     Node(NodeKey),
     File(FileId),
     Nobody,
 }
 
-impl From<Place> for Family {
-    fn from(place: Place) -> Family {
+impl From<NodePlace> for FamilyOf {
+    fn from(place: NodePlace) -> FamilyOf {
         match (place.parent, place.file) {
-            (Some(parent), _) => Family::Node(parent),
-            (None, Some(file)) => Family::File(file),
-            (None, None) => Family::Nobody,
+            (Some(parent), _) => FamilyOf::Node(parent),
+            (None, Some(file)) => FamilyOf::File(file),
+            (None, None) => FamilyOf::Nobody,
         }
     }
 }
@@ -115,19 +115,19 @@ impl<'a> Batch<'a> {
             counts: Counts::default(),
             touched: BTreeSet::new(),
             drift: 0,
-            attended: heat_rows::attended(tx)?,
-            heated: heat_rows::heated(tx)?,
+            attended: heat_rows::memory_clock(tx)?,
+            heated: heat_rows::heat_rows_end(tx)?,
             has_past: is_any(HAS_PAST)?,
             has_tombstones: is_any(HAS_TOMBSTONES)?,
             taken: HashMap::new(),
             former: HashMap::new(),
-            stale: Stale::begin(tx)?,
+            dirty_refs: DirtyRefs::begin(tx)?,
             indexing: Indexing::AtOnce,
         })
     }
 
     /// Says what the write is about, where that turns out only now.
-    pub(crate) fn describe(&mut self, message: String) {
+    pub(crate) fn set_message(&mut self, message: String) {
         self.message = message;
     }
 
@@ -137,7 +137,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Takes a family's terms from the fingerprint, before the first change to it.
-    fn touch(&mut self, family: Family) -> Result<(), StoreError> {
+    fn touch(&mut self, family: FamilyOf) -> Result<(), StoreError> {
         if !self.touched.insert(family) {
             return Ok(());
         }
@@ -146,7 +146,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Adds the terms of the families that were touched so far.
-    fn sum_up(&mut self) -> Result<(), StoreError> {
+    fn update_fingerprint(&mut self) -> Result<(), StoreError> {
         for family in std::mem::take(&mut self.touched) {
             self.drift = self.drift.wrapping_add(self.family_sum(family)?);
         }
@@ -155,23 +155,23 @@ impl<'a> Batch<'a> {
 
     /// Sums up and resolves what was touched so far, if that is much, so that a write of any size
     /// holds a bounded part of it. What is touched again later is looked at again.
-    pub(crate) fn settle_if_much(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn flush_if_large(&mut self) -> Result<(), StoreError> {
         self.index_meanwhile()?;
         if TOUCHED_MAX <= self.touched.len() {
-            self.take_up_indexes()?;
-            self.sum_up()?;
+            self.rebuild_indexes()?;
+            self.update_fingerprint()?;
         }
-        if STALE_MAX <= self.stale.len() {
-            self.take_up_indexes()?;
-            self.stale.settle(self.tx)?;
+        if STALE_MAX <= self.dirty_refs.len() {
+            self.rebuild_indexes()?;
+            self.dirty_refs.settle(self.tx)?;
         }
         Ok(())
     }
 
-    fn family_sum(&self, family: Family) -> Result<u64, StoreError> {
+    fn family_sum(&self, family: FamilyOf) -> Result<u64, StoreError> {
         let parent = self.parent_name(family)?;
         let states = self.states(family)?;
-        Ok(fingerprint::of_children(parent.as_deref(), &states))
+        Ok(fingerprint::sum_of_children(parent.as_deref(), &states))
     }
 
     /// One node's term as it is now.
@@ -195,7 +195,7 @@ impl<'a> Batch<'a> {
              ORDER BY position DESC, key DESC
              LIMIT 1";
         let read = |row: &Row<'_>| {
-            let place = Place {
+            let place = NodePlace {
                 file: row.get::<_, Option<i64>>(1)?.map(FileId),
                 parent: row.get::<_, Option<i64>>(2)?.map(NodeKey),
                 position: row.get(3)?,
@@ -207,10 +207,10 @@ impl<'a> Batch<'a> {
             .prepare_cached(NODE.text())
             .and_then(|mut it| it.query_row([key.0], read))
             .doing("read a state")?;
-        let (sql, parent) = match Family::from(place) {
-            Family::Node(parent) => (BEFORE, Some(parent.0)),
-            Family::File(file) => (BEFORE_ROOT, Some(file.0)),
-            Family::Nobody => (BEFORE_ROOT, None),
+        let (sql, parent) = match FamilyOf::from(place) {
+            FamilyOf::Node(parent) => (BEFORE, Some(parent.0)),
+            FamilyOf::File(file) => (BEFORE_ROOT, Some(file.0)),
+            FamilyOf::Nobody => (BEFORE_ROOT, None),
         };
         let before: Option<String> = self
             .tx
@@ -220,10 +220,10 @@ impl<'a> Batch<'a> {
             })
             .doing("read the state before")?;
         let parent = self.parent_name(place.into())?;
-        Ok(fingerprint::term(parent.as_deref(), before.as_deref(), &state))
+        Ok(fingerprint::term_of_node(parent.as_deref(), before.as_deref(), &state))
     }
 
-    fn parent_name(&self, family: Family) -> Result<Option<String>, StoreError> {
+    fn parent_name(&self, family: FamilyOf) -> Result<Option<String>, StoreError> {
         const NODE: &str = "SELECT id FROM node WHERE key = ?1";
         const FILE: &str = "SELECT root || ':' || path FROM file WHERE id = ?1";
         let named = |sql, id: i64| {
@@ -234,13 +234,13 @@ impl<'a> Batch<'a> {
             found.doing("name a parent")
         };
         match family {
-            Family::Node(key) => named(NODE, key.0),
-            Family::File(file) => named(FILE, file.0),
-            Family::Nobody => Ok(None),
+            FamilyOf::Node(key) => named(NODE, key.0),
+            FamilyOf::File(file) => named(FILE, file.0),
+            FamilyOf::Nobody => Ok(None),
         }
     }
 
-    fn states(&self, family: Family) -> Result<Vec<State<'static>>, StoreError> {
+    fn states(&self, family: FamilyOf) -> Result<Vec<NodeState<'static>>, StoreError> {
         static OF_NODE: Sql = Sql::new(
             "
             SELECT id, {state}
@@ -257,9 +257,9 @@ impl<'a> Batch<'a> {
              ORDER BY position, key",
         );
         let (sql, argument) = match family {
-            Family::Node(key) => (&OF_NODE, Some(key.0)),
-            Family::File(file) => (&OF_FILE, Some(file.0)),
-            Family::Nobody => (&OF_FILE, None),
+            FamilyOf::Node(key) => (&OF_NODE, Some(key.0)),
+            FamilyOf::File(file) => (&OF_FILE, Some(file.0)),
+            FamilyOf::Nobody => (&OF_FILE, None),
         };
         let mut query = self.tx.prepare_cached(sql.text()).doing("read states")?;
         let read = |row: &Row<'_>| record::read_state(row, row.get(0)?, 1);
@@ -330,18 +330,19 @@ impl<'a> Batch<'a> {
     pub(super) fn finish(&mut self) -> Result<Option<i64>, StoreError> {
         const FINGERPRINT: &str = "SELECT fingerprint FROM memory";
         const SET_FINGERPRINT: &str = "UPDATE memory SET fingerprint = ?1";
-        const SEAL: &str = "UPDATE snapshot SET cursor_hash = ?2, message = ?3 WHERE id = ?1";
+        const SET_SNAPSHOT_FINGERPRINT: &str =
+            "UPDATE snapshot SET cursor_hash = ?2, message = ?3 WHERE id = ?1";
         const MOVE_HEAD: &str = "
             INSERT INTO cursor (name, snapshot, updated_at)
             VALUES ('HEAD', ?1, ?2)
             ON CONFLICT (name) DO UPDATE SET snapshot = ?1, updated_at = ?2";
-        self.take_up_indexes()?;
-        self.stale.settle(self.tx)?;
+        self.rebuild_indexes()?;
+        self.dirty_refs.settle(self.tx)?;
         self.index_at_once()?;
         let Some(snapshot) = self.snapshot else {
             return Ok(None);
         };
-        self.sum_up()?;
+        self.update_fingerprint()?;
         let old: i64 = one(self.tx, FINGERPRINT).doing("read the fingerprint")?;
         let new = old.cast_unsigned().wrapping_add(self.drift);
         let hash = ContentHash(new).to_string();
@@ -349,9 +350,9 @@ impl<'a> Batch<'a> {
         prepared(SET_FINGERPRINT)
             .and_then(|mut it| it.execute([new.cast_signed()]))
             .doing("set the fingerprint")?;
-        prepared(SEAL)
+        prepared(SET_SNAPSHOT_FINGERPRINT)
             .and_then(|mut it| it.execute(params![snapshot, hash, self.message]))
-            .doing("seal the snapshot")?;
+            .doing("note the snapshot's fingerprint")?;
         prepared(MOVE_HEAD)
             .and_then(|mut it| it.execute(params![snapshot, self.now.0]))
             .doing("move HEAD")?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::{Doing, StoreError};
+use super::{ErrorStep, StoreError};
 
 /// How long whoever was promised an answer waits for others.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
@@ -21,11 +21,11 @@ const PAUSE_US_MIN: u64 = 500;
 const PAUSE_US_MAX: u64 = 4_500;
 
 /// Has the connection wait for others up to `longest`, in pauses.
-pub(crate) fn wait_up_to(conn: &mut Connection, longest: Duration) -> Result<(), StoreError> {
+pub(crate) fn set_busy_timeout(conn: &mut Connection, longest: Duration) -> Result<(), StoreError> {
     wait_while(conn, longest, || true).doing("set the waiting time")
 }
 
-/// As [`wait_up_to`], and no longer than there is something to wait for.
+/// As [`set_busy_timeout`], and no longer than there is something to wait for.
 pub(super) fn wait_while(
     conn: &mut Connection,
     longest: Duration,
@@ -33,21 +33,21 @@ pub(super) fn wait_while(
 ) -> rusqlite::Result<()> {
     let mut waited = Duration::ZERO;
     let mut dice = RandomState::new().build_hasher();
-    let look_again = move |n_looks: i32| {
-        if n_looks == 0 {
+    let retry = move |n_retries: i32| {
+        if n_retries == 0 {
             waited = Duration::ZERO;
         }
         if longest <= waited || !is_worth() {
             return false;
         }
-        dice.write_i32(n_looks);
+        dice.write_i32(n_retries);
         let pause_us = PAUSE_US_MIN + dice.finish() % (PAUSE_US_MAX - PAUSE_US_MIN);
         let pause = Duration::from_micros(pause_us).min(longest - waited);
         waited += pause;
         sleep(pause);
         true
     };
-    conn.busy_handler(Some(look_again))
+    conn.busy_handler(Some(retry))
 }
 
 #[expect(clippy::disallowed_methods, reason = "SQLite gives no channel to wait on")]

@@ -13,9 +13,9 @@ mod attributes;
 
 use std::sync::OnceLock;
 
-use Hashed::{Always, No};
-use Holds::{Bound, Hash, Names, Numbers, Words};
-use Kind::{Derived, Field, Optional};
+use ColumnContent::{Bound, Hash, Names, Numbers, Words};
+use ColumnKind::{Derived, Field, Optional};
+use HashedAs::{Always, No};
 pub(crate) use attributes::{Attribute, Attributes};
 
 use crate::model::tree::Node;
@@ -24,16 +24,16 @@ use crate::model::tree::Node;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) hashed: Hashed,
-    pub(crate) holds: Holds,
+    pub(crate) kind: ColumnKind,
+    pub(crate) hashed: HashedAs,
+    pub(crate) holds: ColumnContent,
     /// The columns of `diff` that keep it as it was before a change; none: it has no versions.
     pub(crate) old: &'static [OldColumn],
 }
 
 /// Tells how the store treats the values of a column.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ColumnKind {
     /// A field of `NodeRecord`, with rules of its own.
     Field,
     /// Computed from other columns whenever they are written, and never read back as a whole.
@@ -45,7 +45,7 @@ pub(crate) enum Kind {
 
 /// Tells whether the fingerprint covers a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hashed {
+pub(crate) enum HashedAs {
     No,
     Always,
     /// Only where there is a value, so that the fingerprints of older states stay as they are.
@@ -54,7 +54,7 @@ pub(crate) enum Hashed {
 
 /// Tells redaction how to treat the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum ColumnContent {
     /// Integers: no text.
     Numbers,
     /// Text of the user's, each value on its own.
@@ -73,24 +73,24 @@ pub(crate) struct OldColumn {
     pub(crate) name: &'static str,
     /// The value as it is now, of `node`, its `parent` and its `file`; `None`: the node's own.
     now: Option<&'static str>,
-    pub(crate) holds: Holds,
+    pub(crate) holds: ColumnContent,
 }
 
 /// Keeps the row that a column of `node` refers to, by a name that outlives it.
-const fn old(name: &'static str, now: &'static str, holds: Holds) -> OldColumn {
+const fn old(name: &'static str, now: &'static str, holds: ColumnContent) -> OldColumn {
     OldColumn { name, now: Some(now), holds }
 }
 
 /// Keeps the value of the column itself.
-const fn own(name: &'static str, holds: Holds) -> OldColumn {
+const fn own(name: &'static str, holds: ColumnContent) -> OldColumn {
     OldColumn { name, now: None, holds }
 }
 
 const fn column(
     name: &'static str,
-    kind: Kind,
-    hashed: Hashed,
-    holds: Holds,
+    kind: ColumnKind,
+    hashed: HashedAs,
+    holds: ColumnContent,
     old: &'static [OldColumn],
 ) -> Column {
     Column { name, kind, hashed, holds, old }
@@ -154,15 +154,15 @@ pub(crate) fn attributes() -> impl Iterator<Item = &'static Column> {
 
 impl Column {
     pub(crate) fn is_optional(&self) -> bool {
-        matches!(self.kind, Kind::Optional(_))
+        matches!(self.kind, ColumnKind::Optional(_))
     }
 
     /// Returns the key by which lists put fields first and optional values last.
     fn rank(&self) -> u8 {
         match self.kind {
-            Kind::Field => 0,
-            Kind::Derived => 1,
-            Kind::Optional(_) => 2,
+            ColumnKind::Field => 0,
+            ColumnKind::Derived => 1,
+            ColumnKind::Optional(_) => 2,
         }
     }
 }
@@ -203,9 +203,9 @@ fn fill(columns: &'static [Column], template: &str) -> String {
     in_order.sort_by_key(|it| it.rank());
     let all = || in_order.iter().copied();
     let attributes = || columns.iter().filter(|it| it.is_optional());
-    let always = columns.iter().filter(|it| it.hashed == Hashed::Always);
+    let always = columns.iter().filter(|it| it.hashed == HashedAs::Always);
     let hashed =
-        || always.clone().chain(columns.iter().filter(|it| it.hashed == Hashed::WhereGiven));
+        || always.clone().chain(columns.iter().filter(|it| it.hashed == HashedAs::WhereGiven));
     let node = |it: &Column| format!("node.{}", it.name);
     let present = |it: &'static Column| {
         it.old.iter().map(move |old| old.now.map_or_else(|| node(it), str::to_owned))

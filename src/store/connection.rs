@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Doing, IfMissing, StoreError, busy_handler, check_path, companions, schema};
+use super::{ErrorStep, IfMissing, StoreError, busy_handler, check_path, companions, schema};
 
 /// Page cache of the writing connection, in KiB: while many nodes come, and else.
 const CACHE_OF_MANY_KIB: i64 = 16 * 1024;
@@ -37,7 +37,7 @@ pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connecti
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database")?;
-    busy_handler::wait_up_to(&mut conn, busy_handler::LONG)?;
+    busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
     prepare_once(&conn)?;
     schema::check_is_ours(&conn, path)?;
     switch_to_wal(&conn)?;
@@ -87,7 +87,7 @@ pub(crate) fn open_existing(path: &Path, doing: &'static str) -> Result<Connecti
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).doing(doing)?;
     // Others may be putting the file in order after a crash; there is no going on without it.
-    busy_handler::wait_up_to(&mut conn, busy_handler::LONG)?;
+    busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
     Ok(conn)
 }
 
@@ -127,7 +127,7 @@ fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
     companions::check(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
-    busy_handler::wait_up_to(&mut conn, busy_handler::LONG)?;
+    busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
     Ok(conn)
 }
 

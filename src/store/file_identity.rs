@@ -15,25 +15,25 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{Doing, StoreError};
+use super::{ErrorStep, StoreError};
 use crate::maintenance::transfer::with_suffix;
 
-/// The endings of the names, in the order of [`Files`].
+/// The endings of the names, in the order of [`OpenInodes`].
 const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
 
 /// The three files, as they were when they were opened.
 #[derive(Debug)]
-pub(crate) struct Whereabouts {
+pub(crate) struct FileIdentity {
     /// As it was given.
     path: PathBuf,
     /// Without symbolic links, as SQLite makes the names of the log and its index from it.
     full: PathBuf,
-    opened: Files,
+    opened: OpenInodes,
 }
 
 /// The inodes behind the names of the database, of its write-ahead log and of the log's index;
 /// `None` where no file is.
-type Files = [Option<Inode>; 3];
+type OpenInodes = [Option<Inode>; 3];
 
 /// Device and inode number, which no two files have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ struct Inode {
 
 /// What happened to the names while the files were open; the number is that of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Change {
+enum NameChange {
     /// The database is another or gone, or another file has the name of the log or of its index:
     /// others may have written there.
     Replaced(usize),
@@ -54,37 +54,37 @@ enum Change {
     IndexUnlinked,
 }
 
-impl Change {
-    fn between(opened: Files, now: Files) -> Option<Change> {
+impl NameChange {
+    fn between(opened: OpenInodes, now: OpenInodes) -> Option<NameChange> {
         if opened == now {
             return None;
         }
         let is_other = |nth: usize| now[nth] != opened[nth] && (nth == 0 || now[nth].is_some());
         Some(match (0..3).find(|&nth| is_other(nth)) {
-            Some(nth) => Change::Replaced(nth),
-            None if now[1].is_none() => Change::LogUnlinked,
-            None => Change::IndexUnlinked,
+            Some(nth) => NameChange::Replaced(nth),
+            None if now[1].is_none() => NameChange::LogUnlinked,
+            None => NameChange::IndexUnlinked,
         })
     }
 
     fn file(self) -> usize {
         match self {
-            Change::Replaced(nth) => nth,
-            Change::LogUnlinked => 1,
-            Change::IndexUnlinked => 2,
+            NameChange::Replaced(nth) => nth,
+            NameChange::LogUnlinked => 1,
+            NameChange::IndexUnlinked => 2,
         }
     }
 }
 
-impl Whereabouts {
+impl FileIdentity {
     /// Notes the files at `path`, which a connection of this process has open, log and all.
-    pub(crate) fn of(path: &Path) -> Result<Whereabouts, StoreError> {
+    pub(crate) fn of(path: &Path) -> Result<FileIdentity, StoreError> {
         let full = path.canonicalize().map_err(|_| StoreError::Moved { path: path.to_owned() })?;
-        let mut whereabouts = Whereabouts { path: path.to_owned(), full, opened: [None; 3] };
-        whereabouts.opened = whereabouts.now();
-        match whereabouts.opened.iter().position(Option::is_none) {
-            Some(nth) => Err(StoreError::Moved { path: whereabouts.name(nth) }),
-            None => Ok(whereabouts),
+        let mut file_identity = FileIdentity { path: path.to_owned(), full, opened: [None; 3] };
+        file_identity.opened = file_identity.now();
+        match file_identity.opened.iter().position(Option::is_none) {
+            Some(nth) => Err(StoreError::Moved { path: file_identity.name(nth) }),
+            None => Ok(file_identity),
         }
     }
 
@@ -96,10 +96,10 @@ impl Whereabouts {
         }
     }
 
-    /// As [`Whereabouts::check`], by whoever holds the write lock: a log without a name gets it
+    /// As [`FileIdentity::check`], by whoever holds the write lock: a log without a name gets it
     /// back first, so that nothing that was acknowledged is lost.
     pub(crate) fn check_locked(&self) -> Result<(), StoreError> {
-        if self.change() == Some(Change::LogUnlinked) {
+        if self.change() == Some(NameChange::LogUnlinked) {
             self.put_back_or_warn();
         }
         self.check()
@@ -108,15 +108,15 @@ impl Whereabouts {
     /// Whether the commit that `conn` just made is in files that have names: an error says that it
     /// may be lost.
     pub(crate) fn confirm(&self, conn: &Connection) -> Result<(), StoreError> {
-        let unkept = |change: Change| StoreError::Unkept { path: self.name(change.file()) };
+        let unkept = |change: NameChange| StoreError::Unkept { path: self.name(change.file()) };
         match self.change() {
-            None | Some(Change::IndexUnlinked) => Ok(()),
-            Some(Change::LogUnlinked) => {
+            None | Some(NameChange::IndexUnlinked) => Ok(()),
+            Some(NameChange::LogUnlinked) => {
                 let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
                 let _lock = lock.doing("put the log back")?;
                 match self.change() {
                     None => Ok(()),
-                    Some(Change::LogUnlinked) if self.put_back_or_warn() => Ok(()),
+                    Some(NameChange::LogUnlinked) if self.put_back_or_warn() => Ok(()),
                     Some(change) => Err(unkept(change)),
                 }
             }
@@ -128,7 +128,7 @@ impl Whereabouts {
     /// copying it into the database could write over what others wrote.
     pub(crate) fn leave(&self, conn: &Connection) {
         let Some(change) = self.change() else { return };
-        if change == Change::LogUnlinked
+        if change == NameChange::LogUnlinked
             && let Err(error) = self.confirm(conn)
         {
             log::error!("{error}");
@@ -138,11 +138,11 @@ impl Whereabouts {
         }
     }
 
-    fn change(&self) -> Option<Change> {
-        Change::between(self.opened, self.now())
+    fn change(&self) -> Option<NameChange> {
+        NameChange::between(self.opened, self.now())
     }
 
-    fn now(&self) -> Files {
+    fn now(&self) -> OpenInodes {
         let of = |path: &Path| fs::metadata(path).ok().map(|it| inode_of(&it));
         // A symbolic link that leads elsewhere by now is another database, too.
         [of(&self.path), of(&self.name(1)), of(&self.name(2))]
@@ -221,7 +221,7 @@ fn inode_of(_: &Metadata) -> Inode {
 
 /// What decides whether the name of a database is the only way to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Links {
+struct LinkCounts {
     /// Names of the file.
     n_names: u64,
     /// Whether the file is mounted by itself, where the system says that.
@@ -238,7 +238,7 @@ pub(super) fn check_links(path: &Path, database: &Metadata) -> Result<(), StoreE
     judge(path, links_of(path, database))
 }
 
-fn judge(path: &Path, links: Links) -> Result<(), StoreError> {
+fn judge(path: &Path, links: LinkCounts) -> Result<(), StoreError> {
     let path = path.to_owned();
     // The device says less: on some file systems, files have others than their folders.
     if links.is_mounted.unwrap_or(!links.is_on_device_of_folder) {
@@ -251,10 +251,10 @@ fn judge(path: &Path, links: Links) -> Result<(), StoreError> {
 }
 
 #[cfg(unix)]
-fn links_of(path: &Path, database: &Metadata) -> Links {
+fn links_of(path: &Path, database: &Metadata) -> LinkCounts {
     use std::os::unix::fs::MetadataExt;
     let folder = path.canonicalize().ok().and_then(|it| fs::metadata(it.parent()?).ok());
-    Links {
+    LinkCounts {
         n_names: database.nlink(),
         is_mounted: is_mounted(path),
         is_on_device_of_folder: folder.is_none_or(|it| it.dev() == database.dev()),
@@ -262,8 +262,8 @@ fn links_of(path: &Path, database: &Metadata) -> Links {
 }
 
 #[cfg(not(unix))]
-fn links_of(_: &Path, _: &Metadata) -> Links {
-    Links { n_names: 1, is_mounted: None, is_on_device_of_folder: true }
+fn links_of(_: &Path, _: &Metadata) -> LinkCounts {
+    LinkCounts { n_names: 1, is_mounted: None, is_on_device_of_folder: true }
 }
 
 #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::record::{FileRow, Root, RootId};
-use super::{Doing, StoreError};
+use super::{ErrorStep, StoreError};
 
 /// Every compiled folder that has files, by path. Others are remembered, since the history and the
 /// fingerprint name a root by its number.

@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior, params};
 
-pub(crate) use nudges::{ColdNode, Offer};
+pub(crate) use nudges::{ColdNode, ColdOffer};
 
-use super::file_identity::Whereabouts;
-use super::{Doing, NodeKey, StoreError, Writer, connection, heat_rows, one};
+use super::file_identity::FileIdentity;
+use super::{ErrorStep, NodeKey, StoreError, Writer, connection, heat_rows, one};
 use crate::model::clock::Millis;
-use crate::model::heat::{Elapsed, Heat};
+use crate::model::heat::{AttendedTime, Heat};
 
 /// How long warmth waits for a write in progress.
 const BUSY_WAIT: Duration = Duration::from_millis(20);
@@ -33,45 +33,45 @@ const UNKNOWN_MAX: usize = 10_000;
 const WAITING_MAX: usize = 10_000;
 
 /// The connection that warms.
-pub(crate) struct Warmer {
+pub(crate) struct HeatWriter {
     path: PathBuf,
-    whereabouts: Arc<Whereabouts>,
+    file_identity: Arc<FileIdentity>,
     /// Its name in leases.
     holder: String,
-    state: Mutex<State>,
+    state: Mutex<HeatState>,
 }
 
-struct State {
+struct HeatState {
     conn: Connection,
-    waiting: Vec<Warmth>,
-    cold: nudges::Cold,
+    waiting: Vec<HeatShare>,
+    cold: nudges::ColdState,
 }
 
 /// One node's share of attention.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Warmth {
+pub(crate) struct HeatShare {
     pub(crate) node: NodeKey,
     /// What it adds to the temperature.
     pub(crate) by: f64,
     pub(crate) at: Millis,
 }
 
-impl Warmer {
+impl HeatWriter {
     /// Opens the connection beside that of the writer.
-    pub(crate) fn open(path: &Path, writer: &Writer) -> Result<Warmer, StoreError> {
-        let whereabouts = Arc::clone(writer.whereabouts());
-        whereabouts.check()?;
+    pub(crate) fn open(path: &Path, writer: &Writer) -> Result<HeatWriter, StoreError> {
+        let file_identity = Arc::clone(writer.file_identity());
+        file_identity.check()?;
         let mut conn = connection::open_beside(path, BUSY_WAIT)?;
-        writer.log().hear(&mut conn)?;
-        let cold = nudges::Cold::default();
-        let state = Mutex::new(State { conn, waiting: Vec::new(), cold });
+        writer.log().attach(&mut conn)?;
+        let cold = nudges::ColdState::default();
+        let state = Mutex::new(HeatState { conn, waiting: Vec::new(), cold });
         // Seeded at random, and never twice alike.
         let holder = format!("{:016x}", RandomState::new().build_hasher().finish());
-        Ok(Warmer { path: path.to_owned(), whereabouts, holder, state })
+        Ok(HeatWriter { path: path.to_owned(), file_identity, holder, state })
     }
 
     /// Warms nodes, now or with the next call.
-    pub(crate) fn warm(&self, warmth: &[Warmth]) -> Result<(), StoreError> {
+    pub(crate) fn warm(&self, warmth: &[HeatShare]) -> Result<(), StoreError> {
         let mut state = self.lock_checked()?;
         state.waiting.extend_from_slice(warmth);
         state.write_waiting()
@@ -79,7 +79,7 @@ impl Warmer {
 
     /// Moves the memory clock by the time that passed, unless another server has already; whether
     /// it was written, which another process may keep it from.
-    pub(crate) fn tick(&self, elapsed: Elapsed, now: Millis) -> Result<bool, StoreError> {
+    pub(crate) fn tick(&self, elapsed: AttendedTime, now: Millis) -> Result<bool, StoreError> {
         let mut state = self.lock_checked()?;
         if !unless_busy(advance(&mut state.conn, elapsed, now))? {
             return Ok(false);
@@ -91,7 +91,7 @@ impl Warmer {
     }
 
     /// The last tick before the connection closes; takes its time to write what waits.
-    pub(crate) fn settle(&self, elapsed: Elapsed, now: Millis) -> Result<(), StoreError> {
+    pub(crate) fn settle(&self, elapsed: AttendedTime, now: Millis) -> Result<(), StoreError> {
         let mut state = self.lock_checked()?;
         state.conn.busy_timeout(LAST_WAIT).doing("set the waiting time")?;
         if 0 < elapsed.real_ms {
@@ -102,28 +102,28 @@ impl Warmer {
     }
 
     /// The connection, to write to files that are still at their names.
-    fn lock_checked(&self) -> Result<MutexGuard<'_, State>, StoreError> {
+    fn lock_checked(&self) -> Result<MutexGuard<'_, HeatState>, StoreError> {
         let state = self.lock();
-        self.whereabouts.check()?;
+        self.file_identity.check()?;
         Ok(state)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, HeatState> {
         // A poisoned lock is sound: its transaction was rolled back when it was dropped.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Warmer {
+impl Drop for HeatWriter {
     fn drop(&mut self) {
-        self.whereabouts.leave(&self.lock().conn);
+        self.file_identity.leave(&self.lock().conn);
     }
 }
 
-impl State {
+impl HeatState {
     /// Writes what waits; it goes on waiting while another process writes.
     fn write_waiting(&mut self) -> Result<(), StoreError> {
-        let State { conn, waiting, cold } = self;
+        let HeatState { conn, waiting, cold } = self;
         if !waiting.is_empty() {
             match unless_busy(write(conn, waiting)) {
                 Ok(false) => {
@@ -137,7 +137,7 @@ impl State {
                 }
             }
         }
-        cold.write_told(conn)
+        cold.write_notified(conn)
     }
 }
 
@@ -154,13 +154,13 @@ fn begin<'a>(conn: &'a mut Connection, doing: &'static str) -> Result<Transactio
     conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(doing)
 }
 
-fn advance(conn: &mut Connection, elapsed: Elapsed, now: Millis) -> Result<(), StoreError> {
+fn advance(conn: &mut Connection, elapsed: AttendedTime, now: Millis) -> Result<(), StoreError> {
     const TICKED: &str = "SELECT ticked_at FROM memory";
     const ADVANCE: &str = "UPDATE memory SET attended = ?1, ticked_at = ?2";
     let tx = begin(conn, "begin to move the memory clock")?;
     let ticked_at = one(&tx, TICKED).doing("read the memory clock")?;
     let by = elapsed.share_ms(now.since(Millis(ticked_at)));
-    let attended = heat_rows::attended(&tx)?.saturating_add(by);
+    let attended = heat_rows::memory_clock(&tx)?.saturating_add(by);
     tx.execute(ADVANCE, [attended, now.0]).doing("move the memory clock")?;
     tx.commit().doing("commit the memory clock")
 }
@@ -204,7 +204,7 @@ fn note_full_at(tx: &Transaction<'_>, node: NodeKey, heat: Heat) -> Result<(), S
         .doing("work out a temperature")
 }
 
-fn write(conn: &mut Connection, warmth: &[Warmth]) -> Result<(), StoreError> {
+fn write(conn: &mut Connection, warmth: &[HeatShare]) -> Result<(), StoreError> {
     const WARM: &str = "
         UPDATE heat
            SET temperature = ?2, at = ?3,
@@ -214,9 +214,9 @@ fn write(conn: &mut Connection, warmth: &[Warmth]) -> Result<(), StoreError> {
         INSERT INTO heat (node, temperature, at, access_count, accessed_at, full_at)
         SELECT key, ?2, ?3, 1, ?4, ?5 FROM node WHERE key = ?1";
     let tx = begin(conn, "begin to warm nodes")?;
-    let attended = heat_rows::attended(&tx)?;
-    for Warmth { node, by, at } in warmth {
-        let noted = heat_rows::noted(&tx, *node)?;
+    let attended = heat_rows::memory_clock(&tx)?;
+    for HeatShare { node, by, at } in warmth {
+        let noted = heat_rows::heat_row_of(&tx, *node)?;
         let warmed = noted.unwrap_or(heat_rows::untouched()).warmed(*by, attended);
         let Heat { temperature, at: reading, .. } = warmed;
         let execute = |sql, row: &[&dyn ToSql]| tx.prepare_cached(sql)?.execute(row);

@@ -7,7 +7,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::columns::{Attributes, Sql};
-use super::{Doing, StoreError};
+use super::{ErrorStep, StoreError};
 use crate::model::clock::Millis;
 
 /// A snapshot.
@@ -22,7 +22,7 @@ pub(crate) struct Snapshot {
 
 /// A node at some time: everything that its history keeps, but for the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Side {
+pub(crate) struct NodeVersion {
     /// Of the text.
     pub(crate) hash: String,
     /// Id of the parent.
@@ -57,7 +57,7 @@ pub(crate) struct Change {
     /// Whether a file's new words replaced an agent's.
     pub(crate) is_conflict: bool,
     /// What the node was; `None` where it was not there.
-    pub(crate) old: Option<Side>,
+    pub(crate) old: Option<NodeVersion>,
 }
 
 /// Which snapshots there are.
@@ -72,9 +72,9 @@ pub(crate) struct Snapshots {
 }
 
 /// Reads `{version}` or `{present}`, which begins at a column; `None` where the node was not there.
-fn read_side(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Side>> {
+fn read_side(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersion>> {
     let Some(hash) = row.get(at + 7)? else { return Ok(None) };
-    Ok(Some(Side {
+    Ok(Some(NodeVersion {
         hash,
         root: row.get(at)?,
         path: row.get(at + 1)?,
@@ -121,7 +121,7 @@ pub(super) fn snapshots(conn: &Connection) -> Result<Snapshots, StoreError> {
 }
 
 /// The snapshots next to an id that is none: the one before and the one after.
-pub(super) fn neighbours(
+pub(super) fn snapshots_beside(
     conn: &Connection,
     id: i64,
 ) -> Result<(Option<i64>, Option<i64>), StoreError> {
@@ -132,20 +132,20 @@ pub(super) fn neighbours(
 }
 
 /// What a node was at a snapshot; `None` where it was not there.
-pub(super) fn side_at(
+pub(super) fn version_at(
     conn: &Connection,
     node_id: &str,
     snapshot: i64,
-) -> Result<Option<Side>, StoreError> {
-    side_after(conn, node_id, Moment { snapshot, seq: i64::MAX })
+) -> Result<Option<NodeVersion>, StoreError> {
+    version_after(conn, node_id, Moment { snapshot, seq: i64::MAX })
 }
 
 /// What a node was right after a change.
-pub(super) fn side_after(
+pub(super) fn version_after(
     conn: &Connection,
     node_id: &str,
     after: Moment,
-) -> Result<Option<Side>, StoreError> {
+) -> Result<Option<NodeVersion>, StoreError> {
     static NEXT: Sql = Sql::new(
         "
         SELECT {version}

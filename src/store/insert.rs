@@ -4,7 +4,7 @@ use rusqlite::{CachedStatement, ToSql};
 
 use super::columns::Sql;
 use super::links;
-use super::record::{NodeData, NodeKey, Place};
+use super::record::{NodeData, NodeKey, NodePlace};
 
 /// Adds a row, unless its id is taken.
 pub(crate) static INSERT: Sql = Sql::new(
@@ -19,21 +19,21 @@ pub(crate) static INSERT: Sql = Sql::new(
 pub(crate) struct NodeRow<'a> {
     pub(super) key: NodeKey,
     pub(super) id: &'a str,
-    pub(super) place: Place,
+    pub(super) place: NodePlace,
     pub(super) data: &'a NodeData<'a>,
     /// Of the content, as text.
     pub(super) hash: &'a str,
     pub(super) source_hash: Option<&'a str>,
-    pub(super) trail: &'a str,
+    pub(super) breadcrumb: &'a str,
 }
 
 impl NodeRow<'_> {
     /// Runs [`INSERT`]; whether the id was free.
     pub(crate) fn insert(&self, insert: &mut CachedStatement<'_>) -> rusqlite::Result<bool> {
-        let NodeRow { key, id, place, data, hash, source_hash, trail } = self;
+        let NodeRow { key, id, place, data, hash, source_hash, breadcrumb } = self;
         let (file, parent) = (place.file.map(|it| it.0), place.parent.map(|it| it.0));
         let (node_type, format) = (data.node_type.as_str(), data.format.as_str());
-        let (grams, name) = (data.grams(), links::name(data.label));
+        let (bigrams, name) = (data.bigrams(), links::name(data.label));
         let own: [&dyn ToSql; 15] = [
             &key.0,
             id,
@@ -46,9 +46,9 @@ impl NodeRow<'_> {
             hash,
             &data.token_count,
             source_hash,
-            trail,
+            breadcrumb,
             &data.content,
-            &grams,
+            &bigrams,
             &name,
         ];
         let row: Vec<&dyn ToSql> = own.into_iter().chain(data.attributes.params()).collect();

@@ -2,7 +2,8 @@
 //! after it with the snapshot's changes undone, last one first.
 //!
 //! It starts from the rows as they are and needs of the history only `diff`. What it promises:
-//! after every snapshot younger than N is undone, [`Past::fingerprint`] is the `cursor_hash` of N.
+//! after every snapshot younger than N is undone, [`PastState::fingerprint`] is the `cursor_hash`
+//! of N.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,36 +11,36 @@ use rusqlite::{Connection, Row};
 
 use super::columns::Sql;
 use super::record::read_state;
-use super::{Doing, StoreError};
-use crate::model::fingerprint::{self, State};
+use super::{ErrorStep, StoreError};
+use crate::model::fingerprint::{self, NodeState};
 
 /// Who the children belong to: the parent's id, or for the roots of a file `ROOT:PATH`, or nobody.
-type Family = Option<String>;
+type ParentName = Option<String>;
 
 /// Where a node stands among its siblings. Positions differ; the id only makes the order total.
-type Seat = (i64, String);
+type SiblingPosition = (i64, String);
 
 /// A node with its family and its position in it.
-type Seated = (Family, i64, State<'static>);
+type Seated = (ParentName, i64, NodeState<'static>);
 
 /// The state of the memory at some snapshot, without texts.
-pub(super) struct Past {
-    families: BTreeMap<Family, BTreeMap<Seat, State<'static>>>,
+pub(super) struct PastState {
+    families: BTreeMap<ParentName, BTreeMap<SiblingPosition, NodeState<'static>>>,
     /// Where each node stands, by id.
-    places: HashMap<String, (Family, i64)>,
+    places: HashMap<String, (ParentName, i64)>,
     fingerprint: u64,
 }
 
 /// The old side of a change.
-struct Undo {
+struct UndoStep {
     id: String,
     /// What the node was and where it stood; nothing when it was added.
     old: Option<Seated>,
 }
 
-impl Past {
+impl PastState {
     /// The state as the rows have it.
-    pub(super) fn present(conn: &Connection) -> Result<Past, StoreError> {
+    pub(super) fn present(conn: &Connection) -> Result<PastState, StoreError> {
         static STATES: Sql = Sql::new(
             "
             SELECT node.id, node.position,
@@ -48,7 +49,8 @@ impl Past {
               LEFT JOIN node AS parent ON parent.key = node.parent
               LEFT JOIN file ON file.id = node.file",
         );
-        let mut past = Past { families: BTreeMap::new(), places: HashMap::new(), fingerprint: 0 };
+        let mut past =
+            PastState { families: BTreeMap::new(), places: HashMap::new(), fingerprint: 0 };
         let mut query = conn.prepare(STATES.text()).doing("read the state")?;
         let mut rows = query.query([]).doing("read the state")?;
         while let Some(row) = rows.next().doing("read the state")? {
@@ -56,7 +58,7 @@ impl Past {
             past.seat(family, position, state);
         }
         for (family, children) in &past.families {
-            let sum = fingerprint::of_children(family.as_deref(), children.values());
+            let sum = fingerprint::sum_of_children(family.as_deref(), children.values());
             past.fingerprint = past.fingerprint.wrapping_add(sum);
         }
         Ok(past)
@@ -79,9 +81,9 @@ impl Past {
         );
         let mut query = conn.prepare_cached(CHANGES.text()).doing("read the history")?;
         let mut rows = query.query([snapshot]).doing("read the history")?;
-        let mut touched: BTreeSet<Family> = BTreeSet::new();
+        let mut touched: BTreeSet<ParentName> = BTreeSet::new();
         while let Some(row) = rows.next().doing("read the history")? {
-            let Undo { id, old } = Undo::read(row).doing("read the history")?;
+            let UndoStep { id, old } = UndoStep::read(row).doing("read the history")?;
             if let Some((family, position)) = self.places.remove(&id) {
                 self.touch(&family, &mut touched);
                 if let Some(children) = self.families.get_mut(&family) {
@@ -102,34 +104,34 @@ impl Past {
         Ok(())
     }
 
-    fn seat(&mut self, family: Family, position: i64, state: State<'static>) {
+    fn seat(&mut self, family: ParentName, position: i64, state: NodeState<'static>) {
         let id = state.id.clone().into_owned();
         self.places.insert(id.clone(), (family.clone(), position));
         self.families.entry(family).or_default().insert((position, id), state);
     }
 
     /// Takes a family's terms from the sum before the first change to it.
-    fn touch(&mut self, family: &Family, touched: &mut BTreeSet<Family>) {
+    fn touch(&mut self, family: &ParentName, touched: &mut BTreeSet<ParentName>) {
         if touched.insert(family.clone()) {
             self.fingerprint = self.fingerprint.wrapping_sub(self.sum(family));
         }
     }
 
-    fn sum(&self, family: &Family) -> u64 {
-        self.families
-            .get(family)
-            .map_or(0, |children| fingerprint::of_children(family.as_deref(), children.values()))
+    fn sum(&self, family: &ParentName) -> u64 {
+        self.families.get(family).map_or(0, |children| {
+            fingerprint::sum_of_children(family.as_deref(), children.values())
+        })
     }
 }
 
-impl Undo {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Undo> {
+impl UndoStep {
+    fn read(row: &Row<'_>) -> rusqlite::Result<UndoStep> {
         let op: String = row.get("op")?;
         let old = match op.as_str() {
             "add" => None,
             _ => Some(read_seated(row)?),
         };
-        Ok(Undo { id: row.get(0)?, old })
+        Ok(UndoStep { id: row.get(0)?, old })
     }
 }
 
@@ -143,7 +145,7 @@ pub(crate) fn fingerprints(conn: &Connection) -> Result<Vec<(i64, u64)>, StoreEr
     const SNAPSHOTS: &str = "SELECT id FROM snapshot ORDER BY id DESC";
     let mut query = conn.prepare(SNAPSHOTS).doing("list the snapshots")?;
     let ids = query.query_map([], |row| row.get(0)).doing("list the snapshots")?;
-    let mut past = Past::present(conn)?;
+    let mut past = PastState::present(conn)?;
     let mut found = Vec::new();
     for id in ids {
         let id: i64 = id.doing("list the snapshots")?;

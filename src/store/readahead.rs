@@ -29,14 +29,14 @@ const PIECE_BYTES: NonZeroU64 = NonZeroU64::new(512 * 1024).unwrap();
 /// # Errors
 ///
 /// The file cannot be read.
-pub(super) fn read(path: &Path, is_over: impl Fn() -> bool) -> io::Result<u64> {
+pub(super) fn read_ahead_file(path: &Path, is_over: impl Fn() -> bool) -> io::Result<u64> {
     let file = File::open(path)?;
-    let asked = ask(&file, is_over);
+    let asked = advise_kernel(&file, is_over);
     mem::forget(file);
     asked
 }
 
-fn ask(file: &File, is_over: impl Fn() -> bool) -> io::Result<u64> {
+fn advise_kernel(file: &File, is_over: impl Fn() -> bool) -> io::Result<u64> {
     let n_bytes = file.metadata()?.len();
     let mut asked = 0;
     while asked < n_bytes && n_bytes <= FILE_BYTES_MAX && !is_over() {

@@ -7,29 +7,32 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::file_identity::Whereabouts;
+use super::file_identity::FileIdentity;
 #[cfg(target_os = "linux")]
 use super::readahead;
 use super::reader::Reader;
-use super::{Doing, StoreError};
+use super::{ErrorStep, StoreError};
 
 /// Reading connections to one memory, for any number of threads.
-pub(crate) struct Readers {
+pub(crate) struct ReaderPool {
     path: PathBuf,
-    whereabouts: Arc<Whereabouts>,
+    file_identity: Arc<FileIdentity>,
     /// Those that nobody reads from right now.
     idle: Mutex<Vec<Reader>>,
 }
 
-impl Readers {
+impl ReaderPool {
     /// Opens the first connection to the memory at `path`, which has these files open.
-    pub(crate) fn open(path: &Path, whereabouts: &Arc<Whereabouts>) -> Result<Readers, StoreError> {
-        let whereabouts = Arc::clone(whereabouts);
-        whereabouts.check()?;
+    pub(crate) fn open(
+        path: &Path,
+        file_identity: &Arc<FileIdentity>,
+    ) -> Result<ReaderPool, StoreError> {
+        let file_identity = Arc::clone(file_identity);
+        file_identity.check()?;
         let idle = Mutex::new(vec![Reader::open(path)?]);
         let path = std::path::absolute(path);
         let path = path.map_err(|_| rusqlite::Error::InvalidPath(PathBuf::new()));
-        Ok(Readers { path: path.doing("find the folder of the database")?, whereabouts, idle })
+        Ok(ReaderPool { path: path.doing("find the folder of the database")?, file_identity, idle })
     }
 
     /// The file, in full.
@@ -42,7 +45,7 @@ impl Readers {
         &self,
         question: impl FnOnce(&Reader) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.whereabouts.check()?;
+        self.file_identity.check()?;
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let reader = match idle {
             Some(reader) => reader,
@@ -64,7 +67,7 @@ impl Readers {
     /// The file cannot be read.
     #[cfg(target_os = "linux")]
     pub(crate) fn read_ahead(&self, is_over: impl Fn() -> bool) -> io::Result<u64> {
-        readahead::read(&self.path, is_over)
+        readahead::read_ahead_file(&self.path, is_over)
     }
 
     /// Elsewhere, the system is not asked for that.
@@ -79,7 +82,7 @@ impl Readers {
     ///
     /// [`StoreError::Moved`], if another file or none stands there by now.
     pub(crate) fn current_path(&self) -> Result<&Path, StoreError> {
-        self.whereabouts.check()?;
+        self.file_identity.check()?;
         Ok(&self.path)
     }
 }

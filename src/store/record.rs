@@ -6,9 +6,9 @@ use std::ops::Range;
 use rusqlite::Row;
 
 use super::StoreError;
-use super::columns::{Attribute, Attributes, Column, Hashed, Kind, LEVEL, columns};
-use crate::model::file_stat::Look;
-use crate::model::fingerprint::State;
+use super::columns::{Attribute, Attributes, Column, ColumnKind, HashedAs, LEVEL, columns};
+use crate::model::file_stat::FileStat;
+use crate::model::fingerprint::NodeState;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, Node, NodeType};
 use crate::text::bigrams;
@@ -40,7 +40,7 @@ pub(crate) struct FileRow {
     pub(crate) root: RootId,
     /// Relative to the root, `/` between segments.
     pub(crate) path: String,
-    pub(crate) look: Look,
+    pub(crate) stat: FileStat,
     /// Of the bytes that the nodes were made from.
     pub(crate) content_hash: Option<ContentHash>,
     /// Why the last look could not be compiled.
@@ -57,7 +57,7 @@ impl FileRow {
             id: FileId(row.get(0)?),
             root: RootId(row.get(1)?),
             path: row.get(2)?,
-            look: Look { size: row.get(3)?, mtime: row.get(4)? },
+            stat: FileStat { size: row.get(3)?, mtime: row.get(4)? },
             content_hash: content_hash.as_deref().and_then(ContentHash::parse),
             error: row.get(6)?,
             is_gone: row.get(7)?,
@@ -67,7 +67,7 @@ impl FileRow {
 
 /// Where a node stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct NodePlace {
     pub(crate) file: Option<FileId>,
     pub(crate) parent: Option<NodeKey>,
     /// Sparse rank among the siblings.
@@ -79,14 +79,14 @@ pub(crate) struct Place {
 pub(crate) struct NodeRecord {
     pub(crate) key: NodeKey,
     pub(crate) id: NodeId,
-    pub(crate) place: Place,
+    pub(crate) place: NodePlace,
     pub(crate) node_type: NodeType,
     pub(crate) format: Format,
     pub(crate) label: String,
     pub(crate) content_hash: ContentHash,
     pub(crate) token_count: u32,
     pub(crate) source_hash: Option<ContentHash>,
-    pub(crate) trail: String,
+    pub(crate) breadcrumb: String,
     pub(crate) content: String,
     pub(crate) attributes: Attributes,
 }
@@ -159,7 +159,7 @@ impl NodeRecord {
         Ok(Ok(NodeRecord {
             key: NodeKey(row.get(0)?),
             id: node_id,
-            place: Place {
+            place: NodePlace {
                 file: row.get::<_, Option<i64>>(2)?.map(FileId),
                 parent: row.get::<_, Option<i64>>(3)?.map(NodeKey),
                 position: row.get(4)?,
@@ -170,7 +170,7 @@ impl NodeRecord {
             content_hash,
             token_count: row.get(9)?,
             source_hash: source_hash.as_deref().and_then(ContentHash::parse),
-            trail: row.get(11)?,
+            breadcrumb: row.get(11)?,
             content: row.get(12)?,
             attributes,
         }))
@@ -191,20 +191,22 @@ impl<'a> NodeData<'a> {
     }
 
     /// Returns the pairs of characters of scripts without spaces, for the full-text index.
-    pub(super) fn grams(&self) -> Option<String> {
-        if !bigrams::may_have_run(self.label) && !bigrams::may_have_run(self.content) {
+    pub(super) fn bigrams(&self) -> Option<String> {
+        if !bigrams::may_have_spaceless_run(self.label)
+            && !bigrams::may_have_spaceless_run(self.content)
+        {
             return None;
         }
         bigrams::bigrams(&format!("{}\n{}", self.label, self.content))
     }
 
     /// Returns the part that the fingerprint covers.
-    pub(super) fn state<'s>(&'s self, id: &'s str, hash: &'s str) -> State<'s> {
-        let mut state = State::new(Cow::Borrowed(id));
+    pub(super) fn state<'s>(&'s self, id: &'s str, hash: &'s str) -> NodeState<'s> {
+        let mut state = NodeState::new(Cow::Borrowed(id));
         let mut attributes = self.attributes.values();
         for column in columns() {
             let value = match column.kind {
-                Kind::Optional(_) => attributes.next().flatten().map(Attribute::text),
+                ColumnKind::Optional(_) => attributes.next().flatten().map(Attribute::text),
                 _ => match column.name {
                     "node_type" => Some(self.node_type.as_str().into()),
                     "format" => Some(self.format.as_str().into()),
@@ -220,10 +222,14 @@ impl<'a> NodeData<'a> {
 }
 
 /// Reads `{state}` or `{old_state}`, which begins at a column.
-pub(crate) fn read_state(row: &Row<'_>, id: String, at: usize) -> rusqlite::Result<State<'static>> {
-    let mut state = State::new(Cow::Owned(id));
-    let hashed = |which: Hashed| columns().iter().filter(move |it| it.hashed == which);
-    for (column, nth) in hashed(Hashed::Always).chain(hashed(Hashed::WhereGiven)).zip(at..) {
+pub(crate) fn read_state(
+    row: &Row<'_>,
+    id: String,
+    at: usize,
+) -> rusqlite::Result<NodeState<'static>> {
+    let mut state = NodeState::new(Cow::Owned(id));
+    let hashed = |which: HashedAs| columns().iter().filter(move |it| it.hashed == which);
+    for (column, nth) in hashed(HashedAs::Always).chain(hashed(HashedAs::WhereGiven)).zip(at..) {
         let value: Option<Attribute> = row.get(nth)?;
         let value = value.map(|it| match it {
             Attribute::Text(it) => Cow::Owned(it),
@@ -234,10 +240,10 @@ pub(crate) fn read_state(row: &Row<'_>, id: String, at: usize) -> rusqlite::Resu
     Ok(state)
 }
 
-fn push<'a>(state: &mut State<'a>, column: &Column, value: Option<Cow<'a, str>>) {
+fn push<'a>(state: &mut NodeState<'a>, column: &Column, value: Option<Cow<'a, str>>) {
     match (column.hashed, value) {
-        (Hashed::Always, value) => state.fields.push(value),
-        (Hashed::WhereGiven, Some(value)) => state.given.push((column.name, value)),
-        (Hashed::WhereGiven, None) | (Hashed::No, _) => (),
+        (HashedAs::Always, value) => state.fields.push(value),
+        (HashedAs::WhereGiven, Some(value)) => state.given.push((column.name, value)),
+        (HashedAs::WhereGiven, None) | (HashedAs::No, _) => (),
     }
 }

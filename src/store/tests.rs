@@ -98,7 +98,7 @@ fn processes_that_start_at_once_agree_on_the_schema() {
         }
     });
     let report = crate::maintenance::doctor::examine(&path).unwrap();
-    assert_eq!(report.status(), crate::maintenance::doctor::Status::Pass, "{report:#?}");
+    assert_eq!(report.status(), crate::maintenance::doctor::CheckStatus::Pass, "{report:#?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::memory::{Error, Memory};
 use crate::store::StoreError;
-use crate::store::reader::{Pulse, Reader};
+use crate::store::reader::{ChangeCounters, Reader};
 
 const GRAPH: &str = "remindb://graph";
 const SNAPSHOTS: &str = "remindb://snapshots";
@@ -22,13 +22,13 @@ pub(crate) const LOGS: &str = "remindb://logs";
 
 /// What was seen at the last look; nothing while nobody wants to know.
 #[derive(Debug, Default)]
-pub(crate) struct Watch(Mutex<Option<Pulse>>);
+pub(crate) struct ChangeWatch(Mutex<Option<ChangeCounters>>);
 
-impl Watch {
+impl ChangeWatch {
     /// What happens from here on counts, unless it does already.
     pub(crate) fn begin(&self, memory: &Memory) -> Result<(), Error> {
         // Nothing is read under the lock: reading may log, and a log is a resource.
-        let now = memory.read(Reader::pulse)?;
+        let now = memory.read(Reader::change_counters)?;
         self.lock().get_or_insert(now);
         Ok(())
     }
@@ -39,11 +39,11 @@ impl Watch {
     }
 
     /// The resources that show something else than at the last look.
-    pub(crate) fn look(&self, memory: &Memory) -> Result<Vec<&'static str>, Error> {
+    pub(crate) fn changed_resources(&self, memory: &Memory) -> Result<Vec<&'static str>, Error> {
         let before = *self.lock();
         let (now, changed) = memory.read(|reader| {
             reader.at_one_state(|reader| {
-                let now = reader.pulse()?;
+                let now = reader.change_counters()?;
                 let changed = before.map(|before| changed(reader, &before, &now)).transpose()?;
                 Ok::<_, StoreError>((now, changed.unwrap_or_default()))
             })
@@ -52,14 +52,18 @@ impl Watch {
         Ok(changed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Pulse>> {
+    fn lock(&self) -> MutexGuard<'_, Option<ChangeCounters>> {
         // A value that is replaced as a whole is whole at any time.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The resources that show something else after `now` than after `before`.
-fn changed(reader: &Reader, before: &Pulse, now: &Pulse) -> Result<Vec<&'static str>, StoreError> {
+fn changed(
+    reader: &Reader,
+    before: &ChangeCounters,
+    now: &ChangeCounters,
+) -> Result<Vec<&'static str>, StoreError> {
     if before == now {
         return Ok(Vec::new());
     }

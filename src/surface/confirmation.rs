@@ -5,13 +5,13 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp::{Args, Call, Elicited, ToolError};
+use crate::mcp::{Args, Call, ElicitResult, ToolError};
 use crate::memory::{Error, Memory};
 use crate::query::{self, QueryError};
-use crate::store::reader::Rest;
+use crate::store::reader::SiblingsAfter;
 
 /// What to ask before a call; nothing when it removes little.
-pub(crate) type Question = fn(&Memory, &Args) -> Result<Option<String>, Error>;
+pub(crate) type ConfirmFn = fn(&Memory, &Args) -> Result<Option<String>, Error>;
 
 /// Nodes that an agent may remove at once without being asked about it.
 const UNASKED_NODES_MAX: u32 = 10;
@@ -21,12 +21,12 @@ const COUNTED_NODES_MAX: u32 = 10_000;
 /// Asks, and gives an error when the answer is no.
 pub(super) fn confirm(call: &Call, question: &str) -> Result<(), ToolError> {
     match call.elicit("confirm", question, schema())? {
-        Elicited::Accepted(content) if content["confirm"] == true => Ok(()),
-        Elicited::Unsupported => Ok(()),
-        Elicited::Accepted(_) | Elicited::Declined => {
+        ElicitResult::Accepted(content) if content["confirm"] == true => Ok(()),
+        ElicitResult::Unsupported => Ok(()),
+        ElicitResult::Accepted(_) | ElicitResult::Declined => {
             Err(ToolError::BadArgument("the user said no; nothing was changed".to_owned()))
         }
-        Elicited::Cancelled => {
+        ElicitResult::Cancelled => {
             let why = "the user was asked and did not answer; nothing was changed";
             Err(ToolError::BadArgument(why.to_owned()))
         }
@@ -44,8 +44,8 @@ pub(super) fn forget(memory: &Memory, args: &Args) -> Result<Option<String>, Err
     }
     let id = args.text("node_id").unwrap_or_default();
     let asked = memory.read(|reader| -> Result<_, QueryError> {
-        let head = query::anchor(reader, id)?;
-        let extent = reader.extent(&[head.key], Rest::Nothing, COUNTED_NODES_MAX)?;
+        let head = query::node_by_id(reader, id)?;
+        let extent = reader.subtree_size(&[head.key], SiblingsAfter::Nothing, COUNTED_NODES_MAX)?;
         Ok((head.label, extent))
     })?;
     let (label, extent) = asked;

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp::{Args, Level, Notice, Receipt, Reply};
+use crate::mcp::{Args, Notice, Receipt, Reply, Severity};
 use crate::memory::Memory;
 use crate::model::clock::Clock;
 use crate::query::Output;
-use crate::query::render::one_line;
-use crate::store::{ColdNode, Offer};
+use crate::query::render::to_one_line;
+use crate::store::{ColdNode, ColdOffer};
 use crate::text::tokens;
 
 /// Who says it.
@@ -51,10 +51,10 @@ pub(super) fn notice(memory: &Memory, beside: Option<(&Args, &Reply)>) -> Option
     let lines: Vec<String> = offer.nodes().iter().map(line).collect();
     let text = format!("{MESSAGE}\n{}", lines.join("\n"));
     let receipt = receipt(offer, memory.clock().clone());
-    Some(Notice { level: Level::Warning, logger: LOGGER, data, text, receipt })
+    Some(Notice { level: Severity::Warning, logger: LOGGER, data, text, receipt })
 }
 
-fn receipt(offer: Offer, clock: Clock) -> Receipt {
+fn receipt(offer: ColdOffer, clock: Clock) -> Receipt {
     Receipt::new(move || {
         if let Err(error) = offer.confirm(clock.now()) {
             log::warn!("cold nodes may be told of again: {error}");
@@ -96,16 +96,16 @@ fn data(nodes: &[ColdNode]) -> Value {
 
 fn line(node: &ColdNode) -> String {
     let ColdNode { id, label, file, temperature, .. } = node;
-    let file = file.as_ref().map(|it| format!(" file={}", one_line(it))).unwrap_or_default();
-    let label = one_line(label);
+    let file = file.as_ref().map(|it| format!(" file={}", to_one_line(it))).unwrap_or_default();
+    let label = to_one_line(label);
     format!("{label} (id={id}{file} temp={temperature:.2})")
 }
 
 fn facts(node: &ColdNode) -> Value {
     let ColdNode { id, label, file, temperature, .. } = node;
     let temperature = (temperature * 1e5).round() / 1e5;
-    let file = one_line(file.as_deref().unwrap_or_default());
-    json!({"id": id, "label": one_line(label), "file": file, "temperature": temperature})
+    let file = to_one_line(file.as_deref().unwrap_or_default());
+    json!({"id": id, "label": to_one_line(label), "file": file, "temperature": temperature})
 }
 
 #[cfg(test)]

@@ -1,21 +1,21 @@
 //! The prompts of a memory: what a person picks from a menu, told to the agent as steps.
 
-use crate::mcp::{Arg, Args, Message, Prompt, ToolError};
+use crate::mcp::{Arg, Args, Prompt, PromptMessage, ToolError};
 use crate::text;
 
 /// How a prompt is made.
-pub(crate) type Get = fn(&Args) -> Result<String, ToolError>;
+pub(crate) type PromptFn = fn(&Args) -> Result<String, ToolError>;
 
 /// Characters of a topic; the rest is cut off.
 const TOPIC_CHARS_MAX: usize = 200;
 
 /// Every prompt, in the order of their use.
-pub(super) const PROMPTS: &[Prompt<Get>] = &[ORIENT, RESYNC, TIDY];
+pub(super) const PROMPTS: &[Prompt<PromptFn>] = &[ORIENT, RESYNC, TIDY];
 
 /// Those that need no more than the core of the tools.
-pub(super) const READING: &[Prompt<Get>] = &[ORIENT, RESYNC];
+pub(super) const READING: &[Prompt<PromptFn>] = &[ORIENT, RESYNC];
 
-const ORIENT: Prompt<Get> = Prompt {
+const ORIENT: Prompt<PromptFn> = Prompt {
     name: "orient",
     title: "What does the memory know?",
     description: "Has the agent look into the memory before it begins to work.",
@@ -23,7 +23,7 @@ const ORIENT: Prompt<Get> = Prompt {
     get: orient,
 };
 
-const RESYNC: Prompt<Get> = Prompt {
+const RESYNC: Prompt<PromptFn> = Prompt {
     name: "resync",
     title: "What has changed?",
     description: "Has the agent catch up with what changed in the memory since it last looked.",
@@ -31,7 +31,7 @@ const RESYNC: Prompt<Get> = Prompt {
     get: resync,
 };
 
-const TIDY: Prompt<Get> = Prompt {
+const TIDY: Prompt<PromptFn> = Prompt {
     name: "tidy",
     title: "Tidy up the memory",
     description: "Has the agent find what is double, outdated or long, and ask before it acts.",
@@ -40,8 +40,8 @@ const TIDY: Prompt<Get> = Prompt {
 };
 
 /// The messages of a prompt: one, which the person says.
-pub(super) fn messages(get: Get, args: &Args) -> Result<Vec<Message>, ToolError> {
-    Ok(vec![Message::user(get(args)?)])
+pub(super) fn messages(get: PromptFn, args: &Args) -> Result<Vec<PromptMessage>, ToolError> {
+    Ok(vec![PromptMessage::user(get(args)?)])
 }
 
 fn orient(args: &Args) -> Result<String, ToolError> {
@@ -71,7 +71,7 @@ fn resync(args: &Args) -> Result<String, ToolError> {
         Some(id) => match id.parse::<u64>() {
             Ok(id) => format!("`since_snapshot` {id}"),
             Err(_) => {
-                let id = text::cut(id, 40);
+                let id = text::truncate_chars(id, 40);
                 let why = format!("`since_snapshot` must be the number of a snapshot, not `{id}`");
                 return Err(ToolError::BadArgument(why));
             }
@@ -111,7 +111,7 @@ fn tidy(args: &Args) -> Result<String, ToolError> {
 /// The topic, as one line that ends no quotation.
 fn topic(args: &Args) -> Option<String> {
     let topic = args.text("topic")?.split_whitespace().collect::<Vec<_>>().join(" ");
-    let topic = text::cut(&topic.replace('`', "'"), TOPIC_CHARS_MAX);
+    let topic = text::truncate_chars(&topic.replace('`', "'"), TOPIC_CHARS_MAX);
     (!topic.is_empty()).then_some(topic)
 }
 

@@ -1,5 +1,5 @@
-//! The resources of a memory: a table, and one function a row, over an [`Observer`], which can only
-//! look.
+//! The resources of a memory: a table, and one function a row, over a [`ReadOnlyMemory`], which can
+//! only look.
 //!
 //! Clients depend on the names, the keys and their order. A read is one state of the memory, and no
 //! signal to it: nothing gets warmer because somebody draws it.
@@ -8,11 +8,11 @@ mod process;
 
 use std::fmt::Write;
 
-use crate::mcp::uri::{self, UriError, Vars};
-use crate::mcp::{Completing, Form, ReadError, Resource, Subject};
-use crate::memory::{Error, Named, Observer};
+use crate::mcp::uri::{self, UriError, UriVars};
+use crate::mcp::{CompletionRef, CompletionRequest, ReadError, Resource, ResourceFormat};
+use crate::memory::{Error, ProcessNames, ReadOnlyMemory};
 use crate::query::QueryError;
-use crate::query::dashboard::{self, Extent, ObserveError};
+use crate::query::dashboard::{self, ObserveError, TreeScope};
 use crate::store::StoreError;
 use crate::text;
 
@@ -23,7 +23,7 @@ const COMPLETIONS_MAX: usize = 101;
 const ECHO_CHARS_MAX: usize = 40;
 
 /// How a resource is read: the variables of its URI in, one document of JSON out.
-pub(crate) type Read = fn(&Observer, &Vars, &mut dyn Write) -> Result<(), ReadError>;
+pub(crate) type ResourceFn = fn(&ReadOnlyMemory, &UriVars, &mut dyn Write) -> Result<(), ReadError>;
 
 const TREE_BY_ROOT: &str = "remindb://tree/{rootId}{?depth}";
 const SNAPSHOT_DIFFS: &str = "remindb://snapshots/{id}/diffs";
@@ -31,14 +31,14 @@ const HISTORY_BY_HASH: &str = "remindb://sessions/history/{hash}";
 const LOG_BY_ID: &str = "remindb://sessions/logs/{id}";
 
 /// Every resource and every template.
-pub(crate) const RESOURCES: &[Resource<Read>] = &[
+pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
     Resource {
         uri: "remindb://overview",
         name: "overview",
         title: "Overview",
         description: "Counts of nodes, snapshots, temperatures and relations, as MemoryStats has \
                       them.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: overview,
     },
@@ -47,25 +47,27 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "files",
         title: "Files",
         description: "Compiled source files by compile root, with nodes and tokens.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| Ok(it.read(|reader| dashboard::files(reader, out))?),
+        read: |it, _, out| Ok(it.read(|reader| dashboard::write_files(reader, out))?),
     },
     Resource {
         uri: "remindb://tree",
         name: "tree",
         title: "Tree",
         description: "All nodes, each within its parent.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| Ok(it.read(|reader| dashboard::tree(reader, Extent::Forest, out))?),
+        read: |it, _, out| {
+            Ok(it.read(|reader| dashboard::write_tree(reader, TreeScope::Forest, out))?)
+        },
     },
     Resource {
         uri: TREE_BY_ROOT,
         name: "tree-by-root",
         title: "Subtree",
         description: "The node `rootId` with those below it, `depth` levels down; 0 or none: all.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: subtree,
     },
@@ -74,16 +76,16 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "graph",
         title: "Graph",
         description: "Relations, those that wait for their target, and the nodes at their ends.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| Ok(it.read(|reader| dashboard::graph(reader, out))?),
+        read: |it, _, out| Ok(it.read(|reader| dashboard::write_graph(reader, out))?),
     },
     Resource {
         uri: "remindb://snapshots",
         name: "snapshots",
         title: "Snapshots",
         description: "All snapshots, newest first.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: true,
         read: snapshots,
     },
@@ -92,7 +94,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "snapshots-limited",
         title: "Newest snapshots",
         description: "The `limit` newest snapshots, newest first.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: snapshots,
     },
@@ -101,7 +103,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "snapshot-diffs",
         title: "Changes of a snapshot",
         description: "What the snapshot `id` changed, with the texts before and after.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: diffs,
     },
@@ -110,16 +112,18 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "temperature",
         title: "Temperatures",
         description: "The temperature of each node, with a summary. Reading it warms nothing.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| Ok(it.read(|reader| dashboard::temperature(reader, it.lines(), out))?),
+        read: |it, _, out| {
+            Ok(it.read(|reader| dashboard::write_temperatures(reader, it.thresholds(), out))?)
+        },
     },
     Resource {
         uri: "remindb://doctor",
         name: "doctor",
         title: "Doctor",
         description: "What `remindb doctor` finds. Repairs nothing.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: |it, _, out| put(out, &it.examine()?.to_json()),
     },
@@ -128,7 +132,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "logs",
         title: "Server log",
         description: "The latest log records of this server, oldest first.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: true,
         read: process::logs,
     },
@@ -137,7 +141,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions",
         title: "Sessions",
         description: "MCP clients that are attached to this server.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: process::sessions,
     },
@@ -146,7 +150,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions-history",
         title: "Clients",
         description: "All clients that ever attached, with their sessions and tool calls.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: process::clients,
     },
@@ -155,7 +159,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions-history-by-hash",
         title: "Client",
         description: "The client `hash`, with its sessions and tool calls.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: process::client,
     },
@@ -164,7 +168,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions-logs",
         title: "Session logs",
         description: "Log files of sessions, where the settings ask for them.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: process::session_logs,
     },
@@ -173,7 +177,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "sessions-log-by-id",
         title: "Session log",
         description: "The log of the session `id`, oldest record first.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: false,
         read: process::session_log,
     },
@@ -182,7 +186,7 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
         name: "rescan",
         title: "Rescan",
         description: "The latest scan of the source folder.",
-        form: Form::Json,
+        form: ResourceFormat::Json,
         is_subscribable: true,
         read: process::rescan,
     },
@@ -193,18 +197,25 @@ pub(crate) const RESOURCES: &[Resource<Read>] = &[
 /// # Errors
 ///
 /// There is none, or as its row says.
-pub(crate) fn read(observer: &Observer, uri: &str, out: &mut dyn Write) -> Result<(), ReadError> {
-    let (idx, vars) = uri::find(RESOURCES.iter().map(|it| it.uri), uri).map_err(|it| match it {
-        UriError::Unknown => {
-            let uri = text::cut(uri, ECHO_CHARS_MAX);
-            ReadError::NotFound(format!("no resource `{uri}`; list them to see which there are"))
-        }
-        UriError::Bad(why) => ReadError::BadArgument(why),
-    })?;
-    (RESOURCES[idx].read)(observer, &vars, out)
+pub(crate) fn read_resource(
+    view: &ReadOnlyMemory,
+    uri: &str,
+    out: &mut dyn Write,
+) -> Result<(), ReadError> {
+    let (idx, vars) =
+        uri::match_template(RESOURCES.iter().map(|it| it.uri), uri).map_err(|it| match it {
+            UriError::Unknown => {
+                let uri = text::truncate_chars(uri, ECHO_CHARS_MAX);
+                ReadError::NotFound(format!(
+                    "no resource `{uri}`; list them to see which there are"
+                ))
+            }
+            UriError::Bad(why) => ReadError::BadArgument(why),
+        })?;
+    (RESOURCES[idx].read)(view, &vars, out)
 }
 
-impl Observer {
+impl ReadOnlyMemory {
     /// The resource of that URI, as JSON; those about clients and scans say that there are none.
     ///
     /// # Errors
@@ -212,7 +223,7 @@ impl Observer {
     /// There is none, the URI makes no sense, or the database failed.
     pub fn resource(&self, uri: &str) -> Result<String, Error> {
         let mut out = String::new();
-        match read(self, uri, &mut out) {
+        match read_resource(self, uri, &mut out) {
             Ok(()) => Ok(out),
             Err(ReadError::BadArgument(why)) => Err(Error::BadArgument(why)),
             Err(ReadError::NotFound(why)) => Err(Error::NotFound(why)),
@@ -225,71 +236,74 @@ impl Observer {
 
 /// Values that a variable of a template may have and that begin as what was typed does; none when
 /// the database fails, since nobody is helped by an error while typing.
-pub(crate) fn complete(observer: &Observer, asked: &Completing<'_>) -> Vec<String> {
-    let Subject::Resource(template) = asked.subject else { return Vec::new() };
-    values(observer, template, asked.argument, asked.value).unwrap_or_else(|error| {
+pub(crate) fn complete_variable(
+    view: &ReadOnlyMemory,
+    asked: &CompletionRequest<'_>,
+) -> Vec<String> {
+    let CompletionRef::Resource(template) = asked.subject else { return Vec::new() };
+    values(view, template, asked.argument, asked.value).unwrap_or_else(|error| {
         log::warn!("nothing was completed: {error}");
         Vec::new()
     })
 }
 
 fn values(
-    observer: &Observer,
+    view: &ReadOnlyMemory,
     template: &str,
     variable: &str,
     prefix: &str,
 ) -> Result<Vec<String>, StoreError> {
     let named = |of| {
-        let names = observer.process().names(of).into_iter();
+        let names = view.process().names(of).into_iter();
         names.filter(|it| it.starts_with(prefix)).take(COMPLETIONS_MAX).collect()
     };
     match (template, variable) {
         (TREE_BY_ROOT, "rootId") => {
-            observer.read(|reader| dashboard::ids(reader, prefix, COMPLETIONS_MAX))
+            view.read(|reader| dashboard::complete_node_ids(reader, prefix, COMPLETIONS_MAX))
         }
         (SNAPSHOT_DIFFS, "id") => {
-            observer.read(|reader| reader.snapshots_from(prefix, COMPLETIONS_MAX))
+            view.read(|reader| reader.snapshots_from(prefix, COMPLETIONS_MAX))
         }
-        (HISTORY_BY_HASH, "hash") => Ok(named(Named::Clients)),
-        (LOG_BY_ID, "id") => Ok(named(Named::SessionLogs)),
+        (HISTORY_BY_HASH, "hash") => Ok(named(ProcessNames::Clients)),
+        (LOG_BY_ID, "id") => Ok(named(ProcessNames::SessionLogs)),
         _ => Ok(Vec::new()),
     }
 }
 
-fn overview(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {
-    let (path, lines, now) = (path(observer), observer.lines(), observer.now());
-    Ok(observer.read(|reader| dashboard::overview(reader, &path, lines, now, out))?)
+fn overview(view: &ReadOnlyMemory, _: &UriVars, out: &mut dyn Write) -> Result<(), ReadError> {
+    let (path, lines, now) = (path(view), view.thresholds(), view.now());
+    Ok(view.read(|reader| dashboard::write_overview(reader, &path, lines, now, out))?)
 }
 
-fn subtree(observer: &Observer, vars: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {
+fn subtree(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), ReadError> {
     let levels = number(vars, "depth")?.filter(|it| 0 < *it);
     let root = vars.get("rootId").unwrap_or_default();
-    let extent = Extent::Below { root, levels: levels.map(i64::cast_unsigned) };
-    Ok(observer.read(|reader| dashboard::tree(reader, extent, out))?)
+    let extent = TreeScope::Below { root, levels: levels.map(i64::cast_unsigned) };
+    Ok(view.read(|reader| dashboard::write_tree(reader, extent, out))?)
 }
 
-fn snapshots(observer: &Observer, vars: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {
+fn snapshots(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), ReadError> {
     let limit = number(vars, "limit")?;
     if limit == Some(0) {
         return Err(ReadError::BadArgument("`limit` is 0; ask for at least 1".to_owned()));
     }
     let limit = limit.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
-    Ok(observer.read(|reader| dashboard::snapshots(reader, limit, out))?)
+    Ok(view.read(|reader| dashboard::write_snapshots(reader, limit, out))?)
 }
 
-fn diffs(observer: &Observer, vars: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {
+fn diffs(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), ReadError> {
     let id = number(vars, "id")?.unwrap_or_default();
-    Ok(observer.read(|reader| dashboard::diffs(reader, id, out))?)
+    Ok(view.read(|reader| dashboard::write_diffs(reader, id, out))?)
 }
 
 /// A whole number, not negative, in digits and nothing else.
-fn number(vars: &Vars, name: &str) -> Result<Option<i64>, ReadError> {
+fn number(vars: &UriVars, name: &str) -> Result<Option<i64>, ReadError> {
     let Some(value) = vars.get(name) else { return Ok(None) };
     let is_number = value.bytes().all(|it| it.is_ascii_digit());
     match value.parse() {
         Ok(number) if is_number => Ok(Some(number)),
         _ => {
-            let value = text::cut(value, ECHO_CHARS_MAX);
+            let value = text::truncate_chars(value, ECHO_CHARS_MAX);
             let why = format!("`{name}` is `{value}`; it must be a whole number, 0 or above");
             Err(ReadError::BadArgument(why))
         }
@@ -297,8 +311,8 @@ fn number(vars: &Vars, name: &str) -> Result<Option<i64>, ReadError> {
 }
 
 /// The file of the database, as clients are told of it.
-fn path(observer: &Observer) -> String {
-    observer.path().to_string_lossy().into_owned()
+fn path(view: &ReadOnlyMemory) -> String {
+    view.path().to_string_lossy().into_owned()
 }
 
 fn put(out: &mut dyn Write, text: &str) -> Result<(), ReadError> {

@@ -7,7 +7,7 @@ pub(crate) mod relate;
 pub(crate) mod versions;
 pub(crate) mod write;
 
-use super::{Run, confirmation, prompts};
+use super::{ToolRunner, confirmation, prompts};
 use crate::mcp::{Arg, Effect, Prompt, Tool};
 use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
@@ -36,7 +36,7 @@ const CORE: [&str; 7] = [
 
 /// How many tools a server offers: fewer cost fewer tokens in every session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Offer {
+pub(crate) enum ToolSet {
     /// Every tool.
     #[default]
     All,
@@ -44,28 +44,28 @@ pub(crate) enum Offer {
     Core,
 }
 
-impl Offer {
+impl ToolSet {
     /// The offer of that name.
-    pub(crate) fn parse(name: &str) -> Option<Offer> {
+    pub(crate) fn parse(name: &str) -> Option<ToolSet> {
         match name {
-            "all" => Some(Offer::All),
-            "core" => Some(Offer::Core),
+            "all" => Some(ToolSet::All),
+            "core" => Some(ToolSet::Core),
             _ => None,
         }
     }
 
     /// Its prompts: those whose tools it has.
-    pub(crate) fn prompts(self) -> &'static [Prompt<prompts::Get>] {
+    pub(crate) fn prompts(self) -> &'static [Prompt<prompts::PromptFn>] {
         match self {
-            Offer::All => prompts::PROMPTS,
-            Offer::Core => prompts::READING,
+            ToolSet::All => prompts::PROMPTS,
+            ToolSet::Core => prompts::READING,
         }
     }
 
     /// Its rows of the table, with schemas where results hold more than text.
-    pub(crate) fn tools(self, output: Output) -> Vec<Tool<Run>> {
-        let is_offered = |it: &&Tool<Run>| self == Offer::All || CORE.contains(&it.name);
-        let row = |it: &Tool<Run>| match output {
+    pub(crate) fn tools(self, output: Output) -> Vec<Tool<ToolRunner>> {
+        let is_offered = |it: &&Tool<ToolRunner>| self == ToolSet::All || CORE.contains(&it.name);
+        let row = |it: &Tool<ToolRunner>| match output {
             Output::Text => Tool { output: None, ..*it },
             Output::Structured => *it,
         };
@@ -74,7 +74,7 @@ impl Offer {
 }
 
 /// Every tool, in the order of their names.
-pub(crate) const TOOLS: &[Tool<Run>] = &[
+pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemoryCompile",
         title: "Compile notes",
@@ -86,7 +86,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(compile::output),
         effect: Effect::Edits,
-        run: Run::Compile(compile::compile),
+        run: ToolRunner::Compile(compile::compile),
     },
     Tool {
         name: "MemoryDelta",
@@ -101,7 +101,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(versions::changes_output),
         effect: Effect::Reads,
-        run: Run::Read(versions::delta),
+        run: ToolRunner::Read(versions::delta),
     },
     Tool {
         name: "MemoryDiff",
@@ -115,7 +115,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(versions::changes_output),
         effect: Effect::Reads,
-        run: Run::Read(versions::diff),
+        run: ToolRunner::Read(versions::diff),
     },
     Tool {
         name: "MemoryFetch",
@@ -129,7 +129,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Budgeted(|it| it.fetch, read::fetch),
+        run: ToolRunner::Budgeted(|it| it.fetch, read::fetch),
     },
     Tool {
         name: "MemoryFetchBatch",
@@ -138,7 +138,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[Arg::texts("node_ids", "Ids", 1, 256).required(), BUDGET],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Budgeted(|it| it.fetch_batch, read::fetch_batch),
+        run: ToolRunner::Budgeted(|it| it.fetch_batch, read::fetch_batch),
     },
     Tool {
         name: "MemoryForget",
@@ -157,7 +157,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(write::forgotten_output),
         effect: Effect::Edits,
-        run: Run::Asked(confirmation::forget, write::forget),
+        run: ToolRunner::Confirmed(confirmation::forget, write::forget),
     },
     Tool {
         name: "MemoryHistory",
@@ -171,7 +171,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(versions::history_output),
         effect: Effect::Reads,
-        run: Run::Read(versions::history),
+        run: ToolRunner::Read(versions::history),
     },
     Tool {
         name: "MemoryPin",
@@ -180,7 +180,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[NODE_ID, Arg::number("temperature", "Sets it; default as it is", 0.0, 1.0)],
         output: Some(write::pinned_output),
         effect: Effect::Edits,
-        run: Run::Write(write::pin),
+        run: ToolRunner::Write(write::pin),
     },
     Tool {
         name: "MemoryRelate",
@@ -196,7 +196,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(relate::output),
         effect: Effect::Edits,
-        run: Run::Write(relate::relate),
+        run: ToolRunner::Write(relate::relate),
     },
     Tool {
         name: "MemoryRelated",
@@ -212,7 +212,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Budgeted(|it| Some(it.related), read::related),
+        run: ToolRunner::Budgeted(|it| Some(it.related), read::related),
     },
     Tool {
         name: "MemoryRollback",
@@ -225,7 +225,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(versions::rollback_output),
         effect: Effect::Destroys,
-        run: Run::Asked(confirmation::rollback, versions::rollback),
+        run: ToolRunner::Confirmed(confirmation::rollback, versions::rollback),
     },
     Tool {
         name: "MemorySearch",
@@ -241,7 +241,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::hits_output),
         effect: Effect::Reads,
-        run: Run::Budgeted(|it| it.search, read::search),
+        run: ToolRunner::Budgeted(|it| it.search, read::search),
     },
     Tool {
         name: "MemoryStats",
@@ -250,7 +250,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[],
         output: Some(read::stats_output),
         effect: Effect::Reads,
-        run: Run::Survey(query::stats),
+        run: ToolRunner::WithThresholds(query::stats),
     },
     Tool {
         name: "MemorySummarize",
@@ -264,7 +264,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(write::summarized_output),
         effect: Effect::Edits,
-        run: Run::Write(write::summarize),
+        run: ToolRunner::Write(write::summarize),
     },
     Tool {
         name: "MemoryTree",
@@ -278,7 +278,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: Run::Read(read::tree),
+        run: ToolRunner::Read(read::tree),
     },
     Tool {
         name: "MemoryUnpin",
@@ -287,7 +287,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[NODE_ID],
         output: Some(write::pinned_output),
         effect: Effect::Edits,
-        run: Run::Write(write::unpin),
+        run: ToolRunner::Write(write::unpin),
     },
     Tool {
         name: "MemoryUnrelate",
@@ -296,7 +296,7 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         args: &[SOURCE_ID, TARGET_ID, TARGET_LABEL, TARGET_SOURCE],
         output: Some(relate::output),
         effect: Effect::Edits,
-        run: Run::Write(relate::unrelate),
+        run: ToolRunner::Write(relate::unrelate),
     },
     Tool {
         name: "MemoryWrite",
@@ -315,6 +315,6 @@ pub(crate) const TOOLS: &[Tool<Run>] = &[
         ],
         output: Some(write::written_output),
         effect: Effect::Edits,
-        run: Run::Write(write::write),
+        run: ToolRunner::Write(write::write),
     },
 ];

@@ -4,7 +4,7 @@
 //! Khmer and Burmese give it whole sentences as one word, which nobody searches for. So a node also
 //! stores, for every run of such characters, its pairs: `日本語` becomes `日本 本語 語`, the last character
 //! standing alone so that every character begins something. A query of one character is a prefix,
-//! of two a pair, of more a phrase of pairs ([`pattern`]).
+//! of two a pair, of more a phrase of pairs ([`fts_pattern`]).
 //!
 //! Words of other scripts that touch a run (`Rustの所有権`) stand in the pairs as themselves, since the
 //! index sees them only as the beginning of one long word. Combining marks are left out on both
@@ -36,36 +36,36 @@ pub(crate) struct Segment<'a> {
 /// The pairs of every spaceless run of `text`, separated by spaces; `None` when there is no such
 /// run.
 pub(crate) fn bigrams(text: &str) -> Option<String> {
-    if !may_have_run(text) {
+    if !may_have_spaceless_run(text) {
         return None;
     }
-    let mut grams = String::new();
+    let mut pairs = String::new();
     let mut has_run = false;
     let mut segments = segments(text).peekable();
     while let Some(segment) = segments.next() {
         match segment.script {
             Script::Spaceless => {
                 has_run = true;
-                push_pairs(&mut grams, segment.text);
+                push_pairs(&mut pairs, segment.text);
             }
             Script::Spaced => {
                 if segment.is_glued || segments.peek().is_some_and(|next| next.is_glued) {
-                    push_word(&mut grams, segment.text.chars());
+                    push_word(&mut pairs, segment.text.chars());
                 }
             }
         }
     }
-    has_run.then_some(grams)
+    has_run.then_some(pairs)
 }
 
 /// Whether `text` may have such a run.
-pub(crate) fn may_have_run(text: &str) -> bool {
+pub(crate) fn may_have_spaceless_run(text: &str) -> bool {
     !text.is_ascii() && text.chars().any(|it| !it.is_ascii() && holds(SPACELESS, it))
 }
 
 /// What finds `run` inside a longer run, in full-text syntax: a prefix, a pair or a phrase of
 /// pairs. `None` when the run has no character of its own.
-pub(crate) fn pattern(run: &str) -> Option<String> {
+pub(crate) fn fts_pattern(run: &str) -> Option<String> {
     let letters: Vec<char> = letters(run).take(PATTERN_CHARS_MAX).collect();
     match letters[..] {
         [] => None,
@@ -85,7 +85,7 @@ pub(crate) fn pattern(run: &str) -> Option<String> {
 }
 
 /// The pairs of `run`, each as a text of its own, at most `max` of them.
-pub(crate) fn pairs(run: &str, max: usize) -> Vec<String> {
+pub(crate) fn bigrams_of_run(run: &str, max: usize) -> Vec<String> {
     let letters: Vec<char> = letters(run).take(max.saturating_add(1)).collect();
     letters.windows(2).map(|pair| pair.iter().collect()).collect()
 }
@@ -107,9 +107,9 @@ impl<'a> Iterator for Segments<'a> {
     type Item = Segment<'a>;
 
     fn next(&mut self) -> Option<Segment<'a>> {
-        self.at = run_end(self.text, self.at, |it| it == Kind::Gap);
+        self.at = char_class_end(self.text, self.at, |it| it == CharKind::Gap);
         // What is all ASCII needs no look at its letters.
-        let end = run_end(self.text, self.at, |it| it == Kind::Letter);
+        let end = char_class_end(self.text, self.at, |it| it == CharKind::Letter);
         if self.at < end && self.text.as_bytes().get(end).is_none_or(u8::is_ascii) {
             let start = std::mem::replace(&mut self.at, end);
             let is_glued = self.end_of_last.replace(end) == Some(start);
@@ -122,10 +122,10 @@ impl<'a> Iterator for Segments<'a> {
         for (offset, letter) in rest.char_indices() {
             let at = self.at + offset;
             let script = match class(letter) {
-                Class::Letter(script) => Some(script),
+                ByteClass::Letter(script) => Some(script),
                 // A mark belongs to the letter before it.
-                Class::Mark => found.map(|(_, script)| script),
-                Class::Gap => None,
+                ByteClass::Mark => found.map(|(_, script)| script),
+                ByteClass::Gap => None,
             };
             match (found, script) {
                 (None, Some(script)) => found = Some((at, script)),
@@ -146,7 +146,7 @@ impl<'a> Iterator for Segments<'a> {
 
 /// What a byte is by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CharKind {
     Gap,
     /// A letter or a digit of ASCII.
     Letter,
@@ -154,19 +154,19 @@ pub(crate) enum Kind {
     Beyond,
 }
 
-const KINDS: [Kind; 256] = {
-    let mut kinds = [Kind::Beyond; 256];
+const KINDS: [CharKind; 256] = {
+    let mut kinds = [CharKind::Beyond; 256];
     let mut byte = 0;
     while byte < 128 {
         let is_letter = (byte as u8).is_ascii_alphanumeric();
-        kinds[byte] = if is_letter { Kind::Letter } else { Kind::Gap };
+        kinds[byte] = if is_letter { CharKind::Letter } else { CharKind::Gap };
         byte += 1;
     }
     kinds
 };
 
 /// Where the bytes end that begin at a place and are of such kinds.
-pub(crate) fn run_end(text: &str, begin: usize, is_one: impl Fn(Kind) -> bool) -> usize {
+pub(crate) fn char_class_end(text: &str, begin: usize, is_one: impl Fn(CharKind) -> bool) -> usize {
     let bytes = text.as_bytes();
     let mut end = begin;
     while bytes.get(end).is_some_and(|&it| is_one(KINDS[usize::from(it)])) {
@@ -175,51 +175,51 @@ pub(crate) fn run_end(text: &str, begin: usize, is_one: impl Fn(Kind) -> bool) -
     end
 }
 
-fn push_pairs(grams: &mut String, run: &str) {
+fn push_pairs(pairs: &mut String, run: &str) {
     let mut before: Option<char> = None;
     for letter in letters(run) {
         if let Some(before) = before {
-            push_word(grams, [before, letter].into_iter());
+            push_word(pairs, [before, letter].into_iter());
         }
         before = Some(letter);
     }
     if let Some(last) = before {
-        push_word(grams, std::iter::once(last));
+        push_word(pairs, std::iter::once(last));
     }
 }
 
-fn push_word(grams: &mut String, word: impl Iterator<Item = char>) {
-    if !grams.is_empty() {
-        grams.push(' ');
+fn push_word(pairs: &mut String, word: impl Iterator<Item = char>) {
+    if !pairs.is_empty() {
+        pairs.push(' ');
     }
-    grams.extend(word);
+    pairs.extend(word);
 }
 
 fn letters(run: &str) -> impl Iterator<Item = char> + '_ {
     run.chars().filter(|&letter| !is_mark(letter))
 }
 
-enum Class {
+enum ByteClass {
     Letter(Script),
     Mark,
     Gap,
 }
 
-fn class(letter: char) -> Class {
+fn class(letter: char) -> ByteClass {
     if letter.is_ascii() {
         return match letter.is_ascii_alphanumeric() {
-            true => Class::Letter(Script::Spaced),
-            false => Class::Gap,
+            true => ByteClass::Letter(Script::Spaced),
+            false => ByteClass::Gap,
         };
     }
     if is_mark(letter) {
-        Class::Mark
+        ByteClass::Mark
     } else if holds(SPACELESS, letter) {
-        Class::Letter(Script::Spaceless)
+        ByteClass::Letter(Script::Spaceless)
     } else if letter.is_alphanumeric() {
-        Class::Letter(Script::Spaced)
+        ByteClass::Letter(Script::Spaced)
     } else {
-        Class::Gap
+        ByteClass::Gap
     }
 }
 

@@ -4,7 +4,7 @@
 const NAME_BYTES_MAX: usize = 64;
 
 /// The one of `names` that fewest edits make of `typed`, if they are few for its length.
-pub(crate) fn nearest<'n>(
+pub(crate) fn suggest<'n>(
     typed: &str,
     names: impl IntoIterator<Item = &'n str>,
 ) -> Option<&'n str> {

@@ -8,7 +8,7 @@ mod cache;
 mod pretokenize;
 mod vocabulary;
 
-use cache::Counted;
+use cache::TokenCache;
 
 /// Longer texts are counted piece by piece, which bounds what a word of any length takes.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
@@ -18,10 +18,10 @@ const PIECE_BYTES_MAX: usize = 64 * 1024;
 /// Exact for every text whose lines are shorter than 64 KiB; beyond that, each further 64 KiB of
 /// one line may be off by one token.
 pub(crate) fn count(text: &str) -> u32 {
-    Counted::with(|counted| count_with(text, counted))
+    TokenCache::with(|counted| count_with(text, counted))
 }
 
-fn count_with(text: &str, counted: &mut Counted) -> u32 {
+fn count_with(text: &str, counted: &mut TokenCache) -> u32 {
     let mut merge = vocabulary::Merge::default();
     let mut total: usize = 0;
     let mut rest = text;

@@ -69,15 +69,15 @@ const PASSIVE: &[&str] = &[
 const ACTIVE: &[&str] = &[
     "Writer",
     "Batch",
-    "Warmer",
+    "HeatWriter",
     "Leases",
     "Memory",
     "LiveRates",
     "open_writer",
     "open_existing",
     "open_beside",
-    "heal",
-    "mend",
+    "repair",
+    "repair_failed",
     "execute",
     "advance",
     "SAVEPOINT",
@@ -227,7 +227,7 @@ fn help_names_every_flag_in_80_columns() {
         for line in text.lines().filter(|it| 80 < it.chars().count()) {
             complaints.push(format!("{name}: too wide: {line}"));
         }
-        let row = table.split("Row {").find(|it| it.contains(&format!("name: \"{name}\"")));
+        let row = table.split("CommandSpec {").find(|it| it.contains(&format!("name: \"{name}\"")));
         let flags = row.and_then(|it| it.split_once("&[")).map_or("", |(_, rest)| rest);
         let flags = flags.split_once(']').map_or("", |(flags, _)| flags);
         for flag in flags.split('"').skip(1).step_by(2).filter(|it| *it != "help") {

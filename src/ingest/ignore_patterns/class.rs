@@ -24,7 +24,7 @@ pub(super) fn read(text: &str) -> Result<(String, &str), String> {
         Some(rest) => (true, rest),
         None => (false, text),
     };
-    let mut class = Class::default();
+    let mut class = CharacterClass::default();
     let mut is_first = true;
     loop {
         if let Some(after) = rest.strip_prefix(']').filter(|_| !is_first) {
@@ -57,7 +57,7 @@ fn member(text: &str) -> Option<(char, &str)> {
 
 /// The characters of a class, with those apart that mean something at the wrong place.
 #[derive(Default)]
-struct Class {
+struct CharacterClass {
     ranges: String,
     has_bracket: bool,
     has_dash: bool,
@@ -65,7 +65,7 @@ struct Class {
     signs: String,
 }
 
-impl Class {
+impl CharacterClass {
     fn add_named(&mut self, name: &str) -> Result<(), String> {
         let found = NAMES.iter().find(|(known, _)| *known == name);
         let (name, members) = found.ok_or_else(|| {
@@ -117,7 +117,7 @@ impl Class {
     /// The class in the globs' notation, with each sign where it means itself. The zero character,
     /// which no name has, keeps the place where others would mean something.
     fn show(&self, is_negated: bool) -> String {
-        let Class { ranges, has_bracket, has_dash, signs } = self;
+        let CharacterClass { ranges, has_bracket, has_dash, signs } = self;
         let bracket = if *has_bracket { "]" } else { "" };
         let dash = if *has_dash { "-" } else { "" };
         match is_negated {

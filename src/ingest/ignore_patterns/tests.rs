@@ -69,7 +69,7 @@ fn a_line_that_is_no_pattern_is_named_and_costs_itself() {
 }
 
 #[test]
-fn more_patterns_than_are_read_are_said_once() {
+fn too_many_patterns_are_reported_once() {
     let (patterns, bad) = Patterns::parse(&"nothing*.md\n".repeat(PATTERNS_MAX + 3));
     assert_eq!(bad.len(), 1);
     assert_eq!(bad[0].number as usize, PATTERNS_MAX + 1);

@@ -20,7 +20,7 @@ const PREFIX_RATIO_MAX: usize = 2;
 
 /// What a container is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ContainerKind {
     List,
     Quote,
     Footnote,
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
 
 /// What the block written last was, as far as the space after it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Last {
+enum LastBlock {
     Nothing,
     Paragraph,
     List,
@@ -37,8 +37,8 @@ enum Last {
 
 /// One level of nesting.
 #[derive(Debug)]
-struct Frame {
-    kind: Kind,
+struct NestingLevel {
+    kind: ContainerKind,
     /// Bytes of the prefix outside of this level.
     outer_bytes: usize,
     /// Bytes of the lead outside of this level, and how much had been written then.
@@ -49,17 +49,17 @@ struct Frame {
 /// A list, quote or footnote at the top level, being written.
 #[derive(Debug)]
 pub(crate) struct Container {
-    kind: Kind,
+    kind: ContainerKind,
     /// The container's node.
     index: usize,
     base: usize,
-    frames: Vec<Frame>,
+    frames: Vec<NestingLevel>,
     /// What each line starts with.
     prefix: String,
     /// What the next block's first line starts with: the prefix, and markers not yet written.
     lead: String,
     n_writes: usize,
-    last: Last,
+    last: LastBlock,
     /// The space that a container just opened needs before it: none, a break, a blank line.
     opening: Option<(bool, String)>,
     piece: String,
@@ -79,12 +79,12 @@ impl Container {
     ///
     /// `base` is where the section starts in the file; all other places are counted from there.
     pub(crate) fn new(
-        kind: Kind,
+        kind: ContainerKind,
         range: &Range<usize>,
         base: usize,
         outline: &mut Outline,
     ) -> Container {
-        let node_type = if kind == Kind::List { NodeType::List } else { NodeType::Text };
+        let node_type = if kind == ContainerKind::List { NodeType::List } else { NodeType::Text };
         let parent = outline.parent();
         let prefix_bytes_left = (range.len() + 1024) * PREFIX_RATIO_MAX;
         let piece_span = range.start..range.start;
@@ -98,7 +98,7 @@ impl Container {
             prefix: String::new(),
             lead: String::new(),
             n_writes: 0,
-            last: Last::Nothing,
+            last: LastBlock::Nothing,
             opening: None,
             piece: String::new(),
             piece_plain: String::new(),
@@ -124,7 +124,7 @@ impl Container {
 
     /// Opens a list; its items have the markers.
     pub(crate) fn open_list(&mut self) {
-        self.open(Kind::List, "", "");
+        self.open(ContainerKind::List, "", "");
     }
 
     /// Opens an item of the innermost list, with the marker that its author gave it.
@@ -133,13 +133,13 @@ impl Container {
             self.n_items += 1;
         }
         let indent = " ".repeat(marker.len() + 1);
-        self.open(Kind::List, &format!("{marker} "), &indent);
-        self.last = Last::Nothing;
+        self.open(ContainerKind::List, &format!("{marker} "), &indent);
+        self.last = LastBlock::Nothing;
     }
 
     /// Opens a quote.
     pub(crate) fn open_quote(&mut self) {
-        self.open(Kind::Quote, "> ", "> ");
+        self.open(ContainerKind::Quote, "> ", "> ");
     }
 
     /// Opens a footnote's definition.
@@ -148,16 +148,16 @@ impl Container {
         if self.frames.is_empty() {
             self.name = format!("[^{name}]");
         }
-        self.open(Kind::Footnote, &marker, "    ");
+        self.open(ContainerKind::Footnote, &marker, "    ");
     }
 
-    fn open(&mut self, kind: Kind, first: &str, rest: &str) {
+    fn open(&mut self, kind: ContainerKind, first: &str, rest: &str) {
         if self.opening.is_none() {
-            let is_blank = matches!((self.last, kind), (Last::Quote, Kind::Quote))
-                || (self.last == Last::Paragraph && kind == Kind::Footnote);
+            let is_blank = matches!((self.last, kind), (LastBlock::Quote, ContainerKind::Quote))
+                || (self.last == LastBlock::Paragraph && kind == ContainerKind::Footnote);
             self.opening = Some((is_blank, self.prefix.clone()));
         }
-        self.frames.push(Frame {
+        self.frames.push(NestingLevel {
             kind,
             outer_bytes: self.prefix.len(),
             lead_bytes: self.lead.len(),
@@ -165,7 +165,7 @@ impl Container {
         });
         if NESTING_MAX < self.frames.len() {
             self.is_flattened = true;
-            if kind == Kind::Quote {
+            if kind == ContainerKind::Quote {
                 return;
             }
         } else {
@@ -188,9 +188,9 @@ impl Container {
         } else {
             self.lead.clone_from(&self.prefix);
             self.last = match frame.kind {
-                Kind::List => Last::List,
-                Kind::Quote => Last::Quote,
-                Kind::Footnote => Last::Paragraph,
+                ContainerKind::List => LastBlock::List,
+                ContainerKind::Quote => LastBlock::Quote,
+                ContainerKind::Footnote => LastBlock::Paragraph,
             };
         }
     }
@@ -204,13 +204,13 @@ impl Container {
     /// Writes a paragraph; `plain` is its first line without marks.
     pub(crate) fn paragraph(&mut self, markdown: &str, plain: &str, span: Range<usize>) {
         self.write(markdown, plain, span);
-        self.last = Last::Paragraph;
+        self.last = LastBlock::Paragraph;
     }
 
     /// Writes a line that the next paragraph follows at once: the kind of an alert.
     pub(crate) fn mark(&mut self, line: &str, span: Range<usize>) {
         self.write(line, "", span);
-        self.last = Last::Nothing;
+        self.last = LastBlock::Nothing;
     }
 
     fn write(&mut self, body: &str, plain: &str, span: Range<usize>) {
@@ -220,7 +220,7 @@ impl Container {
         }
         self.piece_span.end = self.piece_span.end.max(span.end);
         if self.piece_plain.is_empty() && !plain.trim().is_empty() {
-            self.piece_plain = text::fold(plain);
+            self.piece_plain = text::fold_whitespace(plain);
         }
         self.piece.push_str(&self.lead);
         for (index, line) in body.split('\n').enumerate() {
@@ -261,7 +261,7 @@ impl Container {
                 self.piece.push_str(prefix.trim_end());
                 self.piece.push('\n');
             }
-            None if self.last == Last::Nothing => (),
+            None if self.last == LastBlock::Nothing => (),
             None => {
                 self.push_prefix();
                 let len = self.piece.trim_end_matches(' ').len();
@@ -281,7 +281,7 @@ impl Container {
         self.n_writes += 1;
         self.lead.clone_from(&self.prefix);
         self.opening = None;
-        self.last = Last::Nothing;
+        self.last = LastBlock::Nothing;
         self.flush(outline);
     }
 
@@ -295,7 +295,7 @@ impl Container {
         } else if !content.is_empty() {
             let label = match plain.is_empty() {
                 true => label::visible(&content),
-                false => text::cut(&plain, text::LABEL_CHARS_MAX),
+                false => text::truncate_chars(&plain, text::LABEL_CHARS_MAX),
             };
             let node = Node {
                 parent: Some(self.index),
@@ -324,10 +324,10 @@ impl Container {
             false => self.first_plain,
         };
         outline.tree.nodes[self.index].label = match self.kind {
-            Kind::List => label::titled(&format!("{}-item list", self.n_items), &first),
-            Kind::Quote if first.is_empty() => "Quote".to_owned(),
-            Kind::Quote => text::cut(&first, text::LABEL_CHARS_MAX),
-            Kind::Footnote => label::titled(&self.name, &first),
+            ContainerKind::List => label::titled(&format!("{}-item list", self.n_items), &first),
+            ContainerKind::Quote if first.is_empty() => "Quote".to_owned(),
+            ContainerKind::Quote => text::truncate_chars(&first, text::LABEL_CHARS_MAX),
+            ContainerKind::Footnote => label::titled(&self.name, &first),
         };
     }
 }

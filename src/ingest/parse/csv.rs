@@ -40,7 +40,12 @@ fn parse_with(source: &str, delimiter: char) -> Parsed {
     let words = &source[header.clone()];
     let columns: Vec<String> = cells(words, delimiter)
         .take(COLUMNS_MAX)
-        .map(|cell| text::cut(&text::fold(cell.trim().trim_matches('"')), LABEL_CHARS_MAX))
+        .map(|cell| {
+            text::truncate_chars(
+                &text::fold_whitespace(cell.trim().trim_matches('"')),
+                LABEL_CHARS_MAX,
+            )
+        })
         .collect();
     let node = Node {
         node_type: NodeType::Table,
@@ -80,9 +85,9 @@ fn add_group(tree: &mut Tree, parent: usize, source: &str, rows: &[Range<usize>]
             continue;
         }
         let span = rows.first().map_or(0, |it| it.start)..rows.last().map_or(0, |it| it.end);
-        for part in parts::split(&content, parts::Cut::Lines) {
+        for part in parts::split_parts(&content, parts::CutAt::Lines) {
             let words = &content[part.range];
-            let label = text::label(words);
+            let label = text::label_of_text(words);
             tree.push(Node {
                 parent: Some(parent),
                 node_type: NodeType::Table,
@@ -130,7 +135,7 @@ fn rows(source: &str, delimiter: char, warnings: &mut Vec<Warning>) -> Vec<Range
         let end = end.unwrap_or_else(|| {
             if has_quotes {
                 let what = "a quote is not closed; from here on each line is a row".to_owned();
-                warnings.push(Warning { line: text::line_at(source, start), what });
+                warnings.push(Warning { line: text::line_number_at(source, start), what });
                 has_quotes = false;
             }
             source[start..].find('\n').map_or(source.len(), |len| start + len)

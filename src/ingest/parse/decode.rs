@@ -25,7 +25,7 @@ pub fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Warning>) {
     let n_places = bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
     let places = if n_places == 1 { "place" } else { "places" };
     let what = format!("not valid UTF-8 in {n_places} {places}, this is the first; read as `�`");
-    let line = text::line_at(valid, valid.len());
+    let line = text::line_number_at(valid, valid.len());
     (String::from_utf8_lossy(bytes), vec![Warning { line, what }])
 }
 
@@ -35,12 +35,12 @@ fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> (Cow<'_, str>, Vec<Wa
     let mut bad_line = None;
     for decoded in char::decode_utf16(pairs.iter().map(|&pair| unit(pair))) {
         if decoded.is_err() && bad_line.is_none() {
-            bad_line = Some(text::line_at(&out, out.len()));
+            bad_line = Some(text::line_number_at(&out, out.len()));
         }
         out.push(decoded.unwrap_or(char::REPLACEMENT_CHARACTER));
     }
     if !rest.is_empty() {
-        bad_line.get_or_insert(text::line_at(&out, out.len()));
+        bad_line.get_or_insert(text::line_number_at(&out, out.len()));
         out.push(char::REPLACEMENT_CHARACTER);
     }
     let mut warnings =

@@ -6,7 +6,7 @@
 //! is hidden until a script shows it is, too.
 //!
 //! The title is the root: a heading without a level that the rest stands under, unless the first
-//! heading of level 1 says the same. Furniture ([`furniture`]) is left out, with one warning.
+//! heading of level 1 says the same. Furniture ([`boilerplate`]) is left out, with one warning.
 
 mod boilerplate;
 mod code;
@@ -23,7 +23,7 @@ use super::{Parsed, Warning, label};
 use crate::model::tree::{Node, NodeType};
 use crate::text;
 use dom::{Dom, ROOT};
-use walk::Walk;
+use walk::HtmlWalk;
 
 /// Bytes of a file, at the most; a longer one is kept as plain text.
 const BYTES_MAX: usize = 1 << 30;
@@ -40,19 +40,19 @@ pub(super) fn parse(source: &str) -> Parsed {
         outline.add(Node { content: source.to_owned(), ..node }, Some(0));
         return Parsed { tree: outline.tree, warnings: vec![Warning { line: 1, what }] };
     }
-    let (mut dom, mut warnings) = feed::read(source);
-    let furniture = boilerplate::furniture(&dom, source);
-    dom.left_out = furniture.left_out;
-    warnings.extend(furniture.warning);
+    let (mut dom, mut warnings) = feed::build_dom(source);
+    let boilerplate = boilerplate::find_boilerplate(&dom, source);
+    dom.left_out = boilerplate.left_out;
+    warnings.extend(boilerplate.warning);
     add_title(&dom, &mut outline);
-    warnings.append(&mut Walk::new(&dom, source, &mut outline).run());
+    warnings.append(&mut HtmlWalk::new(&dom, source, &mut outline).run());
     Parsed { tree: outline.tree, warnings }
 }
 
 /// Makes the title the root, unless the first main heading says the same.
 fn add_title(dom: &Dom, outline: &mut Outline) {
     let Some(id) = dom.inside(ROOT).find(|&id| dom.html_name(id) == "title") else { return };
-    let title = text::fold(&dom.inner_text(id));
+    let title = text::fold_whitespace(&dom.inner_text(id));
     if title.is_empty() {
         return;
     }
@@ -60,7 +60,7 @@ fn add_title(dom: &Dom, outline: &mut Outline) {
     while let Some(id) = at {
         let is_left_out = dom.left_out.contains(&id);
         if !is_left_out && dom.html_name(id) == "h1" {
-            if text::fold(&dom.inner_text(id)) == title {
+            if text::fold_whitespace(&dom.inner_text(id)) == title {
                 return;
             }
             break;
@@ -70,7 +70,7 @@ fn add_title(dom: &Dom, outline: &mut Outline) {
     outline.open(Node {
         node_type: NodeType::Heading,
         span: dom.span(id),
-        label: text::cut(&title, text::LABEL_CHARS_MAX),
+        label: text::truncate_chars(&title, text::LABEL_CHARS_MAX),
         content: title,
         ..Node::default()
     });

@@ -8,7 +8,7 @@ mod lines;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::value::{self, DEPTH_MAX, Kind, Writer, is_typed};
+use super::value::{self, DEPTH_MAX, ValueKind, ValueWriter, is_typed};
 use super::{Parsed, Warning};
 use crate::text;
 
@@ -16,7 +16,7 @@ pub(super) use lines::parse as parse_lines;
 
 /// Why a value could not be read.
 #[derive(Debug)]
-struct Fault {
+struct JsonError {
     /// Where it was noticed.
     offset: usize,
     /// Where the text starts that is not part of any value yet.
@@ -26,8 +26,8 @@ struct Fault {
 
 /// Parses a JSON file.
 pub(super) fn parse(source: &str) -> Parsed {
-    let mut reader = Reader::new(source, 0);
-    let mut out = Writer::default();
+    let mut reader = JsonReader::new(source, 0);
+    let mut out = ValueWriter::default();
     let mut warnings = Vec::new();
     reader.space(&mut out);
     if reader.at < source.len() {
@@ -42,12 +42,12 @@ pub(super) fn parse(source: &str) -> Parsed {
             Ok(at) if at == source.len() => (),
             Ok(at) => {
                 let what = "something stands behind the value; kept as text".to_owned();
-                warnings.push(Warning { line: text::line_at(source, at), what });
+                warnings.push(Warning { line: text::line_number_at(source, at), what });
                 keep(&mut out, source, at..source.len());
             }
             Err(fault) => {
                 let what = format!("not valid JSON: {}; the rest is kept as text", fault.what);
-                warnings.push(Warning { line: text::line_at(source, fault.offset), what });
+                warnings.push(Warning { line: text::line_number_at(source, fault.offset), what });
                 keep(&mut out, source, fault.resume..source.len());
             }
         }
@@ -57,25 +57,25 @@ pub(super) fn parse(source: &str) -> Parsed {
 }
 
 /// Keeps a stretch of the source that is no value.
-fn keep<'a>(out: &mut Writer<'a>, source: &'a str, range: Range<usize>) {
+fn keep<'a>(out: &mut ValueWriter<'a>, source: &'a str, range: Range<usize>) {
     let words = &source[range.clone()];
     if !words.trim().is_empty() {
         let lead = words.len() - words.trim_start().len();
         let range = range.start + lead..range.start + words.trim_end().len();
-        out.scalar(Kind::Raw, Cow::Borrowed(&source[range.clone()]), range);
+        out.scalar(ValueKind::Raw, Cow::Borrowed(&source[range.clone()]), range);
     }
 }
 
 /// The warning about values that nest too deep, at the first of these offsets.
 fn deep_warning(source: &str, too_deep: &[usize]) -> Option<Warning> {
-    let line = text::line_at(source, *too_deep.first()?);
+    let line = text::line_number_at(source, *too_deep.first()?);
     let what = format!("nests deeper than {DEPTH_MAX} levels; what is deeper is kept as text");
     Some(Warning { line, what })
 }
 
 /// What may come next.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Expect {
+enum JsonExpected {
     Value,
     /// A value or the end of the list.
     Item,
@@ -85,7 +85,7 @@ enum Expect {
     More,
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a str,
     at: usize,
     /// How far was looked for an end that is missing.
@@ -94,13 +94,13 @@ struct Reader<'a> {
     too_deep: Vec<usize>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(text: &'a str, at: usize) -> Reader<'a> {
-        Reader { text, at, far: 0, too_deep: Vec::new() }
+impl<'a> JsonReader<'a> {
+    fn new(text: &'a str, at: usize) -> JsonReader<'a> {
+        JsonReader { text, at, far: 0, too_deep: Vec::new() }
     }
 
     /// Reads one value; what is open when it fails is closed.
-    fn value(&mut self, out: &mut Writer<'a>) -> Result<(), Fault> {
+    fn value(&mut self, out: &mut ValueWriter<'a>) -> Result<(), JsonError> {
         let base = out.depth();
         let result = self.entries(out, base);
         out.drop_key();
@@ -110,39 +110,41 @@ impl<'a> Reader<'a> {
         result
     }
 
-    fn entries(&mut self, out: &mut Writer<'a>, base: usize) -> Result<(), Fault> {
-        let mut expect = Expect::Value;
+    fn entries(&mut self, out: &mut ValueWriter<'a>, base: usize) -> Result<(), JsonError> {
+        let mut expect = JsonExpected::Value;
         let mut resume = self.at;
         loop {
-            if expect == Expect::More && out.depth() == base {
+            if expect == JsonExpected::More && out.depth() == base {
                 return Ok(());
             }
             self.space(out);
             if !out.has_key() {
                 resume = self.at;
             }
-            let fault = |at, what| Err(Fault { offset: at, resume, what });
+            let fault = |at, what| Err(JsonError { offset: at, resume, what });
             let Some(&byte) = self.text.as_bytes().get(self.at) else {
                 return fault(self.at, "it ends in the middle");
             };
             let at = self.at;
             expect = match (expect, byte) {
-                (Expect::Key | Expect::More, b'}') if out.is_in_map() => {
+                (JsonExpected::Key | JsonExpected::More, b'}') if out.is_in_map() => {
                     self.at += 1;
                     out.close(self.at);
-                    Expect::More
+                    JsonExpected::More
                 }
-                (Expect::Item | Expect::More, b']') if !out.is_in_map() => {
+                (JsonExpected::Item | JsonExpected::More, b']') if !out.is_in_map() => {
                     self.at += 1;
                     out.close(self.at);
-                    Expect::More
+                    JsonExpected::More
                 }
-                (Expect::More, b',') => {
+                (JsonExpected::More, b',') => {
                     self.at += 1;
-                    if out.is_in_map() { Expect::Key } else { Expect::Item }
+                    if out.is_in_map() { JsonExpected::Key } else { JsonExpected::Item }
                 }
-                (Expect::More, _) => return fault(at, "a comma or a closing bracket is missing"),
-                (Expect::Key, b'"') => {
+                (JsonExpected::More, _) => {
+                    return fault(at, "a comma or a closing bracket is missing");
+                }
+                (JsonExpected::Key, b'"') => {
                     let Some(key) = self.string() else {
                         return fault(at, "a string is not closed");
                     };
@@ -152,10 +154,10 @@ impl<'a> Reader<'a> {
                         return fault(self.at, "a colon is missing");
                     }
                     self.at += 1;
-                    Expect::Value
+                    JsonExpected::Value
                 }
-                (Expect::Key, _) => return fault(at, "a key is missing"),
-                (Expect::Value | Expect::Item, _) => match self.one(byte, out) {
+                (JsonExpected::Key, _) => return fault(at, "a key is missing"),
+                (JsonExpected::Value | JsonExpected::Item, _) => match self.one(byte, out) {
                     Ok(next) => next,
                     Err(what) => return fault(at, what),
                 },
@@ -164,28 +166,28 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a scalar, or the opening bracket of what holds more.
-    fn one(&mut self, byte: u8, out: &mut Writer<'a>) -> Result<Expect, &'static str> {
+    fn one(&mut self, byte: u8, out: &mut ValueWriter<'a>) -> Result<JsonExpected, &'static str> {
         let at = self.at;
         match byte {
             b'{' | b'[' if DEPTH_MAX <= out.depth() => {
                 self.skip().ok_or("it ends in the middle")?;
                 self.too_deep.push(at);
                 let words = Cow::Borrowed(&self.text[at..self.at]);
-                out.scalar(Kind::Raw, words, at..self.at);
+                out.scalar(ValueKind::Raw, words, at..self.at);
             }
             b'{' => {
                 self.at += 1;
-                out.open(Kind::Map, Cow::Borrowed(""), at);
-                return Ok(Expect::Key);
+                out.open(ValueKind::Map, Cow::Borrowed(""), at);
+                return Ok(JsonExpected::Key);
             }
             b'[' => {
                 self.at += 1;
-                out.open(Kind::List, Cow::Borrowed(""), at);
-                return Ok(Expect::Item);
+                out.open(ValueKind::List, Cow::Borrowed(""), at);
+                return Ok(JsonExpected::Item);
             }
             b'"' => {
                 let words = self.string().ok_or("a string is not closed")?;
-                out.scalar(Kind::Text, words, at..self.at);
+                out.scalar(ValueKind::Text, words, at..self.at);
             }
             _ => {
                 let rest = &self.text[at..];
@@ -197,14 +199,14 @@ impl<'a> Reader<'a> {
                     return Err("a value is missing");
                 }
                 self.at += len;
-                out.scalar(Kind::Bare, Cow::Borrowed(word), at..self.at);
+                out.scalar(ValueKind::Bare, Cow::Borrowed(word), at..self.at);
             }
         }
-        Ok(Expect::More)
+        Ok(JsonExpected::More)
     }
 
     /// Goes behind white space and remarks, which are kept.
-    fn space(&mut self, out: &mut Writer<'a>) {
+    fn space(&mut self, out: &mut ValueWriter<'a>) {
         loop {
             let rest = &self.text[self.at..];
             let blank = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{feff}' | '\u{1e}');

@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{Event, Options, Parser};
 
-use crate::text::{LABEL_CHARS_MAX, cut, fold};
+use crate::text::{LABEL_CHARS_MAX, fold_whitespace, truncate_chars};
 
 /// Bytes of a text that a label is looked for in; a label never needs more.
 const LOOK_BYTES_MAX: usize = 4096;
@@ -10,15 +10,17 @@ const LOOK_BYTES_MAX: usize = 4096;
 /// The first line of code, after its language: `Code (sh): make`.
 pub(crate) fn code(info: &str, code: &str) -> String {
     let line = first_line(code);
-    let info = fold(head(info, LOOK_BYTES_MAX));
+    let info = fold_whitespace(head(info, LOOK_BYTES_MAX));
     titled(&if info.is_empty() { "Code".to_owned() } else { format!("Code ({info})") }, &line)
 }
 
 /// `title: line`, or the title alone where there is no line.
 pub(crate) fn titled(title: &str, line: &str) -> String {
     match line.is_empty() {
-        true => cut(title, LABEL_CHARS_MAX),
-        false => cut(&format!("{title}: {}", head(line, LOOK_BYTES_MAX)), LABEL_CHARS_MAX),
+        true => truncate_chars(title, LABEL_CHARS_MAX),
+        false => {
+            truncate_chars(&format!("{title}: {}", head(line, LOOK_BYTES_MAX)), LABEL_CHARS_MAX)
+        }
     }
 }
 
@@ -33,7 +35,7 @@ pub(crate) fn table(columns: &[String], n_rows: usize) -> String {
             break;
         }
     }
-    cut(&format!("Table{names}"), LABEL_CHARS_MAX - size.chars().count()) + &size
+    truncate_chars(&format!("Table{names}"), LABEL_CHARS_MAX - size.chars().count()) + &size
 }
 
 /// The first line of rendered Markdown, without its marks.
@@ -52,10 +54,10 @@ pub(crate) fn visible(markdown: &str) -> String {
             }
         }
         if !words.trim().is_empty() {
-            return cut(&fold(&words), LABEL_CHARS_MAX);
+            return truncate_chars(&fold_whitespace(&words), LABEL_CHARS_MAX);
         }
     }
-    cut(&first_line(look), LABEL_CHARS_MAX)
+    truncate_chars(&first_line(look), LABEL_CHARS_MAX)
 }
 
 /// The first line of markup that has something outside of the tags, else its first line.
@@ -71,13 +73,13 @@ pub(crate) fn markup(html: &str) -> String {
     }
     words.push_str(rest);
     let line = first_line(&words);
-    cut(&if line.is_empty() { first_line(look) } else { line }, LABEL_CHARS_MAX)
+    truncate_chars(&if line.is_empty() { first_line(look) } else { line }, LABEL_CHARS_MAX)
 }
 
 /// The first line that has something on it, white space folded, however long.
 pub(crate) fn first_line(text: &str) -> String {
     let line = text.split(['\n', '\r']).find(|line| !line.trim().is_empty()).unwrap_or("");
-    fold(head(line.trim_start(), LOOK_BYTES_MAX))
+    fold_whitespace(head(line.trim_start(), LOOK_BYTES_MAX))
 }
 
 /// At most `max` bytes of `text`, whole characters.

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use code::Code;
 
-use crate::model::links::reference::{Form, Reference, WEIGHT_DEFAULT, WEIGHT_MAX};
+use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
 
 /// Bytes of a tag, or of the label in an element, that are looked at.
@@ -59,7 +59,7 @@ pub(crate) fn extract(text: &str) -> Vec<Reference> {
                     continue;
                 };
                 if 0 < at && bytes[at - 1] == b'!' {
-                    reference.form = Form::Embed;
+                    reference.form = ReferenceForm::Embed;
                 }
                 found.push(reference);
                 at = end;
@@ -101,7 +101,7 @@ pub(crate) fn extract(text: &str) -> Vec<Reference> {
 
 /// A label without the parameters of its references, which the content keeps. What cutting left of
 /// one at the end loses its parameters, too.
-pub(crate) fn clean(label: &str) -> Cow<'_, str> {
+pub(crate) fn strip_parameters(label: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let (mut at, mut done) = (0, 0);
     while let Some(n_before) = label[at..].find("[[") {
@@ -134,7 +134,7 @@ pub(crate) fn clean(label: &str) -> Cow<'_, str> {
 
 /// What a name that somebody gave stands for, with brackets around it or without; `None` if it
 /// names nothing.
-pub(crate) fn named(name: &str) -> Option<Reference> {
+pub(crate) fn parse_typed_name(name: &str) -> Option<Reference> {
     let inside = name.trim().strip_prefix("[[").and_then(|it| it.strip_suffix("]]"));
     inside.map_or_else(|| wiki::named(name), wiki::parse)
 }
@@ -166,7 +166,7 @@ fn knowledge(text: &str, at: usize, closing: &mut Closing) -> Option<(usize, Ref
     let inner = text.get(tag_end..label_end).filter(|inner| inner.len() <= PART_BYTES_MAX)?;
     let end = label_end + text[label_end..].find('>')? + 1;
     let mut reference = wiki::parse(&strip_tags(inner))?;
-    reference.form = Form::Knowledge;
+    reference.form = ReferenceForm::Knowledge;
     for (name, value) in attributes(&text[at + "<knowledge".len()..tag_end - 1]) {
         match name.as_str() {
             "weight" | "w" => reference.weight = weight(&value).unwrap_or(reference.weight),
@@ -283,7 +283,7 @@ fn relative(label: &str, destination: &str) -> Option<Reference> {
     let stem = path.rsplit('/').next().unwrap_or("");
     let named = [shown.as_str(), stem, heading.as_deref().unwrap_or("")];
     let label = named.into_iter().find(|name| !name.trim().is_empty())?;
-    let label = crate::text::fold(label);
+    let label = crate::text::fold_whitespace(label);
     Some(Reference {
         label,
         source: Some(path).filter(|path| !path.is_empty()),
@@ -291,7 +291,7 @@ fn relative(label: &str, destination: &str) -> Option<Reference> {
         heading,
         alias: None,
         weight: WEIGHT_DEFAULT,
-        form: Form::Markdown,
+        form: ReferenceForm::Markdown,
     })
 }
 

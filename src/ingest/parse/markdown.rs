@@ -22,8 +22,8 @@ use crate::text;
 pub(crate) use source::options;
 
 use sections::Section;
-use source::{Source, mask_pipes};
-use walk::Walk;
+use source::{MarkdownSource, mask_pipes};
+use walk::MarkdownWalk;
 
 /// Nodes of a file, at the most, before the rest is kept as plain text.
 const NODES_MAX: usize = 200_000;
@@ -33,7 +33,7 @@ pub(super) fn parse(text: &str) -> Parsed {
     let mut outline = Outline::default();
     let mut warnings = Vec::new();
     let mut warn = |at: usize, what: String| {
-        warnings.push(Warning { line: text::line_at(text, at), what });
+        warnings.push(Warning { line: text::line_number_at(text, at), what });
     };
     let body_start = preamble::parse(text, &mut outline, &mut warn);
     let sections = sections::sections(text, body_start);
@@ -61,8 +61,8 @@ pub(super) fn parse(text: &str) -> Parsed {
             }
             Section::Markdown(range) => {
                 let masked = mask_pipes(&text[range.clone()]);
-                let source = Source { text: &text[range.clone()], parsed: &masked };
-                let mut walk = Walk::new(source, range.start, &mut outline);
+                let source = MarkdownSource { text: &text[range.clone()], parsed: &masked };
+                let mut walk = MarkdownWalk::new(source, range.start, &mut outline);
                 let read_to = range.start + walk.run();
                 if let Some(at) = walk.flattened_at {
                     let what = format!(

@@ -9,7 +9,7 @@ mod script;
 mod symbol;
 mod token;
 
-use fence::{Row, finished, row};
+use fence::{PieceRow, finished, row};
 
 /// The name that text between elements has.
 pub(crate) const TEXT: &str = "#text";
@@ -50,7 +50,7 @@ pub(crate) enum Author {
 
 /// What a piece of LaTeX is, as far as its neighbours care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PieceKind {
     /// Nothing to see.
     Empty,
     /// One symbol or one command: takes a script without braces.
@@ -75,33 +75,33 @@ enum Kind {
 #[derive(Clone, Debug)]
 struct Piece {
     tex: String,
-    kind: Kind,
+    kind: PieceKind,
 }
 
 impl Piece {
-    fn new(kind: Kind, tex: impl Into<String>) -> Piece {
+    fn new(kind: PieceKind, tex: impl Into<String>) -> Piece {
         Piece { tex: tex.into(), kind }
     }
 
     fn empty() -> Piece {
-        Piece::new(Kind::Empty, "")
+        Piece::new(PieceKind::Empty, "")
     }
 
     fn group(tex: impl Into<String>) -> Piece {
-        Piece::new(Kind::Group, tex)
+        Piece::new(PieceKind::Group, tex)
     }
 
     /// The piece as the base of a script.
     fn base(&self) -> String {
         match self.kind {
-            Kind::Atom | Kind::Limits | Kind::Operator(_) => self.tex.clone(),
+            PieceKind::Atom | PieceKind::Limits | PieceKind::Operator(_) => self.tex.clone(),
             _ => format!("{{{}}}", self.tex),
         }
     }
 }
 
 /// The LaTeX of a formula; `None` when it cannot be said in LaTeX.
-pub(crate) fn latex(formula: &Formula) -> Option<(String, Author)> {
+pub(crate) fn to_latex(formula: &Formula) -> Option<(String, Author)> {
     if let Some(tex) = annotation(formula, 0) {
         return Some((tex, Author::Annotation));
     }
@@ -115,7 +115,7 @@ pub(crate) fn latex(formula: &Formula) -> Option<(String, Author)> {
     // Children stand behind their parents, so they are written when their parent's turn comes.
     for index in (0..elements.len()).rev() {
         let piece = {
-            let scope = Scope { formula, children: &children, pieces: &mut pieces };
+            let scope = ElementContext { formula, children: &children, pieces: &mut pieces };
             scope.piece(index, variants[index])
         };
         pieces[index] = piece;
@@ -179,13 +179,13 @@ fn tex_of(elements: &[Element], index: usize) -> Option<String> {
 }
 
 /// What an element is written from.
-struct Scope<'a> {
+struct ElementContext<'a> {
     formula: &'a Formula,
     children: &'a [Vec<usize>],
     pieces: &'a mut [Option<Piece>],
 }
 
-impl Scope<'_> {
+impl ElementContext<'_> {
     fn piece(mut self, index: usize, variant: Option<token::Variant>) -> Option<Piece> {
         let element = &self.formula.elements[index];
         match &*element.name {
@@ -200,7 +200,7 @@ impl Scope<'_> {
                 token::text(&text, variant)
             }
             "mspace" => Some(token::space(element.attribute("width"))),
-            "math" | "mrow" | "mpadded" | "mstyle" | "mtd" => self.row(index).map(Row::join),
+            "math" | "mrow" | "mpadded" | "mstyle" | "mtd" => self.row(index).map(PieceRow::join),
             "msqrt" => Some(Piece::group(format!("\\sqrt{{{}}}", self.inside(index)?))),
             "mphantom" => Some(Piece::group(format!("\\phantom{{{}}}", self.inside(index)?))),
             "menclose" => {
@@ -229,8 +229,8 @@ impl Scope<'_> {
                 self.scripts(index)
             }
             "none" | "maligngroup" | "malignmark" => Some(Piece::empty()),
-            "mprescripts" => Some(Piece::new(Kind::Prescripts, "")),
-            "annotation" | "annotation-xml" => Some(Piece::new(Kind::Annotation, "")),
+            "mprescripts" => Some(Piece::new(PieceKind::Prescripts, "")),
+            "annotation" | "annotation-xml" => Some(Piece::new(PieceKind::Annotation, "")),
             "maction" => self.action(index),
             "semantics" => self.semantics(index),
             "mtr" => self.cells(index),
@@ -295,7 +295,7 @@ impl Scope<'_> {
         Some(out)
     }
 
-    fn row(&mut self, index: usize) -> Option<Row> {
+    fn row(&mut self, index: usize) -> Option<PieceRow> {
         Some(row(self.shown(index)?))
     }
 
@@ -317,7 +317,7 @@ impl Scope<'_> {
             number.parse::<f64>() == Ok(0.0)
         });
         if is_lineless {
-            return Some(Piece::new(Kind::Stack, format!("{{{above}}}{{{below}}}")));
+            return Some(Piece::new(PieceKind::Stack, format!("{{{above}}}{{{below}}}")));
         }
         if element.attribute("bevelled") == Some("true") {
             return Some(Piece::group(format!("{{{above}}} / {{{below}}}")));
@@ -367,7 +367,7 @@ impl Scope<'_> {
         let body = rows.join(" \\\\ ");
         match align.starts_with("right left") {
             true => Some(Piece::group(format!("\\begin{{aligned}} {body} \\end{{aligned}}"))),
-            false => Some(Piece::new(Kind::Table, body)),
+            false => Some(Piece::new(PieceKind::Table, body)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The tree under construction: open headings, counted tokens, and large contents in parts.
 
 use super::label;
-use super::parts::{self, Cut, Part};
+use super::parts::{self, CutAt, TextPart};
 use crate::model::tree::{Node, NodeType, Tree};
 use crate::text::first_sentence;
 
@@ -40,7 +40,7 @@ impl Outline {
     pub(crate) fn add_heading(&mut self, mut node: Node) -> usize {
         let content = std::mem::take(&mut node.content);
         let span = node.span.clone();
-        let parts = parts::split(&content, Cut::Prose);
+        let parts = parts::split_parts(&content, CutAt::Prose);
         let mut parts = parts.iter();
         if let Some(first) = parts.next() {
             node.content = content[first.range.clone()].to_owned();
@@ -80,18 +80,18 @@ impl Outline {
     /// Adds a table: the header stays with the table when the rows have to go into parts.
     pub(crate) fn add_table(&mut self, mut node: Node, header_bytes: usize) {
         let content = std::mem::take(&mut node.content);
-        let whole = parts::split(&content, Cut::Lines);
+        let whole = parts::split_parts(&content, CutAt::Lines);
         let index = self.tree.push(node);
         if let [only] = &whole[..] {
             self.set(index, content, only.tokens);
             return;
         }
-        let header = parts::split(&content[..header_bytes], Cut::Lines);
+        let header = parts::split_parts(&content[..header_bytes], CutAt::Lines);
         match &header[..] {
             [only] if header_bytes < content.len() => {
                 self.set(index, content[..header_bytes].to_owned(), only.tokens);
                 let rows = &content[header_bytes + 1..];
-                self.add_parts(index, rows, &parts::split(rows, Cut::Lines), None);
+                self.add_parts(index, rows, &parts::split_parts(rows, CutAt::Lines), None);
             }
             _ => self.add_parts(index, &content, &whole, None),
         }
@@ -100,10 +100,10 @@ impl Outline {
     /// Gives a node its content, or parts that have it.
     pub(crate) fn fill(&mut self, index: usize, content: String, base: Option<usize>) {
         let cut = match self.tree.nodes[index].node_type {
-            NodeType::Code | NodeType::Table => Cut::Lines,
-            _ => Cut::Prose,
+            NodeType::Code | NodeType::Table => CutAt::Lines,
+            _ => CutAt::Prose,
         };
-        let parts = parts::split(&content, cut);
+        let parts = parts::split_parts(&content, cut);
         match &parts[..] {
             [] => (),
             [only] if only.range.len() == content.len() => {
@@ -119,7 +119,7 @@ impl Outline {
         node.token_count = tokens;
     }
 
-    fn add_parts(&mut self, index: usize, content: &str, parts: &[Part], base: Option<usize>) {
+    fn add_parts(&mut self, index: usize, content: &str, parts: &[TextPart], base: Option<usize>) {
         let whole = self.tree.nodes[index].clone();
         for part in parts {
             let words = &content[part.range.clone()];
@@ -142,7 +142,7 @@ impl Outline {
 
 /// A label for what has no visible text of its own.
 fn or_first_line(label: String, content: &str, node_type: NodeType) -> String {
-    let label = if label.is_empty() { crate::text::label(content) } else { label };
+    let label = if label.is_empty() { crate::text::label_of_text(content) } else { label };
     if label.is_empty() { node_type.as_str().to_owned() } else { label }
 }
 
@@ -153,7 +153,7 @@ fn part_label(whole: &Node, words: &str, is_inside_line: bool) -> String {
             let line = format!("{mark}{}", label::first_line(words));
             label::code(whole.lang.as_deref().unwrap_or(""), &line)
         }
-        NodeType::Table | NodeType::Preamble | NodeType::Kv => crate::text::label(words),
+        NodeType::Table | NodeType::Preamble | NodeType::Kv => crate::text::label_of_text(words),
         _ => label::visible(words),
     };
     or_first_line(label, words, whole.node_type)

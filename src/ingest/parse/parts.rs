@@ -27,7 +27,7 @@ const SETTLE_BYTES: usize = 48;
 
 /// What a text is made of, which tells where it may be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum CutAt {
     /// Prose, quotes and lists: a cut takes the white space around it away.
     Prose,
     /// Code and table rows: a cut takes one line break away and nothing else.
@@ -36,7 +36,7 @@ pub(crate) enum Cut {
 
 /// A piece of a text, with its tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct TextPart {
     pub(crate) range: Range<usize>,
     pub(crate) tokens: u32,
     /// Whether the part begins in the middle of a line.
@@ -44,11 +44,11 @@ pub(crate) struct Part {
 }
 
 /// The parts of `text`; exactly one when it is small enough for one node.
-pub(crate) fn split(text: &str, cut: Cut) -> Vec<Part> {
+pub(crate) fn split_parts(text: &str, cut: CutAt) -> Vec<TextPart> {
     if text.len() <= WHOLE_BYTES_MAX {
         let n = tokens::count(text);
         if n <= PART_TOKENS_MAX {
-            return vec![Part { range: 0..text.len(), tokens: n, is_inside_line: false }];
+            return vec![TextPart { range: 0..text.len(), tokens: n, is_inside_line: false }];
         }
     }
     let mut parts = Vec::new();
@@ -58,23 +58,23 @@ pub(crate) fn split(text: &str, cut: Cut) -> Vec<Part> {
     while start < text.len() {
         let (range, tokens) = part_at(text, start, cut, &mut try_bytes);
         let end = range.end;
-        if !range.is_empty() || cut == Cut::Lines {
-            parts.push(Part { range, tokens, is_inside_line });
+        if !range.is_empty() || cut == CutAt::Lines {
+            parts.push(TextPart { range, tokens, is_inside_line });
         }
         let rest = &text[end..];
         let gap = match cut {
-            Cut::Prose => rest.len() - rest.trim_start_matches(is_blank).len(),
-            Cut::Lines => line_break(rest),
+            CutAt::Prose => rest.len() - rest.trim_start_matches(is_blank).len(),
+            CutAt::Lines => line_break(rest),
         };
         is_inside_line = !rest[..gap].contains('\n');
         start = end + gap;
-        if cut == Cut::Prose {
+        if cut == CutAt::Prose {
             // The indentation of a line belongs to its text.
             let line_start = text[end..start].rfind('\n').map_or(start, |at| end + at + 1);
             start = if start < text.len() { line_start } else { start };
         } else if start == text.len() && 0 < gap {
             // The text ends with a line break: an empty last part stands for what follows it.
-            parts.push(Part { range: start..start, tokens: 0, is_inside_line: false });
+            parts.push(TextPart { range: start..start, tokens: 0, is_inside_line: false });
         }
     }
     parts
@@ -92,14 +92,14 @@ fn line_break(text: &str) -> usize {
 /// The part that starts at `start`: at most 800 tokens, empty only where the text is blank.
 ///
 /// Parts of one text are alike, so that the size of one is a good guess at the next one's.
-fn part_at(text: &str, start: usize, cut: Cut, try_bytes: &mut usize) -> (Range<usize>, u32) {
+fn part_at(text: &str, start: usize, cut: CutAt, try_bytes: &mut usize) -> (Range<usize>, u32) {
     let mut max_bytes = *try_bytes;
     loop {
         let rest = &text[start..];
         let len = if rest.len() <= max_bytes { rest.len() } else { boundary(rest, max_bytes, cut) };
         let len = match cut {
-            Cut::Prose => rest[..len].trim_end_matches(is_blank).len(),
-            Cut::Lines => len,
+            CutAt::Prose => rest[..len].trim_end_matches(is_blank).len(),
+            CutAt::Lines => len,
         };
         let n = tokens::count(&rest[..len]);
         let max_tokens = PART_TOKENS_MAX as usize;
@@ -117,7 +117,7 @@ fn part_at(text: &str, start: usize, cut: Cut, try_bytes: &mut usize) -> (Range<
 }
 
 /// A good place to end a part within the first `max_bytes` of `text`, which is longer than that.
-fn boundary(text: &str, max_bytes: usize, cut: Cut) -> usize {
+fn boundary(text: &str, max_bytes: usize, cut: CutAt) -> usize {
     let end = text.floor_char_boundary(max_bytes);
     // One more character is looked at, to see what the last place stands before.
     let after = text[end..].chars().next().map_or(0, char::len_utf8);
@@ -129,7 +129,7 @@ fn boundary(text: &str, max_bytes: usize, cut: Cut) -> usize {
         let next = window.as_bytes().get(at + 1);
         next.is_some_and(|byte| !byte.is_ascii_whitespace())
     };
-    if cut == Cut::Lines {
+    if cut == CutAt::Lines {
         return settled(text, late_breaks())
             .or_else(|| breaks().next_back())
             .or_else(|| word_end(&window[..end]))

@@ -15,7 +15,7 @@ const NODES_MAX: usize = 200_000;
 
 /// Parses a text file.
 pub(super) fn parse(source: &str) -> Parsed {
-    let mut page = Page::new(source);
+    let mut page = PlainReader::new(source);
     for line in lines(source) {
         if page.is_full(line.start) {
             break;
@@ -41,16 +41,16 @@ fn lines(source: &str) -> impl Iterator<Item = Range<usize>> + Clone + '_ {
 }
 
 /// Nodes in the making, and the paragraph that is open.
-struct Page<'a> {
+struct PlainReader<'a> {
     text: &'a str,
     outline: Outline,
     paragraph: Option<Range<usize>>,
     warnings: Vec<Warning>,
 }
 
-impl<'a> Page<'a> {
-    fn new(text: &'a str) -> Page<'a> {
-        Page { text, outline: Outline::default(), paragraph: None, warnings: Vec::new() }
+impl<'a> PlainReader<'a> {
+    fn new(text: &'a str) -> PlainReader<'a> {
+        PlainReader { text, outline: Outline::default(), paragraph: None, warnings: Vec::new() }
     }
 
     fn finish(mut self) -> Parsed {
@@ -65,7 +65,7 @@ impl<'a> Page<'a> {
         }
         let start = self.paragraph.take().map_or(start, |it| it.start);
         let what = format!("more than {NODES_MAX} nodes; the rest is kept in larger parts");
-        self.warnings.push(Warning { line: text::line_at(self.text, start), what });
+        self.warnings.push(Warning { line: text::line_number_at(self.text, start), what });
         self.add(NodeType::Text, start..self.text.len());
         true
     }
@@ -92,7 +92,7 @@ impl<'a> Page<'a> {
             node_type: NodeType::Heading,
             level: Some(level),
             span,
-            label: or_mark(text::label(title)),
+            label: or_mark(text::label_of_text(title)),
             content: title.to_owned(),
             ..Node::default()
         });
@@ -107,7 +107,7 @@ impl<'a> Page<'a> {
         let label = match node_type {
             NodeType::List => list_label(content),
             NodeType::Table => table_label(content),
-            _ => text::label(content),
+            _ => text::label_of_text(content),
         };
         let node = Node {
             parent: self.outline.parent(),
@@ -161,7 +161,7 @@ fn list_label(content: &str) -> String {
     let mut items = content.lines().filter_map(item);
     let first = items.next().unwrap_or("");
     let n = items.count() + 1;
-    label::titled(&format!("{n}-item list"), &text::fold(first))
+    label::titled(&format!("{n}-item list"), &text::fold_whitespace(first))
 }
 
 fn table_label(content: &str) -> String {
@@ -171,7 +171,7 @@ fn table_label(content: &str) -> String {
     let columns: Vec<String> = first
         .split('|')
         .take(LABEL_CHARS_MAX)
-        .map(|cell| text::cut(&text::fold(cell), LABEL_CHARS_MAX))
+        .map(|cell| text::truncate_chars(&text::fold_whitespace(cell), LABEL_CHARS_MAX))
         .collect();
     label::table(&columns, n_rows.saturating_sub(1))
 }

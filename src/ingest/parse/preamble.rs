@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::outline::Outline;
-use super::value::{self, Kind, Nodes, Writer};
+use super::value::{self, ValueKind, ValueNodes, ValueWriter};
 use super::{label, toml, yaml};
 use crate::model::tree::{Node, NodeType};
 use crate::text;
@@ -16,7 +16,7 @@ const PREAMBLE_BYTES_MAX: usize = 256 * 1024;
 
 /// How front matter is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Notation {
+enum FrontMatterFormat {
     Yaml,
     Toml,
 }
@@ -31,8 +31,8 @@ pub(super) fn parse(
 ) -> usize {
     let first_len = line_len(text);
     let notation = match text[..first_len].trim_end() {
-        "---" => Notation::Yaml,
-        "+++" => Notation::Toml,
+        "---" => FrontMatterFormat::Yaml,
+        "+++" => FrontMatterFormat::Toml,
         _ => return 0,
     };
     let Some((inner, end)) = closing(text, first_len, notation) else {
@@ -47,8 +47,8 @@ pub(super) fn parse(
     let words = &text[inner.clone()];
     let read = match (notation, PREAMBLE_BYTES_MAX < words.len()) {
         (_, true) => Err((0, format!("{} bytes are too many", words.len()))),
-        (Notation::Yaml, _) => yaml::values(words),
-        (Notation::Toml, _) => toml::values(words),
+        (FrontMatterFormat::Yaml, _) => yaml::values(words),
+        (FrontMatterFormat::Toml, _) => toml::values(words),
     };
     match read {
         Ok(values) if is_map(&values) => {
@@ -65,7 +65,7 @@ pub(super) fn parse(
             let what = format!("front matter is not understood: {why}; kept as text");
             warn(inner.start + at, what);
             let content = words.trim_matches(['\n', '\r']).to_owned();
-            let label = text::label(&content);
+            let label = text::label_of_text(&content);
             let node = Node { span: inner, label, content, ..Node::default() };
             outline.add(node, None);
             end
@@ -74,16 +74,17 @@ pub(super) fn parse(
 }
 
 /// Whether the values are one map that has something in it, with comments around it perhaps.
-fn is_map(values: &Writer<'_>) -> bool {
+fn is_map(values: &ValueWriter<'_>) -> bool {
     let data = &values.data;
-    let mut roots = data.roots().map(|it| &data.values[it]).filter(|it| it.kind != Kind::Comment);
+    let mut roots =
+        data.roots().map(|it| &data.values[it]).filter(|it| it.kind != ValueKind::Comment);
     let first = roots.next();
-    first.is_some_and(|it| it.kind == Kind::Map && 0 < it.n) && roots.next().is_none()
+    first.is_some_and(|it| it.kind == ValueKind::Map && 0 < it.n) && roots.next().is_none()
 }
 
 /// Adds the nodes of a map that starts at `start` of the file.
-fn add(words: &str, values: &Writer<'_>, start: usize, outline: &mut Outline) {
-    let mut nodes = Nodes::default();
+fn add(words: &str, values: &ValueWriter<'_>, start: usize, outline: &mut Outline) {
+    let mut nodes = ValueNodes::default();
     value::add(words, &values.data, &mut nodes);
     let first = outline.tree.nodes.len();
     for mut node in nodes.tree.nodes {
@@ -103,13 +104,13 @@ fn line_len(text: &str) -> usize {
 }
 
 /// What stands between the opening line and the closing one, and where the closing one ends.
-fn closing(text: &str, from: usize, notation: Notation) -> Option<(Range<usize>, usize)> {
+fn closing(text: &str, from: usize, notation: FrontMatterFormat) -> Option<(Range<usize>, usize)> {
     let mut at = from;
     while at < text.len() {
         let len = line_len(&text[at..]);
         let is_end = matches!(
             (notation, text[at..at + len].trim_end()),
-            (Notation::Yaml, "---" | "...") | (Notation::Toml, "+++")
+            (FrontMatterFormat::Yaml, "---" | "...") | (FrontMatterFormat::Toml, "+++")
         );
         if is_end {
             return Some((from..at, at + len));
@@ -121,7 +122,7 @@ fn closing(text: &str, from: usize, notation: Notation) -> Option<(Range<usize>,
 
 /// Whether the first line that says something is a key with a value, which a rule with prose after
 /// it does not have.
-fn has_a_key_first(text: &str, notation: Notation) -> bool {
+fn has_a_key_first(text: &str, notation: FrontMatterFormat) -> bool {
     let mut lines = text.lines().take(100).map(str::trim);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
     let Some(line) = first else { return false };
@@ -130,11 +131,11 @@ fn has_a_key_first(text: &str, notation: Notation) -> bool {
         !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
     };
     match notation {
-        Notation::Yaml => match line.split_once(':') {
+        FrontMatterFormat::Yaml => match line.split_once(':') {
             Some((key, rest)) => is_key(key) && (rest.is_empty() || rest.starts_with(' ')),
             None => false,
         },
-        Notation::Toml => {
+        FrontMatterFormat::Toml => {
             line.starts_with('[') || line.split_once('=').is_some_and(|(key, _)| is_key(key))
         }
     }

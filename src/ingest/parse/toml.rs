@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use super::value::{self, Kind, Writer};
+use super::value::{self, ValueKind, ValueWriter};
 use super::{Parsed, Warning};
 use crate::text;
 
@@ -17,37 +17,37 @@ pub(super) fn parse(source: &str) -> Parsed {
     let mut warnings = Vec::new();
     let out = values(source).unwrap_or_else(|(offset, what)| {
         let what = format!("not valid TOML: {what}; kept as text");
-        warnings.push(Warning { line: text::line_at(source, offset), what });
+        warnings.push(Warning { line: text::line_number_at(source, offset), what });
         let words = source.trim_end();
-        let mut out = Writer::default();
-        out.scalar(Kind::Raw, Cow::Borrowed(words), 0..words.len());
+        let mut out = ValueWriter::default();
+        out.scalar(ValueKind::Raw, Cow::Borrowed(words), 0..words.len());
         out
     });
     value::parsed(source, &out, warnings)
 }
 
 /// The values of a text that is TOML; else where it is not, and why.
-pub(super) fn values(source: &str) -> Result<Writer<'_>, (usize, String)> {
+pub(super) fn values(source: &str) -> Result<ValueWriter<'_>, (usize, String)> {
     let table = DeTable::parse(source).map_err(|error| {
-        (error.span().map_or(0, |span| span.start), text::fold(error.message()))
+        (error.span().map_or(0, |span| span.start), text::fold_whitespace(error.message()))
     })?;
-    let mut covered = Covered::default();
+    let mut covered = CoveredSpans::default();
     covered.table(table.get_ref());
     let comments = covered.comments(source);
-    let mut walk = Walk { text: source, out: Writer::default(), comments };
+    let mut walk = TomlReader { text: source, out: ValueWriter::default(), comments };
     walk.table(table.get_ref(), 0..source.len(), true);
     Ok(walk.out)
 }
 
 /// Where keys and scalars stand; what stands between them is marks, white space and comments.
 #[derive(Default)]
-struct Covered {
+struct CoveredSpans {
     ranges: Vec<Range<usize>>,
     /// Where each key starts.
     keys: Vec<usize>,
 }
 
-impl Covered {
+impl CoveredSpans {
     /// The parser bounds how deep this goes.
     fn table(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
@@ -111,16 +111,16 @@ fn comments(source: &str, mut covered: Vec<Range<usize>>) -> Vec<Range<usize>> {
     found
 }
 
-struct Walk<'a> {
+struct TomlReader<'a> {
     text: &'a str,
-    out: Writer<'a>,
+    out: ValueWriter<'a>,
     /// By the offset of the key that they stand before.
     comments: HashMap<usize, Vec<Range<usize>>>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> TomlReader<'a> {
     fn table(&mut self, table: &DeTable<'a>, span: Range<usize>, is_root: bool) {
-        self.out.open(Kind::Map, Cow::Borrowed(""), span.start);
+        self.out.open(ValueKind::Map, Cow::Borrowed(""), span.start);
         for (key, value) in table {
             self.comments_at(key.span().start);
             self.out.key(key.get_ref().clone());
@@ -136,21 +136,21 @@ impl<'a> Walk<'a> {
         match value {
             DeValue::Table(table) => self.table(table, span, false),
             DeValue::Array(array) => {
-                self.out.open(Kind::List, Cow::Borrowed(""), span.start);
+                self.out.open(ValueKind::List, Cow::Borrowed(""), span.start);
                 for item in array.iter() {
                     self.value(item.get_ref(), item.span());
                 }
                 self.out.close(span.end);
             }
             DeValue::String(words) => {
-                self.out.scalar(Kind::Text, words.clone(), span);
+                self.out.scalar(ValueKind::Text, words.clone(), span);
             }
             DeValue::Integer(_)
             | DeValue::Float(_)
             | DeValue::Boolean(_)
             | DeValue::Datetime(_) => {
                 let words = self.text.get(span.clone()).unwrap_or("").trim();
-                self.out.scalar(Kind::Bare, Cow::Borrowed(words), span);
+                self.out.scalar(ValueKind::Bare, Cow::Borrowed(words), span);
             }
         }
     }

@@ -5,23 +5,23 @@ mod table;
 
 use std::borrow::Cow;
 
-use super::value::{self, Kind};
+use super::value::{self, ValueKind};
 use super::{Parsed, Warning};
 use crate::text;
 
-pub(super) use table::Table;
+pub(super) use table::ToonTable;
 
 /// Parses a TOON file; from the first line that is not understood on, it is kept as text.
 pub(super) fn parse(source: &str) -> Parsed {
     let mut warnings = Vec::new();
     let (mut out, fault) = reader::read(source);
     if let Some(fault) = fault {
-        let line = text::line_at(source, fault.offset);
+        let line = text::line_number_at(source, fault.offset);
         let what = format!("not valid TOON: {}; the rest is kept as text", fault.what);
         warnings.push(Warning { line, what });
         let words = source[fault.resume..].trim_end();
         let range = fault.resume..fault.resume + words.len();
-        out.scalar(Kind::Raw, Cow::Borrowed(words), range);
+        out.scalar(ValueKind::Raw, Cow::Borrowed(words), range);
     }
     value::parsed(source, &out, warnings)
 }

@@ -4,7 +4,7 @@
 //! ids, the calls of tools) is a child beside it, where `|` stands for what was said.
 
 use super::label;
-use super::value::{Data, Kind, Nodes, preview};
+use super::value::{ValueArena, ValueKind, ValueNodes, preview};
 use crate::model::tree::Node;
 use crate::text;
 
@@ -22,18 +22,18 @@ struct Turn {
 }
 
 /// Whether the record at `index` is a turn of a talk.
-pub(super) fn is_turn(data: &Data<'_>, index: usize) -> bool {
+pub(super) fn is_turn(data: &ValueArena<'_>, index: usize) -> bool {
     turn(data, index).is_some()
 }
 
-fn turn(data: &Data<'_>, record: usize) -> Option<Turn> {
+fn turn(data: &ValueArena<'_>, record: usize) -> Option<Turn> {
     let inner = [Some(record), data.get(record, "message"), data.get(record, "payload")];
     inner.into_iter().flatten().find_map(|message| {
         let content = data.get(message, "content")?;
         let is_said = match data.values[content].kind {
-            Kind::Text | Kind::List => true,
-            Kind::Bare => data.values[content].text == "null",
-            Kind::Map | Kind::Comment | Kind::Raw => false,
+            ValueKind::Text | ValueKind::List => true,
+            ValueKind::Bare => data.values[content].text == "null",
+            ValueKind::Map | ValueKind::Comment | ValueKind::Raw => false,
         };
         let own = data.get_text(message, "role");
         let role = own.or_else(|| (message != record).then(|| data.get_text(record, "type"))?)?;
@@ -43,7 +43,7 @@ fn turn(data: &Data<'_>, record: usize) -> Option<Turn> {
 }
 
 /// Adds the record at `index`, which is a turn.
-pub(super) fn add(data: &mut Data<'_>, index: usize, path: String, nodes: &mut Nodes) {
+pub(super) fn add(data: &mut ValueArena<'_>, index: usize, path: String, nodes: &mut ValueNodes) {
     let Some(turn) = turn(data, index) else { return };
     let (said, what) = said(data, turn.content);
     let words: Vec<&str> = said.iter().map(|&it| &*data.values[it].text).collect();
@@ -78,22 +78,24 @@ pub(super) fn add(data: &mut Data<'_>, index: usize, path: String, nodes: &mut N
     nodes.add_compact(data, index, Some(parent), Some(path));
     let keys: Vec<&str> =
         data.children(index).filter_map(|it| data.values[it].key.as_deref()).take(40).collect();
-    nodes.tree.nodes[fields].label = label::titled("fields", &text::fold(&keys.join(", ")));
+    nodes.tree.nodes[fields].label =
+        label::titled("fields", &text::fold_whitespace(&keys.join(", ")));
 }
 
 /// The strings that were said, and what kind of block the first one is from.
-fn said<'a>(data: &'a Data<'_>, content: usize) -> (Vec<usize>, &'a str) {
+fn said<'a>(data: &'a ValueArena<'_>, content: usize) -> (Vec<usize>, &'a str) {
     let mut said = Vec::new();
     let mut what = "";
     let mut take = |index: Option<usize>, kind: &'a str| {
-        let taken = index
-            .filter(|&it| data.values[it].kind == Kind::Text && !data.values[it].text.is_empty());
+        let taken = index.filter(|&it| {
+            data.values[it].kind == ValueKind::Text && !data.values[it].text.is_empty()
+        });
         if said.is_empty() && taken.is_some() {
             what = kind;
         }
         said.extend(taken);
     };
-    if data.values[content].kind == Kind::Text {
+    if data.values[content].kind == ValueKind::Text {
         take(Some(content), "text");
         return (said, what);
     }
@@ -116,7 +118,7 @@ fn said<'a>(data: &'a Data<'_>, content: usize) -> (Vec<usize>, &'a str) {
 }
 
 /// The first tool that is called, with what it is given.
-fn called(data: &Data<'_>, list: usize) -> Option<String> {
+fn called(data: &ValueArena<'_>, list: usize) -> Option<String> {
     data.children(list).find_map(|block| {
         let call = data.get(block, "function").unwrap_or(block);
         let name = data.get_text(call, "name")?;

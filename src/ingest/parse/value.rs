@@ -2,8 +2,8 @@
 //!
 //! Scalars keep the text that the source has (`1.50`, `1e400`, `01`), strings their exact
 //! characters, entries their order, also those whose key repeats. The tree is flat, a value before
-//! what it holds, so that no depth of nesting costs stack. [`Writer`] makes one, [`parsed`] makes
-//! nodes of it.
+//! what it holds, so that no depth of nesting costs stack. [`ValueWriter`] makes one, [`parsed`]
+//! makes nodes of it.
 
 mod nodes;
 mod path;
@@ -16,7 +16,7 @@ use std::ops::Range;
 use super::{Parsed, Warning};
 use crate::text;
 
-pub(super) use nodes::{Nodes, add, place_path};
+pub(super) use nodes::{ValueNodes, add, place_path};
 pub(super) use plain::{plain_items, preview};
 
 /// Nesting of values; what is deeper is kept as the text that it is.
@@ -24,7 +24,7 @@ pub(super) const DEPTH_MAX: usize = 256;
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Map,
     List,
     /// A number, a truth value, a date, a reference: written without quotes.
@@ -38,8 +38,8 @@ pub(super) enum Kind {
 
 /// One value. What it holds stands behind it, up to `end`.
 #[derive(Clone, Debug)]
-pub(super) struct Value<'a> {
-    pub(super) kind: Kind,
+pub(super) struct ValueNode<'a> {
+    pub(super) kind: ValueKind,
     /// The key, for an entry of a map.
     pub(super) key: Option<Cow<'a, str>>,
     /// The text of a scalar, exactly.
@@ -59,11 +59,11 @@ pub(super) struct Value<'a> {
 
 /// Values in the order of the source; what is at the top follows one another.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Data<'a> {
-    pub(super) values: Vec<Value<'a>>,
+pub(super) struct ValueArena<'a> {
+    pub(super) values: Vec<ValueNode<'a>>,
 }
 
-impl<'a> Data<'a> {
+impl<'a> ValueArena<'a> {
     /// The values directly in the value at `index`, comments included.
     pub(super) fn children(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
         self.within(index + 1..self.values[index].end)
@@ -88,7 +88,7 @@ impl<'a> Data<'a> {
 
     /// The value of `key` in the map at `index`.
     pub(super) fn get(&self, index: usize, key: &str) -> Option<usize> {
-        if self.values[index].kind != Kind::Map {
+        if self.values[index].kind != ValueKind::Map {
             return None;
         }
         self.children(index).find(|&it| self.values[it].key.as_deref() == Some(key))
@@ -97,14 +97,14 @@ impl<'a> Data<'a> {
     /// The string of `key` in the map at `index`.
     pub(super) fn get_text(&self, index: usize, key: &str) -> Option<&str> {
         let value = &self.values[self.get(index, key)?];
-        (value.kind == Kind::Text).then_some(&*value.text)
+        (value.kind == ValueKind::Text).then_some(&*value.text)
     }
 }
 
 /// What a reader of some notation writes values into.
 #[derive(Debug, Default)]
-pub(super) struct Writer<'a> {
-    pub(super) data: Data<'a>,
+pub(super) struct ValueWriter<'a> {
+    pub(super) data: ValueArena<'a>,
     open: Vec<usize>,
     key: Option<Cow<'a, str>>,
     /// Offset and key of each first repetition in a map.
@@ -122,7 +122,7 @@ pub(super) struct Mark {
     n_repeated: usize,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> ValueWriter<'a> {
     pub(super) fn depth(&self) -> usize {
         self.open.len()
     }
@@ -136,7 +136,7 @@ impl<'a> Writer<'a> {
 
     /// Whether the next value that is written is, or would need, the value of a key.
     pub(super) fn is_in_map(&self) -> bool {
-        self.open.last().is_some_and(|&it| self.data.values[it].kind == Kind::Map)
+        self.open.last().is_some_and(|&it| self.data.values[it].kind == ValueKind::Map)
     }
 
     /// Whether the innermost map or list has nothing in it.
@@ -173,7 +173,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub(super) fn open(&mut self, kind: Kind, marks: Cow<'a, str>, at: usize) {
+    pub(super) fn open(&mut self, kind: ValueKind, marks: Cow<'a, str>, at: usize) {
         let index = self.push(kind, Cow::Borrowed(""), at..at);
         self.data.values[index].marks = marks;
         self.open.push(index);
@@ -186,12 +186,17 @@ impl<'a> Writer<'a> {
         let value = &mut self.data.values[index];
         value.end = end;
         value.span.end = at.max(value.span.start);
-        if value.kind == Kind::Map && self.repeated.len() < REPEATED_MAX {
+        if value.kind == ValueKind::Map && self.repeated.len() < REPEATED_MAX {
             self.look_for_repetition(index);
         }
     }
 
-    pub(super) fn scalar(&mut self, kind: Kind, text: Cow<'a, str>, span: Range<usize>) -> usize {
+    pub(super) fn scalar(
+        &mut self,
+        kind: ValueKind,
+        text: Cow<'a, str>,
+        span: Range<usize>,
+    ) -> usize {
         self.push(kind, text, span)
     }
 
@@ -201,19 +206,19 @@ impl<'a> Writer<'a> {
         let before = source[..span.start].trim_end_matches([' ', '\t', ',']);
         let is_aside = !before.is_empty() && !before.ends_with(['\n', '\r', '{', '[', '}', ']']);
         let words = Cow::Borrowed(&source[span.clone()]);
-        let index = self.push(Kind::Comment, words, span);
+        let index = self.push(ValueKind::Comment, words, span);
         self.data.values[index].is_aside = is_aside;
         self.key = key;
     }
 
-    fn push(&mut self, kind: Kind, text: Cow<'a, str>, span: Range<usize>) -> usize {
+    fn push(&mut self, kind: ValueKind, text: Cow<'a, str>, span: Range<usize>) -> usize {
         let index = self.data.values.len();
-        if kind != Kind::Comment
+        if kind != ValueKind::Comment
             && let Some(&open) = self.open.last()
         {
             self.data.values[open].n += 1;
         }
-        self.data.values.push(Value {
+        self.data.values.push(ValueNode {
             kind,
             key: self.key.take(),
             text,
@@ -233,17 +238,19 @@ impl<'a> Writer<'a> {
         let repeated = data.children(index).find_map(|it| {
             let value = &data.values[it];
             let key = value.key.as_deref()?;
-            (!seen.insert(key)).then(|| (value.span.start, text::cut(key, 80)))
+            (!seen.insert(key)).then(|| (value.span.start, text::truncate_chars(key, 80)))
         });
         self.repeated.extend(repeated);
     }
 }
 
 /// Makes the nodes of the values that a file was read into, with a warning for keys that repeat.
-pub(super) fn parsed(source: &str, out: &Writer<'_>, mut warnings: Vec<Warning>) -> Parsed {
+pub(super) fn parsed(source: &str, out: &ValueWriter<'_>, mut warnings: Vec<Warning>) -> Parsed {
     let repeated = out.repetitions();
-    warnings.extend(repeated.map(|(at, what)| Warning { line: text::line_at(source, at), what }));
-    let mut nodes = Nodes::default();
+    warnings.extend(
+        repeated.map(|(at, what)| Warning { line: text::line_number_at(source, at), what }),
+    );
+    let mut nodes = ValueNodes::default();
     add(source, &out.data, &mut nodes);
     Parsed { tree: nodes.tree, warnings }
 }

@@ -8,17 +8,17 @@ use std::ops::Range;
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-use super::value::{self, DEPTH_MAX, Kind, Writer, is_typed};
+use super::value::{self, DEPTH_MAX, ValueKind, ValueWriter, is_typed};
 use super::{Parsed, Warning};
 use crate::text;
 
 /// Parses a YAML file.
 pub(super) fn parse(source: &str) -> Parsed {
-    let mut reader = Reader::new(source);
+    let mut reader = YamlReader::new(source);
     let mut warnings = Vec::new();
     if let Err((offset, what)) = reader.read() {
         let what = format!("not valid YAML: {what}; the rest is kept as text");
-        warnings.push(Warning { line: text::line_at(source, offset), what });
+        warnings.push(Warning { line: text::line_number_at(source, offset), what });
         reader.out.drop_key();
         while 0 < reader.out.depth() {
             reader.out.close(offset);
@@ -28,26 +28,26 @@ pub(super) fn parse(source: &str) -> Parsed {
         let range = reader.resume + lead..reader.resume + rest.trim_end().len().max(lead);
         if !range.is_empty() {
             let words = Cow::Borrowed(&source[range.clone()]);
-            reader.out.scalar(Kind::Raw, words, range);
+            reader.out.scalar(ValueKind::Raw, words, range);
         }
     }
     value::parsed(source, &reader.out, warnings)
 }
 
 /// The values of a text that is YAML to its last line; else where it is not, and why.
-pub(super) fn values(source: &str) -> Result<Writer<'_>, (usize, String)> {
-    let mut reader = Reader::new(source);
+pub(super) fn values(source: &str) -> Result<ValueWriter<'_>, (usize, String)> {
+    let mut reader = YamlReader::new(source);
     reader.read().map(|()| reader.out)
 }
 
 /// Where the parser is, which counts characters.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct YamlPosition {
     n_chars: usize,
     offset: usize,
 }
 
-impl Place {
+impl YamlPosition {
     /// The offset of a character; fast where it is near the last one asked for.
     fn offset(&mut self, text: &str, n_chars: usize) -> usize {
         while self.n_chars < n_chars && self.offset < text.len() {
@@ -68,10 +68,10 @@ struct KeyText {
     n_open: usize,
 }
 
-struct Reader<'a> {
+struct YamlReader<'a> {
     text: &'a str,
-    out: Writer<'a>,
-    place: Place,
+    out: ValueWriter<'a>,
+    place: YamlPosition,
     /// Where the source is accounted for up to.
     done: usize,
     /// Where the source starts that is not part of any value yet.
@@ -79,10 +79,10 @@ struct Reader<'a> {
     key: Option<KeyText>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(text: &'a str) -> Reader<'a> {
-        let (out, place) = (Writer::default(), Place::default());
-        Reader { text, out, place, done: 0, resume: 0, key: None }
+impl<'a> YamlReader<'a> {
+    fn new(text: &'a str) -> YamlReader<'a> {
+        let (out, place) = (ValueWriter::default(), YamlPosition::default());
+        YamlReader { text, out, place, done: 0, resume: 0, key: None }
     }
 
     fn read(&mut self) -> Result<(), (usize, String)> {
@@ -167,22 +167,22 @@ impl<'a> Reader<'a> {
             }
             Event::MappingStart(anchor, tag) => {
                 let marks = self.marks(marks, &range, anchor != 0 || tag.is_some());
-                self.open(Kind::Map, marks, range);
+                self.open(ValueKind::Map, marks, range);
             }
             Event::SequenceStart(anchor, tag) => {
                 let marks = self.marks(marks, &range, anchor != 0 || tag.is_some());
-                self.open(Kind::List, marks, range);
+                self.open(ValueKind::List, marks, range);
             }
             Event::Scalar(words, style, anchor, tag) => {
                 let marks = self.marks(marks, &range, anchor != 0 || tag.is_some());
                 let range = range.start..self.end_of(style, &range);
                 let is_bare = style == ScalarStyle::Plain && (words.is_empty() || is_typed(&words));
-                let kind = if is_bare { Kind::Bare } else { Kind::Text };
+                let kind = if is_bare { ValueKind::Bare } else { ValueKind::Text };
                 self.scalar(kind, words, marks, range, is_key);
             }
             Event::Alias(_) => {
                 let words = Cow::Borrowed(self.text[range.clone()].trim());
-                self.scalar(Kind::Bare, words, Cow::Borrowed(""), range, is_key);
+                self.scalar(ValueKind::Bare, words, Cow::Borrowed(""), range, is_key);
             }
             _ => (),
         }
@@ -190,14 +190,14 @@ impl<'a> Reader<'a> {
 
     fn scalar(
         &mut self,
-        kind: Kind,
+        kind: ValueKind,
         words: Cow<'a, str>,
         marks: Cow<'a, str>,
         range: Range<usize>,
         is_key: bool,
     ) {
         // What means nothing may still have a span, over something that the parser passed over.
-        let is_nothing = kind == Kind::Bare && words.is_empty();
+        let is_nothing = kind == ValueKind::Bare && words.is_empty();
         self.done = self.done.max(if is_nothing { range.start } else { range.end });
         if is_key {
             let key = if marks.is_empty() { words } else { format!("{marks} {words}").into() };
@@ -238,8 +238,8 @@ impl<'a> Reader<'a> {
         range.end
     }
 
-    fn open(&mut self, kind: Kind, marks: Cow<'a, str>, range: Range<usize>) {
-        let bracket = if kind == Kind::Map { '{' } else { '[' };
+    fn open(&mut self, kind: ValueKind, marks: Cow<'a, str>, range: Range<usize>) {
+        let bracket = if kind == ValueKind::Map { '{' } else { '[' };
         let authored = &self.text[range.clone()];
         self.out.open(kind, marks, range.start);
         // A block's span may be its first key, which comes as an event of its own.

@@ -18,7 +18,7 @@ const PROGRAM_BYTES_MAX: usize = 1024 * 1024;
 
 /// A kind of secret as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Custom {
+pub(crate) struct CustomKind {
     /// Its name, which the marker shows.
     pub(crate) kind: String,
     /// What it looks like.
@@ -26,14 +26,14 @@ pub(crate) struct Custom {
 }
 
 /// The patterns, compiled.
-pub(super) fn compile(custom: &[Custom]) -> Result<Vec<(String, Regex)>, RedactError> {
+pub(super) fn compile(custom: &[CustomKind]) -> Result<Vec<(String, Regex)>, RedactError> {
     if KINDS_MAX < custom.len() {
         return Err(RedactError::TooMany { n_custom: custom.len() });
     }
     custom.iter().map(|custom| Ok((custom.kind.clone(), compile_one(custom)?))).collect()
 }
 
-fn compile_one(custom: &Custom) -> Result<Regex, RedactError> {
+fn compile_one(custom: &CustomKind) -> Result<Regex, RedactError> {
     let kind = custom.kind.clone();
     let is_name = (1..=NAME_BYTES_MAX).contains(&kind.len())
         && kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::name::{Class, NAME_BYTES_MAX, classify, name_begin};
+use super::name::{NAME_BYTES_MAX, NameClass, classify, name_begin};
 use super::span::{Wrap, open, value_end};
 use super::value::{self, HEAD_BYTES_MAX};
 
@@ -17,8 +17,8 @@ pub(super) const WORDS: [&str; 8] =
 
 /// Where an assignment was recognized.
 #[derive(Clone, Debug)]
-struct Site {
-    class: Class,
+struct AssignmentSite {
+    class: NameClass,
     /// `UPPER_CASE=`: the notation of environment variables.
     upper: bool,
     /// Nothing but the keyword itself.
@@ -177,7 +177,7 @@ fn at_sign(text: &str, sign: &Sign) -> Option<Assigned> {
     };
     if sign.separator == Separator::Colon {
         if let Some(value) = block(text, begin, at) {
-            let site = Site::of_cell(class, alone);
+            let site = AssignmentSite::of_cell(class, alone);
             return is_secret_block(&site, text, &value).then_some(Assigned {
                 value,
                 begin,
@@ -203,7 +203,7 @@ fn at_sign(text: &str, sign: &Sign) -> Option<Assigned> {
         return None;
     }
     let is_line = sign.separator != Separator::Pair && begins_line(text, begin);
-    let site = Site { class, upper, alone, equals, spaced: 0 < n_blanks, is_line, wrap };
+    let site = AssignmentSite { class, upper, alone, equals, spaced: 0 < n_blanks, is_line, wrap };
     let start = opened.as_ref().map_or(at, |opened| opened.start);
     let end_near = value_end(text, start, wrap, opened.as_ref(), HEAD_BYTES_MAX);
     if end_near <= start || !is_secret(&site, text, start, end_near) {
@@ -275,7 +275,7 @@ fn block(text: &str, begin: usize, at: usize) -> Option<Range<usize>> {
     Some(start?..end)
 }
 
-fn is_secret_block(site: &Site, text: &str, value: &Range<usize>) -> bool {
+fn is_secret_block(site: &AssignmentSite, text: &str, value: &Range<usize>) -> bool {
     let words = value::head(&text[value.clone()]);
     // It says itself what it is.
     if words.starts_with("-----BEGIN") {
@@ -284,25 +284,30 @@ fn is_secret_block(site: &Site, text: &str, value: &Range<usize>) -> bool {
     let mut lines = words.lines();
     let are_words = lines.all(|line| !line.trim().contains(char::is_whitespace));
     let has_chance = words.split_whitespace().any(value::is_varied);
-    let several = words.contains('\n') && are_words && has_chance && site.class != Class::Maybe;
+    let several = words.contains('\n') && are_words && has_chance && site.class != NameClass::Maybe;
     several || is_secret(site, text, value.start, value.start + words.len())
 }
 
 /// Whether a cell of a column of that class holds a secret.
-pub(super) fn is_secret_cell(class: Class, alone: bool, text: &str, cell: &Range<usize>) -> bool {
-    let site = Site::of_cell(class, alone);
+pub(super) fn is_secret_cell(
+    class: NameClass,
+    alone: bool,
+    text: &str,
+    cell: &Range<usize>,
+) -> bool {
+    let site = AssignmentSite::of_cell(class, alone);
     let end = cell.start + value::head(&text[cell.clone()]).len();
     cell.start < end && is_secret(&site, text, cell.start, end)
 }
 
-impl Site {
+impl AssignmentSite {
     /// What stands alone in its notation, as if it were quoted.
-    fn of_cell(class: Class, alone: bool) -> Site {
-        Site {
+    fn of_cell(class: NameClass, alone: bool) -> AssignmentSite {
+        AssignmentSite {
             class,
             upper: false,
             alone,
-            equals: class == Class::Key,
+            equals: class == NameClass::Key,
             spaced: false,
             is_line: true,
             wrap: Wrap::Quoted,
@@ -323,12 +328,12 @@ fn begins_line(text: &str, begin: usize) -> bool {
 }
 
 /// The rules: what a value must look like, given how it was assigned.
-fn is_secret(site: &Site, text: &str, start: usize, end: usize) -> bool {
+fn is_secret(site: &AssignmentSite, text: &str, start: usize, end: usize) -> bool {
     let value = &text[start..end];
     let whole = value.trim();
     let n_chars = whole.chars().count();
     let quoted = site.wrap == Wrap::Quoted;
-    if value::is_stand_in(whole) || value::is_reserved(whole) {
+    if value::is_placeholder(whole) || value::is_reserved(whole) {
         return false;
     }
     // The value may have lost the bracket that closes a call.
@@ -337,7 +342,7 @@ fn is_secret(site: &Site, text: &str, start: usize, end: usize) -> bool {
     if !quoted && (value::is_code(expression) || opens_type(whole, &text[end..])) {
         return false;
     }
-    if site.class != Class::Password && value::is_place(whole) {
+    if site.class != NameClass::Password && value::is_path_or_url(whole) {
         return false;
     }
     if value::is_small_number(whole) {
@@ -345,26 +350,28 @@ fn is_secret(site: &Site, text: &str, start: usize, end: usize) -> bool {
     }
     if whole.bytes().all(|byte| byte.is_ascii_digit()) {
         let n_digits_min = match (site.class, site.upper) {
-            (Class::Password, true) => 4,
-            (Class::Password, false) => 5,
-            (Class::Secret | Class::Key, _) => 10,
-            (Class::Maybe, _) => return false,
+            (NameClass::Password, true) => 4,
+            (NameClass::Password, false) => 5,
+            (NameClass::Secret | NameClass::Key, _) => 10,
+            (NameClass::Maybe, _) => return false,
         };
         return n_digits_min <= n_chars;
     }
     if site.upper && site.equals && !site.alone {
         return match site.class {
-            Class::Password | Class::Secret | Class::Key => !site.spaced || 3 <= n_chars,
-            Class::Maybe if site.spaced => {
+            NameClass::Password | NameClass::Secret | NameClass::Key => {
+                !site.spaced || 3 <= n_chars
+            }
+            NameClass::Maybe if site.spaced => {
                 value::is_random(whole) || value::is_varied(whole) && 6 <= n_chars
             }
-            Class::Maybe => 3 <= n_chars,
+            NameClass::Maybe => 3 <= n_chars,
         };
     }
     if whole.contains(char::is_whitespace) {
         let any = |test: fn(&str) -> bool| whole.split_whitespace().any(test);
         let chosen = site.equals || quoted && any(value::is_varied);
-        let password = site.class == Class::Password && chosen && !value::is_prose(whole);
+        let password = site.class == NameClass::Password && chosen && !value::is_prose(whole);
         return password || any(value::is_random);
     }
     if !quoted && !site.equals && !ends_line(text, end) {
@@ -372,18 +379,18 @@ fn is_secret(site: &Site, text: &str, start: usize, end: usize) -> bool {
         return value::is_random(whole);
     }
     let is_line = site.is_line && ends_line(text, end);
-    is_secret_word(&Site { is_line, ..site.clone() }, whole, n_chars)
+    is_secret_word(&AssignmentSite { is_line, ..site.clone() }, whole, n_chars)
 }
 
 /// The rules for one word that stands where a value stands.
-fn is_secret_word(site: &Site, word: &str, n_chars: usize) -> bool {
+fn is_secret_word(site: &AssignmentSite, word: &str, n_chars: usize) -> bool {
     let clear = site.equals || site.wrap == Wrap::Quoted;
     let letters = word.chars().all(char::is_alphabetic);
     let joined = word.chars().all(|at| at.is_alphabetic() || "-_./:".contains(at));
     let varied = value::is_varied(word);
     match site.class {
-        Class::Password if varied => 6 <= n_chars,
-        Class::Password if letters => {
+        NameClass::Password if varied => 6 <= n_chars,
+        NameClass::Password if letters => {
             let n_chars_min = match (clear, site.is_line) {
                 // A line of a file of settings.
                 (true, true) if !site.spaced && site.wrap == Wrap::Bare => 6,
@@ -393,14 +400,14 @@ fn is_secret_word(site: &Site, word: &str, n_chars: usize) -> bool {
             };
             n_chars_min <= n_chars
         }
-        Class::Password => clear && 16 <= n_chars,
-        Class::Secret if varied => 6 <= n_chars,
-        Class::Secret if joined => letters && clear && 12 <= n_chars,
-        Class::Secret => value::is_random(word),
-        Class::Key if varied && site.equals && !site.alone => 6 <= n_chars,
-        Class::Key if letters => clear && !site.alone && 12 <= n_chars,
-        Class::Key => value::is_random(word),
-        Class::Maybe => 20 <= n_chars && value::is_random(word) && 3.5 <= value::entropy(word),
+        NameClass::Password => clear && 16 <= n_chars,
+        NameClass::Secret if varied => 6 <= n_chars,
+        NameClass::Secret if joined => letters && clear && 12 <= n_chars,
+        NameClass::Secret => value::is_random(word),
+        NameClass::Key if varied && site.equals && !site.alone => 6 <= n_chars,
+        NameClass::Key if letters => clear && !site.alone && 12 <= n_chars,
+        NameClass::Key => value::is_random(word),
+        NameClass::Maybe => 20 <= n_chars && value::is_random(word) && 3.5 <= value::entropy(word),
     }
 }
 

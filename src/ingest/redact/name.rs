@@ -5,7 +5,7 @@ pub(super) const NAME_BYTES_MAX: usize = 80;
 
 /// What a name says about its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum NameClass {
     /// A password or passphrase: people choose them, so they may be words.
     Password,
     /// A secret.
@@ -36,7 +36,7 @@ pub(super) fn name_begin(text: &str, end: usize) -> usize {
 }
 
 /// What the name says, and whether it is nothing but the keyword.
-pub(super) fn classify(text: &str, begin: usize, name: &str) -> Option<(Class, bool)> {
+pub(super) fn classify(text: &str, begin: usize, name: &str) -> Option<(NameClass, bool)> {
     let trimmed = name.trim_end_matches(|at: char| at.is_ascii_digit() || at == '_');
     let mut words = words(trimmed);
     if words.last().is_some_and(|word| word == "base") {
@@ -53,22 +53,22 @@ pub(super) fn classify(text: &str, begin: usize, name: &str) -> Option<(Class, b
         || last.ends_with("pwd")
         || last == "pass"
     {
-        Class::Password
+        NameClass::Password
     } else if last.ends_with("secret") {
-        Class::Secret
+        NameClass::Secret
     } else if last.ends_with("token") {
-        Class::Key
+        NameClass::Key
     } else if last == "key" {
         if KEY_OPENS.contains(&before) {
-            Class::Key
+            NameClass::Key
         } else if alone || KEY_IS_NONE.contains(&before) {
             return None;
         } else {
-            Class::Maybe
+            NameClass::Maybe
         }
     } else {
         let head = last.strip_suffix("key").filter(|head| KEY_OPENS.contains(head));
-        head.map(|_| Class::Key)?
+        head.map(|_| NameClass::Key)?
     };
     Some((class, alone))
 }

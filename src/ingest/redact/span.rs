@@ -15,7 +15,7 @@ pub(super) enum Wrap {
 
 /// An opened quotation.
 #[derive(Clone, Debug)]
-pub(super) struct Opened {
+pub(super) struct OpenQuote {
     /// Where the value begins.
     pub(super) start: usize,
     quote: u8,
@@ -24,7 +24,7 @@ pub(super) struct Opened {
     triple: bool,
 }
 
-pub(super) fn open(text: &str, at: usize) -> Option<Opened> {
+pub(super) fn open(text: &str, at: usize) -> Option<OpenQuote> {
     let bytes = text.as_bytes();
     let rest = &bytes[at..];
     let n_letters = rest.iter().take(2).take_while(|byte| b"rbfuRBFU@$L".contains(byte)).count();
@@ -38,7 +38,7 @@ pub(super) fn open(text: &str, at: usize) -> Option<Opened> {
     if triple {
         start += 2;
     }
-    Some(Opened { start, quote, n_escapes, triple })
+    Some(OpenQuote { start, quote, n_escapes, triple })
 }
 
 /// Where the value that begins at `start` ends, looking at no more than `max` bytes.
@@ -46,7 +46,7 @@ pub(super) fn value_end(
     text: &str,
     start: usize,
     wrap: Wrap,
-    opened: Option<&Opened>,
+    opened: Option<&OpenQuote>,
     max: usize,
 ) -> usize {
     let limit = text.floor_char_boundary(start.saturating_add(max).min(text.len()));
@@ -56,7 +56,7 @@ pub(super) fn value_end(
     }
 }
 
-fn quoted_end(text: &str, start: usize, limit: usize, opened: &Opened) -> usize {
+fn quoted_end(text: &str, start: usize, limit: usize, opened: &OpenQuote) -> usize {
     let bytes = text.as_bytes();
     let mut at = start;
     let mut n_slashes = 0;

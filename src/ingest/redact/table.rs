@@ -11,7 +11,7 @@ mod tests;
 use std::ops::Range;
 
 use super::keyword::is_secret_cell;
-use super::name::{Class, classify, name_begin};
+use super::name::{NameClass, classify, name_begin};
 use super::value;
 
 /// Bytes of a line that can be a head.
@@ -25,26 +25,26 @@ const WORD_CHARS_MIN: usize = 4;
 
 /// A cell that holds a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cell {
+pub(super) struct SecretCell {
     pub(super) value: Range<usize>,
     /// What must stand around a marker here so that the notation stays valid.
     pub(super) quote: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Notation {
+enum TableNotation {
     Delimited,
     Markdown,
     Toon,
 }
 
 /// A head that was recognized.
-struct Head {
-    notation: Notation,
+struct TableHeader {
+    notation: TableNotation,
     delimiter: u8,
     n_columns: usize,
     /// Columns of secrets: index, class, and whether the name is nothing but the keyword.
-    columns: Vec<(usize, Class, bool)>,
+    columns: Vec<(usize, NameClass, bool)>,
     /// Blanks before it.
     indent: usize,
     /// Its separators are followed by blanks, as commas in a sentence are.
@@ -62,7 +62,7 @@ pub(super) fn is_site(text: &str, word_end: usize) -> bool {
 }
 
 /// The cells of secrets below the heads of `text`. Each of `word_ends` may end a column's name.
-pub(super) fn find(text: &str, word_ends: &[usize]) -> Vec<Cell> {
+pub(super) fn find(text: &str, word_ends: &[usize]) -> Vec<SecretCell> {
     let mut cells = Vec::new();
     let mut done = 0;
     let first = first_line(text);
@@ -109,7 +109,7 @@ fn first_line(text: &str) -> usize {
     text.len() - words.len() + named.map_or(0, str::len)
 }
 
-fn head(text: &str, line: &Range<usize>, first: usize) -> Option<Head> {
+fn head(text: &str, line: &Range<usize>, first: usize) -> Option<TableHeader> {
     let words = &text[line.clone()];
     let indent = words.len() - words.trim_start_matches([' ', '\t']).len();
     let rows = after_break(text, line.end);
@@ -119,19 +119,19 @@ fn head(text: &str, line: &Range<usize>, first: usize) -> Option<Head> {
     let next = text[rows..].lines().next().unwrap_or("");
     if words.contains('|') && is_rule(next) {
         let rows = after_break(text, rows + next.len());
-        return named(text, line, Notation::Markdown, b'|', indent, rows);
+        return named(text, line, TableNotation::Markdown, b'|', indent, rows);
     }
     if first < line.start {
         return None;
     }
     [b',', b';', b'\t', b'|']
         .into_iter()
-        .filter_map(|it| named(text, line, Notation::Delimited, it, indent, rows))
+        .filter_map(|it| named(text, line, TableNotation::Delimited, it, indent, rows))
         .max_by_key(|it| it.n_columns)
 }
 
 /// `users[2]{name,password}:`, where a tab or a bar in the brackets is the delimiter.
-fn toon_head(text: &str, line: &Range<usize>, indent: usize, rows: usize) -> Option<Head> {
+fn toon_head(text: &str, line: &Range<usize>, indent: usize, rows: usize) -> Option<TableHeader> {
     let words = text[line.clone()].trim_end().strip_suffix("}:")?;
     let open = words.find("]{")?;
     let delimiter = match words.as_bytes().get(open.checked_sub(1)?) {
@@ -139,21 +139,21 @@ fn toon_head(text: &str, line: &Range<usize>, indent: usize, rows: usize) -> Opt
         _ => b',',
     };
     let names = line.start + open + 2..line.start + words.len();
-    named(text, &names, Notation::Toon, delimiter, indent, rows)
+    named(text, &names, TableNotation::Toon, delimiter, indent, rows)
 }
 
 fn named(
     text: &str,
     line: &Range<usize>,
-    notation: Notation,
+    notation: TableNotation,
     delimiter: u8,
     indent: usize,
     rows: usize,
-) -> Option<Head> {
+) -> Option<TableHeader> {
     let (cells, _) = record(text, line.start, line.end, delimiter);
     let n_columns = cells.len();
     let is_loose = cells.iter().skip(1).all(|it| text[it.clone()].starts_with(' '));
-    let is_loose = is_loose && notation == Notation::Delimited;
+    let is_loose = is_loose && notation == TableNotation::Delimited;
     let mut columns = Vec::new();
     for (nth, cell) in cells.into_iter().enumerate() {
         let name = inner(text, cell);
@@ -161,8 +161,8 @@ fn named(
             columns.push((nth, class, alone));
         }
     }
-    let is_wide = 2 <= n_columns || notation == Notation::Toon;
-    (is_wide && !columns.is_empty()).then_some(Head {
+    let is_wide = 2 <= n_columns || notation == TableNotation::Toon;
+    (is_wide && !columns.is_empty()).then_some(TableHeader {
         notation,
         delimiter,
         n_columns,
@@ -173,7 +173,7 @@ fn named(
     })
 }
 
-fn class_of(text: &str, cell: &Range<usize>) -> Option<(Class, bool)> {
+fn class_of(text: &str, cell: &Range<usize>) -> Option<(NameClass, bool)> {
     let begin = name_begin(text, cell.end).max(cell.start);
     let before = &text[cell.start..begin];
     let is_short = before.len() <= 24 && before.chars().all(|at| at.is_alphabetic() || at == ' ');
@@ -185,22 +185,24 @@ fn class_of(text: &str, cell: &Range<usize>) -> Option<(Class, bool)> {
 }
 
 /// Appends the secrets of the rows and returns where these end.
-fn find_in_rows(text: &str, head: &Head, found: &mut Vec<Cell>) -> usize {
+fn find_in_rows(text: &str, head: &TableHeader, found: &mut Vec<SecretCell>) -> usize {
     let mut columns: Vec<Vec<(Range<usize>, &'static str)>> = vec![Vec::new(); head.columns.len()];
     let mut at = head.rows;
     while at < text.len() {
         let line = text[at..].lines().next().unwrap_or("");
         let is_row = match head.notation {
-            Notation::Delimited => true,
-            Notation::Markdown => line.contains('|'),
-            Notation::Toon => head.indent < line.len() - line.trim_start_matches([' ', '\t']).len(),
+            TableNotation::Delimited => true,
+            TableNotation::Markdown => line.contains('|'),
+            TableNotation::Toon => {
+                head.indent < line.len() - line.trim_start_matches([' ', '\t']).len()
+            }
         };
         if !is_row {
             break;
         }
         let limit = match head.notation {
-            Notation::Delimited => text.len(),
-            Notation::Markdown | Notation::Toon => at + line.len(),
+            TableNotation::Delimited => text.len(),
+            TableNotation::Markdown | TableNotation::Toon => at + line.len(),
         };
         let (cells, end) = record(text, at, limit, head.delimiter);
         if cells.len() == head.n_columns {
@@ -208,7 +210,7 @@ fn find_in_rows(text: &str, head: &Head, found: &mut Vec<Cell>) -> usize {
                 let value = inner(text, cells[*nth].clone());
                 let is_bare = value == trimmed(text, cells[*nth].clone());
                 let quote = match head.notation {
-                    Notation::Toon if is_bare => "\"",
+                    TableNotation::Toon if is_bare => "\"",
                     _ => "",
                 };
                 column.push((value, quote));
@@ -230,13 +232,13 @@ fn find_in_rows(text: &str, head: &Head, found: &mut Vec<Cell>) -> usize {
 
 fn judge(
     text: &str,
-    class: Class,
+    class: NameClass,
     alone: bool,
     column: Vec<(Range<usize>, &'static str)>,
-    found: &mut Vec<Cell>,
+    found: &mut Vec<SecretCell>,
 ) {
     let is_secret = |at: &Range<usize>| is_secret_cell(class, alone, text, at);
-    let is_sure = matches!(class, Class::Password | Class::Secret)
+    let is_sure = matches!(class, NameClass::Password | NameClass::Secret)
         && column.iter().any(|(at, _)| is_secret(at) && value::is_varied(&text[at.clone()]));
     for (at, quote) in column {
         let word = &text[at.clone()];
@@ -244,11 +246,11 @@ fn judge(
             word.chars().nth(WORD_CHARS_MIN - 1).is_some()
                 && !word.contains(char::is_whitespace)
                 && !word.contains("«redacted:")
-                && !value::is_stand_in(word)
+                && !value::is_placeholder(word)
                 && !value::is_reserved(word)
         };
         if is_secret(&at) || is_sure && is_plain() {
-            found.push(Cell { value: at, quote });
+            found.push(SecretCell { value: at, quote });
         }
     }
 }

@@ -437,7 +437,7 @@ fn markers_that_exist_stay() {
 }
 
 fn custom(kind: &str, pattern: &str) -> Result<Redactor, String> {
-    let custom = Custom { kind: kind.to_owned(), pattern: pattern.to_owned() };
+    let custom = CustomKind { kind: kind.to_owned(), pattern: pattern.to_owned() };
     Redactor::new(&[], &[custom]).map_err(|error| error.to_string())
 }
 

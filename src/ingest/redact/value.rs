@@ -7,7 +7,7 @@
 pub(super) const HEAD_BYTES_MAX: usize = 256;
 
 /// Whether `value` stands in for a secret: a variable, a template, a mask, `YOUR_KEY_HERE`.
-pub(super) fn is_stand_in(value: &str) -> bool {
+pub(super) fn is_placeholder(value: &str) -> bool {
     let value = value.trim();
     is_variable(value) || is_mask(value) || is_example(value)
 }
@@ -141,7 +141,7 @@ pub(super) fn is_small_number(value: &str) -> bool {
 }
 
 /// `/etc/key.pem`, `./id_rsa`, `~/.ssh/id`, `C:\keys`, `https://…`, `key.pem`: where, not what.
-pub(super) fn is_place(value: &str) -> bool {
+pub(super) fn is_path_or_url(value: &str) -> bool {
     let value = head(value);
     let rooted =
         ["/", "./", "../", "~/", "file:", "http://", "https://", "arn:", "vault:", "op://"]

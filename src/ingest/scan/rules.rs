@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{IGNORE_FILE, Oddity, own_file};
+use super::{IGNORE_FILE, SkippedPath, read_root_file};
 use crate::ingest::ignore_patterns::{Patterns, Verdict};
 
 /// Bytes of a root's own ignore file, at the most: some milliseconds to compile each kilobyte.
@@ -31,20 +31,20 @@ pub(crate) enum Gitignore {
 pub(crate) struct Rules {
     pub(super) root: Arc<Path>,
     own: Patterns,
-    git: Option<Arc<Nested>>,
+    git: Option<Arc<GitignoreFiles>>,
 }
 
 /// Git's ignore files.
 #[derive(Default)]
-struct Nested {
+struct GitignoreFiles {
     /// Those of the folders above the path that was asked about last, from the root down. A walk
     /// goes down before it goes on, so each is read once, and only a few are held.
-    open: Mutex<Vec<Opened>>,
-    oddities: Mutex<Vec<Oddity>>,
+    open: Mutex<Vec<OpenIgnoreFile>>,
+    oddities: Mutex<Vec<SkippedPath>>,
 }
 
 /// Git's ignore file of a folder.
-struct Opened {
+struct OpenIgnoreFile {
     /// Relative to the root, with a `/` at its end unless it is empty.
     folder: String,
     patterns: Patterns,
@@ -53,9 +53,9 @@ struct Opened {
 impl Rules {
     /// Reads the rules of a root. A line that is no rule is said and passed over; a file that
     /// cannot be read is an error, since following no rules would let in what it keeps out.
-    pub(crate) fn load(root: &Path, git: Gitignore) -> Result<(Rules, Vec<Oddity>), String> {
+    pub(crate) fn load(root: &Path, git: Gitignore) -> Result<(Rules, Vec<SkippedPath>), String> {
         let mut oddities = Vec::new();
-        let own = match own_file(root, IGNORE_FILE, OWN_BYTES_MAX)? {
+        let own = match read_root_file(root, IGNORE_FILE, OWN_BYTES_MAX)? {
             Some(bytes) => patterns(IGNORE_FILE, &bytes, &mut oddities),
             None => Patterns::default(),
         };
@@ -74,56 +74,56 @@ impl Rules {
     /// Whether an entry in a folder that was let in is, too.
     pub(super) fn admits(&self, path: &str, is_dir: bool) -> bool {
         let verdict = match self.own.verdict(path, is_dir) {
-            Verdict::Silent => self.by_git(path, is_dir),
+            Verdict::NoMatch => self.by_git(path, is_dir),
             verdict => verdict,
         };
         path.is_empty() || verdict != Verdict::Ignored
     }
 
     /// What was odd in git's files that were read so far.
-    pub(super) fn take_oddities(&self) -> Vec<Oddity> {
+    pub(super) fn take_oddities(&self) -> Vec<SkippedPath> {
         let Some(git) = &self.git else { return Vec::new() };
         std::mem::take(&mut *git.oddities.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn by_git(&self, path: &str, is_dir: bool) -> Verdict {
-        let Some(git) = &self.git else { return Verdict::Silent };
+        let Some(git) = &self.git else { return Verdict::NoMatch };
         let mut open = git.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|it| path.starts_with(&it.folder));
         let n_known = open.len();
         let ends = path.match_indices('/').map(|(at, _)| at + 1);
         for end in std::iter::once(0).chain(ends).skip(n_known) {
             let folder = path[..end].to_owned();
-            open.push(Opened { patterns: git.read(&self.root, &folder), folder });
+            open.push(OpenIgnoreFile { patterns: git.read(&self.root, &folder), folder });
         }
         let verdicts = open.iter().rev().map(|it| {
             let below = path.strip_prefix(it.folder.as_str()).unwrap_or(path);
             it.patterns.verdict(below, is_dir)
         });
-        verdicts.into_iter().find(|it| *it != Verdict::Silent).unwrap_or(Verdict::Silent)
+        verdicts.into_iter().find(|it| *it != Verdict::NoMatch).unwrap_or(Verdict::NoMatch)
     }
 }
 
-impl Nested {
+impl GitignoreFiles {
     /// The patterns of git's file in a folder.
     fn read(&self, root: &Path, folder: &str) -> Patterns {
         let mut oddities = self.oddities.lock().unwrap_or_else(PoisonError::into_inner);
         let name = format!("{folder}.gitignore");
-        match own_file(root, &name, GIT_BYTES_MAX) {
+        match read_root_file(root, &name, GIT_BYTES_MAX) {
             Ok(Some(bytes)) => patterns(&name, &bytes, &mut oddities),
             Ok(None) => Patterns::default(),
             Err(what) => {
                 let what = format!("{what}; it is passed over");
-                oddities.push(Oddity { path: name, line: None, what });
+                oddities.push(SkippedPath { path: name, line: None, what });
                 Patterns::default()
             }
         }
     }
 }
 
-fn patterns(name: &str, bytes: &[u8], oddities: &mut Vec<Oddity>) -> Patterns {
+fn patterns(name: &str, bytes: &[u8], oddities: &mut Vec<SkippedPath>) -> Patterns {
     let (patterns, bad) = Patterns::parse(&String::from_utf8_lossy(bytes));
-    oddities.extend(bad.into_iter().map(|it| Oddity {
+    oddities.extend(bad.into_iter().map(|it| SkippedPath {
         path: name.to_owned(),
         line: Some(it.number),
         what: it.what,

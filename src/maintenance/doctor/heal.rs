@@ -8,14 +8,16 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::{CHECKS, Check, Report, Status, compute_fingerprint, count, run};
+use super::{
+    CHECKS, CheckResult, CheckStatus, DoctorReport, compute_state_fingerprint, count, run,
+};
 use crate::maintenance::transfer::{self, MoveError};
 use crate::model::clock::Millis;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
-use crate::store::file_identity::Whereabouts;
-use crate::store::{Doing, IfMissing, StoreError, connection, links};
+use crate::store::file_identity::FileIdentity;
+use crate::store::{ErrorStep, IfMissing, StoreError, connection, links};
 use crate::text::tokens;
 
 /// Rounds of taking away what refers to nothing; each can leave another such row.
@@ -35,41 +37,41 @@ const FIXES: &[(&str, Fix)] = &[
     ("head_cursor", repoint_head),
     ("dangling_diffs", drop_diffs),
     ("foreign_keys", drop_dangling),
-    ("node_rows", mend_nodes),
+    ("node_rows", repair_nodes),
     ("heat_rows", give_heat),
     ("content_hashes", hash_again),
     ("references", |conn, _| links::read_again(conn)),
-    ("fingerprint", |conn, now| reseal(conn, MESSAGE, now)),
+    ("fingerprint", |conn, now| rewrite_fingerprint(conn, MESSAGE, now)),
 ];
 
 /// Examines the memory and repairs what fails. If anything does, a copy is made first, and
 /// `announce` is told where it is.
-pub(crate) fn heal(
+pub(crate) fn repair(
     path: &Path,
     now: Millis,
     announce: &mut dyn FnMut(&Path),
-) -> Result<Report, MoveError> {
+) -> Result<DoctorReport, MoveError> {
     let found = super::examine(path)?;
-    if found.status() != Status::Fail {
+    if found.status() != CheckStatus::Fail {
         return Ok(found);
     }
     let backup = backup_of(path, now);
     transfer::backup_as_is(path, &backup)?;
     announce(&backup);
     let conn = connection::open_writer(path, IfMissing::Refuse)?;
-    let whereabouts = Whereabouts::of(path)?;
-    let mut tried = mend(&conn, path, now);
-    whereabouts.confirm(&conn)?;
+    let file_identity = FileIdentity::of(path)?;
+    let mut tried = repair_failed(&conn, path, now);
+    file_identity.confirm(&conn)?;
     drop(conn);
     let mut report = super::examine(path)?;
     for check in &mut report.checks {
         let was_bad = found.checks.iter().any(|it| it.name == check.name && is_bad(it));
         check.fix = match (tried.remove(check.name), check.status) {
             // Opening it for writing brought the schema up to date.
-            (None, Status::Pass | Status::Warn) if was_bad => Some(Ok(())),
+            (None, CheckStatus::Pass | CheckStatus::Warn) if was_bad => Some(Ok(())),
             (None, _) => None,
             (Some(Err(error)), _) => Some(Err(error)),
-            (Some(Ok(())), Status::Fail) => Some(Err(advice(check, path))),
+            (Some(Ok(())), CheckStatus::Fail) => Some(Err(advice(check, path))),
             (Some(Ok(())), _) => Some(Ok(())),
         };
     }
@@ -77,7 +79,7 @@ pub(crate) fn heal(
 }
 
 /// Tries every repair whose check fails; gives what came of each.
-pub(crate) fn mend(
+pub(crate) fn repair_failed(
     conn: &Connection,
     path: &Path,
     now: Millis,
@@ -99,8 +101,8 @@ pub(crate) fn mend(
     tried
 }
 
-fn is_bad(check: &Check) -> bool {
-    check.status == Status::Fail
+fn is_bad(check: &CheckResult) -> bool {
+    check.status == CheckStatus::Fail
 }
 
 fn backup_of(path: &Path, now: Millis) -> PathBuf {
@@ -109,7 +111,7 @@ fn backup_of(path: &Path, now: Millis) -> PathBuf {
     name.into()
 }
 
-fn advice(check: &Check, path: &Path) -> String {
+fn advice(check: &CheckResult, path: &Path) -> String {
     match check.name {
         "integrity_check" => format!(
             "pages are damaged; restore a backup, or read what can be read: \
@@ -231,7 +233,7 @@ fn drop_dangling(conn: &Connection, _: Millis) -> Result<(), StoreError> {
 }
 
 /// Gives what no program could have written a form that can be read.
-fn mend_nodes(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+fn repair_nodes(conn: &Connection, _: Millis) -> Result<(), StoreError> {
     const NODES: &str = "
         SELECT key, id, node_type, format, content, content_hash,
                token_count BETWEEN 0 AND 4294967295
@@ -301,7 +303,7 @@ fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
     const BLOBS: &str = "SELECT hash, content FROM blob";
     const KEEP: &str = "INSERT OR IGNORE INTO blob (hash, content) VALUES (?1, ?2)";
     const DROP: &str = "DELETE FROM blob WHERE hash = ?1";
-    mend_nodes(conn, now)?;
+    repair_nodes(conn, now)?;
     let mut query = conn.prepare(BLOBS).doing("read the history's texts")?;
     let mut rows = query.query([]).doing("read the history's texts")?;
     let mut moved: Vec<(String, String)> = Vec::new();
@@ -321,7 +323,11 @@ fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
 }
 
 /// Notes the fingerprint that the rows have. Where HEAD says another, a snapshot follows it.
-pub(crate) fn reseal(conn: &Connection, message: &str, now: Millis) -> Result<(), StoreError> {
+pub(crate) fn rewrite_fingerprint(
+    conn: &Connection,
+    message: &str,
+    now: Millis,
+) -> Result<(), StoreError> {
     const MEMORY: &str = "
         INSERT OR IGNORE INTO memory (one, fingerprint, attended)
         VALUES (1, 0, (SELECT ifnull(max(at), 0) FROM heat))";
@@ -339,7 +345,7 @@ pub(crate) fn reseal(conn: &Connection, message: &str, now: Millis) -> Result<()
         VALUES ('HEAD', ?1, ?2)
         ON CONFLICT (name) DO UPDATE SET snapshot = ?1, updated_at = ?2";
     execute(conn, MEMORY, "note the memory")?;
-    let computed = compute_fingerprint(conn)?;
+    let computed = compute_state_fingerprint(conn)?;
     conn.execute(NOTE, [computed.cast_signed()]).doing("note the fingerprint")?;
     let nothing = ContentHash(0).to_string();
     let head: String =

@@ -1,15 +1,15 @@
-//! Where things stand: paths of roots and files, now and in the history, and the trails that begin
-//! with them.
+//! Where things stand: paths of roots and files, now and in the history, and the breadcrumbs that
+//! begin with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::params;
 
-use super::Work;
+use super::RedactionWork;
 use crate::model::breadcrumb;
-use crate::store::{Doing, StoreError};
+use crate::store::{ErrorStep, StoreError};
 
-impl Work<'_> {
+impl RedactionWork<'_> {
     /// Scrubs the paths of roots and files. Returns the keys of files that have another one now.
     pub(super) fn paths(&mut self) -> Result<Vec<i64>, StoreError> {
         self.roots()?;
@@ -89,8 +89,8 @@ impl Work<'_> {
         changed
     }
 
-    /// Makes the trails anew below nodes and files that are called otherwise now.
-    pub(super) fn trails(
+    /// Makes the breadcrumbs anew below nodes and files that are called otherwise now.
+    pub(super) fn breadcrumbs(
         &mut self,
         relabelled: Vec<i64>,
         restemmed: &[i64],
@@ -114,7 +114,7 @@ impl Work<'_> {
                 .doing("read the trails")?;
             for row in rows.collect::<Result<Vec<_>, _>>().doing("read the trails")? {
                 let (key, path, old): (i64, String, String) = row;
-                if self.set_trail(key, &old, breadcrumb::of_root(&path))? {
+                if self.set_breadcrumb(key, &old, breadcrumb::root_breadcrumb(&path))? {
                     open.push(key);
                 }
             }
@@ -126,7 +126,7 @@ impl Work<'_> {
                 .doing("read the trails")?;
             for row in rows.collect::<Result<Vec<_>, _>>().doing("read the trails")? {
                 let (key, above, label, old): (i64, String, String, String) = row;
-                if self.set_trail(key, &old, breadcrumb::under(&above, &label))? {
+                if self.set_breadcrumb(key, &old, breadcrumb::child_breadcrumb(&above, &label))? {
                     open.push(key);
                 }
             }
@@ -135,15 +135,20 @@ impl Work<'_> {
     }
 
     /// Whether it changed.
-    fn set_trail(&mut self, key: i64, old: &str, trail: String) -> Result<bool, StoreError> {
+    fn set_breadcrumb(
+        &mut self,
+        key: i64,
+        old: &str,
+        breadcrumb: String,
+    ) -> Result<bool, StoreError> {
         const SET: &str = "UPDATE node SET trail = ?2 WHERE key = ?1";
-        let trail = self.scrub(&trail).map_or(trail, |(scrubbed, _)| scrubbed);
-        if trail == old {
+        let breadcrumb = self.scrub(&breadcrumb).map_or(breadcrumb, |(scrubbed, _)| scrubbed);
+        if breadcrumb == old {
             return Ok(false);
         }
         self.tx
             .prepare_cached(SET)
-            .and_then(|mut it| it.execute(params![key, trail]))
+            .and_then(|mut it| it.execute(params![key, breadcrumb]))
             .doing("change a trail")?;
         Ok(true)
     }

@@ -13,9 +13,9 @@ use aho_corasick::AhoCorasick;
 use rusqlite::Connection;
 
 use super::columns;
-use super::{Redaction, Secrets};
+use super::{RedactionReport, ReplacedSecrets};
 use crate::ingest::redact::Redactor;
-use crate::store::{Doing, StoreError};
+use crate::store::{ErrorStep, StoreError};
 
 /// Bytes of what is looked for, at least: shorter ones are found by chance.
 const SECRET_BYTES_MIN: usize = 6;
@@ -30,7 +30,7 @@ const SECRET_BYTES_MAX: usize = 256;
 const CHUNK_BYTES: usize = 1024 * 1024;
 
 /// What must not be found in the file.
-pub(super) struct Needles {
+pub(super) struct SecretNeedles {
     texts: Vec<String>,
     /// The kind of each, and whether it is all of the secret.
     kinds: Vec<(String, bool)>,
@@ -39,8 +39,8 @@ pub(super) struct Needles {
     automaton: Option<AhoCorasick>,
 }
 
-impl Needles {
-    pub(super) fn new(secrets: &Secrets) -> Needles {
+impl SecretNeedles {
+    pub(super) fn new(secrets: &ReplacedSecrets) -> SecretNeedles {
         let (mut texts, mut kinds) = (Vec::new(), Vec::new());
         for (secret, kind) in &secrets.0 {
             let head = &secret[..secret.floor_char_boundary(SECRET_BYTES_MAX)];
@@ -57,7 +57,7 @@ impl Needles {
         }
         let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(&texts).ok();
         let is_live = vec![false; texts.len()];
-        Needles { texts, kinds, is_live, automaton }
+        SecretNeedles { texts, kinds, is_live, automaton }
     }
 
     fn note_live(&mut self, text: &str) {
@@ -68,7 +68,7 @@ impl Needles {
     }
 
     /// Notes which of them are in `bytes`.
-    fn look(&self, bytes: &[u8], is_found: &mut [bool]) {
+    fn search(&self, bytes: &[u8], is_found: &mut [bool]) {
         let Some(automaton) = &self.automaton else { return };
         for at in automaton.find_overlapping_iter(bytes) {
             is_found[at.pattern().as_usize()] = true;
@@ -80,8 +80,8 @@ impl Needles {
 pub(super) fn examine_rows(
     conn: &Connection,
     redactor: &Redactor,
-    needles: &mut Needles,
-    redaction: &mut Redaction,
+    needles: &mut SecretNeedles,
+    redaction: &mut RedactionReport,
 ) -> Result<(), StoreError> {
     const COMPARE: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('integrity-check', 1)";
     let tx = conn.unchecked_transaction().doing("begin to look at the result")?;
@@ -113,7 +113,7 @@ pub(super) fn examine_rows(
 }
 
 /// Looks at every byte of the file and of what SQLite keeps beside it.
-pub(super) fn examine_bytes(path: &Path, needles: &Needles, redaction: &mut Redaction) {
+pub(super) fn examine_bytes(path: &Path, needles: &SecretNeedles, redaction: &mut RedactionReport) {
     for ending in ["", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);
@@ -138,7 +138,7 @@ pub(super) fn examine_bytes(path: &Path, needles: &Needles, redaction: &mut Reda
     }
 }
 
-fn look_into(file: &Path, needles: &Needles, is_found: &mut [bool]) -> io::Result<()> {
+fn look_into(file: &Path, needles: &SecretNeedles, is_found: &mut [bool]) -> io::Result<()> {
     let mut file = File::open(file)?;
     let mut bytes = Vec::with_capacity(CHUNK_BYTES + SECRET_BYTES_MAX);
     loop {
@@ -146,7 +146,7 @@ fn look_into(file: &Path, needles: &Needles, is_found: &mut [bool]) -> io::Resul
         let kept = bytes.len().saturating_sub(SECRET_BYTES_MAX * 2);
         bytes.drain(..kept);
         let n_bytes = file.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut bytes)?;
-        needles.look(&bytes, is_found);
+        needles.search(&bytes, is_found);
         if n_bytes == 0 {
             return Ok(());
         }

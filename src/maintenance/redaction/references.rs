@@ -3,14 +3,14 @@
 
 use rusqlite::{Row, params};
 
-use super::Work;
-use crate::model::links::name::key;
-use crate::store::{Doing, StoreError, links};
+use super::RedactionWork;
+use crate::model::links::name::fold_name;
+use crate::store::{ErrorStep, StoreError, links};
 
 /// The words of a reference: label, path, id, heading, alias.
-type Words = [Option<String>; 5];
+type ReferenceWords = [Option<String>; 5];
 
-impl Work<'_> {
+impl RedactionWork<'_> {
     /// Scrubs references by hand; then reads all references and names again, if any text is new.
     pub(super) fn references(&mut self) -> Result<(), StoreError> {
         const BY_HAND: &str = "
@@ -42,16 +42,16 @@ impl Work<'_> {
 
     /// A name by which something is meant: as what it means is called now.
     fn scrub_name(&mut self, name: String) -> String {
-        let name = self.relabelled.get(&key(&name)).cloned().unwrap_or(name);
+        let name = self.relabelled.get(&fold_name(&name)).cloned().unwrap_or(name);
         self.scrub(&name).map_or(name, |(scrubbed, _)| scrubbed)
     }
 
     /// Notes that a node is called otherwise now.
     pub(super) fn relabel(&mut self, old: &str, new: &str) {
-        self.relabelled.insert(key(old), new.to_owned());
+        self.relabelled.insert(fold_name(old), new.to_owned());
     }
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<(i64, Words)> {
+fn read(row: &Row<'_>) -> rusqlite::Result<(i64, ReferenceWords)> {
     Ok((row.get(0)?, [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?]))
 }

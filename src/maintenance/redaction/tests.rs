@@ -5,13 +5,13 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::*;
-use crate::ingest::redact::{Custom, KINDS};
-use crate::maintenance::doctor::{self, Status};
-use crate::memory::compile::{Report, Request, Seeding, compile};
-use crate::memory::rollback::{After, rollback};
+use crate::ingest::redact::{CustomKind, KINDS};
+use crate::maintenance::doctor::{self, CheckStatus};
+use crate::memory::compile::{CompileRequest, Report, Seeding, compile};
+use crate::memory::rollback::{LaterSnapshots, rollback};
 use crate::model::clock::{Clock, Millis};
-use crate::model::links::name::key;
-use crate::model::links::reference::{Form, Reference};
+use crate::model::links::name::fold_name;
+use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::settings::workspace::Workspace;
 use crate::store::Writer;
 
@@ -47,7 +47,7 @@ impl Old {
         let writer = Writer::open(&self.db(), IfMissing::Create).unwrap();
         let path = self.dir.path().join("notes");
         let workspace = Arc::new(Workspace { redactor, ..Workspace::default() });
-        let request = Request {
+        let request = CompileRequest {
             path: &path,
             message,
             n_threads: 1,
@@ -66,8 +66,8 @@ impl Old {
     }
 
     #[track_caller]
-    fn redact(&self) -> Redaction {
-        let done = redact(&self.db(), &Redactor::builtin(), Mode::Rewrite).unwrap();
+    fn redact(&self) -> RedactionReport {
+        let done = redact(&self.db(), &Redactor::builtin(), RedactionMode::Rewrite).unwrap();
         self.check_health();
         done
     }
@@ -75,7 +75,8 @@ impl Old {
     #[track_caller]
     fn check_health(&self) {
         let report = doctor::examine(&self.db()).unwrap();
-        let bad: Vec<_> = report.checks.iter().filter(|it| it.status == Status::Fail).collect();
+        let bad: Vec<_> =
+            report.checks.iter().filter(|it| it.status == CheckStatus::Fail).collect();
         assert!(bad.is_empty(), "{bad:#?}");
         let conn = Connection::open(self.db()).unwrap();
         let walked: Vec<(i64, String)> = past::fingerprints(&conn)
@@ -143,13 +144,13 @@ fn an_old_memory_becomes_what_a_compile_would_make_of_the_files() {
 }
 
 #[test]
-fn what_is_found_is_counted_and_never_shown() {
+fn secrets_are_counted_and_never_shown() {
     let old = careless();
     old.compile(&format!("with {KEY}"));
     old.write("deploy.md", "# Deploy\n\nUse it.\n").compile("second");
     let done = old.redact();
     expect_test::expect![[r#"
-        Redaction {
+        RedactionReport {
             kinds: {
                 "aws_access_key": 1,
                 "env_secret_assignment": 1,
@@ -189,7 +190,7 @@ fn a_dry_run_changes_nothing() {
     let old = careless();
     old.compile("first");
     let before = fs::read(old.db()).unwrap();
-    let done = redact(&old.db(), &Redactor::builtin(), Mode::DryRun).unwrap();
+    let done = redact(&old.db(), &Redactor::builtin(), RedactionMode::DryRun).unwrap();
     assert_eq!(done.n_secrets(), 3);
     assert!(fs::read(old.db()).unwrap() == before);
 }
@@ -200,7 +201,7 @@ fn redacting_twice_finds_nothing_the_second_time() {
     old.compile("first");
     old.redact();
     let before = old.rows(ALL_TEXT);
-    assert_eq!(old.redact(), Redaction::default());
+    assert_eq!(old.redact(), RedactionReport::default());
     assert_eq!(old.rows(ALL_TEXT), before);
 }
 
@@ -220,9 +221,9 @@ fn a_secret_that_a_label_shows_in_part_goes_with_its_text() {
 fn custom_kinds_are_taken_out_of_an_index_that_knows_them() {
     let old = Old::new();
     old.write("a.md", "# Ticket TKT-48213377\n\nunder it\n").compile("first");
-    let custom = Custom { kind: "ticket".to_owned(), pattern: r"TKT-\d+".to_owned() };
+    let custom = CustomKind { kind: "ticket".to_owned(), pattern: r"TKT-\d+".to_owned() };
     let redactor = Redactor::new(&[], &[custom]).unwrap();
-    let done = redact(&old.db(), &redactor, Mode::Rewrite).unwrap();
+    let done = redact(&old.db(), &redactor, RedactionMode::Rewrite).unwrap();
     assert_eq!(done.left, [] as [String; 0]);
     old.assert_clean(&["TKT-48213377", "48213377"]);
     assert_eq!(
@@ -233,7 +234,7 @@ fn custom_kinds_are_taken_out_of_an_index_that_knows_them() {
 }
 
 #[test]
-fn files_that_become_namesakes_are_told_apart() {
+fn files_that_become_namesakes_stay_distinct() {
     let old = Old::new();
     let other = KEY.replace('Q', "P");
     old.write(&format!("{KEY}.md"), "one\n").write(&format!("{other}.md"), "two\n");
@@ -274,7 +275,7 @@ fn references_are_read_again_from_the_scrubbed_texts() {
     ] {
         assert_eq!(old.rows(sql), fresh.rows(sql), "{sql}");
     }
-    old.assert_clean(&[KEY, TOKEN, &key(KEY), &key(TOKEN)]);
+    old.assert_clean(&[KEY, TOKEN, &fold_name(KEY), &fold_name(TOKEN)]);
 }
 
 #[test]
@@ -286,12 +287,12 @@ fn a_reference_shows_no_secret_that_its_text_hides() {
         .write("c.md", format!("See [[{head}**{tail}**]] and [[b]].\n"));
     old.compile_with(Redactor::builtin(), "first");
     old.check_health();
-    old.assert_clean(&[KEY, &key(KEY)]);
+    old.assert_clean(&[KEY, &fold_name(KEY)]);
     assert_eq!(old.rows("SELECT label FROM reference"), "Text(\"that\")\nText(\"b\")\n");
 }
 
 #[test]
-fn what_was_related_by_hand_stays_related() {
+fn manual_edges_stay() {
     let old = Old::new();
     let other = KEY.replace('Q', "P");
     old.write("a.md", format!("# One {KEY}\n\n# One {other}\n\n# From\n")).compile("first");
@@ -305,7 +306,7 @@ fn what_was_related_by_hand_stays_related() {
         heading: None,
         alias: Some(format!("as {TOKEN}")),
         weight: 1.0,
-        form: Form::Manual,
+        form: ReferenceForm::Manual,
     };
     let relate = |batch: &mut crate::store::Batch<'_>| {
         let from = batch.node(&from)?.unwrap();
@@ -348,7 +349,7 @@ fn every_snapshot_can_be_gone_back_to_and_has_its_markers() {
     old.redact();
     assert!(states[0].contains("Deploy «redacted:aws_access_key»"));
     let redacted = fs::read(old.db()).unwrap();
-    for after in [After::Keep, After::Drop] {
+    for after in [LaterSnapshots::Keep, LaterSnapshots::Drop] {
         for (target, state) in (1..).zip(&states) {
             fs::write(old.db(), &redacted).unwrap();
             let writer = Writer::open(&old.db(), IfMissing::Refuse).unwrap();
@@ -373,7 +374,7 @@ fn a_reader_that_keeps_the_log_is_named() {
     let reader = Connection::open(old.db()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM node").unwrap();
     let mut conn = connection::open_writer(&old.db(), IfMissing::Refuse).unwrap();
-    let (mut done, _) = rewrite(&mut conn, &Redactor::builtin(), Mode::Rewrite).unwrap();
+    let (mut done, _) = rewrite(&mut conn, &Redactor::builtin(), RedactionMode::Rewrite).unwrap();
     conn.busy_timeout(Duration::from_millis(1)).unwrap();
     compact(&conn, &mut done).unwrap();
     assert!(done.left[0].starts_with("the write-ahead log could not be emptied"), "{done:?}");
@@ -383,12 +384,12 @@ fn a_reader_that_keeps_the_log_is_named() {
 }
 
 #[test]
-fn what_is_left_in_the_bytes_is_found() {
+fn a_secret_left_in_the_bytes_is_found() {
     let old = careless();
     old.compile("first");
-    let secrets = Secrets([(KEY.to_owned(), "aws_access_key".to_owned())].into());
-    let mut done = Redaction::default();
-    proof::examine_bytes(&old.db(), &proof::Needles::new(&secrets), &mut done);
+    let secrets = ReplacedSecrets([(KEY.to_owned(), "aws_access_key".to_owned())].into());
+    let mut done = RedactionReport::default();
+    proof::examine_bytes(&old.db(), &proof::SecretNeedles::new(&secrets), &mut done);
     let shown = done.left.join("\n");
     assert!(shown.starts_with("bytes of aws_access_key in `"), "{shown}");
     assert!(!shown.contains(KEY));

@@ -2,40 +2,40 @@
 
 use rusqlite::{Row, ToSql, params};
 
-use super::{Found, Moved, Work, columns};
+use super::{FoundSecret, RedactionWork, RehashedText, columns};
 use crate::model::identity::ContentHash;
-use crate::store::columns::{Holds, Sql};
-use crate::store::{Attributes, Doing, StoreError};
+use crate::store::columns::{ColumnContent, Sql};
+use crate::store::{Attributes, ErrorStep, StoreError};
 use crate::text::{bigrams, tokens};
 
 /// What of a node can hold a secret.
-struct Said {
+struct NodeTexts {
     key: i64,
     content: String,
     content_hash: String,
     token_count: u32,
     label: String,
-    trail: String,
-    grams: Option<String>,
+    breadcrumb: String,
+    bigrams: Option<String>,
     attributes: Attributes,
 }
 
-impl Said {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Said> {
-        Ok(Said {
+impl NodeTexts {
+    fn read(row: &Row<'_>) -> rusqlite::Result<NodeTexts> {
+        Ok(NodeTexts {
             key: row.get(0)?,
             content: row.get(1)?,
             content_hash: row.get(2)?,
             token_count: row.get(3)?,
             label: row.get(4)?,
-            trail: row.get(5)?,
-            grams: row.get(6)?,
+            breadcrumb: row.get(5)?,
+            bigrams: row.get(6)?,
             attributes: Attributes::read(row, 7)?,
         })
     }
 }
 
-impl Work<'_> {
+impl RedactionWork<'_> {
     /// Scrubs the nodes. Returns the keys of those that have another label now.
     pub(super) fn nodes(&mut self) -> Result<Vec<i64>, StoreError> {
         static NODES: Sql = Sql::new(
@@ -49,7 +49,7 @@ impl Work<'_> {
         let mut query = self.tx.prepare(NODES.text()).doing("read the nodes")?;
         let mut rows = query.query([]).doing("read the nodes")?;
         while let Some(row) = rows.next().doing("read the nodes")? {
-            let old = Said::read(row).doing("read the nodes")?;
+            let old = NodeTexts::read(row).doing("read the nodes")?;
             let label = old.label.clone();
             if let Some(new) = self.scrub_node(old) {
                 if new.label != label {
@@ -66,7 +66,7 @@ impl Work<'_> {
         Ok(relabelled)
     }
 
-    fn scrub_node(&mut self, mut node: Said) -> Option<Said> {
+    fn scrub_node(&mut self, mut node: NodeTexts) -> Option<NodeTexts> {
         let mut is_changed = false;
         let mut found = Vec::new();
         if let Some((content, secrets)) = self.scrub(&node.content) {
@@ -82,9 +82,9 @@ impl Work<'_> {
             is_changed = true;
         }
         if is_changed {
-            node.grams = bigrams::bigrams(&format!("{}\n{}", node.label, node.content));
+            node.bigrams = bigrams::bigrams(&format!("{}\n{}", node.label, node.content));
         }
-        for part in node.attributes.texts_mut().chain([&mut node.trail]) {
+        for part in node.attributes.texts_mut().chain([&mut node.breadcrumb]) {
             if let Some((scrubbed, _)) = self.scrub(part) {
                 *part = scrubbed;
                 is_changed = true;
@@ -93,7 +93,7 @@ impl Work<'_> {
         is_changed.then_some(node)
     }
 
-    fn set_node(&self, node: &Said) -> Result<(), StoreError> {
+    fn set_node(&self, node: &NodeTexts) -> Result<(), StoreError> {
         static SET: Sql = Sql::new(
             "
             UPDATE node
@@ -107,8 +107,8 @@ impl Work<'_> {
             &node.content_hash,
             &node.token_count,
             &node.label,
-            &node.trail,
-            &node.grams,
+            &node.breadcrumb,
+            &node.bigrams,
         ];
         let row: Vec<&dyn ToSql> = own.into_iter().chain(node.attributes.params()).collect();
         self.tx
@@ -119,8 +119,8 @@ impl Work<'_> {
     }
 
     /// Notes that a text became `content`; returns its hash and number of tokens.
-    fn text_moved(&mut self, old: String, content: &str, found: Vec<Found>) -> (String, u32) {
-        let moved = self.moved.entry(old).or_insert_with(|| Moved {
+    fn text_moved(&mut self, old: String, content: &str, found: Vec<FoundSecret>) -> (String, u32) {
+        let moved = self.moved.entry(old).or_insert_with(|| RehashedText {
             hash: ContentHash::of(content).to_string(),
             tokens: tokens::count(content),
             found,
@@ -192,9 +192,9 @@ impl Work<'_> {
             UPDATE diff
                SET old_tokens = (SELECT tokens FROM moved WHERE old = old_hash)
              WHERE old_hash IN (SELECT old FROM moved)";
-        let mut moved: Vec<(&String, &Moved)> = self.moved.iter().collect();
+        let mut moved: Vec<(&String, &RehashedText)> = self.moved.iter().collect();
         moved.sort_by_key(|(old, _)| *old);
-        for (old, Moved { hash, tokens, .. }) in moved {
+        for (old, RehashedText { hash, tokens, .. }) in moved {
             self.tx
                 .prepare_cached(NOTE)
                 .and_then(|mut it| it.execute(params![old, hash, tokens]))
@@ -204,7 +204,7 @@ impl Work<'_> {
             self.tx.query_row(VERSIONS, [], |row| row.get(0)).doing("count the history")?;
         self.redaction.n_versions += usize::try_from(n_versions).unwrap_or(0);
         self.tx.execute(TOKENS, []).doing("count old tokens anew")?;
-        for column in columns::all().iter().filter(|it| it.holds == Holds::Hash) {
+        for column in columns::all().iter().filter(|it| it.holds == ColumnContent::Hash) {
             let (table, name) = (column.table, column.name);
             let sql = format!(
                 "UPDATE {table} SET {name} = (SELECT new FROM moved WHERE old = {name})

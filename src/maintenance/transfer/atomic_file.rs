@@ -14,7 +14,7 @@ use rusqlite::Connection;
 
 use super::{MoveError, OnFile, with_suffix};
 use crate::store::rename::rename_new;
-use crate::store::{Doing, StoreError, connection, schema};
+use crate::store::{ErrorStep, StoreError, connection, schema};
 
 /// What SQLite keeps beside a database.
 const COMPANIONS: &[&str] = &["-wal", "-shm", "-journal"];
@@ -30,7 +30,7 @@ pub(crate) enum IfThere {
 }
 
 /// A file without its name.
-pub(crate) struct Draft {
+pub(crate) struct AtomicFile {
     path: PathBuf,
     dest: PathBuf,
     if_there: IfThere,
@@ -38,9 +38,9 @@ pub(crate) struct Draft {
     _lock: File,
 }
 
-impl Draft {
+impl AtomicFile {
     /// An empty file beside `dest`; an error when `dest` could not become what is drafted.
-    pub(crate) fn of(dest: &Path, if_there: IfThere) -> Result<Draft, MoveError> {
+    pub(crate) fn of(dest: &Path, if_there: IfThere) -> Result<AtomicFile, MoveError> {
         refuse(dest, if_there)?;
         let Some(name) = dest.file_name() else {
             let what = format!("`{}` does not name a file", dest.display());
@@ -50,7 +50,7 @@ impl Draft {
         for nth in 0..NAMES_MAX {
             let path = dest.with_file_name(format!(".{name}.{nth}.draft"));
             if let Some(lock) = take(&path).on("write beside", dest)? {
-                return Ok(Draft { path, dest: dest.to_owned(), if_there, _lock: lock });
+                return Ok(AtomicFile { path, dest: dest.to_owned(), if_there, _lock: lock });
             }
         }
         let what = format!("too many drafts beside `{}`; remove `.{name}.*.draft`", dest.display());
@@ -86,7 +86,7 @@ impl Draft {
         self.publish_as(&dest)
     }
 
-    /// As [`Draft::publish`], under another name in the same folder.
+    /// As [`AtomicFile::publish`], under another name in the same folder.
     pub(super) fn publish_as(self, dest: &Path) -> Result<(), MoveError> {
         refuse(dest, self.if_there)?;
         File::open(&self.path).and_then(|it| it.sync_all()).on("write", dest)?;
@@ -104,13 +104,13 @@ impl Draft {
     }
 
     /// The same draft, which may replace what is there.
-    pub(super) fn replacing(mut self) -> Draft {
+    pub(super) fn replacing(mut self) -> AtomicFile {
         self.if_there = IfThere::Replace;
         self
     }
 }
 
-impl Drop for Draft {
+impl Drop for AtomicFile {
     fn drop(&mut self) {
         // What is not there need not be removed.
         let _ = fs::remove_file(&self.path);

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 
-use super::{Draft, IfThere, MoveError, Progress, with_suffix};
+use super::{AtomicFile, IfThere, MoveError, ProgressFn, with_suffix};
 use crate::maintenance::doctor;
 use crate::model::identity::ContentHash;
-use crate::store::{Doing, StoreError, check_path, connection, schema};
+use crate::store::{ErrorStep, StoreError, check_path, connection, schema};
 
 /// Pages between two reports of progress.
 const STEP_PAGES: i32 = 4096;
 
 /// A copy that was made and looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Backed {
+pub(crate) struct BackupReport {
     pub(crate) n_nodes: u64,
     /// Of the state, computed from the copy.
     pub(crate) fingerprint: ContentHash,
@@ -30,12 +30,12 @@ pub(crate) fn backup(
     db: &Path,
     dest: &Path,
     if_there: IfThere,
-    progress: Progress<'_>,
-) -> Result<Backed, MoveError> {
+    progress: ProgressFn<'_>,
+) -> Result<BackupReport, MoveError> {
     check_path(db, crate::store::IfMissing::Refuse)?;
     refuse_same(db, dest)?;
     let from = connection::open_to_examine(db)?;
-    let draft = Draft::of(dest, if_there)?;
+    let draft = AtomicFile::of(dest, if_there)?;
     let backed = copy(&from, draft.path(), progress)?;
     draft.publish()?;
     Ok(backed)
@@ -45,12 +45,14 @@ pub(crate) fn backup(
 pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), MoveError> {
     let from = connection::open_to_examine(db)?;
     let state = from.unchecked_transaction().doing("begin a backup")?;
-    let draft = Draft::of(dest, IfThere::Refuse)?;
+    let draft = AtomicFile::of(dest, IfThere::Refuse)?;
     let mut copy = connection::open_existing(draft.path(), "open the copy")?;
     copy_pages(&state, &mut copy, &mut |_, _| ())?;
     one_file(&copy)?;
     // What cannot be computed of one cannot be computed of the other.
-    if doctor::compute_fingerprint(&copy).ok() != doctor::compute_fingerprint(&state).ok() {
+    if doctor::compute_state_fingerprint(&copy).ok()
+        != doctor::compute_state_fingerprint(&state).ok()
+    {
         let what = "the copy is not what was copied; check the disk".to_owned();
         return Err(MoveError::Refused(what));
     }
@@ -62,8 +64,8 @@ pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), MoveError> {
 pub(super) fn copy(
     from: &Connection,
     to: &Path,
-    progress: Progress<'_>,
-) -> Result<Backed, MoveError> {
+    progress: ProgressFn<'_>,
+) -> Result<BackupReport, MoveError> {
     // One state, however long it takes and whoever writes meanwhile.
     let state = from.unchecked_transaction().doing("begin a backup")?;
     let mut copy = connection::open_existing(to, "open the copy")?;
@@ -75,13 +77,13 @@ pub(super) fn copy(
         let what = format!("the database is damaged: {finding}; run `remindb doctor`");
         return Err(MoveError::Refused(what));
     }
-    let computed = doctor::compute_fingerprint(&copy)?;
-    if computed != doctor::compute_fingerprint(&state)? {
+    let computed = doctor::compute_state_fingerprint(&copy)?;
+    if computed != doctor::compute_state_fingerprint(&state)? {
         let what = "the copy is not what was copied; check the disk".to_owned();
         return Err(MoveError::Refused(what));
     }
     let read = |sql| copy.query_row(sql, [], |row| row.get::<_, i64>(0)).doing("read the copy");
-    Ok(Backed {
+    Ok(BackupReport {
         n_nodes: read("SELECT count(*) FROM node")?.cast_unsigned(),
         fingerprint: ContentHash(computed),
         is_as_noted: read("SELECT fingerprint FROM memory")?.cast_unsigned() == computed,
@@ -92,7 +94,7 @@ pub(super) fn copy(
 pub(super) fn copy_pages(
     from: &Connection,
     to: &mut Connection,
-    progress: Progress<'_>,
+    progress: ProgressFn<'_>,
 ) -> Result<(), StoreError> {
     let backup = Backup::new(from, to).doing("begin to copy")?;
     while step(&backup, STEP_PAGES, progress)? {}
@@ -103,7 +105,7 @@ pub(super) fn copy_pages(
 pub(super) fn step(
     backup: &Backup<'_, '_>,
     n_pages: i32,
-    progress: Progress<'_>,
+    progress: ProgressFn<'_>,
 ) -> Result<bool, StoreError> {
     let result = backup.step(n_pages).doing("copy pages")?;
     let seen = backup.progress();

@@ -18,9 +18,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 
-use super::tables::Table;
-use super::{MoveError, Progress};
-use crate::store::{Doing, StoreError, connection, schema};
+use super::tables::TableSchema;
+use super::{MoveError, ProgressFn};
+use crate::store::{ErrorStep, StoreError, connection, schema};
 
 /// The version of the lines' form, not of the schema.
 pub(super) const FORMAT: i64 = 1;
@@ -32,11 +32,11 @@ const STEP_ROWS: u64 = 1000;
 pub(crate) fn export(
     db: &Path,
     out: &mut dyn Write,
-    progress: Progress<'_>,
+    progress: ProgressFn<'_>,
 ) -> Result<u64, MoveError> {
     let conn = connection::open_reader(db)?;
     let state = conn.unchecked_transaction().doing("begin an export")?;
-    let tables = Table::all(&state)?;
+    let tables = TableSchema::all(&state)?;
     let mut n_all = 0;
     for table in &tables {
         // A name of our own table.
@@ -82,7 +82,7 @@ fn sequence(conn: &Connection) -> Result<Map<String, Value>, StoreError> {
     rows.doing("read the sequences")?.collect::<Result<_, _>>().doing("read the sequences")
 }
 
-fn as_json(table: &Table, row: &Row<'_>) -> Result<Map<String, Value>, StoreError> {
+fn as_json(table: &TableSchema, row: &Row<'_>) -> Result<Map<String, Value>, StoreError> {
     let mut values = Map::new();
     for (idx, column) in table.columns.iter().enumerate() {
         let bad = |what: &str| StoreError::Corrupt {

@@ -12,14 +12,14 @@ use rusqlite::{CachedStatement, Connection, params_from_iter};
 use serde_json::{Map, Value};
 
 use super::export::FORMAT;
-use super::scrub::{Cleaner, Kept};
-use super::tables::{MOVED, OnConflict, Table};
-use super::{MoveError, Progress, complaint, restore};
+use super::scrub::{RowFate, RowRedactor};
+use super::tables::{MOVED, OnConflict, TableSchema};
+use super::{MoveError, ProgressFn, complaint, restore};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
-use crate::store::{Doing, links, schema};
+use crate::store::{ErrorStep, links, schema};
 
 /// Bytes of one line; a text of the largest note, every character escaped, is below that.
 const LINE_BYTES_MAX: u64 = 1 << 30;
@@ -29,7 +29,7 @@ const STEP_LINES: u64 = 1000;
 
 /// What was imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Imported {
+pub(crate) struct ImportReport {
     pub(crate) n_rows: u64,
     pub(crate) n_nodes: u64,
     /// Secrets that became markers.
@@ -39,7 +39,7 @@ pub(crate) struct Imported {
 }
 
 /// What an import reads.
-pub(crate) struct Lines<'a> {
+pub(crate) struct ImportLines<'a> {
     /// As a person calls it.
     pub(crate) name: &'a str,
     pub(crate) input: &'a mut dyn BufRead,
@@ -49,12 +49,12 @@ pub(crate) struct Lines<'a> {
 
 /// Makes the memory at `db`, where none is or an empty one, what the lines say.
 pub(crate) fn import(
-    lines: Lines<'_>,
+    lines: ImportLines<'_>,
     db: &Path,
     redactor: &Redactor,
     now: Millis,
-    progress: Progress<'_>,
-) -> Result<Imported, MoveError> {
+    progress: ProgressFn<'_>,
+) -> Result<ImportReport, MoveError> {
     restore::refuse_occupied(db)?;
     let draft = restore::draft_of(db)?;
     let name = lines.name.to_owned();
@@ -64,11 +64,11 @@ pub(crate) fn import(
         // A name of our own table. The schema comes with rows of its own.
         tx.execute(&format!("DELETE FROM {table}"), []).doing("begin an import")?;
     }
-    let mut cleaner = Cleaner::new(redactor);
-    let n_rows = Reading { lines, at: 0, n_bytes: 0 }.read(&tx, &mut cleaner, progress)?;
+    let mut cleaner = RowRedactor::new(redactor);
+    let n_rows = ImportReader { lines, at: 0, n_bytes: 0 }.read(&tx, &mut cleaner, progress)?;
     cleaner.settle(&tx, now)?;
     tx.commit().doing("commit an import")?;
-    let fingerprint = ContentHash(doctor::compute_fingerprint(&conn)?);
+    let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);
     let n_nodes = conn.query_row("SELECT count(*) FROM node", [], |row| row.get::<_, i64>(0));
     let n_nodes = n_nodes.doing("count the nodes")?.cast_unsigned();
     drop(conn);
@@ -79,37 +79,37 @@ pub(crate) fn import(
         );
         return Err(MoveError::Refused(what));
     }
-    restore::settle_in(draft, db, progress)?;
-    Ok(Imported { n_rows, n_nodes, n_secrets: cleaner.n_secrets, fingerprint })
+    restore::install_draft(draft, db, progress)?;
+    Ok(ImportReport { n_rows, n_nodes, n_secrets: cleaner.n_secrets, fingerprint })
 }
 
 /// The way through the lines.
-struct Reading<'a> {
-    lines: Lines<'a>,
+struct ImportReader<'a> {
+    lines: ImportLines<'a>,
     /// The line that is being read, counted from 1.
     at: u64,
     n_bytes: u64,
 }
 
 /// A statement that adds a row of a table.
-struct Inserting<'a> {
-    table: &'a Table,
+struct RowInsert<'a> {
+    table: &'a TableSchema,
     statement: CachedStatement<'a>,
 }
 
-impl Reading<'_> {
+impl ImportReader<'_> {
     fn read(
         &mut self,
         conn: &Connection,
-        cleaner: &mut Cleaner<'_>,
-        progress: Progress<'_>,
+        cleaner: &mut RowRedactor<'_>,
+        progress: ProgressFn<'_>,
     ) -> Result<u64, MoveError> {
-        let tables = Table::all(conn)?;
-        let mut inserting: Vec<Inserting<'_>> = Vec::new();
+        let tables = TableSchema::all(conn)?;
+        let mut inserting: Vec<RowInsert<'_>> = Vec::new();
         for table in &tables {
             let statement = conn.prepare_cached(&table.insert(OnConflict::Fail));
             let statement = statement.doing("begin an import")?;
-            inserting.push(Inserting { table, statement });
+            inserting.push(RowInsert { table, statement });
         }
         let header = self.next()?.ok_or_else(|| self.bad("the file is empty"))?;
         let schema = self.header(conn, &header)?;
@@ -138,7 +138,7 @@ impl Reading<'_> {
                 let what = format!("no table `{name}` is exported");
                 return Err(self.bad(&what));
             };
-            if cleaner.clean(&name, &mut row, conn)? == Kept::Already {
+            if cleaner.redact_row(&name, &mut row, conn)? == RowFate::Present {
                 n_rows += 1;
                 continue;
             }
@@ -213,7 +213,11 @@ impl Reading<'_> {
         Ok(schema.unwrap_or(0))
     }
 
-    fn cells(&self, table: &Table, mut row: Map<String, Value>) -> Result<Vec<Cell>, MoveError> {
+    fn cells(
+        &self,
+        table: &TableSchema,
+        mut row: Map<String, Value>,
+    ) -> Result<Vec<Cell>, MoveError> {
         let mut cells = Vec::with_capacity(table.columns.len());
         for column in &table.columns {
             cells.push(match row.swap_remove(&column.name) {
@@ -255,7 +259,7 @@ impl Reading<'_> {
     }
 
     fn bad(&self, what: &str) -> MoveError {
-        let Reading { lines, at, .. } = self;
+        let ImportReader { lines, at, .. } = self;
         let name = lines.name;
         MoveError::Refused(format!(
             "cannot import `{name}`: line {at}: {what}; nothing was imported"

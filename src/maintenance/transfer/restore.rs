@@ -12,18 +12,18 @@ use std::path::{Path, PathBuf};
 use rusqlite::backup::Backup;
 
 use super::atomic_file::sync_folder;
-use super::backup::{self as pages, Backed, open_to_copy, refuse_same};
-use super::{Draft, IfThere, MoveError, OnFile, Progress, complaint, with_suffix};
-use crate::store::file_identity::Whereabouts;
-use crate::store::{Doing, IfMissing, StoreError, Writer, check_path, connection, schema};
+use super::backup::{self as pages, BackupReport, open_to_copy, refuse_same};
+use super::{AtomicFile, IfThere, MoveError, OnFile, ProgressFn, complaint, with_suffix};
+use crate::store::file_identity::FileIdentity;
+use crate::store::{ErrorStep, IfMissing, StoreError, Writer, check_path, connection, schema};
 
 /// Pages of a step while everybody else waits.
 const STEP_PAGES: i32 = 4096;
 
 /// What became of the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Restored {
-    pub(crate) state: Backed,
+pub(crate) struct RestoreReport {
+    pub(crate) state: BackupReport,
     /// Where that is kept which was there before; `None` when nothing was.
     pub(crate) safety: Option<PathBuf>,
     /// Why what was there could only be moved aside as it was.
@@ -35,8 +35,8 @@ pub(crate) fn restore(
     source: &Path,
     db: &Path,
     stamp: &str,
-    progress: Progress<'_>,
-) -> Result<Restored, MoveError> {
+    progress: ProgressFn<'_>,
+) -> Result<RestoreReport, MoveError> {
     check_path(source, IfMissing::Refuse).map_err(|error| match error {
         StoreError::Missing { path } => {
             MoveError::Refused(format!("no backup at `{}`", path.display()))
@@ -57,11 +57,11 @@ pub(crate) fn restore(
         return Err(MoveError::Refused(what));
     }
     let (safety, damage) = install(draft, db, stamp, progress)?;
-    Ok(Restored { state, safety, damage })
+    Ok(RestoreReport { state, safety, damage })
 }
 
 /// Brings a draft to the newest schema, and makes it one file.
-fn finish(draft: &Draft) -> Result<(), StoreError> {
+fn finish(draft: &AtomicFile) -> Result<(), StoreError> {
     drop(Writer::open(draft.path(), IfMissing::Refuse)?);
     let conn = connection::open_existing(draft.path(), "open the copy")?;
     pages::one_file(&conn)
@@ -69,10 +69,10 @@ fn finish(draft: &Draft) -> Result<(), StoreError> {
 
 /// Puts a finished draft in the place of `db`; gives the safety copy and what was wrong with it.
 fn install(
-    draft: Draft,
+    draft: AtomicFile,
     db: &Path,
     stamp: &str,
-    progress: Progress<'_>,
+    progress: ProgressFn<'_>,
 ) -> Result<(Option<PathBuf>, Option<String>), MoveError> {
     if db.symlink_metadata().is_err() {
         draft.publish_as(db)?;
@@ -81,7 +81,7 @@ fn install(
     let damage = match is_usable(db) {
         Ok(()) => {
             let safety = with_suffix(db, &format!(".{stamp}.before-restore"));
-            let copy = Draft::of(&safety, IfThere::Refuse)?;
+            let copy = AtomicFile::of(&safety, IfThere::Refuse)?;
             let keep = || {
                 pages::copy(&connection::open_to_examine(db)?, copy.path(), &mut |_, _| ())?;
                 copy.publish()
@@ -126,14 +126,14 @@ fn is_ours(db: &Path) -> bool {
 /// Replaces what is there in one transaction. `ready` is called when nobody else can write any
 /// more and everybody still reads the old state.
 fn replace(
-    draft: &Draft,
+    draft: &AtomicFile,
     db: &Path,
     ready: impl FnOnce() -> Result<(), MoveError>,
-    progress: Progress<'_>,
+    progress: ProgressFn<'_>,
 ) -> Result<(), MoveError> {
     // In WAL mode from here on, so that readers see one state or the other without waiting.
     let mut to = connection::open_writer(db, IfMissing::Refuse)?;
-    let whereabouts = Whereabouts::of(db)?;
+    let file_identity = FileIdentity::of(db)?;
     let from = connection::open_to_examine(draft.path())?;
     let backup = Backup::new(&from, &mut to).doing("begin to replace the memory")?;
     // The first step takes the lock that every writer needs, and keeps it to the end.
@@ -141,12 +141,12 @@ fn replace(
     ready()?;
     while pages::step(&backup, STEP_PAGES, progress)? {}
     drop(backup);
-    Ok(whereabouts.confirm(&to)?)
+    Ok(file_identity.confirm(&to)?)
 }
 
 /// A draft that will stand where `db` is. Companions of what is there are no obstacle to it.
-pub(super) fn draft_of(db: &Path) -> Result<Draft, MoveError> {
-    Draft::of(&with_suffix(db, ".new"), IfThere::Refuse)
+pub(super) fn draft_of(db: &Path) -> Result<AtomicFile, MoveError> {
+    AtomicFile::of(&with_suffix(db, ".new"), IfThere::Refuse)
 }
 
 /// Refuses a database that has anything in it.
@@ -174,7 +174,11 @@ pub(super) fn refuse_occupied(db: &Path) -> Result<(), MoveError> {
 }
 
 /// Puts a finished draft where no database is, or an empty one.
-pub(super) fn settle_in(draft: Draft, db: &Path, progress: Progress<'_>) -> Result<(), MoveError> {
+pub(super) fn install_draft(
+    draft: AtomicFile,
+    db: &Path,
+    progress: ProgressFn<'_>,
+) -> Result<(), MoveError> {
     match fs::metadata(db) {
         Err(_) => draft.publish_as(db),
         Ok(_) => replace(&draft, db, || refuse_occupied(db), progress),

@@ -11,24 +11,24 @@ mod graft;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use graft::Part;
+use graft::GraftPart;
 use rusqlite::{Connection, params_from_iter};
 
-use super::atomic_file::{Draft, IfThere};
-use super::tables::{MOVED, OnConflict, Table};
+use super::atomic_file::{AtomicFile, IfThere};
+use super::tables::{MOVED, OnConflict, TableSchema};
 use super::v03::copy_still;
-use super::{MoveError, OnFile, Progress, complaint, with_suffix};
+use super::{MoveError, OnFile, ProgressFn, complaint, with_suffix};
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
-use crate::store::{Doing, IfMissing, StoreError, check_path, connection, links};
+use crate::store::{ErrorStep, IfMissing, StoreError, check_path, connection, links};
 
 /// Rounds of repairs; one can uncover what another one mends.
 const ROUNDS_MAX: usize = 3;
 
 /// What was read, and what was not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Salvaged {
+pub(crate) struct SalvageReport {
     pub(crate) n_nodes: u64,
     pub(crate) fingerprint: ContentHash,
     /// What is lost or was mended, a line each.
@@ -40,25 +40,25 @@ pub(crate) fn salvage(
     damaged: &Path,
     out: &Path,
     now: Millis,
-    progress: Progress<'_>,
-) -> Result<Salvaged, MoveError> {
+    progress: ProgressFn<'_>,
+) -> Result<SalvageReport, MoveError> {
     check_path(damaged, IfMissing::Refuse).map_err(|error| match error {
         StoreError::Missing { path } => {
             MoveError::Refused(format!("no database at `{}`", path.display()))
         }
         error => error.into(),
     })?;
-    let draft = Draft::of(out, IfThere::Refuse)?;
-    let copy = Draft::of(&with_suffix(out, ".damaged"), IfThere::Refuse)?;
+    let draft = AtomicFile::of(out, IfThere::Refuse)?;
+    let copy = AtomicFile::of(&with_suffix(out, ".damaged"), IfThere::Refuse)?;
     copy_still(damaged, copy.path())?;
     let mut conn = draft.database()?;
     let mut losses = Vec::new();
-    graft::graft(copy.path(), draft.path(), Part::Head).on("read", damaged)?;
+    graft::graft(copy.path(), draft.path(), GraftPart::Head).on("read", damaged)?;
     let from = match open(copy.path(), damaged) {
         Ok(from) => from,
         Err(_) => {
             losses.push("the list of tables: that of a new memory was taken".to_owned());
-            graft::graft(copy.path(), draft.path(), Part::Schema).on("read", damaged)?;
+            graft::graft(copy.path(), draft.path(), GraftPart::Schema).on("read", damaged)?;
             open(copy.path(), damaged)?
         }
     };
@@ -74,7 +74,7 @@ pub(crate) fn salvage(
     }
     losses.extend(mend(&conn, draft.path(), now)?);
     let n_nodes = count(&conn, "SELECT count(*) FROM node")?;
-    let fingerprint = ContentHash(doctor::compute_fingerprint(&conn)?);
+    let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);
     drop(conn);
     if let Some(complaint) = complaint(draft.path())? {
         let what = format!(
@@ -84,7 +84,7 @@ pub(crate) fn salvage(
         return Err(MoveError::Refused(what));
     }
     draft.publish()?;
-    Ok(Salvaged { n_nodes, fingerprint, losses })
+    Ok(SalvageReport { n_nodes, fingerprint, losses })
 }
 
 /// Opens the copy to read whatever its schema still names, past every check that can be passed by.
@@ -113,10 +113,10 @@ fn read_all(
     from: &Connection,
     to: &Connection,
     losses: &mut Vec<String>,
-    progress: Progress<'_>,
+    progress: ProgressFn<'_>,
 ) -> Result<BTreeMap<&'static str, u64>, MoveError> {
     let mut n_read = BTreeMap::new();
-    for (nth, table) in (0..).zip(Table::all(to)?) {
+    for (nth, table) in (0..).zip(TableSchema::all(to)?) {
         progress(nth, MOVED.len() as u64);
         // The schema's own rows would be in the way of those that are read.
         to.execute(&format!("DELETE FROM {}", table.name), []).doing("begin to salvage")?;
@@ -130,7 +130,7 @@ fn read_all(
         let insert = there.insert(OnConflict::Ignore);
         let mut insert = to.prepare(&insert).doing("keep what was read")?;
         let (mut n, mut n_bad) = (0, 0);
-        let gaps = gaps::read(from, &there, &mut |cells| {
+        let gaps = gaps::read_with_gaps(from, &there, &mut |cells| {
             match insert.execute(params_from_iter(cells)) {
                 Ok(n_added) => n += n_added as u64,
                 // A row whose bytes make no sense.
@@ -180,7 +180,7 @@ fn mend(conn: &Connection, path: &Path, now: Millis) -> Result<Vec<String>, Move
     // Files whose words may be missing are read again by the next compile.
     conn.execute("UPDATE file SET content_hash = NULL, mtime = 0", []).doing("mend files")?;
     for _ in 0..ROUNDS_MAX {
-        if doctor::mend(conn, path, now).is_empty() {
+        if doctor::repair_failed(conn, path, now).is_empty() {
             break;
         }
     }

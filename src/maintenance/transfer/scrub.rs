@@ -10,19 +10,19 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 
-use super::tables::Table;
+use super::tables::TableSchema;
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
-use crate::store::{Doing, StoreError, links};
+use crate::store::{ErrorStep, StoreError, links};
 use crate::text::{self, bigrams, tokens};
 
 /// What the snapshot says that follows from cleaning.
 const MESSAGE: &str = "import: secrets were replaced by markers";
 
 /// Finds secrets, and remembers which texts changed.
-pub(super) struct Cleaner<'a> {
+pub(super) struct RowRedactor<'a> {
     redactor: &'a Redactor,
     pub(super) n_secrets: u64,
     /// Hashes of texts that changed, with what they are now.
@@ -31,15 +31,15 @@ pub(super) struct Cleaner<'a> {
 
 /// Whether a row is still to be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
-    ToAdd,
+pub(super) enum RowFate {
+    Missing,
     /// Without its secret the text is one that is there.
-    Already,
+    Present,
 }
 
-impl<'a> Cleaner<'a> {
-    pub(super) fn new(redactor: &'a Redactor) -> Cleaner<'a> {
-        Cleaner { redactor, n_secrets: 0, hashes: BTreeMap::new() }
+impl<'a> RowRedactor<'a> {
+    pub(super) fn new(redactor: &'a Redactor) -> RowRedactor<'a> {
+        RowRedactor { redactor, n_secrets: 0, hashes: BTreeMap::new() }
     }
 
     /// Replaces what is secret in a text; `true` if anything was.
@@ -54,12 +54,12 @@ impl<'a> Cleaner<'a> {
     }
 
     /// Cleans every text of a row.
-    pub(super) fn clean(
+    pub(super) fn redact_row(
         &mut self,
         table: &str,
         row: &mut Map<String, Value>,
         conn: &Connection,
-    ) -> Result<Kept, StoreError> {
+    ) -> Result<RowFate, StoreError> {
         const IS_THERE: &str = "SELECT 1 FROM blob WHERE hash = ?1";
         let mut changed: Vec<String> = Vec::new();
         for (name, value) in row.iter_mut() {
@@ -70,11 +70,11 @@ impl<'a> Cleaner<'a> {
             }
         }
         if !changed.iter().any(|it| it == "content" || it == "label" || it == "old_label") {
-            return Ok(Kept::ToAdd);
+            return Ok(RowFate::Missing);
         }
         for name in ["label", "old_label"] {
             if let Some(Value::String(label)) = row.get_mut(name) {
-                *label = text::cut(label, text::LABEL_CHARS_MAX);
+                *label = text::truncate_chars(label, text::LABEL_CHARS_MAX);
             }
         }
         let of = |row: &Map<String, Value>, name: &str| -> String {
@@ -94,10 +94,10 @@ impl<'a> Cleaner<'a> {
             let is_there = conn.prepare_cached(IS_THERE).and_then(|mut it| it.exists([&hash]));
             self.hashes.insert(old, hash);
             if is_there.doing("look for a text")? {
-                return Ok(Kept::Already);
+                return Ok(RowFate::Present);
             }
         }
-        Ok(Kept::ToAdd)
+        Ok(RowFate::Missing)
     }
 
     /// Lets everything follow that named a text by its old hash.
@@ -113,7 +113,7 @@ impl<'a> Cleaner<'a> {
             add.execute(pair).doing("note what was cleaned")?;
         }
         drop(add);
-        for table in Table::all(conn)? {
+        for table in TableSchema::all(conn)? {
             let hashes = table.columns.iter().filter(|it| it.name.ends_with("_hash"));
             for column in hashes {
                 // Names of our own schema.
@@ -128,6 +128,6 @@ impl<'a> Cleaner<'a> {
         }
         conn.execute_batch("DROP TABLE cleaned").doing("forget what was cleaned")?;
         links::read_again(conn)?;
-        doctor::reseal(conn, MESSAGE, now)
+        doctor::rewrite_fingerprint(conn, MESSAGE, now)
     }
 }

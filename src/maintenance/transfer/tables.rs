@@ -4,7 +4,7 @@
 
 use rusqlite::Connection;
 
-use crate::store::{Doing, StoreError};
+use crate::store::{ErrorStep, StoreError};
 
 /// Tables that move, in the order in which their rows are written out: none refers to a later one.
 pub(super) const MOVED: &[&str] = &[
@@ -29,13 +29,13 @@ pub(super) const MOVED: &[&str] = &[
 pub(super) const DERIVED: &[&str] = &["node_fts", "lease", "pulse"];
 
 /// A table of the schema, as this database has it.
-pub(super) struct Table {
+pub(super) struct TableSchema {
     pub(super) name: &'static str,
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<TableColumn>,
 }
 
 /// A column of a table.
-pub(super) struct Column {
+pub(super) struct TableColumn {
     pub(super) name: String,
     /// What stands for a value that is not given, as SQL.
     default: Option<String>,
@@ -50,33 +50,33 @@ pub(super) enum OnConflict {
     Ignore,
 }
 
-impl Table {
+impl TableSchema {
     /// Every table that moves.
-    pub(super) fn all(conn: &Connection) -> Result<Vec<Table>, StoreError> {
-        MOVED.iter().map(|name| Table::read(conn, name)).collect()
+    pub(super) fn all(conn: &Connection) -> Result<Vec<TableSchema>, StoreError> {
+        MOVED.iter().map(|name| TableSchema::read(conn, name)).collect()
     }
 
     /// The same table as another database has it: those of its columns that are known here.
-    pub(super) fn as_in(&self, conn: &Connection) -> Result<Table, StoreError> {
-        let mut there = Table::read(conn, self.name)?;
+    pub(super) fn as_in(&self, conn: &Connection) -> Result<TableSchema, StoreError> {
+        let mut there = TableSchema::read(conn, self.name)?;
         there.columns.retain(|it| self.columns.iter().any(|known| known.name == it.name));
         Ok(there)
     }
 
-    fn read(conn: &Connection, name: &'static str) -> Result<Table, StoreError> {
+    fn read(conn: &Connection, name: &'static str) -> Result<TableSchema, StoreError> {
         const COLUMNS: &str =
             "SELECT name, dflt_value, pk FROM pragma_table_info (?1) ORDER BY cid";
         let mut query = conn.prepare_cached(COLUMNS).doing("read the schema")?;
         let columns = query.query_map([name], |row| {
-            Ok(Column { name: row.get(0)?, default: row.get(1)?, key_idx: row.get(2)? })
+            Ok(TableColumn { name: row.get(0)?, default: row.get(1)?, key_idx: row.get(2)? })
         });
         let columns = columns.doing("read the schema")?.collect::<Result<_, _>>();
-        Ok(Table { name, columns: columns.doing("read the schema")? })
+        Ok(TableSchema { name, columns: columns.doing("read the schema")? })
     }
 
     /// Reads every row, by key. The one place that makes SQL of the schema: names only.
     pub(super) fn select(&self) -> String {
-        let Table { name, .. } = self;
+        let TableSchema { name, .. } = self;
         format!("SELECT {} FROM {name} ORDER BY {}", self.names(), self.key().join(", "))
     }
 
@@ -93,13 +93,13 @@ impl Table {
             OnConflict::Fail => "INSERT",
             OnConflict::Ignore => "INSERT OR IGNORE",
         };
-        let Table { name, .. } = self;
+        let TableSchema { name, .. } = self;
         format!("{verb} INTO {name} ({}) VALUES ({})", self.names(), values.join(", "))
     }
 
     /// The columns of the primary key, first to last.
     pub(super) fn key(&self) -> Vec<&str> {
-        let mut key: Vec<&Column> = self.columns.iter().filter(|it| 0 < it.key_idx).collect();
+        let mut key: Vec<&TableColumn> = self.columns.iter().filter(|it| 0 < it.key_idx).collect();
         key.sort_by_key(|it| it.key_idx);
         key.into_iter().map(|it| it.name.as_str()).collect()
     }

@@ -50,9 +50,9 @@ fn check(lines: &[&str], expected: expect_test::Expect) {
     expected.assert_eq(&said);
 }
 
-fn import_text(text: &str, db: &Path) -> Result<Imported, MoveError> {
+fn import_text(text: &str, db: &Path) -> Result<ImportReport, MoveError> {
     let mut input = text.as_bytes();
-    let lines = Lines { name: "x", input: &mut input, n_bytes: 0 };
+    let lines = ImportLines { name: "x", input: &mut input, n_bytes: 0 };
     import(lines, db, &Redactor::builtin(), Millis(0), &mut |_, _| ())
 }
 
@@ -104,7 +104,7 @@ fn a_newer_format_is_refused() {
 }
 
 #[test]
-fn what_is_cut_off_is_refused() {
+fn a_truncated_export_is_refused() {
     let header = header();
     check(
         &[&header],

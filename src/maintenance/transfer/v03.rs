@@ -3,7 +3,7 @@
 //! The old file is never opened: a private copy of it and of its log is, so that nothing changes in
 //! or around it. Nodes keep their ids and heat, agents' words stay the agents', and files become
 //! rows that a later compile of the same folder reads and aligns. The history keeps its texts. What
-//! has no equal here is counted and told, in [`Moved::notes`].
+//! has no equal here is counted and told, in [`OldImport::notes`].
 
 mod files;
 mod history;
@@ -17,21 +17,21 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::atomic_file::Draft;
-use super::scrub::Cleaner;
-use super::{IfThere, MoveError, OnFile, Progress, complaint, restore, with_suffix};
+use super::atomic_file::AtomicFile;
+use super::scrub::RowRedactor;
+use super::{IfThere, MoveError, OnFile, ProgressFn, complaint, restore, with_suffix};
 use crate::ingest::redact::Redactor;
 use crate::maintenance::doctor;
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
-use crate::store::{self, Doing, IfMissing, StoreError, check_path, connection, schema};
+use crate::store::{self, ErrorStep, IfMissing, StoreError, check_path, connection, schema};
 
 /// Times that a file is copied again because somebody wrote to it meanwhile.
 const TRIES_MAX: usize = 5;
 
 /// What was taken over, and what was not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Moved {
+pub(crate) struct OldImport {
     pub(crate) n_nodes: u64,
     pub(crate) n_snapshots: u64,
     pub(crate) n_changes: u64,
@@ -46,9 +46,9 @@ pub(crate) struct Moved {
 
 /// Counts what has no equal, by what it is.
 #[derive(Debug, Default)]
-struct Notes(BTreeMap<&'static str, u64>);
+struct SkippedCounts(BTreeMap<&'static str, u64>);
 
-impl Notes {
+impl SkippedCounts {
     fn add(&mut self, what: &'static str) {
         *self.0.entry(what).or_default() += 1;
     }
@@ -60,8 +60,8 @@ pub(crate) fn import_old(
     db: &Path,
     redactor: &Redactor,
     now: Millis,
-    progress: Progress<'_>,
-) -> Result<Moved, MoveError> {
+    progress: ProgressFn<'_>,
+) -> Result<OldImport, MoveError> {
     check_path(old, IfMissing::Refuse).map_err(|error| match error {
         StoreError::Missing { path } => {
             MoveError::Refused(format!("no database at `{}`", path.display()))
@@ -69,34 +69,35 @@ pub(crate) fn import_old(
         error => error.into(),
     })?;
     restore::refuse_occupied(db)?;
-    let copy = Draft::of(&with_suffix(db, ".old"), IfThere::Refuse)?;
+    let copy = AtomicFile::of(&with_suffix(db, ".old"), IfThere::Refuse)?;
     copy_still(old, copy.path())?;
     let from = open(copy.path(), old)?;
     let draft = restore::draft_of(db)?;
     let mut conn = draft.database()?;
     let tx = conn.transaction().doing("begin an import")?;
-    let mut cleaner = Cleaner::new(redactor);
-    let mut notes = Notes::default();
-    let mut files = files::Files::read(&from, &tx)?;
-    let nodes = nodes::take(&from, &tx, &mut files, &mut cleaner, &mut notes, progress)?;
-    let history = history::take(&from, &tx, &nodes, &mut files, &mut cleaner, &mut notes)?;
+    let mut cleaner = RowRedactor::new(redactor);
+    let mut notes = SkippedCounts::default();
+    let mut files = files::OldFiles::read(&from, &tx)?;
+    let nodes = nodes::import_nodes(&from, &tx, &mut files, &mut cleaner, &mut notes, progress)?;
+    let history =
+        history::import_history(&from, &tx, &nodes, &mut files, &mut cleaner, &mut notes)?;
     store::links::read_again(&tx)?;
-    let n_links = links::take(&from, &tx, &nodes, &mut cleaner, &mut notes)?;
+    let n_links = links::import_links(&from, &tx, &nodes, &mut cleaner, &mut notes)?;
     files.note(&mut notes);
     note_times(&from, &mut notes)?;
     let name = old.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let mut message = format!("import:{name} of remindb 0.3");
     cleaner.scrub(&mut message);
-    doctor::reseal(&tx, &message, now)?;
+    doctor::rewrite_fingerprint(&tx, &message, now)?;
     tx.commit().doing("commit an import")?;
-    let fingerprint = ContentHash(doctor::compute_fingerprint(&conn)?);
+    let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);
     drop(conn);
     if let Some(complaint) = complaint(draft.path())? {
         let what = format!("`{}` makes no sound memory: {complaint}", old.display());
         return Err(MoveError::Refused(what + "; nothing was imported"));
     }
-    restore::settle_in(draft, db, progress)?;
-    Ok(Moved {
+    restore::install_draft(draft, db, progress)?;
+    Ok(OldImport {
         n_nodes: nodes.len() as u64,
         n_snapshots: history.n_snapshots,
         n_changes: history.n_changes,
@@ -108,7 +109,7 @@ pub(crate) fn import_old(
 }
 
 /// Counts the times that have no place here.
-fn note_times(from: &Connection, notes: &mut Notes) -> Result<(), StoreError> {
+fn note_times(from: &Connection, notes: &mut SkippedCounts) -> Result<(), StoreError> {
     const TABLES: [(&str, &str); 3] = [
         ("nodes", "nodes no longer say when they were made; the history says when they changed"),
         ("relations", "links no longer say when they were made"),
@@ -132,19 +133,19 @@ fn note_times(from: &Connection, notes: &mut Notes) -> Result<(), StoreError> {
 pub(super) fn copy_still(from: &Path, to: &Path) -> Result<(), MoveError> {
     const LOG: &str = "-wal";
     let log = with_suffix(from, LOG);
-    let look = || {
+    let stat = || {
         let one = |path: &Path| fs::metadata(path).ok().map(|it| (it.len(), it.modified().ok()));
         (one(from), one(&log))
     };
     for _ in 0..TRIES_MAX {
-        let before = look();
+        let before = stat();
         fs::copy(from, to).on("read", from)?;
         match log.exists() {
             true => fs::copy(&log, with_suffix(to, LOG)).map(drop).on("read", &log)?,
             // Of an earlier try.
             false => drop(fs::remove_file(with_suffix(to, LOG))),
         }
-        if look() == before {
+        if stat() == before {
             // The copy is ours, whoever may read the original.
             return private(to).and_then(|()| private(&with_suffix(to, LOG)));
         }

@@ -17,7 +17,7 @@ const ARGS: &[Arg] = &[
 #[track_caller]
 fn check_args(given: Value, expected: Expect) {
     let Value::Object(given) = given else { panic!("arguments are an object") };
-    let text = match check(ARGS, given) {
+    let text = match validate_args(ARGS, given) {
         Ok(Args(args)) => args.iter().map(|(name, given)| format!("{name}: {given:?}\n")).collect(),
         Err(problem) => problem.replace("; ", ";\n"),
     };
@@ -81,9 +81,9 @@ fn the_table_is_the_schema() {
           ],
           "additionalProperties": false
         }"#]]
-    .assert_eq(&serde_json::to_string_pretty(&schema(ARGS)).unwrap());
+    .assert_eq(&serde_json::to_string_pretty(&args_schema(ARGS)).unwrap());
     expect![[r#"{"type":"object","properties":{},"additionalProperties":false}"#]]
-        .assert_eq(&schema(&[]).to_string());
+        .assert_eq(&args_schema(&[]).to_string());
 }
 
 #[test]
@@ -222,7 +222,8 @@ fn a_wrong_word_names_the_right_ones() {
 #[test]
 fn a_tool_without_arguments_says_so() {
     let given = Map::from_iter([("x".to_owned(), json!(1))]);
-    expect!["unknown argument `x`; it takes none"].assert_eq(&check(&[], given).unwrap_err());
+    expect!["unknown argument `x`; it takes none"]
+        .assert_eq(&validate_args(&[], given).unwrap_err());
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 
 use std::io::{self, ErrorKind, Read};
 
-use super::{Frame, LINE_BYTES_MAX, parse, too_long};
+use super::{Frame, LINE_BYTES_MAX, parse_frame, too_long_error};
 
 /// Bytes asked for at once.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -17,7 +17,7 @@ pub(crate) struct Frames<R> {
 }
 
 /// A line without its line feed.
-enum Line {
+enum RawLine {
     Whole(Vec<u8>),
     TooLong,
 }
@@ -29,15 +29,15 @@ impl<R: Read> Frames<R> {
         Frames { input, chunk, unread: 0..0 }
     }
 
-    fn line(&mut self) -> io::Result<Option<Line>> {
+    fn line(&mut self) -> io::Result<Option<RawLine>> {
         let mut line = Vec::new();
         let mut is_too_long = false;
         loop {
             if self.unread.is_empty() && !self.fill()? {
                 return Ok(match (is_too_long, line.is_empty()) {
-                    (true, _) => Some(Line::TooLong),
+                    (true, _) => Some(RawLine::TooLong),
                     (false, true) => None,
-                    (false, false) => Some(Line::Whole(line)),
+                    (false, false) => Some(RawLine::Whole(line)),
                 });
             }
             let unread = &self.chunk[self.unread.clone()];
@@ -52,7 +52,7 @@ impl<R: Read> Frames<R> {
             self.unread.start += part.len();
             if end.is_some() {
                 self.unread.start += 1;
-                return Ok(Some(if is_too_long { Line::TooLong } else { Line::Whole(line) }));
+                return Ok(Some(if is_too_long { RawLine::TooLong } else { RawLine::Whole(line) }));
             }
         }
     }
@@ -82,8 +82,8 @@ impl<R: Read> Iterator for Frames<R> {
                 Err(error) => return Some(Err(error)),
             };
             let frame = match line {
-                Line::TooLong => Some(Err(too_long())),
-                Line::Whole(line) => parse(&line),
+                RawLine::TooLong => Some(Err(too_long_error())),
+                RawLine::Whole(line) => parse_frame(&line),
             };
             if frame.is_some() {
                 return frame.map(Ok);

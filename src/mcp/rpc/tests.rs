@@ -20,11 +20,14 @@ fn outline(input: impl Read) -> String {
             Ok(Message::Response(Response { id, outcome: Ok(result) })) => {
                 writeln!(out, "response {} {result}", id.0.get())
             }
-            Ok(Message::Response(Response { id, outcome: Err(Fault { code, message, .. }) })) => {
+            Ok(Message::Response(Response {
+                id,
+                outcome: Err(RpcError { code, message, .. }),
+            })) => {
                 writeln!(out, "response {} {code} {message}", id.0.get())
             }
-            Ok(Message::Idle) => writeln!(out, "idle"),
-            Err(Refusal { id, fault }) => {
+            Ok(Message::Ignored) => writeln!(out, "idle"),
+            Err(BadFrame { id, fault }) => {
                 let id = id.map_or("null".to_owned(), |id| id.0.get().to_owned());
                 writeln!(out, "refused {id} {} {}", fault.code, fault.message)
             }
@@ -123,18 +126,19 @@ fn a_bomb_of_values_is_refused_before_it_is_built() {
             r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":[{zeros}],"b":{text}}}}}"#
         )
     };
-    let outcome = |line: String| parse(line.as_bytes()).unwrap().map(|_| ()).map_err(|it| it.fault);
+    let outcome =
+        |line: String| parse_frame(line.as_bytes()).unwrap().map(|_| ()).map_err(|it| it.fault);
     // The object and the list are counted with what is in them.
     assert_eq!(outcome(call(VALUES_MAX - 2, "1")), Ok(()));
     let refused = outcome(call(VALUES_MAX - 1, "1")).unwrap_err();
-    assert_eq!(refused.code, Fault::PARAMS);
+    assert_eq!(refused.code, RpcError::PARAMS);
     assert_eq!(refused.message, "`params` has more than 20000 values; send less at once");
     // What stands in a string is no value.
     let text = serde_json::to_string(&"\\\",[{".repeat(VALUES_MAX)).unwrap();
     assert_eq!(outcome(call(9, &text)), Ok(()));
     let told =
         format!(r#"{{"jsonrpc":"2.0","id":1,"result":[{}]}}"#, "0,".repeat(VALUES_MAX) + "0");
-    assert!(matches!(parse(told.as_bytes()), Some(Ok(Message::Idle))));
+    assert!(matches!(parse_frame(told.as_bytes()), Some(Ok(Message::Ignored))));
 }
 
 #[test]
@@ -221,7 +225,7 @@ fn ids_go_back_to_the_letter() {
     let huge = "9".repeat(400);
     for id in ["1", "-7", "1.50", "1e999", "\"\"", r#""\u00e4\n""#, "\"ä\"", &huge] {
         let line = format!(r#"{{"id": {id} ,"jsonrpc":"2.0","method":"m"}}"#);
-        let Some(Ok(Message::Request(request))) = parse(line.as_bytes()) else {
+        let Some(Ok(Message::Request(request))) = parse_frame(line.as_bytes()) else {
             panic!("refused: {line}");
         };
         let reply = result_line(&request.id, &Value::Null);
@@ -231,16 +235,17 @@ fn ids_go_back_to_the_letter() {
 
 #[test]
 fn equal_ids_have_equal_keys() {
-    let id = |json: &str| Id::read(&RawValue::from_string(json.to_owned()).unwrap()).unwrap();
+    let id =
+        |json: &str| RequestId::read(&RawValue::from_string(json.to_owned()).unwrap()).unwrap();
     assert_eq!(id(r#""a\u0062""#).key(), id(r#""ab""#).key());
-    assert_eq!(id("7").key(), Id::of_value(&Value::from(7)).unwrap().key());
+    assert_eq!(id("7").key(), RequestId::of_value(&Value::from(7)).unwrap().key());
     assert_ne!(id("7").key(), id(r#""7""#).key());
 }
 
 #[test]
 fn a_line_has_no_line_break_of_any_kind() {
-    let fault = Fault {
-        code: Fault::INTERNAL,
+    let fault = RpcError {
+        code: RpcError::INTERNAL,
         message: "a\nb\r\u{85}c\u{2028}d\u{2029}".to_owned(),
         data: Some(Value::from("\n")),
     };
@@ -350,7 +355,7 @@ fn a_malformed_response_is_idle() {
 #[test]
 fn the_log_has_no_word_of_an_id() {
     let logged = |written: &str| {
-        let id = Id::read(&RawValue::from_string(written.to_owned()).unwrap()).unwrap();
+        let id = RequestId::read(&RawValue::from_string(written.to_owned()).unwrap()).unwrap();
         id.logged().into_owned()
     };
     assert_eq!(logged("-17.50"), "-17.50");

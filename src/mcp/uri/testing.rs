@@ -1,10 +1,10 @@
 //! The other direction, for tests of the matcher: values into a template.
 
-use super::{Parts, Vars, variable};
+use super::{UriParts, UriVars, variable};
 
 /// The URI that those values make of a template (RFC 6570); a variable without one is left out.
-pub(crate) fn expand(template: &'static str, vars: &Vars) -> String {
-    let parts = Parts::of_template(template).expect("a template has a scheme");
+pub(crate) fn expand(template: &'static str, vars: &UriVars) -> String {
+    let parts = UriParts::of_template(template).expect("a template has a scheme");
     let mut uri = format!("{}://{}", parts.scheme, parts.host);
     for segment in &parts.path {
         uri.push('/');
@@ -35,8 +35,8 @@ pub(crate) fn encode(text: &str) -> String {
 }
 
 /// Values for the variables of a template, as far as they may have them.
-pub(crate) fn vars(template: &'static str, values: &[&str]) -> Option<Vars> {
-    let parts = Parts::of_template(template)?;
+pub(crate) fn vars(template: &'static str, values: &[&str]) -> Option<UriVars> {
+    let parts = UriParts::of_template(template)?;
     let names: Vec<&'static str> =
         parts.path.iter().filter_map(|it| variable(it)).chain(parts.keys()).collect();
     let pairs = names.into_iter().zip(values);
@@ -44,5 +44,5 @@ pub(crate) fn vars(template: &'static str, values: &[&str]) -> Option<Vars> {
     pairs
         .map(|(name, it)| Some((name, super::value(name, it).ok().filter(|it| fits(it))?)))
         .collect::<Option<Vec<_>>>()
-        .map(Vars)
+        .map(UriVars)
 }

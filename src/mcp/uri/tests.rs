@@ -16,13 +16,13 @@ const TEMPLATES: &[&str] = &[
     "remindb://search/{in}{?words,limit}",
 ];
 
-fn found(uri: &str) -> Result<(usize, Vars), UriError> {
-    find(TEMPLATES.iter().copied(), uri)
+fn found(uri: &str) -> Result<(usize, UriVars), UriError> {
+    match_template(TEMPLATES.iter().copied(), uri)
 }
 
 fn outline(uri: &str) -> String {
     let answer = match found(uri) {
-        Ok((idx, Vars(vars))) => {
+        Ok((idx, UriVars(vars))) => {
             vars.iter().fold(TEMPLATES[idx].to_owned(), |line, (name, value)| {
                 format!("{line} {name}={value:?}")
             })

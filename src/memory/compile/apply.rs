@@ -5,17 +5,19 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::overlay::{self, Born, Words};
-use super::plan::Plan;
-use super::{CompileError, FileWarning, Purged, Source};
+use super::overlay::{self, Inserts, ParsedFile};
+use super::plan::CompilePlan;
+use super::{CompileError, FileWarning, Purged, SourceFile};
 use crate::ingest::parse::Parsed;
 use crate::model::breadcrumb;
 use crate::model::clock::Millis;
-use crate::model::file_stat::Look;
-use crate::model::identity::{self, ContentHash, Former, Known, Loose, NodeId};
-use crate::model::order_keys::Rank;
+use crate::model::file_stat::FileStat;
+use crate::model::identity::{self, ContentHash, FormerText, KnownNode, NodeId, UnmatchedNode};
+use crate::model::order_keys::OrderKey;
 use crate::model::tree::NodeType;
-use crate::store::{Batch, FileId, FileRow, NewNode, NodeData, NodeKey, NodeRecord, Place, RootId};
+use crate::store::{
+    Batch, FileId, FileRow, NewNode, NodeData, NodeKey, NodePlace, NodeRecord, RootId,
+};
 
 /// Source bytes that are aligned together. More than this is not held in memory at once.
 const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -41,17 +43,17 @@ const MTIME_AHEAD_MS: i64 = 60_000;
 const FORMER_MAX: u32 = 16;
 
 /// The files in groups that are aligned together, known ones first.
-pub(super) struct Groups<'a> {
-    pub(super) files: &'a mut dyn Iterator<Item = Source>,
+pub(super) struct FileGroups<'a> {
+    pub(super) files: &'a mut dyn Iterator<Item = SourceFile>,
     /// Those to come that have a row.
     pub(super) n_known: usize,
     /// Of all of them together, as they looked.
     pub(super) bytes: i64,
 }
 
-impl Groups<'_> {
+impl FileGroups<'_> {
     /// As many files as fit into one group; none at the end.
-    pub(super) fn next(&mut self) -> Vec<Source> {
+    pub(super) fn next(&mut self) -> Vec<SourceFile> {
         let mut group = Vec::new();
         let mut bytes = 0;
         loop {
@@ -70,16 +72,16 @@ impl Groups<'_> {
 }
 
 /// Writes what differs, and returns what was odd and which files are gone.
-pub(super) fn ingest(
+pub(super) fn apply_plan(
     batch: &mut Batch<'_>,
-    plan: &Plan,
-    first: Vec<Source>,
-    mut rest: Groups<'_>,
+    plan: &CompilePlan,
+    first: Vec<SourceFile>,
+    mut rest: FileGroups<'_>,
     now: Millis,
 ) -> Result<(Vec<FileWarning>, Vec<Purged>), CompileError> {
     let root = batch.root(&plan.root)?;
     if MANY_BYTES <= rest.bytes {
-        batch.expect_many()?;
+        batch.defer_indexing()?;
     }
     // What another process did since the plan was made stands; the next compile looks at it.
     let vanished = batch.unchanged_files(&plan.vanished)?;
@@ -90,7 +92,7 @@ pub(super) fn ingest(
     }
     let rows = batch.files(root)?.into_iter().map(|row| (row.path.clone(), row)).collect();
     let (pool, warnings, purged) = (Vec::new(), Vec::new(), Vec::new());
-    let mut run = Run { plan, root, rows, pool, warnings, purged, now };
+    let mut run = CompileRun { plan, root, rows, pool, warnings, purged, now };
     let mut group = first;
     if !vanished.is_empty() {
         // A renamed file is told by its words, so all new files are needed to tell which one it is.
@@ -99,19 +101,19 @@ pub(super) fn ingest(
     }
     while !group.is_empty() {
         run.ingest_group(batch, group)?;
-        batch.settle_if_much()?;
+        batch.flush_if_large()?;
         group = rest.next();
     }
     run.remove_the_rest(batch)?;
     let kept: HashSet<FileId> = run.rows.values().map(|it| it.id).collect();
     for row in vanished.iter().filter(|it| !kept.contains(&it.id)) {
-        batch.lose_file(row.id)?;
+        batch.mark_file_gone(row.id)?;
     }
     Ok((run.warnings, run.purged))
 }
 
-struct Run<'a> {
-    plan: &'a Plan,
+struct CompileRun<'a> {
+    plan: &'a CompilePlan,
     root: RootId,
     /// The root's files, by path.
     rows: BTreeMap<String, FileRow>,
@@ -123,38 +125,39 @@ struct Run<'a> {
 }
 
 /// A file in the middle of the work.
-pub(super) struct Work {
+pub(super) struct FileWork {
     pub(super) file: FileId,
     path: String,
-    pub(super) words: Words,
+    pub(super) words: ParsedFile,
     /// What the file said before.
     old: Vec<NodeRecord>,
     /// What an agent added to it.
-    pub(super) born: Vec<NodeRecord>,
+    pub(super) agent_nodes: Vec<NodeRecord>,
     /// For each new node, the old node that it is.
     pub(super) matched: Vec<Option<NodeRecord>>,
 }
 
-impl Run<'_> {
+impl CompileRun<'_> {
     /// Finds out which vanished files live on under another name; puts the others' nodes in the
     /// pool.
     fn settle_vanished(
         &mut self,
         batch: &mut Batch<'_>,
         vanished: &[FileRow],
-        group: &[Source],
+        group: &[SourceFile],
     ) -> Result<(), CompileError> {
         let mut old = Vec::with_capacity(vanished.len());
         let mut removed: Vec<Vec<ContentHash>> = Vec::with_capacity(vanished.len());
         for row in vanished {
-            let (nodes, _) = by_voice(batch.file_nodes(row.id)?);
+            let (nodes, _) = split_by_author(batch.file_nodes(row.id)?);
             let forgotten = batch.tombstones(row.id)?;
-            let said = nodes.iter().map(said_by_file);
+            let said = nodes.iter().map(base_hash);
             removed.push(said.chain(forgotten.iter().map(|it| it.source_hash)).collect());
             old.push(nodes);
         }
-        let is_new = |it: &&Source| self.rows.get(&it.found.path).is_none_or(|known| known.is_gone);
-        let new_files: Vec<&Source> = group.iter().filter(is_new).collect();
+        let is_new =
+            |it: &&SourceFile| self.rows.get(&it.found.path).is_none_or(|known| known.is_gone);
+        let new_files: Vec<&SourceFile> = group.iter().filter(is_new).collect();
         let added: Vec<Vec<ContentHash>> = new_files.iter().map(|it| hashes_of(it)).collect();
         let removed: Vec<&[ContentHash]> = removed.iter().map(Vec::as_slice).collect();
         let added: Vec<&[ContentHash]> = added.iter().map(Vec::as_slice).collect();
@@ -196,7 +199,7 @@ impl Run<'_> {
     fn ingest_group(
         &mut self,
         batch: &mut Batch<'_>,
-        group: Vec<Source>,
+        group: Vec<SourceFile>,
     ) -> Result<(), CompileError> {
         let mut works = Vec::with_capacity(group.len());
         for source in group {
@@ -206,7 +209,7 @@ impl Run<'_> {
         }
         self.match_moves(&mut works);
         for work in works {
-            let seed = self.plan.workspace.seeds.of(&work.path);
+            let seed = self.plan.workspace.initial_temperatures.of(&work.path);
             apply(batch, work, seed)?;
         }
         Ok(())
@@ -217,25 +220,25 @@ impl Run<'_> {
     fn begin(
         &mut self,
         batch: &mut Batch<'_>,
-        source: Source,
-    ) -> Result<Option<Work>, CompileError> {
+        source: SourceFile,
+    ) -> Result<Option<FileWork>, CompileError> {
         let source = source.latest(&self.plan.scope.root, &self.plan.workspace);
         let path = source.found.path;
-        let look = trusted(source.found.look, self.now);
+        let stat = trusted(source.found.stat, self.now);
         let row = self.rows.get(&path);
         let file = match row {
             Some(row) => row.id,
-            None => batch.add_file(self.root, &path, look)?,
+            None => batch.add_file(self.root, &path, stat)?,
         };
         let (hash, parsed) = match source.outcome {
             Ok(read) => read,
             Err(what) => {
-                batch.note_look(file, look, Err(&what))?;
+                batch.note_stat(file, stat, Err(&what))?;
                 self.warnings.push(FileWarning { path, line: None, what });
                 return Ok(None);
             }
         };
-        batch.note_look(file, look, Ok(hash))?;
+        batch.note_stat(file, stat, Ok(hash))?;
         if row.is_some_and(|row| row.content_hash == Some(hash)) {
             return Ok(None);
         }
@@ -245,49 +248,49 @@ impl Run<'_> {
             line: Some(it.line),
             what: it.what,
         }));
-        let (old, born) = match row {
-            Some(_) => by_voice(batch.file_nodes(file)?),
+        let (old, agent_nodes) = match row {
+            Some(_) => split_by_author(batch.file_nodes(file)?),
             None => (Vec::new(), Vec::new()),
         };
         let hashes = tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect();
-        let words = overlay::without_forgotten(batch, file, &old, Words { tree, hashes })?;
-        let mut work = Work { file, path, words, old, born, matched: Vec::new() };
+        let words = overlay::without_forgotten(batch, file, &old, ParsedFile { tree, hashes })?;
+        let mut work = FileWork { file, path, words, old, agent_nodes, matched: Vec::new() };
         self.align(batch, &mut work)?;
         Ok(Some(work))
     }
 
-    fn align(&mut self, batch: &Batch<'_>, work: &mut Work) -> Result<(), CompileError> {
-        let former = former(batch, work)?;
+    fn align(&mut self, batch: &Batch<'_>, work: &mut FileWork) -> Result<(), CompileError> {
+        let former = former_texts(batch, work)?;
         let idx_of: HashMap<NodeKey, usize> =
             work.old.iter().enumerate().map(|(idx, it)| (it.key, idx)).collect();
-        let sayings = overlay::sayings(batch, &work.old)?;
+        let base_nodes = overlay::base_nodes(batch, &work.old)?;
         let parent = |it: &NodeRecord| it.place.parent.and_then(|key| idx_of.get(&key).copied());
-        let old: Vec<Known<'_>> =
-            sayings.iter().zip(&work.old).map(|(it, node)| it.known(parent(node))).collect();
-        let new = overlay::known_words(&work.words);
+        let old: Vec<KnownNode<'_>> =
+            base_nodes.iter().zip(&work.old).map(|(it, node)| it.to_known(parent(node))).collect();
+        let new = overlay::known_nodes(&work.words);
         let matched = identity::align(&old, &new, &former);
         drop((old, new));
-        drop(sayings);
+        drop(base_nodes);
         let mut old: Vec<Option<NodeRecord>> = work.old.drain(..).map(Some).collect();
         work.matched = matched
             .into_iter()
             .map(|idx| idx.and_then(|idx| old.get_mut(idx).and_then(Option::take)))
             .collect();
         self.pool.extend(old.into_iter().flatten());
-        Ok(overlay::claim(batch, work)?)
+        Ok(overlay::reclaim_base(batch, work)?)
     }
 
     /// Lets new nodes without a past take one from the pool: text that moved between files.
-    fn match_moves(&mut self, works: &mut [Work]) {
+    fn match_moves(&mut self, works: &mut [FileWork]) {
         if self.pool.is_empty() {
             return;
         }
-        let old: Vec<Loose> = self
+        let old: Vec<UnmatchedNode> = self
             .pool
             .iter()
-            .map(|it| Loose {
+            .map(|it| UnmatchedNode {
                 node_type: it.node_type,
-                hash: said_by_file(it),
+                hash: base_hash(it),
                 size_bytes: it.content.len(),
             })
             .collect();
@@ -297,7 +300,7 @@ impl Run<'_> {
             for (idx, node) in work.words.tree.nodes.iter().enumerate() {
                 if work.matched[idx].is_none() {
                     places.push((work_idx, idx));
-                    new.push(Loose {
+                    new.push(UnmatchedNode {
                         node_type: node.node_type,
                         hash: work.words.hashes[idx],
                         size_bytes: node.content.len(),
@@ -311,32 +314,32 @@ impl Run<'_> {
             works[work_idx].matched[idx] = pool[old_idx].take();
         }
         for work in works {
-            take_kin(work, &mut pool);
+            take_orphans(work, &mut pool);
         }
         self.pool = pool.into_iter().flatten().collect();
     }
 
     /// Removes what found no successor.
     fn remove_the_rest(&mut self, batch: &mut Batch<'_>) -> Result<(), CompileError> {
-        Ok(overlay::remove(batch, std::mem::take(&mut self.pool))?)
+        Ok(overlay::remove_nodes(batch, std::mem::take(&mut self.pool))?)
     }
 }
 
 /// What a file says, and what an agent added to it.
-fn by_voice(nodes: Vec<NodeRecord>) -> (Vec<NodeRecord>, Vec<NodeRecord>) {
+fn split_by_author(nodes: Vec<NodeRecord>) -> (Vec<NodeRecord>, Vec<NodeRecord>) {
     nodes.into_iter().partition(|it| it.source_hash.is_some())
 }
 
 /// What is too short to be told on its own moves with its kin: a parent with a child that moved,
 /// and children with their parent, where type and text agree.
-fn take_kin(work: &mut Work, pool: &mut [Option<NodeRecord>]) {
-    let Words { tree, hashes } = &work.words;
+fn take_orphans(work: &mut FileWork, pool: &mut [Option<NodeRecord>]) {
+    let ParsedFile { tree, hashes } = &work.words;
     let idx_of: HashMap<NodeKey, usize> =
         pool.iter().enumerate().filter_map(|(idx, it)| Some((it.as_ref()?.key, idx))).collect();
     let mut orphans: HashMap<(NodeKey, NodeType, ContentHash), Vec<usize>> = HashMap::new();
     for (idx, node) in pool.iter().enumerate().rev() {
         if let Some((node, parent)) = node.as_ref().and_then(|it| Some((it, it.place.parent?))) {
-            orphans.entry((parent, node.node_type, said_by_file(node))).or_default().push(idx);
+            orphans.entry((parent, node.node_type, base_hash(node))).or_default().push(idx);
         }
     }
     for idx in (0..tree.nodes.len()).rev() {
@@ -345,7 +348,7 @@ fn take_kin(work: &mut Work, pool: &mut [Option<NodeRecord>]) {
         let Some(&at) = old_parent.and_then(|key| idx_of.get(&key)) else { continue };
         let says = (tree.nodes[parent].node_type, hashes[parent]);
         if work.matched[parent].is_none()
-            && pool[at].as_ref().is_some_and(|it| (it.node_type, said_by_file(it)) == says)
+            && pool[at].as_ref().is_some_and(|it| (it.node_type, base_hash(it)) == says)
         {
             work.matched[parent] = pool[at].take();
         }
@@ -364,14 +367,14 @@ fn take_kin(work: &mut Work, pool: &mut [Option<NodeRecord>]) {
 }
 
 /// What old nodes of the file said before, for words that none of them says now.
-fn former(batch: &Batch<'_>, work: &Work) -> Result<Former, CompileError> {
-    let mut former = Former::default();
+fn former_texts(batch: &Batch<'_>, work: &FileWork) -> Result<FormerText, CompileError> {
+    let mut former = FormerText::default();
     if work.old.is_empty() {
         return Ok(former);
     }
     let idx_of: HashMap<NodeId, usize> =
         work.old.iter().enumerate().map(|(idx, it)| (it.id, idx)).collect();
-    let said: HashSet<ContentHash> = work.old.iter().map(said_by_file).collect();
+    let said: HashSet<ContentHash> = work.old.iter().map(base_hash).collect();
     let mut asked = HashSet::new();
     for (node, &hash) in work.words.tree.nodes.iter().zip(&work.words.hashes) {
         if said.contains(&hash) || !asked.insert((node.node_type, hash)) {
@@ -388,10 +391,10 @@ fn former(batch: &Batch<'_>, work: &Work) -> Result<Former, CompileError> {
 
 /// Writes a file's nodes: places for all of them first, parents before children. Those that are
 /// born get the temperature that is seeded for the file, if one is.
-fn apply(batch: &mut Batch<'_>, mut work: Work, seed: Option<f64>) -> Result<(), CompileError> {
-    let born = Born::of(batch, &mut work)?;
-    let ranks = ranks_of(batch, &work, &born)?;
-    let Work { file, path, words: Words { mut tree, hashes }, matched, .. } = work;
+fn apply(batch: &mut Batch<'_>, mut work: FileWork, seed: Option<f64>) -> Result<(), CompileError> {
+    let agent_nodes = Inserts::collect(batch, &mut work)?;
+    let ranks = order_keys_of(batch, &work, &agent_nodes)?;
+    let FileWork { file, path, words: ParsedFile { mut tree, hashes }, matched, .. } = work;
     // What stands below an agent's words is found by them.
     for ((node, hash), old) in tree.nodes.iter_mut().zip(&hashes).zip(&matched) {
         if let Some(old) =
@@ -400,20 +403,20 @@ fn apply(batch: &mut Batch<'_>, mut work: Work, seed: Option<f64>) -> Result<(),
             node.label.clone_from(&old.label);
         }
     }
-    let trails = breadcrumb::of_tree(&path, &tree);
+    let breadcrumbs = breadcrumb::breadcrumbs_of_tree(&path, &tree);
     let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
     let mut next = batch.next_key()?;
     // New nodes that follow each other are added in one go.
     let mut waiting: Vec<NewNode<'_>> = Vec::new();
     for (idx, node) in tree.nodes.iter().enumerate() {
-        let place = Place {
+        let place = NodePlace {
             file: Some(file),
             parent: node.parent.map(|parent| keys[parent]),
             position: ranks[idx].position,
         };
         let (data, span) = (NodeData::of(node), node.span.clone());
-        let (hash, trail) = (hashes[idx], &trails[idx]);
-        let new = NewNode { data, span, hash, trail, place, path: &path };
+        let (hash, breadcrumb) = (hashes[idx], &breadcrumbs[idx]);
+        let new = NewNode { data, span, hash, breadcrumb, place, path: &path };
         match &matched[idx] {
             Some(old) => {
                 batch.add(&waiting)?;
@@ -434,12 +437,16 @@ fn apply(batch: &mut Batch<'_>, mut work: Work, seed: Option<f64>) -> Result<(),
             batch.set_temperature(key, temperature)?;
         }
     }
-    Ok(born.settle(batch)?)
+    Ok(agent_nodes.refresh_derived(batch)?)
 }
 
 /// A rank for each node among its siblings; those that stay under their parent keep theirs if they
 /// can.
-fn ranks_of(batch: &mut Batch<'_>, work: &Work, born: &Born) -> Result<Vec<Rank>, CompileError> {
+fn order_keys_of(
+    batch: &mut Batch<'_>,
+    work: &FileWork,
+    agent_nodes: &Inserts,
+) -> Result<Vec<OrderKey>, CompileError> {
     let nodes = &work.words.tree.nodes;
     let mut families: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     // The top is a family even where the file says nothing.
@@ -447,7 +454,7 @@ fn ranks_of(batch: &mut Batch<'_>, work: &Work, born: &Born) -> Result<Vec<Rank>
     for (idx, node) in nodes.iter().enumerate() {
         families.entry(node.parent).or_default().push(idx);
     }
-    let mut ranks: Vec<Option<Rank>> = vec![None; nodes.len()];
+    let mut ranks: Vec<Option<OrderKey>> = vec![None; nodes.len()];
     for (parent, children) in families {
         let parent_key = parent.map(|idx| work.matched[idx].as_ref().map(|it| it.key));
         let existing: Vec<Option<i64>> = children
@@ -463,9 +470,9 @@ fn ranks_of(batch: &mut Batch<'_>, work: &Work, born: &Born) -> Result<Vec<Rank>
             .collect();
         let assigned = match parent_key {
             // A new parent has nothing of an agent's below it.
-            Some(None) => crate::model::order_keys::assign(&existing),
-            Some(key) => born.ranks(batch, key, &existing)?,
-            None => born.ranks(batch, None, &existing)?,
+            Some(None) => crate::model::order_keys::assign_order_keys(&existing),
+            Some(key) => agent_nodes.order_keys(batch, key, &existing)?,
+            None => agent_nodes.order_keys(batch, None, &existing)?,
         };
         for (idx, rank) in children.into_iter().zip(assigned) {
             ranks[idx] = Some(rank);
@@ -474,11 +481,11 @@ fn ranks_of(batch: &mut Batch<'_>, work: &Work, born: &Born) -> Result<Vec<Rank>
     Ok(ranks.into_iter().flatten().collect())
 }
 
-pub(super) fn said_by_file(node: &NodeRecord) -> ContentHash {
+pub(super) fn base_hash(node: &NodeRecord) -> ContentHash {
     node.source_hash.unwrap_or(node.content_hash)
 }
 
-fn hashes_of(source: &Source) -> Vec<ContentHash> {
+fn hashes_of(source: &SourceFile) -> Vec<ContentHash> {
     match &source.outcome {
         Ok((_, parsed)) => {
             parsed.tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect()
@@ -487,8 +494,8 @@ fn hashes_of(source: &Source) -> Vec<ContentHash> {
     }
 }
 
-fn trusted(look: Look, now: Millis) -> Look {
-    let age_ms = now.0.saturating_sub(look.mtime / 1_000_000);
+fn trusted(stat: FileStat, now: Millis) -> FileStat {
+    let age_ms = now.0.saturating_sub(stat.mtime / 1_000_000);
     let is_recent = (-MTIME_AHEAD_MS..MTIME_TRUST_MS).contains(&age_ms);
-    if is_recent { Look { mtime: 0, ..look } } else { look }
+    if is_recent { FileStat { mtime: 0, ..stat } } else { stat }
 }

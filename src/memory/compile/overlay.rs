@@ -3,69 +3,69 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use super::apply::{Work, said_by_file};
-use crate::model::identity::{self, ContentHash, Former, Known, NodeId};
-use crate::model::order_keys::{self, Rank, RankChange};
+use super::apply::{FileWork, base_hash};
+use crate::model::identity::{self, ContentHash, FormerText, KnownNode, NodeId};
+use crate::model::order_keys::{self, OrderKey, OrderKeyChange};
 use crate::model::tree::{NodeType, Tree};
-use crate::store::{Batch, FileId, NodeKey, NodeRecord, Place, StoreError, Tombstone};
+use crate::store::{Batch, FileId, NodeKey, NodePlace, NodeRecord, StoreError, Tombstone};
 use crate::text;
 
 /// A file's new words: the tree, and each node's hash.
-pub(super) struct Words {
+pub(super) struct ParsedFile {
     pub(super) tree: Tree,
     pub(super) hashes: Vec<ContentHash>,
 }
 
 /// A node's label and text, as its file had them.
-struct Said {
+struct BaseText {
     label: String,
     content: String,
 }
 
 /// A node as its file says it, for alignment.
-pub(super) struct Saying<'a> {
+pub(super) struct BaseNode<'a> {
     node: &'a NodeRecord,
     /// Where an agent said something else.
-    file: Option<Said>,
+    file: Option<BaseText>,
 }
 
 /// What the file said of its nodes. An agent's words would tell nothing about the file's next ones.
-pub(super) fn sayings<'a>(
+pub(super) fn base_nodes<'a>(
     batch: &Batch<'_>,
     nodes: &'a [NodeRecord],
-) -> Result<Vec<Saying<'a>>, StoreError> {
-    let mut sayings = Vec::with_capacity(nodes.len());
+) -> Result<Vec<BaseNode<'a>>, StoreError> {
+    let mut base_nodes = Vec::with_capacity(nodes.len());
     for node in nodes {
         let file = match node.source_hash.filter(|_| node.is_overlaid()) {
-            Some(hash) => batch.kept_text(hash)?,
+            Some(hash) => batch.stored_text(hash)?,
             None => None,
         };
-        let file = file.map(|content| Said { label: text::label(&content), content });
-        sayings.push(Saying { node, file });
+        let file = file.map(|content| BaseText { label: text::label_of_text(&content), content });
+        base_nodes.push(BaseNode { node, file });
     }
-    Ok(sayings)
+    Ok(base_nodes)
 }
 
-impl Saying<'_> {
+impl BaseNode<'_> {
     /// The node as one of a file's old ones.
-    pub(super) fn known(&self, parent: Option<usize>) -> Known<'_> {
-        let Saying { node, file } = self;
-        Known {
+    pub(super) fn to_known(&self, parent: Option<usize>) -> KnownNode<'_> {
+        let BaseNode { node, file } = self;
+        KnownNode {
             parent,
             node_type: node.node_type,
             level: node.attributes.level(),
             label: file.as_ref().map_or(&node.label, |it| &it.label),
             content: file.as_ref().map_or(&node.content, |it| &it.content),
-            hash: said_by_file(node),
+            hash: base_hash(node),
         }
     }
 }
 
 /// A file's new words, for alignment.
-pub(super) fn known_words(words: &Words) -> Vec<Known<'_>> {
+pub(super) fn known_nodes(words: &ParsedFile) -> Vec<KnownNode<'_>> {
     let nodes = words.tree.nodes.iter().zip(&words.hashes);
     nodes
-        .map(|(it, &hash)| Known {
+        .map(|(it, &hash)| KnownNode {
             parent: it.parent,
             node_type: it.node_type,
             level: it.level,
@@ -85,14 +85,14 @@ pub(super) fn without_forgotten(
     batch: &Batch<'_>,
     file: FileId,
     old: &[NodeRecord],
-    words: Words,
-) -> Result<Words, StoreError> {
+    words: ParsedFile,
+) -> Result<ParsedFile, StoreError> {
     let tombstones = batch.tombstones(file)?;
     if tombstones.is_empty() {
         return Ok(words);
     }
-    let before = Before::new(batch, old, &tombstones)?;
-    let mut matched = before.find(&sayings(batch, old)?, &tombstones, &words);
+    let before = LastCompile::new(batch, old, &tombstones)?;
+    let mut matched = before.match_blocks(&base_nodes(batch, old)?, &tombstones, &words);
     let forgotten = |matched: &[Option<usize>], idx: usize| {
         let nth = matched[idx]?.checked_sub(old.len())?;
         (tombstones[nth].source_hash == words.hashes[idx]).then_some(nth)
@@ -100,7 +100,7 @@ pub(super) fn without_forgotten(
     let n_nodes = words.tree.nodes.len();
     let met: HashSet<usize> = (0..n_nodes).filter_map(|idx| forgotten(&matched, idx)).collect();
     let is_same = |at: usize, hash: ContentHash| match at.checked_sub(old.len()) {
-        None => said_by_file(&old[at]) == hash,
+        None => base_hash(&old[at]) == hash,
         Some(nth) => tombstones[nth].source_hash == hash,
     };
     // What lost its surroundings is known by its words alone, which count more than a likeness.
@@ -137,23 +137,23 @@ pub(super) fn without_forgotten(
     }
     let is_dropped: Vec<bool> =
         (0..n_nodes).map(|idx| forgotten(&matched, idx).is_some()).collect();
-    Ok(without(words, &is_dropped))
+    Ok(remove_blocks(words, &is_dropped))
 }
 
 /// Everything that a file said at its last compile, in its order: first the nodes, then what was
 /// forgotten of it.
-struct Before {
+struct LastCompile {
     ids: Vec<NodeId>,
     /// Indexes of `ids` in document order, each with its parent's place in this order.
     order: Vec<(usize, Option<usize>)>,
 }
 
-impl Before {
+impl LastCompile {
     fn new(
         batch: &Batch<'_>,
         old: &[NodeRecord],
         tombstones: &[Tombstone],
-    ) -> Result<Before, StoreError> {
+    ) -> Result<LastCompile, StoreError> {
         let mut ids: Vec<NodeId> = old.iter().map(|it| it.id).collect();
         ids.extend(tombstones.iter().map(|it| it.id));
         let idx_of: HashMap<NodeId, usize> =
@@ -185,42 +185,42 @@ impl Before {
             let place = order.len() - 1;
             next = families.remove(&Some(idx)).map(|family| (family, Some(place)));
         }
-        Ok(Before { ids, order })
+        Ok(LastCompile { ids, order })
     }
 
     /// For each new node, the index in `ids` of what it was.
-    fn find(
+    fn match_blocks(
         &self,
-        sayings: &[Saying<'_>],
+        base_nodes: &[BaseNode<'_>],
         tombstones: &[Tombstone],
-        words: &Words,
+        words: &ParsedFile,
     ) -> Vec<Option<usize>> {
-        let new = known_words(words);
+        let new = known_nodes(words);
         // A tombstone has no text. Where it matters, the file still says it.
-        let text_of: HashMap<(NodeType, ContentHash), &Known<'_>> =
+        let text_of: HashMap<(NodeType, ContentHash), &KnownNode<'_>> =
             new.iter().map(|it| ((it.node_type, it.hash), it)).collect();
-        let old: Vec<Known<'_>> = self
+        let old: Vec<KnownNode<'_>> = self
             .order
             .iter()
-            .map(|&(at, parent)| match at.checked_sub(sayings.len()) {
-                None => sayings[at].known(parent),
+            .map(|&(at, parent)| match at.checked_sub(base_nodes.len()) {
+                None => base_nodes[at].to_known(parent),
                 Some(nth) => {
                     let Tombstone { node_type, level, source_hash: hash, .. } = tombstones[nth];
                     let (label, content) = text_of
                         .get(&(node_type, hash))
                         .map_or(("", "?"), |it| (it.label, it.content));
-                    Known { parent, node_type, level, label, content, hash }
+                    KnownNode { parent, node_type, level, label, content, hash }
                 }
             })
             .collect();
-        let found = identity::align(&old, &new, &Former::default());
+        let found = identity::align(&old, &new, &FormerText::default());
         found.into_iter().map(|it| it.map(|place| self.order[place].0)).collect()
     }
 }
 
 /// The words but for some; what is below those moves up.
-fn without(words: Words, is_dropped: &[bool]) -> Words {
-    let mut kept = Words { tree: Tree::default(), hashes: Vec::new() };
+fn remove_blocks(words: ParsedFile, is_dropped: &[bool]) -> ParsedFile {
+    let mut kept = ParsedFile { tree: Tree::default(), hashes: Vec::new() };
     // For each old index, where it or its nearest ancestor that is kept stands now.
     let mut now_at: Vec<Option<usize>> = Vec::with_capacity(is_dropped.len());
     for ((mut node, hash), &is_dropped) in
@@ -240,15 +240,15 @@ fn without(words: Words, is_dropped: &[bool]) -> Words {
 
 /// Gives a file back what was its own once and came back by a rollback: of nodes that no file says,
 /// those that the file says now.
-pub(super) fn claim(batch: &Batch<'_>, work: &mut Work) -> Result<(), StoreError> {
+pub(super) fn reclaim_base(batch: &Batch<'_>, work: &mut FileWork) -> Result<(), StoreError> {
     // The history is asked only where there is something that nobody is yet.
-    if work.born.is_empty() || work.matched.iter().all(Option::is_some) {
+    if work.agent_nodes.is_empty() || work.matched.iter().all(Option::is_some) {
         return Ok(());
     }
-    let mut born: Vec<Option<NodeRecord>> = work.born.drain(..).map(Some).collect();
+    let mut agent_nodes: Vec<Option<NodeRecord>> = work.agent_nodes.drain(..).map(Some).collect();
     let mut places: HashMap<(NodeType, ContentHash), VecDeque<usize>> = HashMap::new();
-    for (at, it) in born.iter().enumerate().filter_map(|(at, it)| Some((at, it.as_ref()?))) {
-        if let Some(said) = batch.last_said(it.id)? {
+    for (at, it) in agent_nodes.iter().enumerate().filter_map(|(at, it)| Some((at, it.as_ref()?))) {
+        if let Some(said) = batch.last_base_text(it.id)? {
             places.entry((it.node_type, it.content_hash)).or_default().push_back(at);
             if said != it.content_hash {
                 places.entry((it.node_type, said)).or_default().push_back(at);
@@ -261,50 +261,52 @@ pub(super) fn claim(batch: &Batch<'_>, work: &mut Work) -> Result<(), StoreError
         }
         let said = (node.node_type, work.words.hashes[idx]);
         while let Some(at) = places.get_mut(&said).and_then(VecDeque::pop_front) {
-            let Some(mut found) = born[at].take() else { continue };
+            let Some(mut found) = agent_nodes[at].take() else { continue };
             // Where an agent said something else meanwhile, that stays.
             if found.content_hash != said.1 {
-                batch.give_back(&mut found, said.1)?;
+                batch.restore_base(&mut found, said.1)?;
             }
             work.matched[idx] = Some(found);
             break;
         }
     }
-    work.born = born.into_iter().flatten().collect();
+    work.agent_nodes = agent_nodes.into_iter().flatten().collect();
     Ok(())
 }
 
 /// Nodes that an agent added right below a file's nodes or at its top, by parent, in order.
-pub(super) struct Born(HashMap<Option<NodeKey>, Vec<NodeRecord>>);
+pub(super) struct Inserts(HashMap<Option<NodeKey>, Vec<NodeRecord>>);
 
-impl Born {
+impl Inserts {
     /// Those of a file, and those that come along with nodes from other files.
-    pub(super) fn of(batch: &Batch<'_>, work: &mut Work) -> Result<Born, StoreError> {
+    pub(super) fn collect(batch: &Batch<'_>, work: &mut FileWork) -> Result<Inserts, StoreError> {
         let mut families: HashMap<Option<NodeKey>, Vec<NodeRecord>> = HashMap::new();
-        for node in work.born.drain(..) {
+        for node in work.agent_nodes.drain(..) {
             families.entry(node.place.parent).or_default().push(node);
         }
         let from_elsewhere = |it: &&NodeRecord| it.place.file != Some(work.file);
         for parent in work.matched.iter().flatten().filter(from_elsewhere) {
             let children = batch.children_of(parent.key)?;
-            let born: Vec<NodeRecord> =
+            let agent_nodes: Vec<NodeRecord> =
                 children.into_iter().filter(|it| it.source_hash.is_none()).collect();
-            if !born.is_empty() {
-                families.insert(Some(parent.key), born);
+            if !agent_nodes.is_empty() {
+                families.insert(Some(parent.key), agent_nodes);
             }
         }
-        Ok(Born(families))
+        Ok(Inserts(families))
     }
 
     /// Ranks for a family of file's nodes, whose old positions are given, with the agent's nodes
     /// among them: each stands before the node that followed it, or at the end.
-    pub(super) fn ranks(
+    pub(super) fn order_keys(
         &self,
         batch: &mut Batch<'_>,
         parent: Option<NodeKey>,
         existing: &[Option<i64>],
-    ) -> Result<Vec<Rank>, StoreError> {
-        let Some(born) = self.0.get(&parent) else { return Ok(order_keys::assign(existing)) };
+    ) -> Result<Vec<OrderKey>, StoreError> {
+        let Some(agent_nodes) = self.0.get(&parent) else {
+            return Ok(order_keys::assign_order_keys(existing));
+        };
         let mut known: Vec<(i64, usize)> =
             (0..).zip(existing).filter_map(|(slot, it)| Some(((*it)?, slot))).collect();
         known.sort_unstable();
@@ -312,7 +314,7 @@ impl Born {
             let follower = known.partition_point(|(position, _)| *position <= it.place.position);
             known.get(follower).map_or(existing.len(), |(_, slot)| *slot)
         };
-        let mut in_order: Vec<&NodeRecord> = born.iter().collect();
+        let mut in_order: Vec<&NodeRecord> = agent_nodes.iter().collect();
         in_order.sort_by_key(|it| it.place.position);
         let mut slot = 0;
         let queue = in_order.into_iter().map(|it| {
@@ -333,30 +335,33 @@ impl Born {
             }
         }
         let mut ranks = Vec::with_capacity(existing.len());
-        for (rank, whose) in order_keys::assign(&merged).into_iter().zip(whose) {
+        for (rank, whose) in order_keys::assign_order_keys(&merged).into_iter().zip(whose) {
             match (whose, rank.change) {
                 (None, _) => ranks.push(rank),
-                (Some(_), RankChange::Kept) => (),
-                (Some(it), RankChange::Renumbered) => batch.renumber(it, rank.position)?,
-                (Some(it), RankChange::Moved) => {
-                    batch.move_to(it, Place { position: rank.position, ..it.place })?;
+                (Some(_), OrderKeyChange::Kept) => (),
+                (Some(it), OrderKeyChange::Renumbered) => batch.renumber(it, rank.position)?,
+                (Some(it), OrderKeyChange::Moved) => {
+                    batch.move_to(it, NodePlace { position: rank.position, ..it.place })?;
                 }
             }
         }
         Ok(ranks)
     }
 
-    /// Lets file and trail follow what stands above.
-    pub(super) fn settle(self, batch: &mut Batch<'_>) -> Result<(), StoreError> {
+    /// Lets file and breadcrumb follow what stands above.
+    pub(super) fn refresh_derived(self, batch: &mut Batch<'_>) -> Result<(), StoreError> {
         let mut keys: Vec<NodeKey> = self.0.into_values().flatten().map(|it| it.key).collect();
         keys.sort_unstable();
-        keys.into_iter().try_for_each(|key| batch.settle(key))
+        keys.into_iter().try_for_each(|key| batch.refresh_derived(key))
     }
 }
 
 /// Removes nodes, children before parents. What an agent added below one moves to its nearest
 /// ancestor that stays, or to the top of its file.
-pub(super) fn remove(batch: &mut Batch<'_>, nodes: Vec<NodeRecord>) -> Result<(), StoreError> {
+pub(super) fn remove_nodes(
+    batch: &mut Batch<'_>,
+    nodes: Vec<NodeRecord>,
+) -> Result<(), StoreError> {
     let above: HashMap<NodeKey, Option<NodeKey>> =
         nodes.iter().map(|it| (it.key, it.place.parent)).collect();
     for node in nodes.iter().rev() {

@@ -6,34 +6,34 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{CompileError, PARSER_FAILED, Request, Watch};
+use super::{CompileError, CompileRequest, PARSER_FAILED, RescanState};
 use crate::ingest::parse::Syntax;
 use crate::ingest::redact::Redactor;
-use crate::ingest::scan::{self, Found, Gitignore, Oddity, Rules};
+use crate::ingest::scan::{self, Gitignore, Rules, ScannedFile, SkippedPath};
 use crate::settings::workspace::Workspace;
 use crate::store::{FileRow, Root, Writer};
 
 /// The work to do.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct CompilePlan {
     /// Path of the root that owns what is compiled.
     pub(super) root: String,
     /// What is compiled, as it is stored.
-    pub(super) scope: Scope,
+    pub(super) scope: CompileScope,
     /// What the root says.
     pub(super) workspace: Arc<Workspace>,
     /// Files to read: those that have a row first, then the new ones, each by path.
-    pub(super) changed: Vec<Found>,
+    pub(super) changed: Vec<ScannedFile>,
     /// How many of them, from the end, are new.
     pub(super) n_new: usize,
     /// Rows whose files are gone, emptied of their names or ignored now.
     pub(super) vanished: Vec<FileRow>,
     /// Files of roots further down that this root takes over, with their path here.
     pub(super) adopted: Vec<(FileRow, String)>,
-    pub(super) oddities: Vec<Oddity>,
+    pub(super) oddities: Vec<SkippedPath>,
 }
 
-impl Plan {
+impl CompilePlan {
     pub(super) fn is_done(&self) -> bool {
         self.changed.is_empty() && self.vanished.is_empty() && self.adopted.is_empty()
     }
@@ -41,7 +41,7 @@ impl Plan {
 
 /// Where a path stands.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scope {
+pub(super) struct CompileScope {
     pub(super) root: PathBuf,
     /// As it is stored.
     root_text: String,
@@ -49,7 +49,7 @@ pub(super) struct Scope {
     path: String,
 }
 
-impl Scope {
+impl CompileScope {
     pub(super) fn covers(&self, path: &str) -> bool {
         self.path.is_empty()
             || path == self.path
@@ -59,15 +59,15 @@ impl Scope {
 
 /// Compares the folder with the rows of its files. Who watches it gets errors where it is not
 /// there, and does not look again at what could not be compiled and did not change.
-pub(super) fn make(
+pub(super) fn make_plan(
     writer: &Writer,
-    request: &Request<'_>,
-    watch: Option<&mut Watch>,
-) -> Result<Plan, CompileError> {
+    request: &CompileRequest<'_>,
+    watch: Option<&mut RescanState>,
+) -> Result<CompilePlan, CompileError> {
     let path = request.path;
     let roots = writer.roots()?;
     let (full, kind) = resolve(path)?;
-    if matches!(kind, Kind::File) && Syntax::of(&full.to_string_lossy()).is_none() {
+    if matches!(kind, PathKind::File) && Syntax::of(&full.to_string_lossy()).is_none() {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
     // Whatever the settings of a root are, its path is stored the same way.
@@ -77,24 +77,24 @@ pub(super) fn make(
     let (rules, mut oddities) = Rules::load(&scope.root, workspace.gitignore())
         .map_err(|what| CompileError::Settings { what })?;
     let rows = writer.files_at(&scope.root_text)?;
-    let mut plan = Plan { root: scope.root_text.clone(), ..Plan::default() };
-    let is_ignored = rules.is_ignored(&scope.path, matches!(kind, Kind::Folder));
+    let mut plan = CompilePlan { root: scope.root_text.clone(), ..CompilePlan::default() };
+    let is_ignored = rules.is_ignored(&scope.path, matches!(kind, PathKind::Folder));
     // From here on, paths are as they are stored.
     scope.path = redactor.scrub(&scope.path).text.into_owned();
     let nested = nested(writer, &roots, &scope)?;
     let recheck = match &watch {
         Some(watch) if watch.is_started() => {
-            Recheck::IfOtherwise { bytes_max: workspace.config.compile.max_file_size }
+            RetryFailed::IfOtherwise { bytes_max: workspace.config.compile.max_file_size }
         }
-        _ => Recheck::Always,
+        _ => RetryFailed::Always,
     };
-    let is_folder = matches!(kind, Kind::Folder);
+    let is_folder = matches!(kind, PathKind::Folder);
     let mut walk = match kind {
-        Kind::Gone(source) => {
+        PathKind::Gone(source) => {
             if watch.is_some() || !rows.iter().any(|row| scope.covers(&row.path)) {
                 return Err(CompileError::NoSource { path: path.to_owned(), source });
             }
-            scan::Walk::default()
+            scan::ScanResult::default()
         }
         _ if is_ignored => {
             let by = match workspace.gitignore() {
@@ -102,14 +102,14 @@ pub(super) fn make(
                 Gitignore::Followed => "an ignore file",
             };
             let what = format!("{by} excludes it; nothing is compiled");
-            oddities.push(Oddity { path: scope.path.clone(), line: None, what });
-            scan::Walk::default()
+            oddities.push(SkippedPath { path: scope.path.clone(), line: None, what });
+            scan::ScanResult::default()
         }
-        Kind::File | Kind::Folder => scan::walk(&rules, &full),
+        PathKind::File | PathKind::Folder => scan::walk_folder(&rules, &full),
     };
     if let Some(watch) = watch.filter(|_| is_folder) {
         let own = rows.iter().filter(|row| scope.covers(&row.path));
-        let newest = own.chain(nested.iter().map(|(row, _)| row)).map(|row| row.look.mtime).max();
+        let newest = own.chain(nested.iter().map(|(row, _)| row)).map(|row| row.stat.mtime).max();
         watch.check_folder(&full, walk.found.len(), newest)?;
     }
     scrub_paths(&mut walk, &scope.root, redactor);
@@ -123,7 +123,7 @@ pub(super) fn make(
 
 /// When a file that could not be compiled and looks the same is read again.
 #[derive(Clone, Copy, Debug)]
-enum Recheck {
+enum RetryFailed {
     Always,
     /// If it can be opened now, being no larger than that, or the reason is another.
     IfOtherwise {
@@ -131,14 +131,14 @@ enum Recheck {
     },
 }
 
-impl Recheck {
+impl RetryFailed {
     /// Whether there is nothing more to do about a file that looks as it did.
-    fn is_done(self, row: &FileRow, file: &Found, root: &Path) -> bool {
+    fn is_done(self, row: &FileRow, file: &ScannedFile, root: &Path) -> bool {
         match (&row.error, self) {
             (None, _) => row.content_hash.is_some(),
-            (Some(_), Recheck::Always) => false,
-            (Some(error), Recheck::IfOtherwise { bytes_max }) => {
-                match scan::open(&file.full(root), bytes_max) {
+            (Some(_), RetryFailed::Always) => false,
+            (Some(error), RetryFailed::IfOtherwise { bytes_max }) => {
+                match scan::open_file(&file.full(root), bytes_max) {
                     Ok(_) => error == PARSER_FAILED || !file.syntax.is_built_in(),
                     Err(what) => what == *error,
                 }
@@ -148,28 +148,28 @@ impl Recheck {
 }
 
 #[derive(Debug)]
-enum Kind {
+enum PathKind {
     File,
     Folder,
     Gone(std::io::Error),
 }
 
 /// The root that `path` would belong to if no root was known.
-pub(super) fn root_at_first(path: &Path) -> Result<PathBuf, CompileError> {
+pub(super) fn default_root(path: &Path) -> Result<PathBuf, CompileError> {
     let (full, kind) = resolve(path)?;
     Ok(scope(&[], &full, &kind, &Redactor::builtin())?.root)
 }
 
 /// The path without links and detours, and what is there.
-fn resolve(path: &Path) -> Result<(PathBuf, Kind), CompileError> {
+fn resolve(path: &Path) -> Result<(PathBuf, PathKind), CompileError> {
     match path.canonicalize() {
-        Ok(full) if full.is_dir() => Ok((full, Kind::Folder)),
-        Ok(full) => Ok((full, Kind::File)),
+        Ok(full) if full.is_dir() => Ok((full, PathKind::Folder)),
+        Ok(full) => Ok((full, PathKind::File)),
         Err(source) => {
             // What is gone still has a folder around it, by which its row is found.
             let folder = path.parent().and_then(|it| it.canonicalize().ok());
             match (folder, path.file_name()) {
-                (Some(folder), Some(name)) => Ok((folder.join(name), Kind::Gone(source))),
+                (Some(folder), Some(name)) => Ok((folder.join(name), PathKind::Gone(source))),
                 _ => Err(CompileError::NoSource { path: path.to_owned(), source }),
             }
         }
@@ -181,28 +181,28 @@ fn resolve(path: &Path) -> Result<(PathBuf, Kind), CompileError> {
 fn scope(
     roots: &[Root],
     full: &Path,
-    kind: &Kind,
+    kind: &PathKind,
     redactor: &Redactor,
-) -> Result<Scope, CompileError> {
+) -> Result<CompileScope, CompileError> {
     let stored = |path: &Path| path.to_str().map(|it| redactor.scrub(it).text.into_owned());
     let is_root = |path: &Path| {
         stored(path).is_some_and(|text| roots.iter().any(|it| it.path == text)) && owns(path, full)
     };
     let root = match (full.ancestors().find(|it| is_root(it)), kind) {
         (Some(root), _) => root,
-        (None, Kind::Folder) => full,
+        (None, PathKind::Folder) => full,
         (None, _) => full.parent().unwrap_or(full),
     };
     let not_utf8 = || CompileError::NotUtf8 { path: full.to_owned() };
-    Ok(Scope {
+    Ok(CompileScope {
         root_text: stored(root).ok_or_else(not_utf8)?,
-        path: scan::relative(root, full).ok_or_else(not_utf8)?,
+        path: scan::relative_path(root, full).ok_or_else(not_utf8)?,
         root: root.to_owned(),
     })
 }
 
 fn owns(root: &Path, full: &Path) -> bool {
-    let Some(path) = scan::relative(root, full) else {
+    let Some(path) = scan::relative_path(root, full) else {
         return false;
     };
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
@@ -214,7 +214,7 @@ fn owns(root: &Path, full: &Path) -> bool {
 }
 
 /// A path can hold a secret, too. It is stored and shown without; the file is found all the same.
-fn scrub_paths(walk: &mut scan::Walk, root: &Path, redactor: &Redactor) {
+fn scrub_paths(walk: &mut scan::ScanResult, root: &Path, redactor: &Redactor) {
     let clean = |path: &mut String| {
         if let Cow::Owned(scrubbed) = redactor.scrub(path).text {
             *path = scrubbed;
@@ -239,7 +239,7 @@ fn scrub_paths(walk: &mut scan::Walk, root: &Path, redactor: &Redactor) {
             walk.found.push(file);
         } else {
             let what = "another file has this path once secrets are replaced; rename it".to_owned();
-            walk.oddities.push(Oddity { path: file.path, line: None, what });
+            walk.oddities.push(SkippedPath { path: file.path, line: None, what });
         }
     }
 }
@@ -248,11 +248,11 @@ fn scrub_paths(walk: &mut scan::Walk, root: &Path, redactor: &Redactor) {
 fn nested(
     writer: &Writer,
     roots: &[Root],
-    scope: &Scope,
+    scope: &CompileScope,
 ) -> Result<Vec<(FileRow, String)>, CompileError> {
     let mut files = Vec::new();
     for root in roots {
-        let Some(prefix) = scan::relative(Path::new(&scope.root_text), Path::new(&root.path))
+        let Some(prefix) = scan::relative_path(Path::new(&scope.root_text), Path::new(&root.path))
         else {
             continue;
         };
@@ -271,12 +271,12 @@ fn nested(
 
 /// Compares what was found, in order of path, with the rows of the root and of those below it.
 fn compare(
-    plan: &mut Plan,
-    scope: &Scope,
+    plan: &mut CompilePlan,
+    scope: &CompileScope,
     (rows, nested): (Vec<FileRow>, Vec<(FileRow, String)>),
-    found: Vec<Found>,
+    found: Vec<ScannedFile>,
     unseen: &[String],
-    recheck: Recheck,
+    recheck: RetryFailed,
 ) {
     let is_found = |path: &str| found.binary_search_by(|it| it.path.as_str().cmp(path)).is_ok();
     let mut known: BTreeMap<&str, &FileRow> =
@@ -313,9 +313,9 @@ fn compare(
     let (mut changed, mut new) = (Vec::new(), Vec::new());
     for file in found {
         match known.get(file.path.as_str()) {
-            Some(row) if row.look == file.look && recheck.is_done(row, &file, &scope.root) => {
+            Some(row) if row.stat == file.stat && recheck.is_done(row, &file, &scope.root) => {
                 let what = row.error.clone();
-                let odd = |what| Oddity { path: file.path.clone(), line: None, what };
+                let odd = |what| SkippedPath { path: file.path.clone(), line: None, what };
                 plan.oddities.extend(what.map(odd));
             }
             Some(_) => changed.push(file),

@@ -9,15 +9,15 @@ use crate::ingest::redact::Redactor;
 use crate::text::{self, tokens};
 
 /// The tree of a file's bytes, without its secrets.
-pub(super) fn parse_bytes(syntax: Syntax, bytes: &[u8], redactor: &Redactor) -> Parsed {
+pub(super) fn parse_bytes_redacted(syntax: Syntax, bytes: &[u8], redactor: &Redactor) -> Parsed {
     let (text, mut warnings) = parse::decode(bytes);
-    let mut parsed = parse_text(syntax, &text, redactor);
+    let mut parsed = parse_text_redacted(syntax, &text, redactor);
     warnings.append(&mut parsed.warnings);
     Parsed { warnings, ..parsed }
 }
 
 /// The tree of a text without its secrets.
-pub(crate) fn parse_text(syntax: Syntax, text: &str, redactor: &Redactor) -> Parsed {
+pub(crate) fn parse_text_redacted(syntax: Syntax, text: &str, redactor: &Redactor) -> Parsed {
     let mut warnings = Vec::new();
     let scrubbed = redactor.scrub(text);
     let mut kinds: BTreeSet<String> = scrubbed.hits.iter().map(|it| it.kind.to_owned()).collect();
@@ -38,7 +38,7 @@ pub(crate) fn parse_text(syntax: Syntax, text: &str, redactor: &Redactor) -> Par
             node.token_count = tokens::count(&node.content);
         }
         if scrub(&mut node.label) {
-            node.label = text::cut(&node.label, text::LABEL_CHARS_MAX);
+            node.label = text::truncate_chars(&node.label, text::LABEL_CHARS_MAX);
         }
         node.lang.as_mut().map(&mut scrub);
         node.key_path.as_mut().map(&mut scrub);
@@ -47,7 +47,7 @@ pub(crate) fn parse_text(syntax: Syntax, text: &str, redactor: &Redactor) -> Par
         scrub(&mut warning.what);
     }
     if 0 < n_hits {
-        let line = scrubbed.hits.first().map_or(1, |it| text::line_at(text, it.range.start));
+        let line = scrubbed.hits.first().map_or(1, |it| text::line_number_at(text, it.range.start));
         let noun = if n_hits == 1 { "secret was" } else { "secrets were" };
         let kinds: Vec<String> = kinds.into_iter().collect();
         let what = format!("{n_hits} {noun} replaced by markers: {}", kinds.join(", "));

@@ -8,20 +8,20 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
-use crate::maintenance::doctor::{self, Status};
-use crate::settings::workspace::Options;
+use crate::maintenance::doctor::{self, CheckStatus};
+use crate::settings::workspace::WorkspaceOptions;
 use crate::store::IfMissing;
 
 /// Far in the future, so that every file's time is old enough to be trusted.
 const LATER: Millis = Millis(4_000_000_000_000);
 
 /// To compile what is at `path`.
-fn request<'a>(path: &'a Path, clock: &'a Clock) -> Request<'a> {
-    Request {
+fn request<'a>(path: &'a Path, clock: &'a Clock) -> CompileRequest<'a> {
+    CompileRequest {
         path,
         message: "test",
         n_threads: 2,
-        workspace: &|root| Workspace::load(root, Options::default()).map(Arc::new),
+        workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
         seeding: Seeding::AtBirth,
         clock,
         progress: &|_, _| true,
@@ -72,7 +72,7 @@ impl Notes {
     }
 
     #[track_caller]
-    fn gives(&self, result: &str) -> &Notes {
+    fn check_compile(&self, result: &str) -> &Notes {
         assert_eq!(self.compile().to_string(), format!("compiled: {result}"));
         self
     }
@@ -80,7 +80,8 @@ impl Notes {
     #[track_caller]
     fn check_health(&self) {
         let report = doctor::examine(&self.dir.path().join("memory.db")).unwrap();
-        let bad: Vec<_> = report.checks.iter().filter(|it| it.status == Status::Fail).collect();
+        let bad: Vec<_> =
+            report.checks.iter().filter(|it| it.status == CheckStatus::Fail).collect();
         assert!(bad.is_empty(), "{bad:#?}");
     }
 
@@ -130,7 +131,7 @@ fn sections(n: usize) -> String {
 fn compiling_twice_changes_nothing() {
     let notes = Notes::new();
     notes.write("a.md", "# A\n\nwords").write("sub/b.md", "# B\n\nmore words");
-    notes.gives("4 added, 0 modified, 0 removed (4 ops)");
+    notes.check_compile("4 added, 0 modified, 0 removed (4 ops)");
     let report = notes.compile();
     assert_eq!((report.added, report.modified, report.removed, report.snapshot), (0, 0, 0, None));
 }
@@ -140,7 +141,7 @@ fn a_paragraph_on_top_is_one_addition() {
     let notes = Notes::new();
     notes.write("a.md", &sections(200)).compile();
     notes.write("a.md", &sections(200).replacen("# Book\n", "# Book\n\nNew on top.\n", 1));
-    notes.gives("1 added, 0 modified, 0 removed (1 ops)");
+    notes.check_compile("1 added, 0 modified, 0 removed (1 ops)");
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn a_moved_section_keeps_every_id() {
     let id = notes.id("Section 3");
     let section = "## Section 3\n\nParagraph of section 3, with words of its own.\n\n";
     let moved = sections(20).replacen(section, "", 1) + section;
-    notes.write("a.md", &moved).gives("0 added, 1 modified, 0 removed (1 ops)");
+    notes.write("a.md", &moved).check_compile("0 added, 1 modified, 0 removed (1 ops)");
     assert_eq!(notes.id("Section 3"), id);
 }
 
@@ -160,7 +161,7 @@ fn a_renamed_file_keeps_every_id() {
     notes.write("a.md", &sections(5)).write("z.md", "# Z").compile();
     let id = notes.id("Section 3");
     notes.write("sub/b.md", &sections(5)).remove("a.md");
-    notes.gives("0 added, 1 modified, 0 removed (1 ops)");
+    notes.check_compile("0 added, 1 modified, 0 removed (1 ops)");
     assert_eq!(notes.id("Section 3"), id);
     assert!(notes.nodes().iter().all(|it| !it.starts_with("a.md")));
 }
@@ -171,7 +172,7 @@ fn a_file_that_is_renamed_and_edited_keeps_its_ids() {
     notes.write("a.md", &sections(5)).compile();
     let id = notes.id("Section 3");
     notes.write("b.md", &format!("{}One more paragraph.", sections(5))).remove("a.md");
-    notes.gives("1 added, 1 modified, 0 removed (2 ops)");
+    notes.check_compile("1 added, 1 modified, 0 removed (2 ops)");
     assert_eq!(notes.id("Section 3"), id);
 }
 
@@ -182,7 +183,7 @@ fn text_that_moves_to_another_file_keeps_its_id() {
     notes.write("a.md", &format!("# A\n\n{paragraph}")).write("b.md", "# B").compile();
     let id = notes.id(paragraph);
     notes.write("a.md", "# A").write("b.md", &format!("# B\n\n{paragraph}"));
-    notes.gives("0 added, 1 modified, 0 removed (1 ops)");
+    notes.check_compile("0 added, 1 modified, 0 removed (1 ops)");
     assert_eq!(notes.id(paragraph), id);
 }
 
@@ -193,7 +194,7 @@ fn a_section_that_moves_to_another_file_takes_its_short_nodes_along() {
     notes.write("a.md", &format!("# A\n\n{section}")).write("b.md", "# B").compile();
     let (heading, short) = (notes.id("Ana"), notes.id("ok"));
     notes.write("a.md", "# A").write("b.md", &format!("# B\n\n{section}"));
-    notes.gives("0 added, 1 modified, 0 removed (1 ops)");
+    notes.check_compile("0 added, 1 modified, 0 removed (1 ops)");
     assert_eq!((notes.id("Ana"), notes.id("ok")), (heading, short));
 }
 
@@ -219,8 +220,8 @@ fn a_file_that_comes_back_has_its_ids_back() {
     let notes = Notes::new();
     notes.write("a.md", &sections(3)).write("b.md", "# B").compile();
     let (nodes, fingerprint) = (notes.nodes(), notes.fingerprint());
-    notes.remove("a.md").gives("0 added, 0 modified, 7 removed (7 ops)");
-    notes.write("a.md", &sections(3)).gives("7 added, 0 modified, 0 removed (7 ops)");
+    notes.remove("a.md").check_compile("0 added, 0 modified, 7 removed (7 ops)");
+    notes.write("a.md", &sections(3)).check_compile("7 added, 0 modified, 0 removed (7 ops)");
     assert_eq!(notes.nodes(), nodes);
     assert_eq!(notes.fingerprint(), fingerprint);
 }
@@ -231,7 +232,7 @@ fn a_file_that_is_emptied_ignored_or_deleted_loses_its_nodes() {
     notes.write("a.md", "# A").write("b.md", "# B").write("c.md", "# C").write("d.md", "# D");
     notes.compile();
     notes.write("a.md", "").write(".remindb/ignore", "b.md\n").remove("c.md");
-    notes.gives("0 added, 0 modified, 3 removed (3 ops)");
+    notes.check_compile("0 added, 0 modified, 3 removed (3 ops)");
     assert_eq!(notes.nodes().len(), 1);
 }
 
@@ -239,7 +240,7 @@ fn a_file_that_is_emptied_ignored_or_deleted_loses_its_nodes() {
 fn the_last_file_of_a_folder_may_go() {
     let notes = Notes::new();
     notes.write("a.md", "# A").compile();
-    notes.remove("a.md").gives("0 added, 0 modified, 1 removed (1 ops)");
+    notes.remove("a.md").check_compile("0 added, 0 modified, 1 removed (1 ops)");
 }
 
 #[test]
@@ -271,9 +272,9 @@ fn a_folder_takes_over_what_was_compiled_below_it() {
     notes.write("sub/x.md", "# X\n\nwords").write("y.md", "# Y");
     notes.try_compile("sub/x.md").unwrap();
     let id = notes.id("X");
-    notes.gives("1 added, 1 modified, 0 removed (2 ops)");
+    notes.check_compile("1 added, 1 modified, 0 removed (2 ops)");
     assert_eq!(notes.id("X"), id);
-    notes.gives("0 added, 0 modified, 0 removed (0 ops)");
+    notes.check_compile("0 added, 0 modified, 0 removed (0 ops)");
 }
 
 #[test]
@@ -295,16 +296,16 @@ fn a_part_of_a_folder_can_be_compiled_alone() {
     assert_eq!((report.added, report.modified, report.removed), (2, 0, 0));
     notes.remove("sub/c.md");
     assert_eq!(notes.try_compile("sub/c.md").unwrap().removed, 1);
-    notes.gives("1 added, 0 modified, 0 removed (1 ops)");
+    notes.check_compile("1 added, 0 modified, 0 removed (1 ops)");
 }
 
 #[test]
 fn skipped_folders_stay_out_unless_they_are_named() {
     let notes = Notes::new();
     notes.write("vendor/v.md", "# V").write(".git/g.md", "# G").write("Vendor/w.md", "# W");
-    notes.gives("1 added, 0 modified, 0 removed (1 ops)");
+    notes.check_compile("1 added, 0 modified, 0 removed (1 ops)");
     assert_eq!(notes.try_compile("vendor").unwrap().added, 1);
-    notes.gives("0 added, 0 modified, 0 removed (0 ops)");
+    notes.check_compile("0 added, 0 modified, 0 removed (0 ops)");
     assert_eq!(notes.nodes().len(), 2);
 }
 
@@ -313,7 +314,7 @@ fn ignore_rules_are_those_of_git() {
     let notes = Notes::new();
     notes.write(".remindb/ignore", "# comment\ncache/*\n!cache/keep.md\n*.tmp.md\n");
     notes.write("cache/a.md", "# A").write("cache/keep.md", "# Keep").write("x.tmp.md", "# X");
-    notes.gives("1 added, 0 modified, 0 removed (1 ops)");
+    notes.check_compile("1 added, 0 modified, 0 removed (1 ops)");
     assert!(notes.nodes()[0].starts_with("cache/keep.md"));
 }
 
@@ -370,7 +371,7 @@ fn the_number_of_threads_changes_nothing() {
                 notes.write(&format!("{nth}.md"), &sections(nth % 7));
             }
             let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
-            let request = Request { n_threads, ..request(&path, &clock) };
+            let request = CompileRequest { n_threads, ..request(&path, &clock) };
             compile(&notes.writer, &request, LATER).unwrap();
             notes.nodes()
         })
@@ -401,7 +402,7 @@ fn no_secret_reaches_the_file() {
             assert!(!is_there, "`{secret}` is in {file}");
         }
     }
-    notes.gives("0 added, 0 modified, 0 removed (0 ops)");
+    notes.check_compile("0 added, 0 modified, 0 removed (0 ops)");
 }
 
 #[test]
@@ -436,7 +437,7 @@ fn a_compile_that_takes_too_long_changes_nothing() {
             clock.advance(late_ms);
             true
         };
-        let request = Request { progress: &progress, ..request(&path, &clock) };
+        let request = CompileRequest { progress: &progress, ..request(&path, &clock) };
         compile(&notes.writer, &request, clock.now()).map(|it| it.to_string())
     };
     let error = compile_late(700).unwrap_err().to_string();

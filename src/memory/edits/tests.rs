@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::maintenance::doctor::{self, Status};
+use crate::maintenance::doctor::{self, CheckStatus};
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
 
@@ -42,7 +42,7 @@ impl Scene {
     }
 
     fn write(&self, payload: &str, anchor: Option<&str>) -> Answer {
-        self.memory.write(payload, anchor, WriteMode::Fitting).unwrap()
+        self.memory.write(payload, anchor, WriteMode::Auto).unwrap()
     }
 
     /// The id of the one node with this label.
@@ -111,7 +111,8 @@ impl Scene {
     #[track_caller]
     fn assert_healthy(&self) {
         let report = doctor::examine(&self.db()).unwrap();
-        let bad: Vec<_> = report.checks.iter().filter(|it| it.status == Status::Fail).collect();
+        let bad: Vec<_> =
+            report.checks.iter().filter(|it| it.status == CheckStatus::Fail).collect();
         assert!(bad.is_empty(), "{bad:#?}\n{}", self.tree());
     }
 
@@ -124,7 +125,7 @@ impl Scene {
 }
 
 fn query_all(reader: &crate::store::reader::Reader) -> Result<Value, query::QueryError> {
-    let ask = query::Tree { root: None, levels: 128, budget: Some(1_000_000) };
+    let ask = query::TreeQuery { root: None, levels: 128, budget: Some(1_000_000) };
     query::tree(reader, &ask, query::Output::Structured).map(|it| it.structured)
 }
 
@@ -246,7 +247,7 @@ fn the_mode_says_otherwise() {
     scene.file("a.md", "# Deploy\n\n```sh\nmake\n```\n");
     let (heading, code) = (scene.id("Deploy"), scene.id("Code (sh): make"));
     scene.memory.write("# Ship", Some(&heading), WriteMode::Replace).unwrap();
-    scene.memory.write("```sh\nmake all\n```", Some(&code), WriteMode::Fitting).unwrap();
+    scene.memory.write("```sh\nmake all\n```", Some(&code), WriteMode::Auto).unwrap();
     scene.memory.write("It takes long.", Some(&code), WriteMode::Append).unwrap();
     assert_eq!(scene.text(&code), "make all");
     scene.looks(expect![[r#"
@@ -263,16 +264,16 @@ fn the_mode_says_otherwise() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_and_changes_nothing() {
+fn a_senseless_edit_is_refused_and_changes_nothing() {
     let scene = Scene::new();
     scene.file("a.md", "# Deploy\n\nBy hand.\n");
     let id = scene.id("Deploy");
     let typo = format!("{}!!!!", &id[..7]);
     let memory = &scene.memory;
-    let error = memory.write("x", Some(&typo), WriteMode::Fitting).unwrap_err().to_string();
+    let error = memory.write("x", Some(&typo), WriteMode::Auto).unwrap_err().to_string();
     assert_eq!(error, format!("no node `{typo}`; nearest: `{id}` Deploy"));
     scene.refuses(
-        memory.write(" \n\t", None, WriteMode::Fitting),
+        memory.write(" \n\t", None, WriteMode::Auto),
         expect![[r#"
             `payload` is blank; say something
         "#]],
@@ -284,7 +285,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
         "#]],
     );
     scene.refuses(
-        memory.write(&"x ".repeat(600_000), None, WriteMode::Fitting),
+        memory.write(&"x ".repeat(600_000), None, WriteMode::Auto),
         expect![[r#"
             `payload` has 1200000 bytes, and 1048576 are the most for one call; write it in parts, or compile a file
         "#]],
@@ -317,7 +318,7 @@ fn no_secret_comes_in_through_a_tool() {
 }
 
 #[test]
-fn what_parses_to_nothing_is_kept_as_it_is() {
+fn text_that_parses_to_nothing_is_kept_as_it_is() {
     let scene = Scene::new();
     let answer = scene.write("[home]: https://example.org/a", None);
     let id = answer.structured["node_id"].as_str().unwrap().to_owned();

@@ -10,12 +10,12 @@ use expect_test::{Expect, expect};
 use rusqlite::{Connection, OpenFlags};
 
 use super::*;
-use crate::maintenance::doctor::{self, Status};
-use crate::maintenance::gc::{Collected, Keep, Mode};
-use crate::memory::compile::{self, Request, Seeding};
+use crate::maintenance::doctor::{self, CheckStatus};
+use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
+use crate::memory::compile::{self, CompileRequest, Seeding};
 use crate::model::clock::Clock;
 use crate::model::tree::Node;
-use crate::settings::workspace::{Options, Workspace};
+use crate::settings::workspace::{Workspace, WorkspaceOptions};
 use crate::store::IfMissing;
 use crate::text;
 
@@ -70,11 +70,11 @@ impl World {
 
     #[track_caller]
     fn compile(&self) -> String {
-        let request = Request {
+        let request = CompileRequest {
             path: &self.path(""),
             message: "compile",
             n_threads: 1,
-            workspace: &|root| Workspace::load(root, Options::default()).map(Arc::new),
+            workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
             seeding: Seeding::AtBirth,
             clock: &Clock::manual(NOW),
             progress: &|_, _| true,
@@ -83,12 +83,12 @@ impl World {
     }
 
     #[track_caller]
-    fn rollback(&self, target: i64, after: After) -> Rolled {
+    fn rollback(&self, target: i64, after: LaterSnapshots) -> RollbackReport {
         rollback(self.writer(), target, after, NOW).unwrap()
     }
 
     #[track_caller]
-    fn says(&self, target: i64, after: After, text: Expect) -> &World {
+    fn check_rollback(&self, target: i64, after: LaterSnapshots, text: Expect) -> &World {
         let said = match rollback(self.writer(), target, after, NOW) {
             Ok(rolled) => rolled.text(),
             Err(error) => format!("error: {error}"),
@@ -117,8 +117,8 @@ impl World {
     fn say(&self, id: NodeId, content: &str) {
         self.agent(|batch| {
             let old = batch.find(id)?.unwrap();
-            let label = text::label(content);
-            batch.say(&old, &said(old.data(), &label, content))
+            let label = text::label_of_text(content);
+            batch.set_agent_text(&old, &said(old.data(), &label, content))
         });
     }
 
@@ -154,13 +154,14 @@ impl World {
     /// What is said, in order.
     fn texts(&self) -> String {
         let state = self.state();
-        state.lines().filter_map(|it| it.rsplit('|').next()).collect::<Vec<_>>().join(" / ")
+        state.thresholds().filter_map(|it| it.rsplit('|').next()).collect::<Vec<_>>().join(" / ")
     }
 
     #[track_caller]
     fn check_health(&self) {
         let report = doctor::examine(&self.dir.path().join("memory.db")).unwrap();
-        let bad: Vec<_> = report.checks.iter().filter(|it| it.status == Status::Fail).collect();
+        let bad: Vec<_> =
+            report.checks.iter().filter(|it| it.status == CheckStatus::Fail).collect();
         assert!(bad.is_empty(), "{bad:#?}");
     }
 
@@ -210,10 +211,10 @@ impl World {
                 let under = batch.find(other)?.unwrap();
                 let parent = (id != other).then_some(under.key);
                 let place = batch.last_place(under.place.file.filter(|_| id != other), parent)?;
-                let label = text::label(&word);
+                let label = text::label_of_text(&word);
                 let node = Node::default();
                 let spoken = said(NodeData::of(&node), &label, &word);
-                batch.add_spoken(&spoken, place).map(drop)
+                batch.insert_agent_node(&spoken, place).map(drop)
             }),
             8 => self.agent(|batch| {
                 let node = batch.find(id)?.unwrap();
@@ -228,7 +229,7 @@ impl World {
             _ => {
                 let (head, _) = self.head();
                 let target = 1 + self.below(head as usize) as i64;
-                self.rollback(target, After::Keep);
+                self.rollback(target, LaterSnapshots::Keep);
             }
         }
     }
@@ -293,7 +294,7 @@ fn rolling_back_to_each_of_200_snapshots_reproduces_it() {
     }
     for (nth, at) in order.into_iter().enumerate() {
         let (id, hash, state) = &states[at];
-        world.rollback(*id, After::Keep);
+        world.rollback(*id, LaterSnapshots::Keep);
         assert_eq!(world.head().1, *hash, "snapshot {id}");
         assert_eq!(world.state(), *state, "snapshot {id}");
         if nth % 50 == 0 {
@@ -303,32 +304,36 @@ fn rolling_back_to_each_of_200_snapshots_reproduces_it() {
 }
 
 #[test]
-fn what_a_rollback_did_is_said() {
+fn a_rollback_reports_its_changes() {
     let world = World::new(2);
-    world.says(1, After::Keep, expect!["error: `snapshot_id`: no snapshot 1; there is none yet"]);
+    world.check_rollback(
+        1,
+        LaterSnapshots::Keep,
+        expect!["error: `snapshot_id`: no snapshot 1; there is none yet"],
+    );
     world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
     world.write("a.md", "# A\n\nOne.\n\nTwo, changed.\n").compile();
     world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
     let refused = |target: i64, what: &str| {
-        let error = rollback(world.writer(), target, After::Keep, NOW).unwrap_err();
+        let error = rollback(world.writer(), target, LaterSnapshots::Keep, NOW).unwrap_err();
         assert_eq!(error.to_string(), format!("`snapshot_id`: no snapshot {target}; {what}"));
     };
     [0, -1, 999].into_iter().for_each(|it| refused(it, "there are 1 to 3"));
-    world.says(3, After::Keep, expect!["already at snapshot 3; nothing to do"]);
-    world.says(
+    world.check_rollback(3, LaterSnapshots::Keep, expect!["already at snapshot 3; nothing to do"]);
+    world.check_rollback(
         1,
-        After::Keep,
+        LaterSnapshots::Keep,
         expect!["no rollback applied; computed state matches HEAD for snapshot 1"],
     );
-    world.says(
+    world.check_rollback(
         2,
-        After::Keep,
+        LaterSnapshots::Keep,
         expect!["rolled back to snapshot 2 (new snapshot 4, 1 nodes affected)"],
     );
-    world.says(1, After::Drop, expect!["rolled back to snapshot 1 (new snapshot 5, 1 nodes affected); pruned 3 intermediate snapshot(s)"]);
-    world.says(
+    world.check_rollback(1, LaterSnapshots::Drop, expect!["rolled back to snapshot 1 (new snapshot 5, 1 nodes affected); pruned 3 intermediate snapshot(s)"]);
+    world.check_rollback(
         4,
-        After::Keep,
+        LaterSnapshots::Keep,
         expect![
             "error: `snapshot_id`: no snapshot 4; there are 2 from 1 to 5, the nearest 1 and 5"
         ],
@@ -348,13 +353,13 @@ fn a_b_a_by_write_by_file_and_by_rollback_is_the_same_state_thrice() {
     world.write("a.md", "# A\n\nAnother.\n").compile();
     world.write("a.md", "# A\n\nOne.\n").compile();
     assert_eq!(world.head(), (5, first.clone()));
-    world.rollback(4, After::Keep);
-    world.rollback(1, After::Keep);
+    world.rollback(4, LaterSnapshots::Keep);
+    world.rollback(1, LaterSnapshots::Keep);
     assert_eq!(world.head(), (7, first));
     assert_eq!(world.id_of("One."), id);
     // Forgotten, then said again, under the id of before.
     world.agent(|batch| cascade(batch, id));
-    world.rollback(7, After::Keep);
+    world.rollback(7, LaterSnapshots::Keep);
     assert_eq!(world.id_of("One."), id);
     world.check_health();
 }
@@ -366,7 +371,7 @@ fn a_file_that_did_not_change_does_not_undo_a_rollback() {
     world.write("a.md", "# A\n\nOne!\n\nThree.\n");
     fs::rename(world.path("b.md"), world.path("c.md")).unwrap();
     world.compile();
-    world.rollback(1, After::Keep);
+    world.rollback(1, LaterSnapshots::Keep);
     expect!["A / One. / Two. / B"].assert_eq(&world.texts());
     assert_eq!(world.compile(), "compiled: 0 added, 0 modified, 0 removed (0 ops)");
     // Not even where it is read anew, until a block says something else.
@@ -375,7 +380,7 @@ fn a_file_that_did_not_change_does_not_undo_a_rollback() {
     world.write("a.md", "# A\n\nOne!\n\nThree, changed.\n\nFour.\n").compile();
     expect!["A / One. / Three, changed. / Four. / Two. / B"].assert_eq(&world.texts());
     // And forward again: what the file says is what the memory says.
-    world.rollback(2, After::Keep);
+    world.rollback(2, LaterSnapshots::Keep);
     world.check_health();
     expect!["A / One! / Three. / B"].assert_eq(&world.texts());
 }
@@ -389,7 +394,7 @@ fn a_file_that_gets_its_old_name_back_after_a_rollback_gets_its_nodes_back() {
         let first = world.head().1;
         fs::rename(world.path("a.md"), world.path("b.md")).unwrap();
         world.compile();
-        world.rollback(1, After::Keep);
+        world.rollback(1, LaterSnapshots::Keep);
         fs::remove_file(world.path("b.md")).unwrap();
         if way == "one after the other" {
             world.compile();
@@ -405,14 +410,14 @@ fn a_file_that_gets_its_old_name_back_after_a_rollback_gets_its_nodes_back() {
 }
 
 #[test]
-fn what_is_forgotten_or_replaced_meanwhile_stays_so_when_a_file_gets_its_old_name_back() {
+fn a_file_renamed_back_keeps_its_edits_and_tombstones() {
     for way in ["at once", "one after the other", "twice"] {
         let world = World::new(12);
         let text = "# A\n\nOne.\n\nTwo.\n\n## B\n\nThree.\n";
         world.write("a.md", text).compile();
         fs::rename(world.path("a.md"), world.path("b.md")).unwrap();
         world.compile();
-        world.rollback(1, After::Keep);
+        world.rollback(1, LaterSnapshots::Keep);
         world.agent(|batch| {
             let two = batch.find(world.id_of("Two."))?.unwrap();
             batch.forget(&two)
@@ -454,17 +459,17 @@ fn order_comes_back_where_siblings_were_renumbered_meanwhile() {
     world.agent(|batch| cascade(batch, world.id_of("Number 3.")));
     world.agent(|batch| move_under(batch, world.id_of("Number 5."), world.id_of("Number 5.")));
     for at in [10, 23, 4, 12] {
-        world.rollback(at + 1, After::Keep);
+        world.rollback(at + 1, LaterSnapshots::Keep);
         assert_eq!(world.state(), states[at as usize]);
     }
-    world.rollback(11, After::Drop);
-    world.rollback(5, After::Keep);
+    world.rollback(11, LaterSnapshots::Drop);
+    world.rollback(5, LaterSnapshots::Keep);
     assert_eq!(world.state(), states[4]);
     world.check_health();
 }
 
 #[test]
-fn what_stays_keeps_its_heat_and_what_comes_back_is_new() {
+fn surviving_nodes_keep_their_heat_and_restored_ones_are_new() {
     const HEAT: &str = "
         SELECT group_concat(content || ifnull(' ' || temperature || ' ' || pinned, ''), '; '
                             ORDER BY content)
@@ -477,22 +482,22 @@ fn what_stays_keeps_its_heat_and_what_comes_back_is_new() {
     Connection::open(path).unwrap().execute_batch(warm).unwrap();
     world.say(world.id_of("One."), "Said.");
     world.agent(|batch| cascade(batch, world.id_of("Two.")));
-    world.rollback(1, After::Keep);
+    world.rollback(1, LaterSnapshots::Keep);
     let heat: String = world.conn().query_row(HEAT, [], |row| row.get(0)).unwrap();
     assert_eq!(heat, "One. 0.9 1; Two.");
 }
 
 #[test]
-fn what_an_agent_said_goes_back_to_what_the_file_says() {
+fn an_overlay_goes_back_to_the_files_text() {
     let world = World::new(5);
     world.write("a.md", "# A\n\nOne.\n").compile();
     world.say(world.id_of("One."), "Said by an agent.");
     world.compile();
-    world.rollback(1, After::Keep);
+    world.rollback(1, LaterSnapshots::Keep);
     world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
     assert_eq!(world.texts(), "A / One. / Two.");
     // The agent's words come back with the snapshot in which they were said.
-    world.rollback(2, After::Keep);
+    world.rollback(2, LaterSnapshots::Keep);
     assert_eq!(world.texts(), "A / Said by an agent.");
 }
 
@@ -501,7 +506,7 @@ fn a_block_that_comes_back_to_its_file_is_not_there_twice() {
     let world = World::new(9);
     world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
     world.write("a.md", "# A\n\nOne.\n").compile();
-    world.rollback(1, After::Keep);
+    world.rollback(1, LaterSnapshots::Keep);
     world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
     assert_eq!(world.texts(), "A / One. / Two.");
     // It belongs to the file again.
@@ -517,7 +522,7 @@ fn a_block_of_two_files_is_forgotten_in_both() {
     let world = World::new(12);
     world.write("a.md", &with_a).write("b.md", "# B\n").compile();
     world.write("a.md", "# A\n").write("b.md", &with_b).compile();
-    world.rollback(1, After::Keep);
+    world.rollback(1, LaterSnapshots::Keep);
     // Now both say it, and the memory has it once.
     world.write("a.md", &with_a).compile();
     world.agent(|batch| cascade(batch, world.id_of(paragraph)));
@@ -563,7 +568,7 @@ fn no_byte_of_dropped_text_is_in_the_file_or_its_log() {
     let (mut world, states) = history(6, 60);
     let (id, hash, state) = &states[20];
     let before = words_in(&bytes(&world));
-    let rolled = world.rollback(*id, After::Drop);
+    let rolled = world.rollback(*id, LaterSnapshots::Drop);
     assert_eq!((rolled.n_dropped, rolled.is_unscrubbed), (Some(60 - 21), false));
     assert_eq!((&world.head().1, &world.state()), (hash, state));
     world.check_health();
@@ -576,7 +581,7 @@ fn no_byte_of_dropped_text_is_in_the_file_or_its_log() {
     let path = world.dir.path().join("memory.db");
     world.writer = Some(Writer::open(&path, IfMissing::Refuse).unwrap());
     for (id, hash, state) in states[..=20].iter().step_by(5) {
-        world.rollback(*id, After::Keep);
+        world.rollback(*id, LaterSnapshots::Keep);
         assert_eq!((&world.head().1, &world.state()), (hash, state));
     }
     assert!(words_in(&bytes(&world)).is_subset(&alive));
@@ -587,10 +592,10 @@ fn collecting_keeps_the_state_and_the_last_snapshots() {
     let (mut world, states) = history(7, 60);
     let (head, state) = (world.head(), world.state());
     let before = words_in(&bytes(&world));
-    let told = world.writer().collect(Keep::Last(10), Mode::DryRun).unwrap();
+    let told = world.writer().collect(KeepRule::Last(10), GcMode::DryRun).unwrap();
     assert_eq!(words_in(&bytes(&world)), before);
-    let done = world.writer().collect(Keep::Last(10), Mode::Real).unwrap();
-    assert_eq!(Collected { bytes_after: 0, ..told }, Collected { bytes_after: 0, ..done });
+    let done = world.writer().collect(KeepRule::Last(10), GcMode::Real).unwrap();
+    assert_eq!(GcReport { bytes_after: 0, ..told }, GcReport { bytes_after: 0, ..done });
     assert_eq!((done.n_snapshots, done.first, done.n_left), (50, 51, 10));
     assert!(done.bytes_after < done.bytes_before);
     assert_eq!((world.head(), world.state()), (head, state));
@@ -602,16 +607,17 @@ fn collecting_keeps_the_state_and_the_last_snapshots() {
     let path = world.dir.path().join("memory.db");
     world.writer = Some(Writer::open(&path, IfMissing::Refuse).unwrap());
     for (id, hash, state) in states[50..].iter().rev() {
-        world.rollback(*id, After::Keep);
+        world.rollback(*id, LaterSnapshots::Keep);
         assert_eq!((&world.head().1, &world.state()), (hash, state));
     }
     world.check_health();
-    world.says(
+    world.check_rollback(
         50,
-        After::Keep,
+        LaterSnapshots::Keep,
         expect!["error: `snapshot_id`: no snapshot 50; there are 51 to 69"],
     );
-    let n = world.writer().collect(Keep::Since(Millis(NOW.0 + 1)), Mode::Real).unwrap().n_left;
+    let n =
+        world.writer().collect(KeepRule::Since(Millis(NOW.0 + 1)), GcMode::Real).unwrap().n_left;
     assert_eq!(n, 1);
     world.check_health();
 }

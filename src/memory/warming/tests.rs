@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::model::clock::{Clock, Millis};
-use crate::model::heat::{BIRTH, Pace};
+use crate::model::heat::{BIRTH, TickPace};
 use crate::store::{Batch, ColdNode, IfMissing, StoreError};
 
 const MINUTE: i64 = 60_000;
@@ -47,7 +47,7 @@ impl Desk {
     }
 
     fn server(&self) -> Server {
-        Server { memory: self.open(), pace: Pace::new(self.clock.now().0) }
+        Server { memory: self.open(), pace: TickPace::new(self.clock.now().0) }
     }
 
     /// Gives every node a row, as older builds did.
@@ -70,11 +70,11 @@ impl Desk {
 /// What the heat thread of a server does.
 struct Server {
     memory: Memory,
-    pace: Pace,
+    pace: TickPace,
 }
 
 impl Server {
-    fn look(&mut self) {
+    fn offer_cold_nodes(&mut self) {
         let rates = self.memory.rates();
         self.pace.note(self.memory.clock().now().0, &rates);
         if let Some(due) = self.pace.due(&rates)
@@ -93,12 +93,12 @@ impl Server {
 /// Lets the clock of a memory go on by so many hours.
 fn cool(desk: &Desk, memory: &Memory, hours: i64) {
     desk.clock.advance(hours * HOUR);
-    memory.tick(Elapsed { real_ms: hours * HOUR, cooling_ms: (hours * HOUR) as f64 }).unwrap();
+    memory.tick(AttendedTime { real_ms: hours * HOUR, cooling_ms: (hours * HOUR) as f64 }).unwrap();
 }
 
 fn average(memory: &Memory) -> f64 {
     memory
-        .read(|reader| reader.stats(crate::model::heat::Lines::default()))
+        .read(|reader| reader.stats(crate::model::heat::HeatThresholds::default()))
         .unwrap()
         .temperatures
         .average
@@ -127,12 +127,12 @@ fn two_servers_cool_once_in_an_hour() {
     let mut ann = desk.server();
     // The second comes later, and ticks between the ticks of the first.
     desk.clock.advance(2 * MINUTE);
-    ann.look();
+    ann.offer_cold_nodes();
     let mut ben = desk.server();
     for _ in 0..58 {
         desk.clock.advance(MINUTE);
-        ann.look();
-        ben.look();
+        ann.offer_cold_nodes();
+        ben.offer_cold_nodes();
     }
     ann.stop();
     ben.stop();
@@ -146,9 +146,9 @@ fn one_server_goes_on_where_another_died() {
     for minute in 0..60 {
         desk.clock.advance(MINUTE);
         if minute < 17 {
-            ann.look();
+            ann.offer_cold_nodes();
         }
-        ben.look();
+        ben.offer_cold_nodes();
     }
     drop(ann);
     ben.stop();
@@ -162,7 +162,7 @@ fn a_weekend_off_cools_nothing() {
         let mut server = desk.server();
         for _ in 0..30 {
             desk.clock.advance(MINUTE);
-            server.look();
+            server.offer_cold_nodes();
         }
         server.stop();
         desk.clock.advance(3 * DAY);
@@ -176,7 +176,7 @@ fn a_suspended_machine_cools_little_more_than_one_tick() {
     let (desk, memory) = Desk::compiled(3);
     let mut server = desk.server();
     desk.clock.advance(3 * DAY);
-    server.look();
+    server.offer_cold_nodes();
     assert!(after_hours(BIRTH, 0.1) < average(&memory));
 }
 
@@ -186,7 +186,7 @@ fn a_crash_loses_one_tick_at_most() {
     let mut server = desk.server();
     for _ in 0..64 {
         desk.clock.advance(MINUTE);
-        server.look();
+        server.offer_cold_nodes();
     }
     drop(server);
     is_near(average(&memory), after_hours(BIRTH, 1.0));
@@ -200,11 +200,11 @@ fn nothing_is_lost_while_another_process_writes() {
     writer.execute_batch("BEGIN IMMEDIATE").unwrap();
     for _ in 0..12 {
         desk.clock.advance(5 * MINUTE);
-        server.look();
+        server.offer_cold_nodes();
     }
     is_near(average(&memory), BIRTH);
     writer.execute_batch("ROLLBACK").unwrap();
-    server.look();
+    server.offer_cold_nodes();
     is_near(average(&memory), after_hours(BIRTH, 1.0));
 }
 
@@ -216,7 +216,7 @@ fn a_new_rate_acts_from_now_on() {
         server.memory.set_rates(rates);
         for _ in 0..12 {
             desk.clock.advance(5 * MINUTE);
-            server.look();
+            server.offer_cold_nodes();
         }
     };
     let usual = Rates::default();
@@ -304,7 +304,7 @@ fn being_read_writes_a_page_for_each_node_and_no_index() {
     desk.note_all();
     let warm = |nth: i64| {
         empty_log(&desk);
-        memory.warm((1..=20).map(|it| (NodeKey(it * 4_000 + nth), Attention::Glanced)).collect());
+        memory.warm((1..=20).map(|it| (NodeKey(it * 4_000 + nth), ViewKind::Listed)).collect());
         log_pages(&desk)
     };
     assert!((20..=24).contains(&warm(0)), "{} pages", log_pages(&desk));
@@ -312,7 +312,7 @@ fn being_read_writes_a_page_for_each_node_and_no_index() {
 }
 
 #[test]
-fn what_nobody_read_has_no_row_and_the_temperature_of_its_birth() {
+fn an_unread_node_has_no_heat_row_and_its_birth_temperature() {
     let (desk, memory) = Desk::compiled(1_000);
     let n_rows = || desk.number("SELECT count(*) FROM heat");
     let n_nodes = desk.number("SELECT count(*) FROM node");
@@ -320,8 +320,8 @@ fn what_nobody_read_has_no_row_and_the_temperature_of_its_birth() {
     cool(&desk, &memory, 30);
     is_near(average(&memory), after_hours(BIRTH, 30.0));
     let read = [7, 7, 9];
-    memory.warm(read.map(|it| (NodeKey(it), Attention::Read)).to_vec());
-    memory.warm(vec![(NodeKey(n_nodes + 1), Attention::Read)]);
+    memory.warm(read.map(|it| (NodeKey(it), ViewKind::Read)).to_vec());
+    memory.warm(vec![(NodeKey(n_nodes + 1), ViewKind::Read)]);
     assert_eq!(n_rows(), 2, "of what was read, and of nothing that is not there");
     let added = 3.0 * memory.rates().access_boost;
     is_near(average(&memory), after_hours(BIRTH, 30.0) + added / n_nodes as f64);
@@ -381,16 +381,16 @@ fn a_pin_keeps_the_temperature_of_its_moment() {
 #[test]
 fn one_index_serves_every_line() {
     let (desk, memory) = Desk::compiled(1);
-    let n_told = |line: f64| {
+    let n_notified = |line: f64| {
         memory.set_rates(Rates { cold: line, notify: 0.9, ..Rates::default() });
         cool(&desk, &memory, 0);
         told(&memory).len()
     };
     cool(&desk, &memory, 10);
     let now = after_hours(BIRTH, 10.0);
-    assert_eq!([n_told(0.0), n_told(now - 1e-9)], [0, 0]);
-    assert!(0 < n_told(now + 1e-9));
-    assert_eq!(n_told(1.0), 0, "told once");
+    assert_eq!([n_notified(0.0), n_notified(now - 1e-9)], [0, 0]);
+    assert!(0 < n_notified(now + 1e-9));
+    assert_eq!(n_notified(1.0), 0, "told once");
 }
 
 #[test]
@@ -408,7 +408,7 @@ fn a_memory_of_the_first_schema_learns_what_is_cold() {
 fn of_an_older_memory_only_those_rows_stay_that_say_something() {
     let (desk, memory) = Desk::compiled(10);
     desk.note_all();
-    memory.warm(vec![(NodeKey(3), Attention::Read)]);
+    memory.warm(vec![(NodeKey(3), ViewKind::Read)]);
     desk.run("UPDATE heat SET pinned = 1 WHERE node = 4", []);
     desk.run("UPDATE heat SET announced_at = 9 WHERE node = 5", []);
     let before = average(&memory);
@@ -429,9 +429,9 @@ fn of_an_older_memory_only_those_rows_stay_that_say_something() {
 fn reads_warm_as_the_settings_say() {
     let (desk, memory) = Desk::compiled(1);
     let key = NodeKey(desk.number("SELECT max(key) FROM node"));
-    memory.warm(vec![(key, Attention::Read)]);
+    memory.warm(vec![(key, ViewKind::Read)]);
     memory.set_rates(Rates { access_boost: 0.05, is_enabled: false, ..Rates::default() });
-    memory.warm(vec![(key, Attention::Glanced)]);
+    memory.warm(vec![(key, ViewKind::Listed)]);
     let conn = Connection::open(desk.db()).unwrap();
     let warmest: f64 =
         conn.query_row("SELECT max(temperature) FROM heat", [], |row| row.get(0)).unwrap();

@@ -88,7 +88,7 @@ proptest! {
         looks in prop::collection::vec((0_usize..3, 0_i64..5 * 60_000), 1..60),
     ) {
         let rates = Rates::default();
-        let mut paces = [Pace::new(0); 3];
+        let mut paces = [TickPace::new(0); 3];
         let (mut now, mut ticked_at, mut attended) = (0, 0, 0);
         for (who, after) in looks {
             now += after;
@@ -119,7 +119,7 @@ proptest! {
 #[test]
 fn time_that_jumps_counts_as_little_more_than_a_tick() {
     let rates = Rates::default();
-    let mut pace = Pace::new(0);
+    let mut pace = TickPace::new(0);
     pace.note(1000 * HOUR, &rates);
     let due = pace.due(&rates).unwrap();
     assert!(due.real_ms < rates.tick_ms + HOUR / 60, "{due:?}");
@@ -132,13 +132,13 @@ fn time_that_jumps_counts_as_little_more_than_a_tick() {
 #[test]
 fn a_tick_is_due_once_in_an_interval() {
     let rates = Rates { tick_ms: 1000, ..Rates::default() };
-    let mut pace = Pace::new(0);
+    let mut pace = TickPace::new(0);
     assert_eq!(pace.wait_ms(&rates), 1000);
     pace.note(600, &rates);
     assert_eq!((pace.due(&rates), pace.wait_ms(&rates)), (None, 400));
     // The rate of each part of the time is the one that was set then.
     pace.note(1100, &Rates { decay_per_hour: 0.1, ..rates });
-    assert_eq!(pace.due(&rates), Some(Elapsed { real_ms: 1100, cooling_ms: 1600.0 }));
+    assert_eq!(pace.due(&rates), Some(AttendedTime { real_ms: 1100, cooling_ms: 1600.0 }));
     pace.settle();
     assert_eq!((pace.due(&rates), pace.rest()), (None, None));
 }

@@ -17,7 +17,7 @@ pub(super) const MOVE_BYTES_MIN: usize = 32;
 
 /// An unmatched node of some changed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Loose {
+pub(crate) struct UnmatchedNode {
     /// What the node is.
     pub node_type: NodeType,
     /// Hash of what the file said.
@@ -69,8 +69,8 @@ pub(crate) fn renames(removed: &[&[ContentHash]], added: &[&[ContentHash]]) -> V
 /// Pairs of indexes of an old and a new node, unmatched in their own files, that are one node which
 /// moved from file to file: same type, same hash, and large enough to be no accident. Equal ones
 /// are paired in order; each node once.
-pub(crate) fn moves(old: &[Loose], new: &[Loose]) -> Vec<(usize, usize)> {
-    let is_real = |it: &Loose| MOVE_BYTES_MIN <= it.size_bytes;
+pub(crate) fn moves(old: &[UnmatchedNode], new: &[UnmatchedNode]) -> Vec<(usize, usize)> {
+    let is_real = |it: &UnmatchedNode| MOVE_BYTES_MIN <= it.size_bytes;
     let mut places: HashMap<(NodeType, ContentHash), Vec<usize>> = HashMap::new();
     for (at, it) in new.iter().enumerate().rev().filter(|(_, it)| is_real(it)) {
         places.entry((it.node_type, it.hash)).or_default().push(at);

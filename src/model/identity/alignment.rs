@@ -22,14 +22,18 @@ use std::collections::{HashMap, HashSet};
 
 use crate::model::identity::forest::Forest;
 use crate::model::identity::similarity::Shingles;
-use crate::model::identity::{Former, Known};
+use crate::model::identity::{FormerText, KnownNode};
 
 /// Rounds in which matched children may match their parents: a round goes up one level.
 const VOTE_ROUNDS_MAX: usize = 8;
 
 /// For each new node, the index of the old node that it is, if any. Each old node is used at most
 /// once, and nodes of different types never match.
-pub(crate) fn align(old: &[Known<'_>], new: &[Known<'_>], former: &Former) -> Vec<Option<usize>> {
+pub(crate) fn align(
+    old: &[KnownNode<'_>],
+    new: &[KnownNode<'_>],
+    former: &FormerText,
+) -> Vec<Option<usize>> {
     if old.is_empty() {
         return vec![None; new.len()];
     }
@@ -38,28 +42,28 @@ pub(crate) fn align(old: &[Known<'_>], new: &[Known<'_>], former: &Former) -> Ve
 
 /// [`align`], with the number of elementary steps that it took.
 pub(super) fn align_counted(
-    old: &[Known<'_>],
-    new: &[Known<'_>],
-    former: &Former,
+    old: &[KnownNode<'_>],
+    new: &[KnownNode<'_>],
+    former: &FormerText,
 ) -> (Vec<Option<usize>>, u64) {
     let mut it = Matcher::new(old, new);
     it.link_unique();
-    it.link_former(former, Current::Gone);
+    it.link_former(former, CurrentText::Gone);
     it.descend();
-    it.climb(Parents::Frames);
-    it.link_anywhere(Key::Subtree, Often::Once);
-    it.link_anywhere(Key::Own, Often::Once);
-    it.link_anywhere(Key::Heading, Often::Once);
+    it.climb(ParentFilter::Frames);
+    it.link_anywhere(Key::Subtree, KeyCount::Once);
+    it.link_anywhere(Key::Own, KeyCount::Once);
+    it.link_anywhere(Key::Heading, KeyCount::Once);
     it.descend();
-    it.climb(Parents::Frames);
-    it.link_anywhere(Key::Subtree, Often::Many);
-    it.link_anywhere(Key::Own, Often::Many);
+    it.climb(ParentFilter::Frames);
+    it.link_anywhere(Key::Subtree, KeyCount::Many);
+    it.link_anywhere(Key::Own, KeyCount::Many);
     it.descend();
-    it.climb(Parents::Frames);
-    it.link_former(former, Current::Any);
+    it.climb(ParentFilter::Frames);
+    it.link_former(former, CurrentText::Any);
     it.descend();
     it.compare();
-    it.climb(Parents::All);
+    it.climb(ParentFilter::All);
     it.compare();
     (it.to_old, it.work)
 }
@@ -94,7 +98,7 @@ enum Key {
 
 /// How often a key may stand among what is unmatched.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Often {
+enum KeyCount {
     /// Once on both sides.
     Once,
     /// Any number of times: equal ones are matched in order.
@@ -103,7 +107,7 @@ enum Often {
 
 /// What must be true of an old node's present text for its former text to count.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Current {
+enum CurrentText {
     /// It no longer stands anywhere in the new tree.
     Gone,
     /// Nothing.
@@ -112,7 +116,7 @@ enum Current {
 
 /// Which parents their children may match.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Parents {
+enum ParentFilter {
     /// Headings and empty nodes, which are mainly what they hold.
     Frames,
     /// Also nodes with a text of their own, which speaks first.
@@ -130,7 +134,7 @@ fn key_of(forest: &Forest<'_>, at: usize, key: Key) -> Option<u64> {
 }
 
 impl<'a> Matcher<'a> {
-    fn new(old: &'a [Known<'a>], new: &'a [Known<'a>]) -> Matcher<'a> {
+    fn new(old: &'a [KnownNode<'a>], new: &'a [KnownNode<'a>]) -> Matcher<'a> {
         Matcher {
             old: Forest::new(old),
             new: Forest::new(new),
@@ -187,11 +191,11 @@ impl<'a> Matcher<'a> {
     /// Matches texts that stand once on both sides.
     fn link_unique(&mut self) {
         // Nothing is matched yet, so that once among the unmatched is once in the file.
-        self.link_anywhere(Key::Own, Often::Once);
+        self.link_anywhere(Key::Own, KeyCount::Once);
     }
 
     /// Matches unmatched nodes of equal key, wherever they stand.
-    fn link_anywhere(&mut self, key: Key, often: Often) {
+    fn link_anywhere(&mut self, key: Key, often: KeyCount) {
         let mut places: HashMap<u64, [Vec<usize>; 2]> = HashMap::new();
         let mut keys = Vec::new();
         for at in (0..self.old.len()).filter(|&at| self.is_old_free(at)) {
@@ -211,13 +215,13 @@ impl<'a> Matcher<'a> {
         self.work += (self.old.len() + self.new.len()) as u64;
         for key_value in keys {
             let Some([olds, news]) = places.remove(&key_value) else { continue };
-            if often == Often::Once && (olds.len() != 1 || news.len() != 1) {
+            if often == KeyCount::Once && (olds.len() != 1 || news.len() != 1) {
                 continue;
             }
             for (old, new) in olds.into_iter().zip(news) {
                 // Equal headings with nothing equal below are told apart by their sections.
                 let is_section = key == Key::Own && self.old.is_heading(old);
-                if often == Often::Once || !is_section {
+                if often == KeyCount::Once || !is_section {
                     self.link(old, new);
                 }
             }
@@ -225,13 +229,13 @@ impl<'a> Matcher<'a> {
     }
 
     /// Gives a text that is new back to the node that said it before.
-    fn link_former(&mut self, former: &Former, current: Current) {
+    fn link_former(&mut self, former: &FormerText, current: CurrentText) {
         if former.is_empty() {
             return;
         }
         let said_now: HashSet<u64> = match current {
-            Current::Gone => (0..self.new.len()).map(|at| self.new.own(at)).collect(),
-            Current::Any => HashSet::new(),
+            CurrentText::Gone => (0..self.new.len()).map(|at| self.new.own(at)).collect(),
+            CurrentText::Any => HashSet::new(),
         };
         let mut groups: HashMap<u64, Vec<usize>> = HashMap::new();
         let free: Vec<usize> = (0..self.new.len())
@@ -244,7 +248,7 @@ impl<'a> Matcher<'a> {
             let Some(news) = groups.remove(&self.new.own(at)) else { continue };
             let node = self.new.node(at);
             let mut olds: Vec<usize> = former
-                .sayers(node.node_type, node.hash)
+                .nodes_with(node.node_type, node.hash)
                 .iter()
                 .copied()
                 .filter(|&old| old < self.old.len() && self.is_old_free(old))
@@ -260,7 +264,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches parents through their children, level by level.
-    fn climb(&mut self, which: Parents) {
+    fn climb(&mut self, which: ParentFilter) {
         for _ in 0..VOTE_ROUNDS_MAX {
             if !self.link_parents(which) {
                 return;
@@ -270,13 +274,13 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches unmatched nodes of which at least half of all children are matched to each other's.
-    fn link_parents(&mut self, which: Parents) -> bool {
+    fn link_parents(&mut self, which: ParentFilter) -> bool {
         let mut votes: Vec<(usize, usize)> = Vec::new();
         for (old, new) in self.to_new.iter().enumerate() {
             let Some(new) = *new else { continue };
             let (old, new) = (self.old.parent(old), self.new.parent(new));
             let is_real = old < self.old.len() && new < self.new.len();
-            if !is_real || (which == Parents::Frames && !self.old.is_frame(old)) {
+            if !is_real || (which == ParentFilter::Frames && !self.old.is_frame(old)) {
                 continue;
             }
             if self.is_old_free(old) && self.is_new_free(new) {

@@ -15,19 +15,19 @@ const TABLE_CELLS_MAX: usize = 1024;
 const ROUNDS_MAX: usize = 6;
 
 /// A stretch of both sequences that is still to be paired.
-struct Stretch {
+struct UnpairedStretch {
     old: Range<usize>,
     new: Range<usize>,
     round: usize,
 }
 
 /// Pairs of equal elements, strictly increasing on both sides; `work` counts what was looked at.
-pub(crate) fn in_order<K>(old: &[K], new: &[K], work: &mut u64) -> Vec<(usize, usize)>
+pub(crate) fn pair_in_order<K>(old: &[K], new: &[K], work: &mut u64) -> Vec<(usize, usize)>
 where
     K: Copy + Eq + Ord + Hash,
 {
     let mut pairs = Vec::new();
-    let mut todo = vec![Stretch { old: 0..old.len(), new: 0..new.len(), round: 0 }];
+    let mut todo = vec![UnpairedStretch { old: 0..old.len(), new: 0..new.len(), round: 0 }];
     while let Some(mut it) = todo.pop() {
         trim(old, new, &mut it, &mut pairs);
         *work += (it.old.len() + it.new.len() + 1) as u64;
@@ -40,20 +40,20 @@ where
             continue;
         }
         let anchors = match it.round < ROUNDS_MAX {
-            true => anchors(old, new, &it, Anchors::Unique),
+            true => anchors(old, new, &it, PivotRule::Unique),
             false => Vec::new(),
         };
         if anchors.is_empty() {
-            pairs.extend(self::anchors(old, new, &it, Anchors::Occurrences));
+            pairs.extend(self::anchors(old, new, &it, PivotRule::Occurrences));
             continue;
         }
         let (mut old_from, mut new_from) = (it.old.start, it.new.start);
         for &(i, j) in &anchors {
-            todo.push(Stretch { old: old_from..i, new: new_from..j, round: it.round + 1 });
+            todo.push(UnpairedStretch { old: old_from..i, new: new_from..j, round: it.round + 1 });
             (old_from, new_from) = (i + 1, j + 1);
         }
         let round = it.round + 1;
-        todo.push(Stretch { old: old_from..it.old.end, new: new_from..it.new.end, round });
+        todo.push(UnpairedStretch { old: old_from..it.old.end, new: new_from..it.new.end, round });
         pairs.extend(anchors);
     }
     pairs.sort_unstable();
@@ -62,7 +62,7 @@ where
 
 /// The longest part of `pairs` (sorted by their first halves, which differ) whose second halves
 /// increase.
-pub(super) fn increasing(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+pub(super) fn longest_increasing_pairs(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // `ends[n]` is the pair that ends the best run of n + 1 pairs so far.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
@@ -85,7 +85,7 @@ pub(super) fn increasing(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
 }
 
 /// Pairs the equal beginnings and the equal ends.
-fn trim<K: Eq>(old: &[K], new: &[K], it: &mut Stretch, pairs: &mut Vec<(usize, usize)>) {
+fn trim<K: Eq>(old: &[K], new: &[K], it: &mut UnpairedStretch, pairs: &mut Vec<(usize, usize)>) {
     while !it.old.is_empty() && !it.new.is_empty() && old[it.old.start] == new[it.new.start] {
         pairs.push((it.old.start, it.new.start));
         it.old.start += 1;
@@ -99,7 +99,7 @@ fn trim<K: Eq>(old: &[K], new: &[K], it: &mut Stretch, pairs: &mut Vec<(usize, u
 }
 
 /// The longest common subsequence of a short stretch.
-fn table<K: Ord>(old: &[K], new: &[K], it: &Stretch, pairs: &mut Vec<(usize, usize)>) {
+fn table<K: Ord>(old: &[K], new: &[K], it: &UnpairedStretch, pairs: &mut Vec<(usize, usize)>) {
     let (old, new) = (&old[it.old.clone()], &new[it.new.clone()]);
     let width = new.len() + 1;
     // `best[i * width + j]` is the length for the rest from (i, j) on.
@@ -129,14 +129,14 @@ fn table<K: Ord>(old: &[K], new: &[K], it: &Stretch, pairs: &mut Vec<(usize, usi
 
 /// What may hold two sequences together.
 #[derive(Clone, Copy)]
-enum Anchors {
+enum PivotRule {
     /// Elements that occur once on both sides.
     Unique,
     /// The first occurrence with the first, the second with the second, and so on.
     Occurrences,
 }
 
-fn anchors<K>(old: &[K], new: &[K], it: &Stretch, which: Anchors) -> Vec<(usize, usize)>
+fn anchors<K>(old: &[K], new: &[K], it: &UnpairedStretch, which: PivotRule) -> Vec<(usize, usize)>
 where
     K: Copy + Eq + Hash,
 {
@@ -152,13 +152,13 @@ where
     for i in it.old.clone() {
         let Some((at, used)) = places.get_mut(&old[i]) else { continue };
         match which {
-            Anchors::Unique if at.len() == 1 && n_old[&old[i]] == 1 => pairs.push((i, at[0])),
-            Anchors::Occurrences if *used < at.len() => {
+            PivotRule::Unique if at.len() == 1 && n_old[&old[i]] == 1 => pairs.push((i, at[0])),
+            PivotRule::Occurrences if *used < at.len() => {
                 pairs.push((i, at[*used]));
                 *used += 1;
             }
             _ => (),
         }
     }
-    increasing(&pairs)
+    longest_increasing_pairs(&pairs)
 }

@@ -13,7 +13,7 @@ mod files;
 mod random;
 mod size;
 
-/// A node that owns what [`Known`] borrows.
+/// A node that owns what [`KnownNode`] borrows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Owned {
     pub(super) parent: Option<usize>,
@@ -24,8 +24,8 @@ pub(super) struct Owned {
 }
 
 impl Owned {
-    pub(super) fn known(&self) -> Known<'_> {
-        Known {
+    pub(super) fn known(&self) -> KnownNode<'_> {
+        KnownNode {
             parent: self.parent,
             node_type: self.node_type,
             level: self.level,
@@ -36,7 +36,7 @@ impl Owned {
     }
 }
 
-pub(super) fn known(side: &[Owned]) -> Vec<Known<'_>> {
+pub(super) fn known(side: &[Owned]) -> Vec<KnownNode<'_>> {
     side.iter().map(Owned::known).collect()
 }
 
@@ -55,7 +55,7 @@ fn outline(text: &str) -> Vec<Owned> {
             _ => (NodeType::Text, None, said),
         };
         let content = content.replace('/', "\n");
-        let label = crate::text::label(&content);
+        let label = crate::text::label_of_text(&content);
         let parent = path.last().copied();
         path.push(side.len());
         side.push(Owned { parent, node_type, level, label, content });
@@ -99,9 +99,9 @@ fn differences(old: &[Owned], new: &[Owned], matches: &[Option<usize>]) -> Strin
 #[track_caller]
 fn check(old: &str, new: &str, expected: Expect) {
     let (old, new) = (outline(old), outline(new));
-    let matches = align(&known(&old), &known(&new), &Former::default());
+    let matches = align(&known(&old), &known(&new), &FormerText::default());
     expected.assert_eq(&differences(&old, &new, &matches));
-    let back = align(&known(&new), &known(&old), &Former::default());
+    let back = align(&known(&new), &known(&old), &FormerText::default());
     for (at, matched) in matches.iter().enumerate() {
         let there = back.iter().position(|it| *it == Some(at));
         assert_eq!(*matched, there, "the way back differs at `{}`", new[at].content);
@@ -120,7 +120,7 @@ fn a_paragraph_at_the_top_leaves_200_sections_alone() {
     let old = format!("# Title\n{}", sections(200));
     let new = format!("# Title\n  A new beginning.\n{}", sections(200));
     let (old, new) = (outline(&old), outline(&new));
-    let matches = align(&known(&old), &known(&new), &Former::default());
+    let matches = align(&known(&old), &known(&new), &FormerText::default());
     for (at, matched) in matches.iter().enumerate() {
         let expected = (at != 1).then(|| if at == 0 { 0 } else { at - 1 });
         assert_eq!(*matched, expected);
@@ -511,7 +511,7 @@ fn scripts_without_spaces_are_compared_by_character() {
 fn going_back_to_an_earlier_text_restores_the_node() {
     let old = outline("# T\n  A wholly different thing now.\n  b");
     let new = outline("# T\n  first words\n  b");
-    let mut former = Former::default();
+    let mut former = FormerText::default();
     former.insert(NodeType::Text, ContentHash::of("first words"), 1);
     let matches = align(&known(&old), &known(&new), &former);
     expect![[r#"
@@ -523,10 +523,10 @@ fn going_back_to_an_earlier_text_restores_the_node() {
 }
 
 #[test]
-fn a_node_whose_text_still_stands_is_not_taken_for_what_it_said_before() {
+fn a_node_whose_text_is_still_there_is_not_matched_by_its_former_text() {
     let old = outline("# T\n  what it says now\n  b");
     let new = outline("# T\n  first words\n  what it says now\n  b");
-    let mut former = Former::default();
+    let mut former = FormerText::default();
     former.insert(NodeType::Text, ContentHash::of("first words"), 1);
     let matches = align(&known(&old), &known(&new), &former);
     expect![[r#"

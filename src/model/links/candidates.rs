@@ -5,29 +5,29 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh64::xxh64;
 
-use super::name::{Place, Target, key};
+use super::name::{LinkPlace, Target, fold_name};
 
 /// Candidates of an ambiguous reference that are named.
 const CANDIDATES_MAX: usize = 8;
 
 /// Places of one name.
 #[derive(Debug)]
-pub(super) struct Shelf<Id> {
-    pub(super) places: Vec<Place<Id>>,
+pub(super) struct Candidates<Id> {
+    pub(super) places: Vec<LinkPlace<Id>>,
     /// By hash of the path: the first heading, or else the first place.
     by_path: HashMap<u64, usize>,
-    /// By hash of the path's [`key`], with its ending and without.
+    /// By hash of the path's [`fold_name`], with its ending and without.
     by_path_key: HashMap<u64, usize>,
-    headings: Near,
-    all: Near,
+    headings: NearestBelow,
+    all: NearestBelow,
 }
 
 /// By folder: what is nearest below it.
 #[derive(Debug, Default)]
-struct Near(HashMap<String, Best>);
+struct NearestBelow(HashMap<String, BestPlace>);
 
 #[derive(Debug)]
-struct Best {
+struct BestPlace {
     /// Folders down from here.
     depth: usize,
     /// The first places that deep, in document order.
@@ -36,43 +36,45 @@ struct Best {
     is_one_file: bool,
 }
 
-impl<Id: Copy + PartialEq> Shelf<Id> {
+impl<Id: Copy + PartialEq> Candidates<Id> {
     /// `places` come in document order, those of one file together.
-    pub(super) fn new(places: Vec<Place<Id>>) -> Shelf<Id> {
-        let mut shelf = Shelf {
+    pub(super) fn new(places: Vec<LinkPlace<Id>>) -> Candidates<Id> {
+        let mut candidates = Candidates {
             by_path: HashMap::new(),
             by_path_key: HashMap::new(),
-            headings: Near::default(),
-            all: Near::default(),
+            headings: NearestBelow::default(),
+            all: NearestBelow::default(),
             places,
         };
-        for (idx, place) in shelf.places.iter().enumerate() {
-            let first = shelf.by_path.entry(hash(&place.path)).or_insert(idx);
-            if place.is_heading && !shelf.places[*first].is_heading {
+        for (idx, place) in candidates.places.iter().enumerate() {
+            let first = candidates.by_path.entry(hash(&place.path)).or_insert(idx);
+            if place.is_heading && !candidates.places[*first].is_heading {
                 *first = idx;
             }
-            let path = key(&place.path);
+            let path = fold_name(&place.path);
             if let Some((stem, _)) = path.rsplit_once('.') {
-                shelf.by_path_key.entry(hash(stem)).or_insert(idx);
+                candidates.by_path_key.entry(hash(stem)).or_insert(idx);
             }
-            shelf.by_path_key.entry(hash(&path)).or_insert(idx);
-            shelf.all.add(&shelf.places, idx);
+            candidates.by_path_key.entry(hash(&path)).or_insert(idx);
+            candidates.all.add(&candidates.places, idx);
             if place.is_heading {
-                shelf.headings.add(&shelf.places, idx);
+                candidates.headings.add(&candidates.places, idx);
             }
         }
-        shelf
+        candidates
     }
 
     /// The place in the file at `path`, headings before others.
-    pub(super) fn in_file(&self, path: &str) -> Option<&Place<Id>> {
+    pub(super) fn in_file(&self, path: &str) -> Option<&LinkPlace<Id>> {
         self.by_path.get(&hash(path)).map(|&idx| &self.places[idx])
     }
 
     /// The place whose file is at `path`, case aside, with or without its ending.
-    pub(super) fn at_path(&self, path: &str) -> Option<&Place<Id>> {
-        let idx =
-            self.by_path.get(&hash(path)).or_else(|| self.by_path_key.get(&hash(&key(path))))?;
+    pub(super) fn at_path(&self, path: &str) -> Option<&LinkPlace<Id>> {
+        let idx = self
+            .by_path
+            .get(&hash(path))
+            .or_else(|| self.by_path_key.get(&hash(&fold_name(path))))?;
         Some(&self.places[*idx])
     }
 
@@ -91,7 +93,7 @@ impl<Id: Copy + PartialEq> Shelf<Id> {
         }
         let near = if is_any_heading { self.headings.to(from) } else { self.all.to(from) };
         let place = |&idx: &usize| &self.places[idx];
-        let near: Vec<&Place<Id>> = near.iter().map(place).collect();
+        let near: Vec<&LinkPlace<Id>> = near.iter().map(place).collect();
         match near[..] {
             [] => Target::Missing,
             [first, ref rest @ ..] if rest.iter().all(|it| it.path == first.path) => {
@@ -102,8 +104,8 @@ impl<Id: Copy + PartialEq> Shelf<Id> {
     }
 }
 
-impl Near {
-    fn add<Id>(&mut self, places: &[Place<Id>], idx: usize) {
+impl NearestBelow {
+    fn add<Id>(&mut self, places: &[LinkPlace<Id>], idx: usize) {
         let path = &places[idx].path;
         for (depth, above) in folders(path).enumerate() {
             match self.0.get_mut(above) {
@@ -119,7 +121,7 @@ impl Near {
                     best.is_one_file &= is_same;
                 }
                 _ => {
-                    let best = Best { depth, first: vec![idx], is_one_file: true };
+                    let best = BestPlace { depth, first: vec![idx], is_one_file: true };
                     self.0.insert(above.to_owned(), best);
                 }
             }

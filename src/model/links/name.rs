@@ -6,7 +6,7 @@ use crate::text;
 
 /// A node that a name may mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place<Id> {
+pub(crate) struct LinkPlace<Id> {
     /// The node.
     pub(crate) id: Id,
     /// Its file's path with `/`; the first name is that of the root, which no path leaves. Empty
@@ -31,42 +31,42 @@ pub(crate) enum Target<Id> {
 
 /// A name as a number: equal for names that may mean the same, and for hardly any others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Name(pub(crate) i64);
+pub(crate) struct NameKey(pub(crate) i64);
 
-impl Name {
+impl NameKey {
     /// Of a label, a heading's fragment, or a file's name, title or alias.
-    pub(crate) fn of(name: &str) -> Name {
-        let key = key(name);
+    pub(crate) fn of(name: &str) -> NameKey {
+        let key = fold_name(name);
         let slug = slug(&key);
-        Name::hash(if slug.is_empty() { &key } else { &slug })
+        NameKey::hash(if slug.is_empty() { &key } else { &slug })
     }
 
     /// Of a node's id.
-    pub(crate) fn of_id(id: &str) -> Name {
-        Name::hash(id)
+    pub(crate) fn of_id(id: &str) -> NameKey {
+        NameKey::hash(id)
     }
 
     /// Of what is called `self` in a file that is called `file`.
-    pub(crate) fn inside(self, file: Name) -> Name {
+    pub(crate) fn inside(self, file: NameKey) -> NameKey {
         let (file, own) = (file.0.to_le_bytes(), self.0.to_le_bytes());
-        Name(xxh64(&[file, own].concat(), 1).cast_signed())
+        NameKey(xxh64(&[file, own].concat(), 1).cast_signed())
     }
 
-    fn hash(text: &str) -> Name {
-        Name(xxh64(text.as_bytes(), 0).cast_signed())
+    fn hash(text: &str) -> NameKey {
+        NameKey(xxh64(text.as_bytes(), 0).cast_signed())
     }
 }
 
 /// The form in which names are compared: case folded in all scripts, white space as one space.
-pub(crate) fn key(name: &str) -> String {
+pub(crate) fn fold_name(name: &str) -> String {
     // What is no letter has no case.
     if name.is_ascii() || name.chars().all(|it| it.is_ascii() || !it.is_alphabetic()) {
-        let mut key = text::fold(name);
+        let mut key = text::fold_whitespace(name);
         key.make_ascii_lowercase();
         return key;
     }
     // By way of upper case, `ß` meets `SS`, and every sigma the others.
-    text::fold(&text::fold(name).to_uppercase().to_lowercase())
+    text::fold_whitespace(&text::fold_whitespace(name).to_uppercase().to_lowercase())
 }
 
 /// The fragment, as renderers make it, of a heading with that key.

@@ -8,7 +8,7 @@ pub(crate) const WEIGHT_MAX: f64 = 1000.0;
 
 /// How a reference was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ReferenceForm {
     /// `[[…]]`.
     Wiki,
     /// `![[…]]`.
@@ -37,7 +37,7 @@ pub(crate) struct Reference {
     /// Strength, finite and within [0, 1000].
     pub(crate) weight: f64,
     /// How it was written.
-    pub(crate) form: Form,
+    pub(crate) form: ReferenceForm,
 }
 
 impl Reference {

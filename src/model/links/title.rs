@@ -9,12 +9,12 @@ const NAMES_MAX: usize = 64;
 const KEYS: [&str; 3] = ["title", "aliases", "alias"];
 
 /// Whether a node with that key path, below front matter, holds names of the file.
-pub(crate) fn is_naming(key_path: &str) -> bool {
+pub(crate) fn is_name_field(key_path: &str) -> bool {
     KEYS.contains(&key_path)
 }
 
 /// The names in the content of front matter, or of a part of it.
-pub(crate) fn names(content: &str) -> Vec<String> {
+pub(crate) fn front_matter_names(content: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut is_list = false;
     for line in content.lines() {

@@ -19,7 +19,7 @@ fn the_first_is_due_at_once_and_then_each_interval() {
 }
 
 #[test]
-fn what_was_missed_is_done_once() {
+fn missed_turns_are_done_once() {
     fires(Schedule::every(100), &[0, 100_000, 100_001, 100_100], &[0, 100_000, 100_100]);
 }
 
@@ -36,7 +36,7 @@ fn an_interval_of_nothing_is_not_taken_at_its_word() {
 }
 
 #[test]
-fn who_works_long_rests_as_long() {
+fn long_work_rests_as_long() {
     let mut schedule = Schedule::every(100);
     schedule.done(Millis(0), Millis(5_000));
     assert_eq!(schedule.sleep_ms(Millis(5_000)), 5_000);
@@ -106,7 +106,7 @@ fn told(changes: &[i64], window_ms: i64, end: i64) -> Vec<i64> {
 }
 
 #[test]
-fn a_change_after_quiet_is_told_at_once_and_a_burst_once_more() {
+fn a_first_change_fires_at_once_and_a_burst_once_more() {
     assert!(told(&[], 500, 60_000).is_empty());
     assert_eq!(told(&[7], 500, 60_000), [7]);
     assert_eq!(told(&[7, 8, 9, 400], 500, 60_000), [7, 507]);
@@ -115,7 +115,7 @@ fn a_change_after_quiet_is_told_at_once_and_a_burst_once_more() {
 }
 
 #[test]
-fn ten_minutes_of_changes_are_told_at_the_pace_promised_and_once_after_the_last() {
+fn ten_minutes_of_changes_fire_once_a_window_and_once_after_the_last() {
     let changes: Vec<i64> = (0..60_000).map(|idx| idx * 10).collect();
     let told = told(&changes, 500, 700_000);
     let expected: Vec<i64> = (0..=1_200).map(|idx| idx * 500).collect();
@@ -124,7 +124,7 @@ fn ten_minutes_of_changes_are_told_at_the_pace_promised_and_once_after_the_last(
 }
 
 #[test]
-fn a_clock_that_steps_back_delays_what_is_told_by_one_window() {
+fn a_clock_that_steps_back_delays_a_notification_by_one_window() {
     let mut debounce = Debounce::default();
     debounce.note();
     assert!(debounce.fire(Millis(1_000_000), 500));
@@ -138,7 +138,7 @@ proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(256))]
 
     #[test]
-    fn changes_are_told_soon_enough_and_never_too_often(
+    fn debounce_fires_soon_enough_and_never_too_often(
         gaps in proptest::collection::vec(0..1500_i64, 0..60),
         window_ms in 0..700_i64,
     ) {

@@ -13,7 +13,7 @@ fn endings_are_cut() {
 
 #[test]
 fn scripts_without_spaces_have_their_pairs() {
-    assert_eq!(Bag::of(&["Rust"], "日本語").text(), [Stem::of("日本"), Stem::of("本語")]);
+    assert_eq!(BagOfWords::of(&["Rust"], "日本語").text(), [Stem::of("日本"), Stem::of("本語")]);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn all_letters_of_a_long_word_count() {
 }
 
 #[test]
-fn what_was_learned_first_is_known_and_nothing_else_is() {
+fn the_first_value_learned_of_a_stem_stays() {
     let stem = |nth: usize| Stem::of(&format!("word{nth}"));
     let mut known = StemMap::new();
     for nth in (0..2_000).chain(0..2_000) {
@@ -46,8 +46,8 @@ fn what_was_learned_first_is_known_and_nothing_else_is() {
 proptest! {
     #[test]
     fn a_text_has_the_words_that_its_segments_are(text in "[a-zA-Z0-9 ,.é—日本語́\\PC]{0,60}") {
-        let mut segments = Bag::default();
+        let mut segments = BagOfWords::default();
         segments.add_any(&text);
-        prop_assert_eq!(Bag::of(&[], &text), segments);
+        prop_assert_eq!(BagOfWords::of(&[], &text), segments);
     }
 }

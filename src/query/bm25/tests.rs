@@ -3,11 +3,12 @@ use super::*;
 /// Which texts match best, of a question for `lease` and, twice as rare, `lock`.
 #[track_caller]
 fn check(texts: &[(&str, u64)], best: &[usize]) {
-    let sought = |word, rarity| Sought { stem: Some(Stem::of(word)), rarity };
-    let bags: Vec<(Bag, u64)> =
-        texts.iter().map(|&(text, has)| (Bag::of(&[], text), has)).collect();
-    let texts: Vec<Text<'_>> = bags.iter().map(|(bag, has)| Text { bag, has: *has }).collect();
-    let found = relevance(&[sought("lease", 1.0), sought("lock", 2.0)], &texts);
+    let sought = |word, rarity| QueryTerm { stem: Some(Stem::of(word)), rarity };
+    let bags: Vec<(BagOfWords, u64)> =
+        texts.iter().map(|&(text, has)| (BagOfWords::of(&[], text), has)).collect();
+    let texts: Vec<ScoredText<'_>> =
+        bags.iter().map(|(bag, has)| ScoredText { bag, has: *has }).collect();
+    let found = bm25_scores(&[sought("lease", 1.0), sought("lock", 2.0)], &texts);
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by(|&a, &b| found[b].total_cmp(&found[a]));
     assert_eq!(order, best, "{found:?}");
@@ -25,12 +26,12 @@ fn more_uses_count_and_length_counts_against() {
 }
 
 #[test]
-fn what_the_index_knows_is_there() {
+fn terms_known_to_the_index_are_present() {
     check(&[("nothing of it", 0), ("nothing of it", 0b10), ("a lease", 0)], &[1, 2, 0]);
 }
 
 #[test]
 fn nothing_is_worth_nothing() {
     check(&[("", 0), ("", 0)], &[0, 1]);
-    assert_eq!(relevance(&[], &[]), Vec::<f64>::new());
+    assert_eq!(bm25_scores(&[], &[]), Vec::<f64>::new());
 }

@@ -21,15 +21,15 @@ fn notes(n_notes: usize, said: impl Fn(usize) -> String) -> Reader {
 
 /// The labels of the best `n_max` that `query` finds.
 fn best(reader: &Reader, query: &str, n_max: usize) -> Vec<String> {
-    let terms = words::rewrite(query).terms;
-    let found = by_words(reader, &terms, None, n_max).unwrap();
+    let terms = words::parse_query(query).terms;
+    let found = match_words(reader, &terms, None, n_max).unwrap();
     let keys: Vec<NodeKey> = found.iter().map(|it| it.node.key).collect();
-    let labels = reader.found(&keys, |wording| wording.label.to_owned()).unwrap();
+    let labels = reader.load_matches(&keys, |wording| wording.label.to_owned()).unwrap();
     labels.into_iter().map(|(_, label)| label).collect()
 }
 
 #[test]
-fn who_has_more_of_the_words_comes_first() {
+fn nodes_with_more_of_the_words_come_first() {
     let reader = notes(40, |nth| match nth {
         7 => "The lease of a lock.".to_owned(),
         8 => "The lease of a house.".to_owned(),
@@ -116,8 +116,8 @@ fn a_type_is_looked_for_among_all() {
         sketch.node(0, kind, &format!("Note {nth}.\nA pelican."));
     }
     let reader = sketch.done();
-    let terms = words::rewrite("pelican").terms;
-    let found = by_words(&reader, &terms, Some(NodeType::Code), 20).unwrap();
+    let terms = words::parse_query("pelican").terms;
+    let found = match_words(&reader, &terms, Some(NodeType::Code), 20).unwrap();
     assert_eq!(found.len(), 1);
 }
 

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::{List, ObserveError, Out};
+use super::{JsonList, JsonOut, ObserveError};
 use crate::store::reader::Reader;
 
 #[derive(Serialize)]
-struct Node<'a> {
+struct GraphNode<'a> {
     id: &'a str,
     label: &'a str,
     #[serde(rename = "type")]
@@ -15,7 +15,7 @@ struct Node<'a> {
 }
 
 #[derive(Serialize)]
-struct Edge<'a> {
+struct GraphEdge<'a> {
     source: &'a str,
     target: &'a str,
     weight: f64,
@@ -33,12 +33,12 @@ struct Pending<'a> {
 }
 
 /// Writes the references and the nodes at their ends.
-pub(crate) fn graph(reader: &Reader, out: Out<'_>) -> Result<(), ObserveError> {
+pub(crate) fn write_graph(reader: &Reader, out: JsonOut<'_>) -> Result<(), ObserveError> {
     let attended = reader.attended()?;
     out.write_str("{\"nodes\":[")?;
-    let mut nodes = List::new(&mut *out);
+    let mut nodes = JsonList::new(&mut *out);
     reader.each_linked(|node| {
-        nodes.push(&Node {
+        nodes.push(&GraphNode {
             id: &node.id,
             label: &node.label,
             node_type: &node.node_type,
@@ -46,9 +46,9 @@ pub(crate) fn graph(reader: &Reader, out: Out<'_>) -> Result<(), ObserveError> {
         })
     })?;
     out.write_str("],\"edges\":[")?;
-    let mut edges = List::new(&mut *out);
+    let mut edges = JsonList::new(&mut *out);
     reader.each_link(false, |link| {
-        edges.push(&Edge {
+        edges.push(&GraphEdge {
             source: &link.source,
             target: link.target.as_deref().unwrap_or_default(),
             weight: link.weight,
@@ -56,7 +56,7 @@ pub(crate) fn graph(reader: &Reader, out: Out<'_>) -> Result<(), ObserveError> {
         })
     })?;
     out.write_str("],\"pending\":[")?;
-    let mut pending = List::new(&mut *out);
+    let mut pending = JsonList::new(&mut *out);
     reader.each_link(true, |link| {
         pending.push(&Pending {
             source: &link.source,

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::{List, ObserveError, Out, json};
-use crate::model::heat::Lines;
-use crate::query::anchor;
-use crate::store::reader::{Placed, Reader};
+use super::{JsonList, JsonOut, ObserveError, json};
+use crate::model::heat::HeatThresholds;
+use crate::query::node_by_id;
+use crate::store::reader::{PlacedNode, Reader};
 
 /// How much of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent<'a> {
+pub(crate) enum TreeScope<'a> {
     /// All of it.
     Forest,
     /// A node, by its id, and those below it, at most so many levels down.
@@ -35,14 +35,18 @@ struct Branch<'a> {
 }
 
 /// Writes nodes, each within its parent.
-pub(crate) fn tree(reader: &Reader, extent: Extent<'_>, out: Out<'_>) -> Result<(), ObserveError> {
+pub(crate) fn write_tree(
+    reader: &Reader,
+    extent: TreeScope<'_>,
+    out: JsonOut<'_>,
+) -> Result<(), ObserveError> {
     let attended = reader.attended()?;
     // Depths of the nodes that are not closed yet are those from here on, one each.
     let mut n_open: u64 = 0;
     let mut top = 0;
     let mut is_first = true;
     out.write_str("{\"roots\":[")?;
-    let mut grow = |node: Placed| {
+    let mut grow = |node: PlacedNode| {
         if n_open == 0 {
             top = node.depth;
         }
@@ -70,11 +74,11 @@ pub(crate) fn tree(reader: &Reader, extent: Extent<'_>, out: Out<'_>) -> Result<
         Ok::<(), ObserveError>(())
     };
     match extent {
-        Extent::Forest => reader.each_placed(&mut grow)?,
-        Extent::Below { root, levels } => {
+        TreeScope::Forest => reader.each_placed(&mut grow)?,
+        TreeScope::Below { root, levels } => {
             let levels = levels.unwrap_or(u64::MAX);
             if !reader.each_placed_in(root, levels, &mut grow)? {
-                anchor(reader, root)?;
+                node_by_id(reader, root)?;
             }
         }
     }
@@ -104,7 +108,11 @@ struct Spot<'a> {
 }
 
 /// Writes how warm each node is, after what that comes to.
-pub(crate) fn temperature(reader: &Reader, lines: Lines, out: Out<'_>) -> Result<(), ObserveError> {
+pub(crate) fn write_temperatures(
+    reader: &Reader,
+    lines: HeatThresholds,
+    out: JsonOut<'_>,
+) -> Result<(), ObserveError> {
     let attended = reader.attended()?;
     let warm = reader.temperatures(lines)?;
     let summary = Summary {
@@ -117,8 +125,8 @@ pub(crate) fn temperature(reader: &Reader, lines: Lines, out: Out<'_>) -> Result
         hot_threshold: lines.hot,
     };
     write!(out, "{{\"summary\":{},\"nodes\":[", json(&summary))?;
-    let mut spots = List::new(&mut *out);
-    reader.each_warm(|node| {
+    let mut spots = JsonList::new(&mut *out);
+    reader.each_heat(|node| {
         spots.push(&Spot {
             id: &node.id,
             label: &node.label,

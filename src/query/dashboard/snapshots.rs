@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::{List, ObserveError, Out};
+use super::{JsonList, JsonOut, ObserveError};
 use crate::store::reader::Reader;
 
 #[derive(Serialize)]
-struct Snapshot<'a> {
+struct SnapshotDocument<'a> {
     id: i64,
     parent_id: Option<i64>,
     message: &'a str,
@@ -17,15 +17,15 @@ struct Snapshot<'a> {
 }
 
 /// Writes the newest snapshots, the newest first; `None`: all.
-pub(crate) fn snapshots(
+pub(crate) fn write_snapshots(
     reader: &Reader,
     n_max: Option<usize>,
-    out: Out<'_>,
+    out: JsonOut<'_>,
 ) -> Result<(), ObserveError> {
     out.write_str("{\"snapshots\":[")?;
-    let mut list = List::new(&mut *out);
+    let mut list = JsonList::new(&mut *out);
     reader.each_snapshot(n_max.unwrap_or(usize::MAX), |it| {
-        list.push(&Snapshot {
+        list.push(&SnapshotDocument {
             id: it.id,
             parent_id: it.parent,
             message: &it.message,
@@ -38,7 +38,7 @@ pub(crate) fn snapshots(
 }
 
 #[derive(Serialize)]
-struct Diff<'a> {
+struct DiffDocument<'a> {
     op: &'a str,
     node_id: &'a str,
     old_hash: &'a str,
@@ -48,11 +48,15 @@ struct Diff<'a> {
 }
 
 /// Writes what a snapshot did; one that is not there did nothing.
-pub(crate) fn diffs(reader: &Reader, snapshot: i64, out: Out<'_>) -> Result<(), ObserveError> {
+pub(crate) fn write_diffs(
+    reader: &Reader,
+    snapshot: i64,
+    out: JsonOut<'_>,
+) -> Result<(), ObserveError> {
     write!(out, "{{\"snapshot_id\":{snapshot},\"diffs\":[")?;
-    let mut list = List::new(&mut *out);
+    let mut list = JsonList::new(&mut *out);
     reader.each_edit(snapshot, |it| {
-        list.push(&Diff {
+        list.push(&DiffDocument {
             op: &it.op,
             node_id: &it.node_id,
             old_hash: it.old_hash.as_deref().unwrap_or_default(),

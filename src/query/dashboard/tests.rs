@@ -1,5 +1,5 @@
 use super::*;
-use crate::store::reader::Rest;
+use crate::store::reader::SiblingsAfter;
 use crate::store::reader::testing::{Sketch, work_of};
 
 /// Files of two hundred nodes.
@@ -20,16 +20,16 @@ fn shown(text: &str) -> i64 {
 }
 
 #[test]
-fn what_is_read_is_what_is_shown() {
+fn documents_read_no_more_than_they_show() {
     let reader = large(100);
     let mut text = String::new();
-    let all = work_of(|| tree(&reader, Extent::Forest, &mut text).unwrap());
+    let all = work_of(|| write_tree(&reader, TreeScope::Forest, &mut text).unwrap());
     assert_eq!(shown(&text), 20_000);
     let root = reader.roots(1).unwrap().remove(0).id;
     for (levels, n_nodes) in [(1, 68), (2, 134), (3, 200), (9, 200)] {
         text.clear();
-        let extent = Extent::Below { root: &root, levels: Some(levels) };
-        let work = work_of(|| tree(&reader, extent, &mut text).unwrap());
+        let extent = TreeScope::Below { root: &root, levels: Some(levels) };
+        let work = work_of(|| write_tree(&reader, extent, &mut text).unwrap());
         assert_eq!(shown(&text), n_nodes);
         assert!(work < 100 * n_nodes, "{work} steps for {n_nodes} nodes");
     }
@@ -37,7 +37,7 @@ fn what_is_read_is_what_is_shown() {
 }
 
 #[test]
-fn what_is_around_a_node_is_found_without_a_look_at_all_nodes() {
+fn neighbours_are_found_without_a_full_scan() {
     let reader = large(100);
     let root = reader.roots(1).unwrap().remove(0).key;
     let work = work_of(|| {
@@ -54,7 +54,7 @@ fn no_more_is_counted_than_asked_for() {
     let reader = large(100);
     let keys: Vec<_> = reader.roots(60).unwrap().iter().map(|it| it.key).collect();
     let work = work_of(|| {
-        let extent = reader.extent(&keys, Rest::Roots(60), 200).unwrap();
+        let extent = reader.subtree_size(&keys, SiblingsAfter::Roots(60), 200).unwrap();
         assert_eq!((extent.n_nodes, extent.is_at_least), (200, true));
     });
     // The children of two hundred nodes are thousands.
@@ -71,7 +71,7 @@ fn so_many_snapshots_are_read_as_are_shown() {
     );
     let reader = sketch.done();
     let mut text = String::new();
-    let few = work_of(|| snapshots(&reader, Some(3), &mut text).unwrap());
+    let few = work_of(|| write_snapshots(&reader, Some(3), &mut text).unwrap());
     assert_eq!(shown(&text), 3);
     assert!(few < 200, "{few} steps for 3 snapshots");
 }
@@ -87,7 +87,7 @@ fn a_full_receiver_ends_the_reading() {
     }
     let reader = large(10);
     let work = work_of(|| {
-        let full = tree(&reader, Extent::Forest, &mut Small(5_000));
+        let full = write_tree(&reader, TreeScope::Forest, &mut Small(5_000));
         assert!(matches!(full, Err(ObserveError::Full)));
     });
     assert!(work < 10_000, "{work} steps for 5,000 bytes");
@@ -101,12 +101,12 @@ fn a_circle_is_no_way_to_walk_for_ever() {
     sketch.run("UPDATE node SET parent = 2 WHERE key = 1");
     let reader = sketch.done();
     for id in [one, two] {
-        let extent = Extent::Below { root: &id, levels: None };
-        let error = tree(&reader, extent, &mut String::new()).unwrap_err();
+        let extent = TreeScope::Below { root: &id, levels: None };
+        let error = write_tree(&reader, extent, &mut String::new()).unwrap_err();
         assert!(matches!(error, ObserveError::Query(QueryError::Store(_))));
     }
     let mut text = String::new();
-    tree(&reader, Extent::Forest, &mut text).unwrap();
+    write_tree(&reader, TreeScope::Forest, &mut text).unwrap();
     assert_eq!(text, "{\"roots\":[]}");
 }
 
@@ -120,7 +120,7 @@ fn a_deep_tree_needs_no_deep_stack() {
     sketch.run("UPDATE node SET parent = key - 1 WHERE key > 1");
     let reader = sketch.done();
     let mut text = String::new();
-    tree(&reader, Extent::Forest, &mut text).unwrap();
+    write_tree(&reader, TreeScope::Forest, &mut text).unwrap();
     assert_eq!(shown(&text), 10_000);
     assert!(text.ends_with("]}]}]}]}"));
 }

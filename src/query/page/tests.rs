@@ -7,7 +7,7 @@ fn page(entries: &[&str], max: u32) -> Page {
     let next = || {
         Ok(left.next().map(|(at, it)| {
             let place = Place { moment: Moment { snapshot: 1, seq: 1 }, n_passed: at + 1 };
-            Entry { text: (*it).to_owned(), place, facts: json!({"id": at, "text": it}) }
+            PageEntry { text: (*it).to_owned(), place, facts: json!({"id": at, "text": it}) }
         }))
     };
     let n = entries.len();
@@ -22,7 +22,7 @@ fn check(entries: &[&str], max: u32, expected: Expect) {
 }
 
 #[test]
-fn what_does_not_fit_waits_for_the_next_page() {
+fn an_entry_that_does_not_fit_waits_for_the_next_page() {
     let entries = ["one apple", "two apples and a pear", "three pears"];
     check(
         &entries,
@@ -43,7 +43,7 @@ fn what_does_not_fit_waits_for_the_next_page() {
 }
 
 #[test]
-fn what_never_fits_is_cut() {
+fn an_entry_that_never_fits_is_cut() {
     let long = "word ".repeat(100);
     check(
         &[&long, "next"],

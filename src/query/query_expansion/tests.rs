@@ -18,16 +18,16 @@ fn check(told: &[(&str, f64)], alike: expect_test::Expect) {
         .copied()
         .chain(strangers.iter().map(|(text, worth)| (&**text, *worth)))
         .collect();
-    let bags: Vec<Bag> = all.iter().map(|(text, _)| Bag::of(&[], text)).collect();
-    let texts: Vec<Vec<&Bag>> = bags.iter().map(|it| vec![it]).collect();
+    let bags: Vec<BagOfWords> = all.iter().map(|(text, _)| BagOfWords::of(&[], text)).collect();
+    let texts: Vec<Vec<&BagOfWords>> = bags.iter().map(|it| vec![it]).collect();
     let worth: Vec<f64> = all.iter().map(|(_, worth)| *worth).collect();
-    let found = likeness(&texts, &worth).expect("there are enough sections");
+    let found = expansion_scores(&texts, &worth).expect("there are enough sections");
     let shown: Vec<String> = found.iter().take(told.len()).map(|it| format!("{it:.2}")).collect();
     alike.assert_eq(&shown.join(" "));
 }
 
 #[test]
-fn what_shares_words_with_the_best_gains() {
+fn a_section_that_shares_words_with_the_best_gains() {
     check(
         &[
             ("The lease of a lock expires after thirty seconds.", 1.0),
@@ -49,9 +49,9 @@ fn scripts_without_spaces_have_words_too() {
 
 #[test]
 fn few_sections_teach_nothing() {
-    let (lease, nothing) = (Bag::of(&[], "The lease of a lock."), Bag::default());
+    let (lease, nothing) = (BagOfWords::of(&[], "The lease of a lock."), BagOfWords::default());
     let texts = vec![vec![&lease]; SECTIONS_MIN - 1];
-    assert_eq!(likeness(&texts, &[1.0; SECTIONS_MIN - 1]), None);
-    assert_eq!(likeness(&vec![vec![&nothing]; 50], &[1.0; 50]), None);
-    assert_eq!(likeness(&[], &[]), None);
+    assert_eq!(expansion_scores(&texts, &[1.0; SECTIONS_MIN - 1]), None);
+    assert_eq!(expansion_scores(&vec![vec![&nothing]; 50], &[1.0; 50]), None);
+    assert_eq!(expansion_scores(&[], &[]), None);
 }

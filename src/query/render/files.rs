@@ -2,36 +2,36 @@
 
 use std::collections::BTreeMap;
 
-use super::{one_line, short};
+use super::{render_count, to_one_line};
 use crate::store::reader::FileSummary;
 
 /// Deeper folders stand flat in the deepest one drawn.
 const DEPTH_MAX: usize = 64;
 
 /// The folders and files of every root, each file with its nodes and tokens, and its error if any.
-pub(crate) fn block(files: &[FileSummary]) -> String {
+pub(crate) fn render_files(files: &[FileSummary]) -> String {
     if files.is_empty() {
         return "No files in database.\n".to_owned();
     }
     let mut out = String::from("=== Files ===\n");
     for root in files.chunk_by(|a, b| a.root == b.root) {
-        let mut folder = Folder::default();
+        let mut folder = FolderTree::default();
         for file in root {
             folder.add(&file.path, file, 0);
         }
-        out.push_str(&format!("{}\n", one_line(&root[0].root)));
+        out.push_str(&format!("{}\n", to_one_line(&root[0].root)));
         folder.draw(&mut out, "");
     }
     out
 }
 
 #[derive(Default)]
-struct Folder<'a> {
-    folders: BTreeMap<&'a str, Folder<'a>>,
+struct FolderTree<'a> {
+    folders: BTreeMap<&'a str, FolderTree<'a>>,
     files: Vec<(&'a str, &'a FileSummary)>,
 }
 
-impl<'a> Folder<'a> {
+impl<'a> FolderTree<'a> {
     fn add(&mut self, path: &'a str, file: &'a FileSummary, depth: usize) {
         match path.split_once('/') {
             Some((name, rest)) if depth < DEPTH_MAX => {
@@ -47,16 +47,16 @@ impl<'a> Folder<'a> {
             |at: usize| if at + 1 == n { ("└── ", "    ") } else { ("├── ", "│   ") };
         for (at, (name, folder)) in self.folders.iter().enumerate() {
             let (twig, below) = twigs(at);
-            out.push_str(&format!("{indent}{twig}{}/\n", one_line(name)));
+            out.push_str(&format!("{indent}{twig}{}/\n", to_one_line(name)));
             folder.draw(out, &format!("{indent}{below}"));
         }
         for (at, (name, file)) in self.files.iter().enumerate() {
             let (twig, _) = twigs(self.folders.len() + at);
             let noun = if file.n_nodes == 1 { "node" } else { "nodes" };
-            let facts = format!("({} {noun}, {} tok)", file.n_nodes, short(file.tokens));
-            out.push_str(&format!("{indent}{twig}{} {facts}", one_line(name)));
+            let facts = format!("({} {noun}, {} tok)", file.n_nodes, render_count(file.tokens));
+            out.push_str(&format!("{indent}{twig}{} {facts}", to_one_line(name)));
             if let Some(error) = &file.error {
-                out.push_str(&format!(" error: {}", one_line(error)));
+                out.push_str(&format!(" error: {}", to_one_line(error)));
             }
             out.push('\n');
         }

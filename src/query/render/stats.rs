@@ -1,6 +1,6 @@
 //! The block of facts about a whole memory, as the statistics tool and `inspect` show it.
 
-use super::short;
+use super::render_count;
 use crate::model::clock::Millis;
 use crate::store::reader::Stats;
 
@@ -16,7 +16,7 @@ const MESSAGE_CHARS_MAX: usize = 80;
 
 /// Who reads the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reader {
+pub(crate) enum Audience {
     /// An agent: plain characters, exact numbers.
     Agent,
     /// A person at a terminal: a heading, short numbers.
@@ -24,31 +24,31 @@ pub(crate) enum Reader {
 }
 
 /// The block, ending in a line break.
-pub(crate) fn block(stats: &Stats, reader: Reader, now: Millis) -> String {
+pub(crate) fn render_stats(stats: &Stats, reader: Audience, now: Millis) -> String {
     let number = |n: u64| match reader {
-        Reader::Agent => n.to_string(),
-        Reader::Person => short(n),
+        Audience::Agent => n.to_string(),
+        Audience::Person => render_count(n),
     };
     let mut out = String::new();
     let name = if stats.database().is_empty() { ":memory:" } else { stats.database() };
     let size = match stats.size_bytes {
         0 => String::new(),
-        bytes => format!(" ({})", size(bytes)),
+        bytes => format!(" ({})", format_size(bytes)),
     };
-    let name = super::one_line(name);
+    let name = super::to_one_line(name);
     out.push_str(&match reader {
-        Reader::Agent => format!("Database: {name}{size}\n"),
-        Reader::Person => format!("=== Database: {name}{size} ===\n"),
+        Audience::Agent => format!("Database: {name}{size}\n"),
+        Audience::Person => format!("=== Database: {name}{size} ===\n"),
     });
     top(&mut out, "Nodes:", &format!("{} ({} tokens)", stats.n_nodes(), number(stats.tokens)));
     let types = stats.by_type.iter().map(|(name, n)| (format!("{name}:"), n.to_string()));
     branches(&mut out, types.collect());
     top(&mut out, "Snapshots:", &stats.n_snapshots.to_string());
     if let Some(head) = &stats.head {
-        let mut latest = format!("#{}, {} ago", head.id, age(now.since(head.created_at)));
+        let mut latest = format!("#{}, {} ago", head.id, format_age(now.since(head.created_at)));
         if !head.message.is_empty() {
-            let message = crate::text::cut(&head.message, MESSAGE_CHARS_MAX);
-            latest.push_str(&format!(", \"{}\"", super::one_line(&message)));
+            let message = crate::text::truncate_chars(&head.message, MESSAGE_CHARS_MAX);
+            latest.push_str(&format!(", \"{}\"", super::to_one_line(&message)));
         }
         let mut cursor: String = head.cursor_hash.chars().take(CURSOR_CHARS_MAX).collect();
         if cursor.len() < head.cursor_hash.len() {
@@ -59,8 +59,8 @@ pub(crate) fn block(stats: &Stats, reader: Reader, now: Millis) -> String {
     }
     let warm = stats.temperatures;
     let hot = match reader {
-        Reader::Agent => format!("hot (>={}):", warm.lines.hot),
-        Reader::Person => format!("hot (≥{}):", warm.lines.hot),
+        Audience::Agent => format!("hot (>={}):", warm.lines.hot),
+        Audience::Person => format!("hot (≥{}):", warm.lines.hot),
     };
     top(&mut out, "Temperature:", "");
     let cold = format!("cold (<{}):", warm.lines.cold);
@@ -79,7 +79,7 @@ pub(crate) fn block(stats: &Stats, reader: Reader, now: Millis) -> String {
     let there = relations.iter().filter(|(_, n)| 0 < *n);
     branches(&mut out, there.map(|(name, n)| ((*name).to_owned(), n.to_string())).collect());
     top(&mut out, "FTS rows:", &stats.n_index_rows.to_string());
-    if reader == Reader::Person {
+    if reader == Audience::Person {
         out.push('\n');
     }
     out
@@ -102,7 +102,7 @@ fn branches(out: &mut String, facts: Vec<(String, String)>) {
 }
 
 /// `128.0 KB`.
-pub(crate) fn size(bytes: u64) -> String {
+pub(crate) fn format_size(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["B", "KB", "MB", "GB"] {
         if value < 1024.0 {
@@ -114,7 +114,7 @@ pub(crate) fn size(bytes: u64) -> String {
 }
 
 /// `5s`, `3m`, `2h`, `9d`.
-pub(crate) fn age(ms: i64) -> String {
+pub(crate) fn format_age(ms: i64) -> String {
     let seconds = ms / 1000;
     match seconds {
         0..60 => format!("{seconds}s"),

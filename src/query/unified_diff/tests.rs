@@ -5,7 +5,7 @@ use super::*;
 
 #[track_caller]
 fn check(old: &str, new: &str, hunks: Expect) {
-    hunks.assert_eq(&super::hunks(old, new));
+    hunks.assert_eq(&super::unified_hunks(old, new));
 }
 
 #[test]
@@ -91,6 +91,6 @@ proptest! {
             lines.iter().map(|it| format!("{it}\n")).collect()
         };
         let (old, new) = (text(&old), text(&new));
-        prop_assert_eq!(patched(&old, &hunks(&old, &new)), new);
+        prop_assert_eq!(patched(&old, &unified_hunks(&old, &new)), new);
     }
 }

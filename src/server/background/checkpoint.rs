@@ -9,8 +9,8 @@ use crate::store::Log;
 const SLEEP: Duration = Duration::from_secs(3600);
 
 /// Copies the log whenever it is long, until it is told to stop.
-pub(crate) fn run(log: &Log, stop: &Stop) {
-    while !stop.is_set_or_rung(log.rung(), SLEEP) {
+pub(crate) fn run_checkpoints(log: &Log, stop: &Stop) {
+    while !stop.is_set_or_woken(log.long_log(), SLEEP) {
         if let Err(error) = log.copy() {
             // The next commit rings again.
             log::warn!("the log was not copied: {error}");

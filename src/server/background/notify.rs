@@ -1,17 +1,17 @@
 //! The thread that tells clients which of the resources changed that they subscribed to.
 //!
-//! The loop only waits; [`Debounce`] decides when, [`Hub`] knows whom, and the tools' watch sees
-//! what changed, by whatever process. While nobody listens the thread sleeps and looks at nothing.
-//! What is still to be told when the server ends is not told.
+//! The loop only waits; [`Debounce`] decides when, [`SubscriptionHub`] knows whom, and the tools'
+//! watch sees what changed, by whatever process. While nobody listens the thread sleeps and looks
+//! at nothing. What is still to be told when the server ends is not told.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::mcp::{Hub, Server};
+use crate::mcp::{Server, SubscriptionHub};
 use crate::model::clock::Millis;
 use crate::model::schedule::Debounce;
 use crate::server::Stop;
-use crate::surface::Tools;
+use crate::surface::MemoryHandler;
 
 /// How long another process's change goes unnoticed at most.
 const LOOK_MS: i64 = 250;
@@ -20,20 +20,20 @@ const LOOK_MS: i64 = 250;
 const SLEEP: Duration = Duration::from_secs(3600);
 
 /// Tells of changes until it is told to stop.
-pub(crate) fn run(server: &Server<Tools>, stop: &Stop) {
-    let (tools, hub) = (&server.surface, &server.hub);
+pub(crate) fn run_notifications(server: &Server<MemoryHandler>, stop: &Stop) {
+    let (tools, hub) = (&server.handler, &server.hub);
     let watch = tools.memory.clock().stopwatch();
-    let mut pace = Pace::default();
+    let mut pace = NotifyPace::default();
     let mut said = String::new();
     loop {
-        let wait = match hub.is_heard_or(|| tools.watch.end()) {
+        let wait = match hub.has_subscribers_or(|| tools.watch.end()) {
             false => {
                 // Who listens later is told of what happens later.
-                pace = Pace::default();
+                pace = NotifyPace::default();
                 SLEEP
             }
             true => {
-                look(server, &mut said);
+                publish_changes(server, &mut said);
                 let resources = &tools.memory.workspace().config.server.resources;
                 let window = |uri: &str| resources.debounce_of(short(uri));
                 let left_ms = pace.turn(hub, Millis(watch.elapsed_ms()), window);
@@ -41,7 +41,7 @@ pub(crate) fn run(server: &Server<Tools>, stop: &Stop) {
                 Duration::from_millis(wait_ms.unsigned_abs())
             }
         };
-        if stop.is_set_or_rung(hub.woken(), wait) {
+        if stop.is_set_or_woken(hub.woken(), wait) {
             return;
         }
     }
@@ -49,12 +49,12 @@ pub(crate) fn run(server: &Server<Tools>, stop: &Stop) {
 
 /// Looks what changed. What keeps it from looking is said once and not at every try, since the log
 /// may be what somebody listens to.
-fn look(server: &Server<Tools>, said: &mut String) {
-    let Server { surface: tools, hub, .. } = server;
-    match tools.watch.look(&tools.memory) {
+fn publish_changes(server: &Server<MemoryHandler>, said: &mut String) {
+    let Server { handler: tools, hub, .. } = server;
+    match tools.watch.changed_resources(&tools.memory) {
         Ok(changed) => {
             said.clear();
-            changed.into_iter().for_each(|uri| hub.touch(uri));
+            changed.into_iter().for_each(|uri| hub.mark_changed(uri));
         }
         Err(error) => {
             let error = error.to_string();
@@ -73,12 +73,17 @@ fn short(uri: &str) -> &str {
 
 /// When which resource is told of.
 #[derive(Debug, Default)]
-struct Pace(BTreeMap<&'static str, Debounce>);
+struct NotifyPace(BTreeMap<&'static str, Debounce>);
 
-impl Pace {
+impl NotifyPace {
     /// Tells of what is due by now; gives the milliseconds until the next is, if any.
-    fn turn(&mut self, hub: &Hub, now: Millis, window: impl Fn(&str) -> Duration) -> Option<i64> {
-        for uri in hub.touched() {
+    fn turn(
+        &mut self,
+        hub: &SubscriptionHub,
+        now: Millis,
+        window: impl Fn(&str) -> Duration,
+    ) -> Option<i64> {
+        for uri in hub.take_changed() {
             self.0.entry(uri).or_default().note();
         }
         let mut next_ms: Option<i64> = None;

@@ -13,17 +13,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use status::{Latest, Status, Tick};
+pub(crate) use status::{LatestScan, RescanStatus, ScanReport};
 
-use crate::memory::compile::{CompileError, Report, Request, Seeding, Watch};
+use crate::memory::compile::{CompileError, CompileRequest, Report, RescanState, Seeding};
 use crate::memory::{Error, Memory};
 use crate::model::clock::Millis;
 use crate::model::identity::ContentHash;
 use crate::model::schedule::Schedule;
 use crate::server::Stop;
-use crate::server::jsonl_log::Sink;
+use crate::server::jsonl_log::JsonlSink;
 use crate::settings::config;
-use crate::store::{Claim, Leases};
+use crate::store::{LeaseClaim, Leases};
 
 /// The log of scans, in the own folder of the source folder.
 const LOG_FILE: &str = "rescan.jsonl";
@@ -36,70 +36,70 @@ const WARNINGS_SAID_MAX: usize = 100;
 
 /// What may change while serving.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Settings {
-    pub(crate) rescan: config::Rescan,
+pub(crate) struct RescanOptions {
+    pub(crate) rescan: config::RescanSettings,
     /// The log of scans.
-    pub(crate) files: config::LogFiles,
+    pub(crate) files: config::LogFileSettings,
 }
 
 /// A source folder that is kept compiled.
-pub(crate) struct Rescan {
+pub(crate) struct Rescanner {
     source: PathBuf,
     n_threads: usize,
     /// Asked before every scan.
-    settings: Box<dyn Fn(&Memory) -> Settings + Send>,
+    settings: Box<dyn Fn(&Memory) -> RescanOptions + Send>,
     leases: Arc<Leases>,
     /// The lease's name.
     lease: String,
     schedule: Schedule,
-    watch: Watch,
-    log: Sink,
-    latest: Latest,
+    watch: RescanState,
+    log: JsonlSink,
+    latest: LatestScan,
     /// What was said of the last scan, and is not said again while it lasts.
     said: BTreeSet<String>,
     /// Called when a scan changed the memory.
     tell: Box<dyn Fn() + Send>,
 }
 
-impl Rescan {
+impl Rescanner {
     /// Prepares to keep `source` (absolute, canonical) compiled.
     pub(crate) fn new(
         source: &Path,
         n_threads: usize,
         leases: Arc<Leases>,
-        settings: impl Fn(&Memory) -> Settings + Send + 'static,
-    ) -> Rescan {
+        settings: impl Fn(&Memory) -> RescanOptions + Send + 'static,
+    ) -> Rescanner {
         // A path may hold what nobody should read in the database.
         let lease = format!("rescan:{}", ContentHash::of(&source.to_string_lossy()));
-        Rescan {
+        Rescanner {
             source: source.to_owned(),
             n_threads,
             schedule: Schedule::every(0),
             settings: Box::new(settings),
             leases,
             lease,
-            watch: Watch::default(),
-            log: Sink::new(source, LOG_FILE),
-            latest: Latest::default(),
+            watch: RescanState::default(),
+            log: JsonlSink::new(source, LOG_FILE),
+            latest: LatestScan::default(),
             said: BTreeSet::new(),
             tell: Box::new(|| ()),
         }
     }
 
     /// The same, which calls `tell` when a scan has changed the memory and the latest one is known.
-    pub(crate) fn telling(self, tell: impl Fn() + Send + 'static) -> Rescan {
-        Rescan { tell: Box::new(tell), ..self }
+    pub(crate) fn with_listener(self, tell: impl Fn() + Send + 'static) -> Rescanner {
+        Rescanner { tell: Box::new(tell), ..self }
     }
 
     /// What the latest scan did, for whoever asks while this runs.
-    pub(crate) fn latest(&self) -> Latest {
+    pub(crate) fn latest(&self) -> LatestScan {
         self.latest.clone()
     }
 
     /// Scans when it is time, until it is told to stop.
     pub(crate) fn run(mut self, memory: &Memory, stop: &Stop) {
         loop {
-            self.turn(memory, stop);
+            self.scan_if_due(memory, stop);
             let sleep_ms = self.schedule.sleep_ms(memory.clock().now());
             if stop.is_set_within(Duration::from_millis(sleep_ms.unsigned_abs())) {
                 break;
@@ -111,7 +111,7 @@ impl Rescan {
     }
 
     /// Scans if it is time and nobody else does; whether it scanned.
-    pub(crate) fn turn(&mut self, memory: &Memory, stop: &Stop) -> bool {
+    pub(crate) fn scan_if_due(&mut self, memory: &Memory, stop: &Stop) -> bool {
         let settings = (self.settings)(memory);
         let is_started = self.watch.is_started();
         // The first scan is what `--source` is for; the setting is about those that follow.
@@ -122,7 +122,7 @@ impl Rescan {
         if stop.is_set() || !self.schedule.is_due(began) {
             return false;
         }
-        let claim = if is_started { Claim::Free } else { Claim::Idle };
+        let claim = if is_started { LeaseClaim::Free } else { LeaseClaim::Idle };
         let is_held = self.leases.take(&self.lease, claim, began).unwrap_or_else(|error| {
             self.say([format!("the folder is not scanned: {error}")]);
             false
@@ -139,10 +139,16 @@ impl Rescan {
     }
 
     /// One scan; whether it came to an end, good or bad.
-    fn scan(&mut self, memory: &Memory, settings: &Settings, stop: &Stop, began: Millis) -> bool {
+    fn scan(
+        &mut self,
+        memory: &Memory,
+        settings: &RescanOptions,
+        stop: &Stop,
+        began: Millis,
+    ) -> bool {
         let is_started = self.watch.is_started();
         let message = if is_started || self.is_known(memory) { "rescan" } else { "initial" };
-        let request = Request {
+        let request = CompileRequest {
             path: &self.source,
             message,
             n_threads: self.n_threads,
@@ -158,7 +164,7 @@ impl Rescan {
             Ok(Ok(report)) => {
                 let took_ms = memory.clock().now().since(began);
                 self.tell(&report, took_ms, is_started);
-                Tick { run_at, ..Tick::from(report) }
+                ScanReport { run_at, ..ScanReport::from(report) }
             }
             Ok(Err(Error::Compile(CompileError::GivenUp))) => return false,
             Ok(Err(Error::Store(error))) if error.is_busy() => {
@@ -187,10 +193,10 @@ impl Rescan {
         }
     }
 
-    fn failed(&mut self, memory: &Memory, run_at: i64, error: &str) -> Tick {
+    fn failed(&mut self, memory: &Memory, run_at: i64, error: &str) -> ScanReport {
         let error = memory.workspace().redactor.scrub(error).text.into_owned();
         self.say([format!("the folder was not scanned: {error}")]);
-        Tick { run_at, error, ..Tick::default() }
+        ScanReport { run_at, error, ..ScanReport::default() }
     }
 
     /// Logs what was not said of the last scan already.
@@ -208,7 +214,7 @@ impl Rescan {
     }
 
     /// Shows what a scan did to whoever asks, and writes it down where that is wanted.
-    fn keep(&mut self, settings: &Settings, tick: Tick) {
+    fn keep(&mut self, settings: &RescanOptions, tick: ScanReport) {
         if settings.files.enabled {
             let written = self.log.append(&tick.to_line(), settings.files.max_file_size);
             let unwritten = written.err().map(|it| format!("the scan was not written down: {it}"));
@@ -218,7 +224,7 @@ impl Rescan {
         }
         let warnings = self.said.iter().cloned().collect();
         let is_change = tick.is_change();
-        self.latest.set(Status { interval: settings.rescan.interval, last: tick, warnings });
+        self.latest.set(RescanStatus { interval: settings.rescan.interval, last: tick, warnings });
         if is_change {
             (self.tell)();
         }

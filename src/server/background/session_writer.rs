@@ -11,8 +11,8 @@ use crate::mcp::QUIET_TARGET;
 use crate::model::clock::Clock;
 use crate::model::schedule::Schedule;
 use crate::server::Stop;
-use crate::server::jsonl_log::History;
-use crate::server::sessions::{Entry, News, Registry};
+use crate::server::jsonl_log::SessionHistory;
+use crate::server::sessions::{ChangedSessions, LedgerEntry, Registry};
 
 /// Lines after which the ledgers are made shorter.
 const COMPACT_LINES: usize = 1_000;
@@ -21,47 +21,49 @@ const COMPACT_LINES: usize = 1_000;
 const PENDING_MAX: usize = 1_000;
 
 /// Writes down until it is told to stop; then once more, and every session has ended.
-pub(crate) fn run(
+pub(crate) fn run_session_ledger(
     registry: &Registry,
     rung: &Receiver<()>,
-    history: &History,
+    history: &SessionHistory,
     interval: Duration,
     clock: &Clock,
     stop: &Stop,
 ) {
     let interval_ms = i64::try_from(interval.as_millis()).unwrap_or(i64::MAX);
     let mut schedule = Schedule::every(interval_ms);
-    let mut ledger = Writing { history, pending: Vec::new(), n_lines: COMPACT_LINES, said: None };
+    let mut ledger =
+        LedgerWriter { history, pending: Vec::new(), n_lines: COMPACT_LINES, said: None };
     loop {
         let began = clock.now();
-        let which = if schedule.is_due(began) { News::All } else { News::Urgent };
-        ledger.write(registry.news(which, began));
+        let which =
+            if schedule.is_due(began) { ChangedSessions::All } else { ChangedSessions::Urgent };
+        ledger.write(registry.take_changed(which, began));
         let ended = clock.now();
-        if which == News::All {
+        if which == ChangedSessions::All {
             schedule.done(began, ended);
         }
         let wait = Duration::from_millis(schedule.sleep_ms(ended).unsigned_abs());
-        if stop.is_set_or_rung(rung, wait) {
+        if stop.is_set_or_woken(rung, wait) {
             break;
         }
     }
     let now = clock.now();
     registry.close(now);
-    ledger.write(registry.news(News::All, now));
+    ledger.write(registry.take_changed(ChangedSessions::All, now));
 }
 
 /// The ledgers, with what could not be added to them yet.
-struct Writing<'a> {
-    history: &'a History,
-    pending: Vec<Entry>,
+struct LedgerWriter<'a> {
+    history: &'a SessionHistory,
+    pending: Vec<LedgerEntry>,
     /// Lines since they were made shorter.
     n_lines: usize,
     /// What was logged last, and is not logged again while it lasts.
     said: Option<String>,
 }
 
-impl Writing<'_> {
-    fn write(&mut self, news: Vec<Entry>) {
+impl LedgerWriter<'_> {
+    fn write(&mut self, news: Vec<LedgerEntry>) {
         self.pending.extend(news);
         let n_waiting = self.pending.len();
         self.pending.drain(..n_waiting.saturating_sub(PENDING_MAX));

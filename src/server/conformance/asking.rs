@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Run;
 use super::tools::{text, tool};
-use crate::mcp::{Arg, Args, Call, Capability, Question, Reply, Tool, ToolError};
+use crate::mcp::{Arg, Args, Call, Capability, ClientRequest, Reply, Tool, ToolError};
 
 /// Every tool that asks.
 pub(super) const TOOLS: &[Tool<Run>] = &[
@@ -52,15 +52,15 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
         text(&spoken(&one(call, "capital_question", question)?))
     }),
     tool("test_input_required_result_list_roots", "Asks for folders.", &[], |_, _, call| {
-        text(&folders(&one(call, "client_roots", Question::Folders)?))
+        text(&folders(&one(call, "client_roots", ClientRequest::Folders)?))
     }),
     tool("test_input_required_result_request_state", "Keeps state.", &[], confirmed),
     tool("test_input_required_result_tampered_state", "Keeps state safe.", &[], confirmed),
     tool("test_input_required_result_multiple_inputs", "Asks for much.", &[], |_, _, call| {
-        let answers = call.ask(&[
+        let answers = call.request_from_client(&[
             ("user_name", name("What is your name?")),
             ("greeting", model("Generate a greeting", 50)),
-            ("client_roots", Question::Folders),
+            ("client_roots", ClientRequest::Folders),
         ])?;
         let [user, greeting, roots] = answers.as_slice() else {
             return Err(ToolError::Internal("an answer for each question".to_owned()));
@@ -76,19 +76,22 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
         text(&format!("{} likes {}.", filled(&user, "name"), filled(&color, "color")))
     }),
     tool("test_input_required_result_capabilities", "Asks who can.", &[], |_, _, call| {
-        let questions =
-            [("user", confirm()), ("model", model("Say hello.", 10)), ("roots", Question::Folders)];
-        let can = |it: &(&'static str, Question)| call.can(it.1.needs());
+        let questions = [
+            ("user", confirm()),
+            ("model", model("Say hello.", 10)),
+            ("roots", ClientRequest::Folders),
+        ];
+        let can = |it: &(&'static str, ClientRequest)| call.client_can(it.1.needs());
         let questions: Vec<_> = questions.into_iter().filter(can).collect();
         if questions.is_empty() {
             return Err(ToolError::Needs(Capability::Sampling));
         }
-        text(&format!("{} answers came.", call.ask(&questions)?.len()))
+        text(&format!("{} answers came.", call.request_from_client(&questions)?.len()))
     }),
 ];
 
 /// A form with a default of each type.
-fn defaults() -> Question {
+fn defaults() -> ClientRequest {
     let properties = json!({
         "name": {"type": "string", "default": "John Doe"},
         "age": {"type": "integer", "default": 30},
@@ -102,7 +105,7 @@ fn defaults() -> Question {
 }
 
 /// A form with each way to have choices.
-fn choices() -> Question {
+fn choices() -> ClientRequest {
     let options = json!(["option1", "option2", "option3"]);
     let titled = |ordinals: [&str; 3], noun: &str| -> Vec<Value> {
         let rows = ordinals.iter().zip(1..);
@@ -130,31 +133,31 @@ fn confirmed(_: &super::Suite, _: &Args, call: &Call) -> Result<Reply, ToolError
     text("The state came back: state-ok")
 }
 
-fn completed(call: &Call, question: Question) -> Result<Reply, ToolError> {
+fn completed(call: &Call, question: ClientRequest) -> Result<Reply, ToolError> {
     text(&format!("Elicitation completed: {}", outcome(&one(call, "form", question)?)))
 }
 
-fn one(call: &Call, key: &'static str, question: Question) -> Result<Value, ToolError> {
-    Ok(call.ask(&[(key, question)])?.pop().unwrap_or_default())
+fn one(call: &Call, key: &'static str, question: ClientRequest) -> Result<Value, ToolError> {
+    Ok(call.request_from_client(&[(key, question)])?.pop().unwrap_or_default())
 }
 
-fn form(message: &str, properties: Value, required: &[&str]) -> Question {
+fn form(message: &str, properties: Value, required: &[&str]) -> ClientRequest {
     let schema = json!({"type": "object", "properties": properties, "required": required});
-    Question::Form { message: message.to_owned(), schema }
+    ClientRequest::Form { message: message.to_owned(), schema }
 }
 
-fn name(message: &str) -> Question {
+fn name(message: &str) -> ClientRequest {
     form(message, json!({"name": {"type": "string"}}), &["name"])
 }
 
-fn confirm() -> Question {
+fn confirm() -> ClientRequest {
     form("Please confirm", json!({"ok": {"type": "boolean"}}), &["ok"])
 }
 
-fn model(prompt: &str, tokens_max: u32) -> Question {
+fn model(prompt: &str, tokens_max: u32) -> ClientRequest {
     let content = json!({"type": "text", "text": prompt});
     let messages = json!([{"role": "user", "content": content}]);
-    Question::Model(json!({"messages": messages, "maxTokens": tokens_max}))
+    ClientRequest::Model(json!({"messages": messages, "maxTokens": tokens_max}))
 }
 
 fn outcome(answer: &Value) -> String {

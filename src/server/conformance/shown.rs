@@ -4,29 +4,39 @@ use serde_json::json;
 
 use super::tools::{PNG, picture};
 use super::{Get, Read};
-use crate::mcp::{Arg, Block, Form, Message, Prompt, Question, Resource, Role};
+use crate::mcp::{
+    Arg, ClientRequest, ContentBlock, Prompt, PromptMessage, Resource, ResourceFormat, Role,
+};
 
 /// Every resource.
 pub(super) const RESOURCES: &[Resource<Read>] = &[
-    resource("test://static-text", "static-text", Form::Text("text/plain"), |_| {
+    resource("test://static-text", "static-text", ResourceFormat::Text("text/plain"), |_| {
         "This is the content of the static text resource.".to_owned()
     }),
-    resource("test://static-binary", "static-binary", Form::Base64("image/png"), |_| {
+    resource("test://static-binary", "static-binary", ResourceFormat::Base64("image/png"), |_| {
         PNG.to_owned()
     }),
-    resource("test://template/{id}/data", "template", Form::Json, |vars| {
+    resource("test://template/{id}/data", "template", ResourceFormat::Json, |vars| {
         let id = vars.get("id").unwrap_or_default();
         json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")}).to_string()
     }),
     Resource {
         is_subscribable: true,
-        ..resource("test://watched-resource", "watched-resource", Form::Text("text/plain"), |_| {
-            "This is the content of the watched resource.".to_owned()
-        })
+        ..resource(
+            "test://watched-resource",
+            "watched-resource",
+            ResourceFormat::Text("text/plain"),
+            |_| "This is the content of the watched resource.".to_owned(),
+        )
     },
 ];
 
-const fn resource(uri: &'static str, name: &'static str, form: Form, read: Read) -> Resource<Read> {
+const fn resource(
+    uri: &'static str,
+    name: &'static str,
+    form: ResourceFormat,
+    read: Read,
+) -> Resource<Read> {
     let description = "Something to read.";
     Resource { uri, name, title: name, description, form, is_subscribable: false, read }
 }
@@ -34,7 +44,7 @@ const fn resource(uri: &'static str, name: &'static str, form: Form, read: Read)
 /// Every prompt.
 pub(super) const PROMPTS: &[Prompt<Get>] = &[
     prompt("test_simple_prompt", "Says a text.", &[], |_, _| {
-        Ok(vec![Message::user("This is a simple prompt for testing.")])
+        Ok(vec![PromptMessage::user("This is a simple prompt for testing.")])
     }),
     prompt(
         "test_prompt_with_arguments",
@@ -46,7 +56,7 @@ pub(super) const PROMPTS: &[Prompt<Get>] = &[
         |args, _| {
             let [first, second] = ["arg1", "arg2"].map(|it| args.text(it).unwrap_or_default());
             let text = format!("Prompt with arguments: arg1='{first}', arg2='{second}'");
-            Ok(vec![Message::user(text)])
+            Ok(vec![PromptMessage::user(text)])
         },
     ),
     prompt(
@@ -54,25 +64,26 @@ pub(super) const PROMPTS: &[Prompt<Get>] = &[
         "Says a resource.",
         &[Arg::text("resourceUri", "URI of the resource to embed").required()],
         |args, _| {
-            let resource = Block::Resource {
+            let resource = ContentBlock::Resource {
                 uri: args.text("resourceUri").unwrap_or_default().to_owned(),
                 mime: "text/plain",
                 text: "Embedded resource content for testing.".to_owned(),
             };
-            let words = Message::user("Please process the embedded resource above.");
+            let words = PromptMessage::user("Please process the embedded resource above.");
             Ok(vec![said(resource), words])
         },
     ),
     prompt("test_prompt_with_image", "Shows a picture.", &[], |_, _| {
-        Ok(vec![said(picture()), Message::user("Please analyze the image above.")])
+        Ok(vec![said(picture()), PromptMessage::user("Please analyze the image above.")])
     }),
     prompt("test_input_required_result_prompt", "Asks first.", &[], |_, call| {
         let message = "What context should the prompt use?".to_owned();
         let context = json!({"context": {"type": "string"}});
         let schema = json!({"type": "object", "properties": context, "required": ["context"]});
-        let answers = call.ask(&[("user_context", Question::Form { message, schema })])?;
+        let answers =
+            call.request_from_client(&[("user_context", ClientRequest::Form { message, schema })])?;
         let context = answers[0]["content"]["context"].as_str().unwrap_or("no context");
-        Ok(vec![Message::user(format!("Use this context: {context}"))])
+        Ok(vec![PromptMessage::user(format!("Use this context: {context}"))])
     }),
 ];
 
@@ -85,6 +96,6 @@ const fn prompt(
     Prompt { name, title: name, description, args, get }
 }
 
-fn said(block: Block) -> Message {
-    Message { role: Role::User, block }
+fn said(block: ContentBlock) -> PromptMessage {
+    PromptMessage { role: Role::User, block }
 }

@@ -16,7 +16,7 @@ use Era::{Legacy, Modern};
 use scenarios::SCENARIOS;
 
 /// Longer than any test should take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What the suite requires of each revision and what only HTTP has: streams beside each other, and
 /// the host in a request's head.
@@ -63,7 +63,8 @@ impl Peer {
         let (output, stdout) = io::pipe().unwrap();
         spawn("server", move || {
             let server = server(Duration::ZERO);
-            stdio::run(&server, &Clock::System, Vec::new(), stdin, stdout, &never()).unwrap()
+            stdio::serve_stdio(&server, &Clock::System, Vec::new(), stdin, stdout, &never())
+                .unwrap()
         })
         .unwrap();
         let (sender, lines) = unbounded();
@@ -127,7 +128,7 @@ impl Peer {
     /// The next line of the server, held against the schemas.
     #[track_caller]
     fn next(&mut self) -> Value {
-        let line = self.lines.recv_timeout(PATIENCE).expect("a line should have come");
+        let line = self.lines.recv_timeout(TIMEOUT).expect("a line should have come");
         let message = serde_json::from_str(&line).unwrap();
         self.witness.came(&message);
         message

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Run, Suite};
-use crate::mcp::{Arg, Args, Block, Call, Effect, Level, Reply, Tool, ToolError};
+use crate::mcp::{Arg, Args, Call, ContentBlock, Effect, Reply, Severity, Tool, ToolError};
 
 /// A red dot.
 pub(super) const PNG: &str =
@@ -20,17 +20,17 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
     }),
     tool("test_image_content", "Returns a picture.", &[], |_, _, _| blocks(vec![picture()])),
     tool("test_audio_content", "Returns a sound.", &[], |_, _, _| {
-        blocks(vec![Block::Audio { base64: WAV.to_owned(), mime: "audio/wav" }])
+        blocks(vec![ContentBlock::Audio { base64: WAV.to_owned(), mime: "audio/wav" }])
     }),
     tool("test_embedded_resource", "Returns a resource.", &[], |_, _, _| {
-        blocks(vec![Block::Resource {
+        blocks(vec![ContentBlock::Resource {
             uri: "test://embedded-resource".to_owned(),
             mime: "text/plain",
             text: "This is an embedded resource content.".to_owned(),
         }])
     }),
     tool("test_multiple_content_types", "Returns three kinds of content.", &[], |_, _, _| {
-        let resource = Block::Resource {
+        let resource = ContentBlock::Resource {
             uri: "test://mixed-content-resource".to_owned(),
             mime: "application/json",
             text: json!({"test": "data", "value": 123}).to_string(),
@@ -46,7 +46,7 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
     tool("test_tool_with_progress", "Tells how far it has come.", &[], steps),
     tool("test_tool_with_logging", "Tells what it does.", &[], log),
     tool("test_logging_tool", "Tells what it does, to who wants to know.", &[], |_, _, call| {
-        call.log(Level::Info, "conformance", &json!("a message"));
+        call.log(Severity::Info, "conformance", &json!("a message"));
         text("A message was sent to who wants it.")
     }),
     tool("test_reconnection", "Takes two steps.", &[], |suite, _, call| {
@@ -81,12 +81,12 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
     ),
 ];
 
-const MARKED: &[Arg] = &[Arg::whole(|| {
+const MARKED: &[Arg] = &[Arg::custom_schema(|| {
     let region = json!({"type": "string", "x-mcp-header": "Region"});
     json!({"type": "object", "properties": {"region": region}, "required": ["region"]})
 })];
 
-const WHOLE: &[Arg] = &[Arg::whole(|| {
+const WHOLE: &[Arg] = &[Arg::custom_schema(|| {
     let text = json!({"type": "string"});
     json!({
         "$schema": DIALECT,
@@ -130,12 +130,12 @@ pub(super) fn text(text: &str) -> Result<Reply, ToolError> {
     Ok(Reply { text: text.to_owned(), ..Reply::default() })
 }
 
-fn blocks(more: Vec<Block>) -> Result<Reply, ToolError> {
+fn blocks(more: Vec<ContentBlock>) -> Result<Reply, ToolError> {
     Ok(Reply { more, ..Reply::default() })
 }
 
-pub(super) fn picture() -> Block {
-    Block::Image { base64: PNG.to_owned(), mime: "image/png" }
+pub(super) fn picture() -> ContentBlock {
+    ContentBlock::Image { base64: PNG.to_owned(), mime: "image/png" }
 }
 
 fn steps(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, ToolError> {
@@ -148,7 +148,7 @@ fn steps(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, ToolError> {
 
 fn log(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, ToolError> {
     for what in ["execution started", "processing data", "execution completed"] {
-        call.log(Level::Info, "conformance", &json!(format!("Tool {what}")));
+        call.log(Severity::Info, "conformance", &json!(format!("Tool {what}")));
         suite.pause(call);
     }
     text("Everything was told.")

@@ -35,11 +35,11 @@ impl Peer {
 /// All connections.
 #[derive(Debug, Default)]
 pub(super) struct Peers {
-    open: Mutex<Open>,
+    open: Mutex<PeerTable>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct PeerTable {
     peers: BTreeMap<u64, Arc<Peer>>,
     next: u64,
 }
@@ -65,7 +65,7 @@ impl Peers {
     }
 
     /// Closes the connection that has waited longest; whether there was one.
-    pub(super) fn shed(&self) -> bool {
+    pub(super) fn close_longest_waiting(&self) -> bool {
         let mut open = self.lock();
         let waiting =
             |(number, peer): (&u64, &Arc<Peer>)| (peer.waiting_ms.load(Ordering::Relaxed), *number);
@@ -86,7 +86,7 @@ impl Peers {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, PeerTable> {
         // Nothing panics while it holds the lock.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,8 +7,8 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use super::head::Head;
-use super::reply::Refused;
+use super::head::RequestHead;
+use super::reply::HttpError;
 
 /// Names of this machine that only it can use.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -17,16 +17,16 @@ const TOKEN_CHARS_MIN: usize = 16;
 
 /// What a client has to know.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Token(String);
+pub(crate) struct BearerToken(String);
 
-impl Token {
+impl BearerToken {
     /// Checks that a text will do.
-    pub(crate) fn new(text: &str) -> Result<Token, String> {
+    pub(crate) fn new(text: &str) -> Result<BearerToken, String> {
         if text.chars().count() < TOKEN_CHARS_MIN {
             return Err(format!("must have {TOKEN_CHARS_MIN} characters or more"));
         }
         match text.bytes().all(|it| it.is_ascii_graphic()) {
-            true => Ok(Token(text.to_owned())),
+            true => Ok(BearerToken(text.to_owned())),
             false => Err("must be of visible ASCII characters, without spaces".to_owned()),
         }
     }
@@ -42,7 +42,7 @@ impl Token {
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for BearerToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token")
     }
@@ -55,7 +55,7 @@ pub(crate) struct Guard {
     hosts: Vec<String>,
     /// Pages that may use it, as browsers name them.
     origins: Vec<String>,
-    token: Option<Token>,
+    token: Option<BearerToken>,
 }
 
 impl Guard {
@@ -64,7 +64,7 @@ impl Guard {
         address: IpAddr,
         hosts: &[String],
         origins: &[String],
-        token: Option<Token>,
+        token: Option<BearerToken>,
     ) -> Guard {
         let mut known: Vec<String> = LOOPBACK.map(str::to_owned).to_vec();
         match address {
@@ -78,10 +78,10 @@ impl Guard {
     }
 
     /// Checks where a request says it goes to and comes from; gives the page, if one asks.
-    pub(super) fn origin(&self, head: &Head) -> Result<Option<String>, Refused> {
+    pub(super) fn origin(&self, head: &RequestHead) -> Result<Option<String>, HttpError> {
         let host = head.one("host")?.map(str::to_ascii_lowercase);
         if host.is_none() && head.is_current {
-            return Err(Refused::new(400, "`Host` is missing"));
+            return Err(HttpError::new(400, "`Host` is missing"));
         }
         // A target may name the host, too; then both have to be this server's.
         let target = absolute(&head.target).map(|(authority, _)| authority.to_ascii_lowercase());
@@ -89,38 +89,38 @@ impl Guard {
             self.host(host)?;
         }
         let Some(host) = target.or(host) else {
-            return Err(Refused::new(400, "`Host` is missing"));
+            return Err(HttpError::new(400, "`Host` is missing"));
         };
         let Some(origin) = head.one("origin")? else {
             // Browsers say this much even where they do not name the page.
             let site = head.one("sec-fetch-site")?.unwrap_or("none");
             return match site {
                 "none" | "same-origin" => Ok(None),
-                _ => Err(Refused::new(403, "a page of another site asks; see --allow-origin")),
+                _ => Err(HttpError::new(403, "a page of another site asks; see --allow-origin")),
             };
         };
         let lower = origin.to_ascii_lowercase();
         let is_own = lower.strip_prefix("http://") == Some(&host);
         match is_own || self.origins.contains(&lower) {
             true => Ok(Some(origin.to_owned())),
-            false => Err(Refused::new(403, "the `Origin` is not allowed; see --allow-origin")),
+            false => Err(HttpError::new(403, "the `Origin` is not allowed; see --allow-origin")),
         }
     }
 
-    fn host(&self, host: &str) -> Result<(), Refused> {
+    fn host(&self, host: &str) -> Result<(), HttpError> {
         let Some(name) = name_of(host) else {
-            return Err(Refused::new(400, "`Host` is no host"));
+            return Err(HttpError::new(400, "`Host` is no host"));
         };
         match self.hosts.iter().any(|it| it == name) {
             true => Ok(()),
             false => {
-                Err(Refused::new(403, "the `Host` is none of this server's; see --allow-host"))
+                Err(HttpError::new(403, "the `Host` is none of this server's; see --allow-host"))
             }
         }
     }
 
     /// Checks the token, where there is one.
-    pub(super) fn token(&self, head: &Head) -> Result<(), Refused> {
+    pub(super) fn token(&self, head: &RequestHead) -> Result<(), HttpError> {
         let Some(token) = &self.token else { return Ok(()) };
         let given = head.one("authorization")?.and_then(|it| it.split_once(' '));
         match given {
@@ -129,7 +129,7 @@ impl Guard {
             {
                 Ok(())
             }
-            _ => Err(Refused::new(401, "send the token as `Authorization: Bearer TOKEN`")),
+            _ => Err(HttpError::new(401, "send the token as `Authorization: Bearer TOKEN`")),
         }
     }
 }

@@ -11,7 +11,7 @@
 //! The body is what one `Content-Length` or one `Transfer-Encoding: chunked` says. Both, or one of
 //! them twice, is refused: whoever stands between may have read it the other way.
 
-use super::reply::{BODY_BYTES_MAX, Refused};
+use super::reply::{BODY_BYTES_MAX, HttpError};
 
 /// Bytes of a head.
 pub(crate) const HEAD_BYTES_MAX: usize = 16 * 1024;
@@ -20,7 +20,7 @@ pub(crate) const FIELDS_MAX: usize = 64;
 
 /// A request line and the fields below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct RequestHead {
     pub(crate) method: String,
     pub(crate) target: String,
     /// The version is 1.1, not 1.0.
@@ -40,23 +40,23 @@ pub(crate) enum Framing {
     Chunked,
 }
 
-impl Head {
+impl RequestHead {
     /// Reads a head, with the empty line at its end.
-    pub(crate) fn parse(bytes: &[u8]) -> Result<Head, Refused> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<RequestHead, HttpError> {
         let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
         let mut request = httparse::Request::new(&mut fields);
         match request.parse(bytes) {
             Ok(httparse::Status::Complete(n)) if n == bytes.len() => (),
-            Ok(_) => return Err(Refused::new(400, "the head ends where it should not")),
+            Ok(_) => return Err(HttpError::new(400, "the head ends where it should not")),
             Err(httparse::Error::TooManyHeaders) => {
-                return Err(Refused::new(431, "the head has too many fields"));
+                return Err(HttpError::new(431, "the head has too many fields"));
             }
             Err(httparse::Error::Version) => {
-                return Err(Refused::new(505, "the version is neither HTTP/1.1 nor HTTP/1.0"));
+                return Err(HttpError::new(505, "the version is neither HTTP/1.1 nor HTTP/1.0"));
             }
-            Err(_) => return Err(Refused::new(400, "the head is no head of HTTP/1.1")),
+            Err(_) => return Err(HttpError::new(400, "the head is no head of HTTP/1.1")),
         }
-        let mut head = Head {
+        let mut head = RequestHead {
             method: request.method.unwrap_or_default().to_owned(),
             target: request.path.unwrap_or_default().to_owned(),
             is_current: request.version == Some(1),
@@ -64,7 +64,7 @@ impl Head {
         };
         for field in request.headers.iter() {
             let Ok(value) = std::str::from_utf8(field.value) else {
-                return Err(Refused::new(400, "a field is not UTF-8"));
+                return Err(HttpError::new(400, "a field is not UTF-8"));
             };
             let value = value.trim_matches([' ', '\t']).to_owned();
             head.fields.push((field.name.to_ascii_lowercase(), value));
@@ -78,11 +78,11 @@ impl Head {
     }
 
     /// The value of a field that may stand there once.
-    pub(crate) fn one(&self, name: &str) -> Result<Option<&str>, Refused> {
+    pub(crate) fn one(&self, name: &str) -> Result<Option<&str>, HttpError> {
         let mut values = self.all(name);
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
-            _ => Err(Refused::new(400, format!("`{name}` stands there twice"))),
+            _ => Err(HttpError::new(400, format!("`{name}` stands there twice"))),
         }
     }
 
@@ -92,7 +92,7 @@ impl Head {
     }
 
     /// Whether the connection is for further requests, too.
-    pub(crate) fn is_kept(&self) -> bool {
+    pub(crate) fn is_keep_alive(&self) -> bool {
         match self.is_current {
             true => !self.lists("connection", "close"),
             false => self.lists("connection", "keep-alive"),
@@ -100,31 +100,31 @@ impl Head {
     }
 
     /// How long the body is.
-    pub(crate) fn framing(&self) -> Result<Framing, Refused> {
+    pub(crate) fn framing(&self) -> Result<Framing, HttpError> {
         let length = self.one("content-length")?;
         let Some(coding) = self.one("transfer-encoding")? else {
-            return length.map_or(Ok(Framing::Empty), Head::length);
+            return length.map_or(Ok(Framing::Empty), RequestHead::length);
         };
         if length.is_some() {
-            return Err(Refused::new(400, "the body's length is said in two ways"));
+            return Err(HttpError::new(400, "the body's length is said in two ways"));
         }
         if !self.is_current {
-            return Err(Refused::new(400, "HTTP/1.0 knows no `Transfer-Encoding`"));
+            return Err(HttpError::new(400, "HTTP/1.0 knows no `Transfer-Encoding`"));
         }
         if !coding.eq_ignore_ascii_case("chunked") {
-            return Err(Refused::new(501, "the one known `Transfer-Encoding` is `chunked`"));
+            return Err(HttpError::new(501, "the one known `Transfer-Encoding` is `chunked`"));
         }
         Ok(Framing::Chunked)
     }
 
-    fn length(text: &str) -> Result<Framing, Refused> {
+    fn length(text: &str) -> Result<Framing, HttpError> {
         if text.is_empty() || !text.bytes().all(|it| it.is_ascii_digit()) {
-            return Err(Refused::new(400, "`Content-Length` must be a number"));
+            return Err(HttpError::new(400, "`Content-Length` must be a number"));
         }
         match text.parse::<usize>() {
             Ok(0) => Ok(Framing::Empty),
             Ok(length) if length <= BODY_BYTES_MAX => Ok(Framing::Length(length)),
-            _ => Err(Refused::too_large()),
+            _ => Err(HttpError::too_large()),
         }
     }
 }

@@ -5,17 +5,17 @@
 
 use serde_json::Value;
 
-use super::head::Head;
+use super::head::RequestHead;
 use crate::mcp::errors::code::HEADER_MISMATCH;
-use crate::mcp::rpc::{Fault, Params, Request};
-use crate::mcp::version::{Meta, Version};
+use crate::mcp::rpc::{Params, Request, RpcError};
+use crate::mcp::version::{RequestMeta, Version};
 
 /// Name of the field that says the version.
 pub(super) const VERSION_FIELD: &str = "mcp-protocol-version";
 
 /// An argument of a tool that stands in a field, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Marked {
+pub(super) struct MirroredArgument {
     tool: String,
     /// Names of properties, from the arguments down.
     path: Vec<String>,
@@ -24,7 +24,7 @@ pub(super) struct Marked {
 }
 
 /// Finds the marked arguments in the list of tools.
-pub(super) fn marked(tools: &[Value]) -> Vec<Marked> {
+pub(super) fn mirrored_arguments(tools: &[Value]) -> Vec<MirroredArgument> {
     let mut found = Vec::new();
     for tool in tools {
         let name = tool["name"].as_str().unwrap_or_default();
@@ -33,7 +33,7 @@ pub(super) fn marked(tools: &[Value]) -> Vec<Marked> {
         while let Some((schema, path)) = open.pop() {
             if let Some(mark) = schema["x-mcp-header"].as_str() {
                 let field = format!("mcp-param-{}", mark.to_ascii_lowercase());
-                found.push(Marked { tool: name.to_owned(), path: path.clone(), field });
+                found.push(MirroredArgument { tool: name.to_owned(), path: path.clone(), field });
             }
             for (property, schema) in schema["properties"].as_object().into_iter().flatten() {
                 open.push((schema, [path.as_slice(), std::slice::from_ref(property)].concat()));
@@ -44,20 +44,24 @@ pub(super) fn marked(tools: &[Value]) -> Vec<Marked> {
 }
 
 /// Whether a request is modern: it says so itself, or its fields do for it.
-pub(super) fn is_modern(head: &Head, params: &Params) -> bool {
-    Meta::is_in(params) || says_modern(head)
+pub(super) fn is_modern(head: &RequestHead, params: &Params) -> bool {
+    RequestMeta::is_in(params) || says_modern(head)
 }
 
 /// Whether the fields name a modern version.
-pub(super) fn says_modern(head: &Head) -> bool {
+pub(super) fn says_modern(head: &RequestHead) -> bool {
     head.all(VERSION_FIELD).filter_map(Version::parse).any(Version::is_modern)
 }
 
 /// Checks that the fields of a modern request repeat what they have to.
-pub(super) fn check(head: &Head, request: &Request, marked: &[Marked]) -> Result<(), Fault> {
+pub(super) fn check_headers(
+    head: &RequestHead,
+    request: &Request,
+    marked: &[MirroredArgument],
+) -> Result<(), RpcError> {
     let Request { method, params, .. } = request;
     let version = field(head, VERSION_FIELD)?.ok_or_else(|| missing("MCP-Protocol-Version"))?;
-    if Meta::version_in(params).is_some_and(|it| it != version) {
+    if RequestMeta::version_in(params).is_some_and(|it| it != version) {
         return Err(mismatch("MCP-Protocol-Version"));
     }
     let named = field(head, "mcp-method")?.ok_or_else(|| missing("Mcp-Method"))?;
@@ -95,13 +99,13 @@ pub(super) fn check(head: &Head, request: &Request, marked: &[Marked]) -> Result
 }
 
 /// The one value of a field, of characters that a field may have.
-fn field<'a>(head: &'a Head, name: &str) -> Result<Option<&'a str>, Fault> {
+fn field<'a>(head: &'a RequestHead, name: &str) -> Result<Option<&'a str>, RpcError> {
     let mut values = head.all(name);
     let (value, second) = (values.next(), values.next());
     let is_plain = |it: &str| it.bytes().all(|byte| byte == b'\t' || (0x20..0x7f).contains(&byte));
     match value {
         Some(value) if second.is_some() || !is_plain(value) => {
-            Err(Fault::new(HEADER_MISMATCH, format!("the field `{name}` is malformed")))
+            Err(RpcError::new(HEADER_MISMATCH, format!("the field `{name}` is malformed")))
         }
         value => Ok(value),
     }
@@ -120,12 +124,15 @@ fn is_said_by(value: &Value, given: &str) -> bool {
 }
 
 /// What a field says that may be in Base64.
-fn decoded(given: &str, name: &str) -> Result<String, Fault> {
+fn decoded(given: &str, name: &str) -> Result<String, RpcError> {
     let Some(code) = given.strip_prefix("=?base64?").and_then(|it| it.strip_suffix("?=")) else {
         return Ok(given.to_owned());
     };
     base64(code).and_then(|it| String::from_utf8(it).ok()).ok_or_else(|| {
-        Fault::new(HEADER_MISMATCH, format!("the field `{name}` is no Base64 of a text in UTF-8"))
+        RpcError::new(
+            HEADER_MISMATCH,
+            format!("the field `{name}` is no Base64 of a text in UTF-8"),
+        )
     })
 }
 
@@ -157,13 +164,13 @@ fn base64(code: &str) -> Option<Vec<u8>> {
     (bits == 0).then_some(bytes)
 }
 
-fn missing(name: &str) -> Fault {
-    Fault::new(
+fn missing(name: &str) -> RpcError {
+    RpcError::new(
         HEADER_MISMATCH,
         format!("the field `{name}` is missing; it repeats what the body says"),
     )
 }
 
-fn mismatch(name: &str) -> Fault {
-    Fault::new(HEADER_MISMATCH, format!("the field `{name}` does not say what the body says"))
+fn mismatch(name: &str) -> RpcError {
+    RpcError::new(HEADER_MISMATCH, format!("the field `{name}` does not say what the body says"))
 }

@@ -17,22 +17,22 @@ const IDLE: Duration = Duration::from_secs(10);
 /// How long a call waits for a thread.
 const WAIT: Duration = Duration::from_secs(10);
 
-type Work = Box<dyn FnOnce() + Send>;
+type PoolTask = Box<dyn FnOnce() + Send>;
 
 /// The threads.
 #[derive(Debug)]
-pub(super) struct Pool {
-    sender: Sender<Work>,
-    receiver: Receiver<Work>,
+pub(super) struct ThreadPool {
+    sender: Sender<PoolTask>,
+    receiver: Receiver<PoolTask>,
     n_threads: Arc<AtomicUsize>,
     n_max: usize,
 }
 
-impl Pool {
-    pub(super) fn new(n_max: usize) -> Pool {
+impl ThreadPool {
+    pub(super) fn new(n_max: usize) -> ThreadPool {
         // Without a buffer: work is handed over to a thread that waits, or not at all.
         let (sender, receiver) = bounded(0);
-        Pool { sender, receiver, n_threads: Arc::default(), n_max }
+        ThreadPool { sender, receiver, n_threads: Arc::default(), n_max }
     }
 
     /// Runs `work` on one of the threads; whether there is one.
@@ -41,7 +41,7 @@ impl Pool {
             Ok(()) => return true,
             Err(TrySendError::Full(work) | TrySendError::Disconnected(work)) => work,
         };
-        let Some(place) = Place::take(&self.n_threads, self.n_max) else {
+        let Some(place) = Permit::take(&self.n_threads, self.n_max) else {
             return self.sender.send_timeout(work, WAIT).is_ok();
         };
         let receiver = self.receiver.clone();
@@ -58,18 +58,18 @@ impl Pool {
 
 /// One of a bounded number of things, given back by dropping it.
 #[derive(Debug)]
-pub(super) struct Place(Arc<AtomicUsize>);
+pub(super) struct Permit(Arc<AtomicUsize>);
 
-impl Place {
+impl Permit {
     /// Takes one of `n_max` places, while there is one.
-    pub(super) fn take(n_taken: &Arc<AtomicUsize>, n_max: usize) -> Option<Place> {
+    pub(super) fn take(n_taken: &Arc<AtomicUsize>, n_max: usize) -> Option<Permit> {
         let taken = n_taken
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| (n < n_max).then_some(n + 1));
-        taken.ok().map(|_| Place(Arc::clone(n_taken)))
+        taken.ok().map(|_| Permit(Arc::clone(n_taken)))
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::Receiver;
 
-use crate::mcp::Bell;
+use crate::mcp::Waker;
 
 /// Events that are remembered.
 const EVENTS_MAX: usize = 64;
@@ -43,13 +43,13 @@ impl fmt::Display for EventId {
 
 /// The events of a session.
 #[derive(Debug, Default)]
-pub(super) struct Journal {
-    kept: Mutex<Kept>,
-    bell: Bell,
+pub(super) struct ReplayBuffer {
+    kept: Mutex<ReplayEvent>,
+    waker: Waker,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct ReplayEvent {
     events: VecDeque<(EventId, String)>,
     n_bytes: usize,
     n_streams: u64,
@@ -58,7 +58,7 @@ struct Kept {
     open: HashMap<u64, u64>,
 }
 
-impl Journal {
+impl ReplayBuffer {
     /// Begins a stream; gives the id from which on it can be resumed.
     pub(super) fn open(&self) -> EventId {
         let mut kept = self.lock();
@@ -86,14 +86,14 @@ impl Journal {
             let n_bytes = kept.events.pop_front().map_or(kept.n_bytes, |(_, it)| it.len());
             kept.n_bytes -= n_bytes;
         }
-        self.bell.ring();
+        self.waker.wake();
         id
     }
 
     /// Notes that a stream has ended.
     pub(super) fn close(&self, stream: u64) {
         self.lock().open.remove(&stream);
-        self.bell.ring();
+        self.waker.wake();
     }
 
     /// What came on a stream after an event, and whether more may come.
@@ -105,11 +105,11 @@ impl Journal {
     }
 
     /// A message when something was noted.
-    pub(super) fn hear(&self) -> Receiver<()> {
-        self.bell.hear()
+    pub(super) fn wakes(&self) -> Receiver<()> {
+        self.waker.wakes()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, ReplayEvent> {
         // Nothing panics while it holds the lock.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -5,27 +5,27 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::mcp::rpc::{Fault, error_line};
+use crate::mcp::rpc::{RpcError, error_line};
 
 /// Bytes of a request body, at most.
 pub(crate) const BODY_BYTES_MAX: usize = crate::mcp::rpc::LINE_BYTES_MAX;
 
 /// A request that is not served, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refused {
+pub(crate) struct HttpError {
     pub(crate) status: u16,
     /// For the client; nothing of what it sent but a field's name.
     pub(crate) why: Cow<'static, str>,
 }
 
-impl Refused {
-    pub(crate) fn new(status: u16, why: impl Into<Cow<'static, str>>) -> Refused {
-        Refused { status, why: why.into() }
+impl HttpError {
+    pub(crate) fn new(status: u16, why: impl Into<Cow<'static, str>>) -> HttpError {
+        HttpError { status, why: why.into() }
     }
 
     /// The body is more than anybody may send.
-    pub(crate) fn too_large() -> Refused {
-        Refused::new(
+    pub(crate) fn too_large() -> HttpError {
+        HttpError::new(
             413,
             format!("the body is larger than {BODY_BYTES_MAX} bytes; send less at once"),
         )
@@ -34,31 +34,31 @@ impl Refused {
 
 /// A response whose body is known.
 #[derive(Clone, Debug)]
-pub(super) struct Response {
+pub(super) struct HttpResponse {
     pub(super) status: u16,
     fields: Vec<(&'static str, String)>,
     body: String,
 }
 
-impl Response {
+impl HttpResponse {
     /// A response without a body.
-    pub(super) fn empty(status: u16) -> Response {
-        Response { status, fields: Vec::new(), body: String::new() }
+    pub(super) fn empty(status: u16) -> HttpResponse {
+        HttpResponse { status, fields: Vec::new(), body: String::new() }
     }
 
     /// A response of JSON.
-    pub(super) fn json(status: u16, body: impl Into<String>) -> Response {
-        Response { body: body.into(), ..Response::empty(status) }
+    pub(super) fn json(status: u16, body: impl Into<String>) -> HttpResponse {
+        HttpResponse { body: body.into(), ..HttpResponse::empty(status) }
             .with("Content-Type", "application/json")
     }
 
     /// A response that is a JSON-RPC error to nothing in particular.
-    pub(super) fn fault(status: u16, why: impl Into<String>) -> Response {
-        Response::json(status, error_line(None, &Fault::new(Fault::REQUEST, why)))
+    pub(super) fn fault(status: u16, why: impl Into<String>) -> HttpResponse {
+        HttpResponse::json(status, error_line(None, &RpcError::new(RpcError::REQUEST, why)))
     }
 
     /// Adds a field.
-    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Response {
+    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> HttpResponse {
         self.fields.push((name, value.into()));
         self
     }
@@ -81,9 +81,9 @@ impl Response {
     }
 }
 
-impl From<Refused> for Response {
-    fn from(Refused { status, why }: Refused) -> Response {
-        let response = Response::fault(status, why);
+impl From<HttpError> for HttpResponse {
+    fn from(HttpError { status, why }: HttpError) -> HttpResponse {
+        let response = HttpResponse::fault(status, why);
         match status {
             401 => response.with("WWW-Authenticate", "Bearer realm=\"remindb\""),
             503 => response.with("Retry-After", "1"),
@@ -132,8 +132,8 @@ fn reason(status: u16) -> &'static str {
 pub(super) fn status_of(code: Option<i32>) -> u16 {
     match code {
         None => 200,
-        Some(Fault::METHOD) => 404,
-        Some(Fault::INTERNAL) => 500,
+        Some(RpcError::METHOD) => 404,
+        Some(RpcError::INTERNAL) => 500,
         Some(_) => 400,
     }
 }

@@ -10,70 +10,70 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, bounded, never, select};
 
-use super::exchange::{Events, Exchange};
+use super::exchange::{EventStream, Exchange};
 use super::header_check::VERSION_FIELD;
 use super::replay_buffer::EventId;
-use super::reply::{Refused, Response, status_of};
-use super::route::Wants;
-use super::session::Session;
-use super::{Door, GLANCE_MS, RETRY_MS};
-use crate::mcp::rpc::Id;
+use super::reply::{HttpError, HttpResponse, status_of};
+use super::route::AcceptedForms;
+use super::session::HttpSession;
+use super::{Endpoint, GLANCE_MS, RETRY_MS};
+use crate::mcp::rpc::RequestId;
 use crate::mcp::version::Version;
-use crate::mcp::{Connection, Job, Line, Surface};
+use crate::mcp::{Connection, Handler, Job, OutgoingLine};
 use crate::server::work;
 
 /// Whose call it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Of<'a> {
+pub(super) enum CallOwner<'a> {
     /// A modern request's.
     One(&'a Connection),
     /// That of a session.
-    Session(&'a Session),
+    Session(&'a HttpSession),
 }
 
-impl Of<'_> {
+impl CallOwner<'_> {
     /// Cancels this call; those that the session has besides go on.
-    fn cancel(self, id: &Id) {
+    fn cancel(self, id: &RequestId) {
         match self {
-            Of::One(connection) => connection.cancel(id),
-            Of::Session(session) => session.connection().cancel(id),
+            CallOwner::One(connection) => connection.cancel(id),
+            CallOwner::Session(session) => session.connection().cancel(id),
         }
     }
 }
 
 /// A call that runs on another thread.
-struct Running {
-    id: Id,
-    told: Receiver<Line>,
-    done: Receiver<Option<Line>>,
-    over: Option<Option<Line>>,
+struct RunningCall {
+    id: RequestId,
+    told: Receiver<OutgoingLine>,
+    done: Receiver<Option<OutgoingLine>>,
+    over: Option<Option<OutgoingLine>>,
 }
 
-enum Heard {
-    Line(Line),
+enum CallEvent {
+    Line(OutgoingLine),
     /// It is over, with this reply, or without one when it was cancelled.
-    Over(Option<Line>),
+    Finished(Option<OutgoingLine>),
     /// Nothing for [`GLANCE_MS`].
     Nothing,
 }
 
-impl Running {
+impl RunningCall {
     /// What the call says next; its reply comes after all else.
-    fn next(&mut self) -> Heard {
+    fn next(&mut self) -> CallEvent {
         loop {
             if let Ok(line) = self.told.try_recv() {
-                return Heard::Line(line);
+                return CallEvent::Line(line);
             }
             if let Some(last) = self.over.take() {
-                return Heard::Over(last);
+                return CallEvent::Finished(last);
             }
             select! {
                 recv(self.told) -> line => match line {
-                    Ok(line) => return Heard::Line(line),
+                    Ok(line) => return CallEvent::Line(line),
                     Err(_) => self.told = never(),
                 },
                 recv(self.done) -> last => self.over = Some(last.ok().flatten()),
-                default(Duration::from_millis(GLANCE_MS)) => return Heard::Nothing,
+                default(Duration::from_millis(GLANCE_MS)) => return CallEvent::Nothing,
             }
         }
     }
@@ -82,13 +82,13 @@ impl Running {
 /// Sends an answer that is there, with the id of the session that it opens, if it does.
 pub(super) fn say(
     exchange: &mut Exchange<'_>,
-    wants: Wants,
+    wants: AcceptedForms,
     status: u16,
-    line: Line,
+    line: OutgoingLine,
     session: Option<&str>,
 ) -> io::Result<()> {
     if wants.json || status != 200 {
-        let response = Response::json(status, line.text.as_str());
+        let response = HttpResponse::json(status, line.text.as_str());
         exchange.reply(&match session {
             Some(id) => response.with("Mcp-Session-Id", id),
             None => response,
@@ -103,32 +103,33 @@ pub(super) fn say(
 }
 
 /// Runs a call and sends what comes of it.
-pub(super) fn run<S: Surface>(
-    door: &Door<S>,
+pub(super) fn run<S: Handler>(
+    endpoint: &Endpoint<S>,
     exchange: &mut Exchange<'_>,
-    wants: Wants,
+    wants: AcceptedForms,
     job: Box<Job>,
-    told: Receiver<Line>,
-    of: Of<'_>,
+    told: Receiver<OutgoingLine>,
+    of: CallOwner<'_>,
 ) -> io::Result<()> {
     let id = job.id().clone();
     let (sender, done) = bounded(1);
-    let (server, clock) = (Arc::clone(&door.server), door.clock.clone());
-    let is_running = door.pool.run(move || {
+    let (server, clock) = (Arc::clone(&endpoint.server), endpoint.clock.clone());
+    let is_running = endpoint.pool.run(move || {
         // Without a receiver the client has gone, and nobody asks for the reply.
         let _ = sender.send(work(&server, &clock, job));
         // The reply goes first, and then the news of what the call did.
         server.hub.wake();
     });
     if !is_running {
-        return exchange.reply(&Refused::new(503, "too many calls are running; try again").into());
+        return exchange
+            .reply(&HttpError::new(503, "too many calls are running; try again").into());
     }
-    let mut running = Running { id, told, done, over: None };
+    let mut running = RunningCall { id, told, done, over: None };
     loop {
         match running.next() {
-            Heard::Line(line) if wants.events => {
-                return match door.stream_place() {
-                    Ok(_place) => stream(door, exchange, running, line, of),
+            CallEvent::Line(line) if wants.events => {
+                return match endpoint.stream_place() {
+                    Ok(_place) => stream(endpoint, exchange, running, line, of),
                     Err(refused) => {
                         of.cancel(&running.id);
                         exchange.reply(&refused.into())
@@ -136,27 +137,27 @@ pub(super) fn run<S: Surface>(
                 };
             }
             // The client takes one object only.
-            Heard::Line(_) => (),
-            Heard::Over(Some(line)) => {
+            CallEvent::Line(_) => (),
+            CallEvent::Finished(Some(line)) => {
                 let status = match of {
-                    Of::One(_) => status_of(line.code),
-                    Of::Session(_) => 200,
+                    CallOwner::One(_) => status_of(line.code),
+                    CallOwner::Session(_) => 200,
                 };
                 return say(exchange, wants, status, line, None);
             }
-            Heard::Over(None) if door.stop.is_set() => {
-                return exchange.reply(&Refused::new(503, "the server ends").into());
+            CallEvent::Finished(None) if endpoint.stop.is_set() => {
+                return exchange.reply(&HttpError::new(503, "the server ends").into());
             }
-            Heard::Over(None) => return exchange.reply(&Response::empty(202)),
-            Heard::Nothing => {
+            CallEvent::Finished(None) => return exchange.reply(&HttpResponse::empty(202)),
+            CallEvent::Nothing => {
                 // Of a session, who says nothing more may still wait for the answer.
-                if let Of::One(_) = of
+                if let CallOwner::One(_) = of
                     && exchange.is_gone()
                 {
                     of.cancel(&running.id);
                     return Err(ErrorKind::ConnectionAborted.into());
                 }
-                if door.stop.is_set() {
+                if endpoint.stop.is_set() {
                     of.cancel(&running.id);
                 }
             }
@@ -165,40 +166,40 @@ pub(super) fn run<S: Surface>(
 }
 
 /// Sends what a call says as it comes, from `first` on.
-fn stream<S: Surface>(
-    door: &Door<S>,
+fn stream<S: Handler>(
+    endpoint: &Endpoint<S>,
     exchange: &mut Exchange<'_>,
-    mut running: Running,
-    first: Line,
-    of: Of<'_>,
+    mut running: RunningCall,
+    first: OutgoingLine,
+    of: CallOwner<'_>,
 ) -> io::Result<()> {
     let has_retry = exchange.head.all(VERSION_FIELD).any(|it| {
         let version = Version::parse(it);
         version.is_some_and(|it| Version::V2025_11_25 <= it && !it.is_modern())
     });
     let opened = match of {
-        Of::One(_) => None,
-        Of::Session(session) => Some(session.journal.open()),
+        CallOwner::One(_) => None,
+        CallOwner::Session(session) => Some(session.replay_buffer.open()),
     };
-    let _closed = Closed(opened.and_then(|it| match of {
-        Of::One(_) => None,
-        Of::Session(session) => Some((session, it.stream)),
+    let _closed = CloseOnDrop(opened.and_then(|it| match of {
+        CallOwner::One(_) => None,
+        CallOwner::Session(session) => Some((session, it.stream)),
     }));
-    let mut out = Out { events: Some(exchange.stream(None)?), of, opened };
+    let mut out = CallOutput { events: Some(exchange.stream(None)?), of, opened };
     if let (Some(id), true) = (opened, has_retry) {
         out.write(|events| events.prime(&id.to_string(), RETRY_MS))?;
     }
     out.say(first)?;
     loop {
         match running.next() {
-            Heard::Line(line) => out.say(line)?,
-            Heard::Over(last) => {
+            CallEvent::Line(line) => out.say(line)?,
+            CallEvent::Finished(last) => {
                 last.map_or(Ok(()), |line| out.say(line))?;
-                return out.events.map_or(Err(ErrorKind::BrokenPipe.into()), Events::end);
+                return out.events.map_or(Err(ErrorKind::BrokenPipe.into()), EventStream::end);
             }
-            Heard::Nothing => {
-                out.write(|events| events.look(door.limits.keep_alive_ms))?;
-                if door.stop.is_set() {
+            CallEvent::Nothing => {
+                out.write(|events| events.keep_alive(endpoint.limits.keep_alive_ms))?;
+                if endpoint.stop.is_set() {
                     of.cancel(&running.id);
                 }
             }
@@ -207,29 +208,29 @@ fn stream<S: Surface>(
 }
 
 /// Closes a stream in the journal, however it ended.
-struct Closed<'a>(Option<(&'a Session, u64)>);
+struct CloseOnDrop<'a>(Option<(&'a HttpSession, u64)>);
 
-impl Drop for Closed<'_> {
+impl Drop for CloseOnDrop<'_> {
     fn drop(&mut self) {
         if let Some((session, stream)) = self.0 {
-            session.journal.close(stream);
+            session.replay_buffer.close(stream);
         }
     }
 }
 
 /// Where the lines of a call go.
-struct Out<'e, 'a, 'o> {
+struct CallOutput<'e, 'a, 'o> {
     /// `None` once the client has gone.
-    events: Option<Events<'e, 'a>>,
-    of: Of<'o>,
+    events: Option<EventStream<'e, 'a>>,
+    of: CallOwner<'o>,
     opened: Option<EventId>,
 }
 
-impl Out<'_, '_, '_> {
-    fn say(&mut self, line: Line) -> io::Result<()> {
+impl CallOutput<'_, '_, '_> {
+    fn say(&mut self, line: OutgoingLine) -> io::Result<()> {
         let id = match (self.of, self.opened) {
-            (Of::Session(session), Some(opened)) => {
-                Some(session.journal.add(opened.stream, &line.text).to_string())
+            (CallOwner::Session(session), Some(opened)) => {
+                Some(session.replay_buffer.add(opened.stream, &line.text).to_string())
             }
             _ => None,
         };
@@ -244,17 +245,17 @@ impl Out<'_, '_, '_> {
     /// Writes to the client, if it is still there. That it has gone ends a modern call only.
     fn write(
         &mut self,
-        write: impl FnOnce(&mut Events<'_, '_>) -> io::Result<()>,
+        write: impl FnOnce(&mut EventStream<'_, '_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let Some(events) = &mut self.events else { return Ok(()) };
         let Err(error) = write(events) else { return Ok(()) };
         self.events = None;
         match self.of {
-            Of::One(connection) => {
+            CallOwner::One(connection) => {
                 connection.cancel_all();
                 Err(error)
             }
-            Of::Session(_) => Ok(()),
+            CallOwner::Session(_) => Ok(()),
         }
     }
 }

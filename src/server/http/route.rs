@@ -1,8 +1,8 @@
 //! Where a request goes, decided by its head alone, so that what is not wanted is never read.
 
 use super::guard::{Guard, absolute};
-use super::head::Head;
-use super::reply::{Refused, Response};
+use super::head::RequestHead;
+use super::reply::{HttpError, HttpResponse};
 
 /// The one place where MCP is spoken.
 const ENDPOINT: &str = "/mcp";
@@ -13,7 +13,7 @@ const HEALTH: &str = "/health";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
     /// A message of a client.
-    Post(Wants),
+    Post(AcceptedForms),
     /// The stream of a session.
     Get,
     /// The end of a session.
@@ -25,28 +25,28 @@ pub(super) enum Route {
 
 /// The forms of an answer that a client takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wants {
+pub(super) struct AcceptedForms {
     pub(super) json: bool,
     pub(super) events: bool,
 }
 
 /// Finds the way of a request, if it may go there.
-pub(super) fn route(head: &Head, guard: &Guard) -> Result<Route, Response> {
+pub(super) fn route(head: &RequestHead, guard: &Guard) -> Result<Route, HttpResponse> {
     let path = absolute(&head.target).map_or(head.target.as_str(), |(_, path)| path);
     let path = path.split('?').next().unwrap_or_default();
     let (allowed, route) = match (path, head.method.as_str()) {
         (ENDPOINT | HEALTH | "*", "OPTIONS") => return Ok(Route::Options),
         (HEALTH, "GET" | "HEAD") => (LOOK, Some(Route::Health)),
         (HEALTH, _) => (LOOK, None),
-        (ENDPOINT, "POST") => (ALL, Some(Route::Post(wants(head)))),
+        (ENDPOINT, "POST") => (ALL, Some(Route::Post(accepted_forms(head)))),
         (ENDPOINT, "GET") => (ALL, Some(Route::Get)),
         (ENDPOINT, "DELETE") => (ALL, Some(Route::Delete)),
         (ENDPOINT, _) => (ALL, None),
-        _ => return Err(Response::fault(404, "there is nothing here; MCP is at /mcp")),
+        _ => return Err(HttpResponse::fault(404, "there is nothing here; MCP is at /mcp")),
     };
     let Some(route) = route else {
         let why = format!("the method is not allowed; there are: {allowed}");
-        return Err(Response::fault(405, why).with("Allow", allowed));
+        return Err(HttpResponse::fault(405, why).with("Allow", allowed));
     };
     if route != Route::Health {
         guard.token(head)?;
@@ -56,11 +56,11 @@ pub(super) fn route(head: &Head, guard: &Guard) -> Result<Route, Response> {
             check_content_type(head)?;
             if !wants.json && !wants.events {
                 let why = "`Accept` must have application/json and text/event-stream";
-                return Err(Refused::new(406, why).into());
+                return Err(HttpError::new(406, why).into());
             }
         }
-        Route::Get if !wants(head).events => {
-            return Err(Refused::new(406, "`Accept` must have text/event-stream").into());
+        Route::Get if !accepted_forms(head).events => {
+            return Err(HttpError::new(406, "`Accept` must have text/event-stream").into());
         }
         _ => (),
     }
@@ -71,8 +71,8 @@ const LOOK: &str = "GET, HEAD, OPTIONS";
 const ALL: &str = "GET, POST, DELETE, OPTIONS";
 
 /// What a browser is told before it lets a page ask.
-pub(super) fn preflight(head: &Head, origin: Option<&str>) -> Response {
-    let response = Response::empty(204).with("Allow", ALL);
+pub(super) fn preflight(head: &RequestHead, origin: Option<&str>) -> HttpResponse {
+    let response = HttpResponse::empty(204).with("Allow", ALL);
     if origin.is_none() {
         return response;
     }
@@ -92,18 +92,18 @@ pub(super) fn preflight(head: &Head, origin: Option<&str>) -> Response {
         .with("Access-Control-Max-Age", "600")
 }
 
-fn check_content_type(head: &Head) -> Result<(), Refused> {
+fn check_content_type(head: &RequestHead) -> Result<(), HttpError> {
     let given = head.one("content-type")?.unwrap_or_default();
     let kind = given.split(';').next().unwrap_or_default().trim();
     match kind.eq_ignore_ascii_case("application/json") {
         true => Ok(()),
-        false => Err(Refused::new(415, "`Content-Type` must be application/json")),
+        false => Err(HttpError::new(415, "`Content-Type` must be application/json")),
     }
 }
 
 /// Reads `Accept`; whoever says nothing takes anything.
-fn wants(head: &Head) -> Wants {
-    let mut wants = Wants { json: false, events: false };
+fn accepted_forms(head: &RequestHead) -> AcceptedForms {
+    let mut wants = AcceptedForms { json: false, events: false };
     let mut is_said = false;
     for range in head.all("accept").flat_map(|it| it.split(',')) {
         is_said = true;
@@ -118,5 +118,5 @@ fn wants(head: &Head) -> Wants {
         wants.json |= is_json && !is_refused;
         wants.events |= is_events && !is_refused;
     }
-    if is_said { wants } else { Wants { json: true, events: true } }
+    if is_said { wants } else { AcceptedForms { json: true, events: true } }
 }

@@ -12,42 +12,42 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::replay_buffer::Journal;
+use super::replay_buffer::ReplayBuffer;
 use crate::mcp::Connection;
-use crate::mcp::call::Never;
+use crate::mcp::call::NoMessage;
 use crate::server::Stop;
 
 /// One client of the legacy era.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct HttpSession {
     pub(super) id: String,
     connection: Mutex<Connection>,
     /// A message when there may be news for the client.
     pub(super) wake: Receiver<()>,
     /// A message when the client has said what news it wants.
-    pub(super) stirred: Receiver<()>,
+    pub(super) wake_receiver: Receiver<()>,
     stir: Sender<()>,
-    pub(super) journal: Journal,
+    pub(super) replay_buffer: ReplayBuffer,
     /// Set when the session has ended.
     pub(super) over: Stop,
     /// The stream that news go to, if there is one.
-    listener: Mutex<Option<Sender<Never>>>,
+    listener: Mutex<Option<Sender<NoMessage>>>,
     used_ms: AtomicI64,
     n_users: AtomicUsize,
     /// Nothing was asked of it since it shook hands.
     is_unused: AtomicBool,
 }
 
-impl Session {
-    pub(super) fn new(id: String, connection: Connection, wake: Receiver<()>) -> Session {
+impl HttpSession {
+    pub(super) fn new(id: String, connection: Connection, wake: Receiver<()>) -> HttpSession {
         let (stir, stirred) = bounded(1);
-        Session {
+        HttpSession {
             id,
             connection: Mutex::new(connection),
             wake,
-            stirred,
+            wake_receiver: stirred,
             stir,
-            journal: Journal::default(),
+            replay_buffer: ReplayBuffer::default(),
             over: Stop::default(),
             listener: Mutex::default(),
             used_ms: AtomicI64::new(0),
@@ -67,13 +67,13 @@ impl Session {
     }
 
     /// Makes the stream of news look for some.
-    pub(super) fn stir(&self) {
+    pub(super) fn wake_stream(&self) {
         // One that waits there already says the same.
         let _ = self.stir.try_send(());
     }
 
     /// Takes over the stream of news; the channel disconnects when another one does.
-    pub(super) fn listen(&self) -> Receiver<Never> {
+    pub(super) fn listen(&self) -> Receiver<NoMessage> {
         let (sender, replaced) = bounded(0);
         *lock(&self.listener) = Some(sender);
         replaced
@@ -89,15 +89,15 @@ impl Session {
 
 /// A request that belongs to a session, which is in use meanwhile.
 #[derive(Debug)]
-pub(super) struct Visit {
-    pub(super) session: Arc<Session>,
+pub(super) struct SessionGuard {
+    pub(super) session: Arc<HttpSession>,
 }
 
-impl Visit {
-    fn new(session: &Arc<Session>, now_ms: i64) -> Visit {
+impl SessionGuard {
+    fn new(session: &Arc<HttpSession>, now_ms: i64) -> SessionGuard {
         session.n_users.fetch_add(1, Ordering::Relaxed);
         session.used_ms.store(now_ms, Ordering::Relaxed);
-        Visit { session: Arc::clone(session) }
+        SessionGuard { session: Arc::clone(session) }
     }
 
     /// Notes that the visit is over.
@@ -106,7 +106,7 @@ impl Visit {
     }
 }
 
-impl Drop for Visit {
+impl Drop for SessionGuard {
     fn drop(&mut self) {
         self.session.n_users.fetch_sub(1, Ordering::Relaxed);
     }
@@ -114,17 +114,17 @@ impl Drop for Visit {
 
 /// All sessions.
 #[derive(Debug)]
-pub(super) struct Sessions {
-    open: Mutex<HashMap<String, Arc<Session>>>,
+pub(super) struct HttpSessions {
+    open: Mutex<HashMap<String, Arc<HttpSession>>>,
     n_max: usize,
     idle_ms_max: i64,
     random: File,
 }
 
-impl Sessions {
-    pub(super) fn new(n_max: usize, idle_ms_max: i64) -> io::Result<Sessions> {
+impl HttpSessions {
+    pub(super) fn new(n_max: usize, idle_ms_max: i64) -> io::Result<HttpSessions> {
         let random = File::open("/dev/urandom")?;
-        Ok(Sessions { open: Mutex::default(), n_max, idle_ms_max, random })
+        Ok(HttpSessions { open: Mutex::default(), n_max, idle_ms_max, random })
     }
 
     /// An id that nobody can guess.
@@ -137,13 +137,13 @@ impl Sessions {
     /// Adds a session; gives the one that had to go for it, and fails when every one is in use.
     pub(super) fn add(
         &self,
-        session: &Arc<Session>,
+        session: &Arc<HttpSession>,
         now_ms: i64,
-    ) -> Result<Option<Arc<Session>>, ()> {
+    ) -> Result<Option<Arc<HttpSession>>, ()> {
         let mut open = lock(&self.open);
         let mut gone = None;
         if self.n_max <= open.len() {
-            let rank = |it: &Arc<Session>| it.rank().map(|rank| (rank, it.id.clone()));
+            let rank = |it: &Arc<HttpSession>| it.rank().map(|rank| (rank, it.id.clone()));
             let (_, idlest) = open.values().filter_map(rank).min().ok_or(())?;
             gone = open.remove(&idlest);
         }
@@ -153,20 +153,20 @@ impl Sessions {
     }
 
     /// The session of a request.
-    pub(super) fn visit(&self, id: &str, now_ms: i64) -> Option<Visit> {
+    pub(super) fn visit(&self, id: &str, now_ms: i64) -> Option<SessionGuard> {
         let open = lock(&self.open);
         let session = open.get(id)?;
-        Some(Visit::new(session, now_ms))
+        Some(SessionGuard::new(session, now_ms))
     }
 
     /// Ends a session.
-    pub(super) fn remove(&self, id: &str) -> Option<Arc<Session>> {
+    pub(super) fn remove(&self, id: &str) -> Option<Arc<HttpSession>> {
         lock(&self.open).remove(id)
     }
 
     /// Ends the sessions that nobody has used for long; all of them where `now_ms` is `None`.
-    pub(super) fn sweep(&self, now_ms: Option<i64>) -> Vec<Arc<Session>> {
-        let is_over = |it: &Session| match (now_ms, it.rank()) {
+    pub(super) fn expire_idle(&self, now_ms: Option<i64>) -> Vec<Arc<HttpSession>> {
+        let is_over = |it: &HttpSession| match (now_ms, it.rank()) {
             (None, _) => true,
             (Some(now_ms), Some((_, used_ms))) => {
                 self.idle_ms_max <= now_ms.saturating_sub(used_ms)

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-use super::read_buffer::Inbox;
+use super::read_buffer::ReadBuffer;
 use crate::model::clock::Stopwatch;
 
 /// Bytes that are read at once; every connection that waits has room for them on its stack.
@@ -21,7 +21,7 @@ pub(super) const LAST_LINGER_MS: i64 = 50;
 
 /// What a read found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ReadOutcome {
     /// More bytes, which are in the inbox now.
     Bytes,
     /// The other side has nothing more to say.
@@ -32,42 +32,43 @@ pub(super) enum Found {
 
 /// A socket, and the clock that its deadlines are read from.
 #[derive(Debug)]
-pub(super) struct Wire<'a> {
+pub(super) struct TimedStream<'a> {
     pub(super) stream: &'a TcpStream,
     pub(super) watch: &'a Stopwatch,
 }
 
-impl Wire<'_> {
+impl TimedStream<'_> {
     /// Milliseconds on the clock of the deadlines.
     pub(super) fn now_ms(&self) -> i64 {
         self.watch.elapsed_ms()
     }
 
     /// Waits for bytes until `deadline_ms`.
-    pub(super) fn read(&self, inbox: &mut Inbox, deadline_ms: i64) -> Found {
+    pub(super) fn read(&self, read_buffer: &mut ReadBuffer, deadline_ms: i64) -> ReadOutcome {
         let mut bytes = [0; READ_BYTES];
         loop {
-            let Some(left) = self.left(deadline_ms) else { return Found::Nothing };
+            let Some(left) = self.left(deadline_ms) else { return ReadOutcome::Nothing };
             if self.stream.set_read_timeout(Some(left)).is_err() {
-                return Found::End;
+                return ReadOutcome::End;
             }
             let mut stream = self.stream;
             match stream.read(&mut bytes) {
-                Ok(0) => return Found::End,
+                Ok(0) => return ReadOutcome::End,
                 Ok(n) => {
-                    inbox.push(&bytes[..n]);
-                    return Found::Bytes;
+                    read_buffer.push(&bytes[..n]);
+                    return ReadOutcome::Bytes;
                 }
                 Err(error) if is_patient(&error) => (),
-                Err(_) => return Found::End,
+                Err(_) => return ReadOutcome::End,
             }
         }
     }
 
     /// Whether the other side has gone, as far as can be seen at once. What it sent goes to the
     /// inbox, up to `bytes_max`.
-    pub(super) fn is_gone(&self, inbox: &mut Inbox, bytes_max: usize) -> bool {
-        inbox.len() < bytes_max && self.read(inbox, self.now_ms() + 1) == Found::End
+    pub(super) fn is_gone(&self, read_buffer: &mut ReadBuffer, bytes_max: usize) -> bool {
+        read_buffer.len() < bytes_max
+            && self.read(read_buffer, self.now_ms() + 1) == ReadOutcome::End
     }
 
     /// Writes all of it until `deadline_ms`.
@@ -92,8 +93,8 @@ impl Wire<'_> {
         let deadline_ms = self.now_ms() + linger_ms;
         let mut n_read = 0;
         while n_read < LINGER_BYTES_MAX {
-            let mut rest = Inbox::default();
-            if self.read(&mut rest, deadline_ms) != Found::Bytes {
+            let mut rest = ReadBuffer::default();
+            if self.read(&mut rest, deadline_ms) != ReadOutcome::Bytes {
                 break;
             }
             n_read += rest.len();

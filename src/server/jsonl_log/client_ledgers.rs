@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
 
-use super::folder::{Entered, Folder};
+use super::folder::{LogFolder, OpenFolder};
 use super::sink;
 use crate::model::identity::is_base62;
-use crate::server::sessions::{Entry, Ledger, Past};
+use crate::server::sessions::{ClientHistory, LedgerEntry, SessionLedger};
 
 const FOLDER: &str = "sessions";
 const ENDING: &str = ".jsonl";
@@ -24,17 +24,17 @@ const CLIENTS_MAX: usize = 10_000;
 
 /// The sessions of all clients, as they are written down.
 #[derive(Clone, Debug)]
-pub(crate) struct History(Option<Folder>);
+pub(crate) struct SessionHistory(Option<LogFolder>);
 
-impl History {
+impl SessionHistory {
     /// The history of those who use the folder `source`.
-    pub(crate) fn new(source: &Path) -> History {
-        History(Some(Folder::new(source, FOLDER)))
+    pub(crate) fn new(source: &Path) -> SessionHistory {
+        SessionHistory(Some(LogFolder::new(source, FOLDER)))
     }
 
     /// No history, for ever.
-    pub(crate) fn nowhere() -> History {
-        History(None)
+    pub(crate) fn disabled() -> SessionHistory {
+        SessionHistory(None)
     }
 
     /// Whether anything is written down at all.
@@ -43,14 +43,14 @@ impl History {
     }
 
     /// All that is known of each client, in the order of their files.
-    pub(crate) fn clients(&self) -> io::Result<Vec<Past>> {
+    pub(crate) fn clients(&self) -> io::Result<Vec<ClientHistory>> {
         let Some(folder) = self.enter()? else { return Ok(Vec::new()) };
         let stems = folder.stems(ENDING)?;
         Ok(stems.iter().filter_map(|stem| past(&folder, stem)).collect())
     }
 
     /// All that is known of the client with this hash.
-    pub(crate) fn client(&self, hash: &str) -> io::Result<Option<Past>> {
+    pub(crate) fn client(&self, hash: &str) -> io::Result<Option<ClientHistory>> {
         let Some(folder) = self.enter()? else { return Ok(None) };
         let stems = folder.stems(ENDING)?;
         let is_its = |stem: &&String| hash_of(stem).is_some_and(|it| it == hash);
@@ -59,19 +59,19 @@ impl History {
 
     /// Writes entries down and takes them away, each in the file of its client. What is left after
     /// an error may be tried again.
-    pub(crate) fn append(&self, entries: &mut Vec<Entry>) -> io::Result<()> {
+    pub(crate) fn append(&self, entries: &mut Vec<LedgerEntry>) -> io::Result<()> {
         self.append_under(lock, entries)
     }
 
     /// The same, but waits for nobody who writes at this moment; then it is an error.
-    pub(crate) fn append_at_once(&self, entries: &mut Vec<Entry>) -> io::Result<()> {
+    pub(crate) fn append_at_once(&self, entries: &mut Vec<LedgerEntry>) -> io::Result<()> {
         self.append_under(lock_at_once, entries)
     }
 
     fn append_under(
         &self,
-        lock: impl FnOnce(&Entered) -> io::Result<File>,
-        entries: &mut Vec<Entry>,
+        lock: impl FnOnce(&OpenFolder) -> io::Result<File>,
+        entries: &mut Vec<LedgerEntry>,
     ) -> io::Result<()> {
         let Some(folder) = &self.0 else {
             entries.clear();
@@ -105,13 +105,13 @@ impl History {
         result
     }
 
-    fn enter(&self) -> io::Result<Option<Entered>> {
-        self.0.as_ref().map_or(Ok(None), Folder::enter)
+    fn enter(&self) -> io::Result<Option<OpenFolder>> {
+        self.0.as_ref().map_or(Ok(None), LogFolder::enter)
     }
 }
 
 /// Keeps others from writing until it is dropped, or until this process dies.
-fn lock(folder: &Entered) -> io::Result<File> {
+fn lock(folder: &OpenFolder) -> io::Result<File> {
     let file = folder.append(LOCK)?;
     match file.lock() {
         // Where the file system has no locks, nobody else is likely to have them.
@@ -121,7 +121,7 @@ fn lock(folder: &Entered) -> io::Result<File> {
 }
 
 /// The same, unless somebody else keeps others from it now.
-fn lock_at_once(folder: &Entered) -> io::Result<File> {
+fn lock_at_once(folder: &OpenFolder) -> io::Result<File> {
     let file = folder.append(LOCK)?;
     match file.try_lock().map_err(io::Error::from) {
         Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
@@ -136,8 +136,8 @@ fn hash_of(stem: &str) -> Option<&str> {
 }
 
 /// Entries by the stem of their file, in the order of the first of each.
-fn by_file(entries: Vec<Entry>) -> Vec<(String, Vec<Entry>)> {
-    let mut files: Vec<(String, Vec<Entry>)> = Vec::new();
+fn by_file(entries: Vec<LedgerEntry>) -> Vec<(String, Vec<LedgerEntry>)> {
+    let mut files: Vec<(String, Vec<LedgerEntry>)> = Vec::new();
     for entry in entries {
         let stem = entry.client.stem(&entry.transport);
         match files.iter_mut().find(|(known, _)| *known == stem) {
@@ -148,7 +148,7 @@ fn by_file(entries: Vec<Entry>) -> Vec<(String, Vec<Entry>)> {
     files
 }
 
-fn add(folder: &Entered, stem: &str, entries: &[Entry]) -> io::Result<()> {
+fn add(folder: &OpenFolder, stem: &str, entries: &[LedgerEntry]) -> io::Result<()> {
     let name = format!("{stem}{ENDING}");
     if folder.find(&name)?.is_none() && CLIENTS_MAX <= folder.stems(ENDING)?.len() {
         let why = format!("there are {CLIENTS_MAX} clients already; remove some of their files");
@@ -159,7 +159,7 @@ fn add(folder: &Entered, stem: &str, entries: &[Entry]) -> io::Result<()> {
 }
 
 /// What a ledger comes to; one that cannot be read comes to nothing.
-fn past(folder: &Entered, stem: &str) -> Option<Past> {
+fn past(folder: &OpenFolder, stem: &str) -> Option<ClientHistory> {
     let hash = hash_of(stem)?;
     match read(folder, stem) {
         Ok(ledger) => ledger?.past(hash),
@@ -170,13 +170,13 @@ fn past(folder: &Entered, stem: &str) -> Option<Past> {
     }
 }
 
-fn read(folder: &Entered, stem: &str) -> io::Result<Option<Ledger>> {
+fn read(folder: &OpenFolder, stem: &str) -> io::Result<Option<SessionLedger>> {
     let Some(path) = folder.find(&format!("{stem}{ENDING}"))? else { return Ok(None) };
-    Ledger::read(BufReader::new(File::open(path)?)).map(Some)
+    SessionLedger::read(BufReader::new(File::open(path)?)).map(Some)
 }
 
-fn rewrite(folder: &Entered, stem: &str) -> io::Result<()> {
-    let Some(ledger) = read(folder, stem)?.filter(Ledger::is_long) else { return Ok(()) };
+fn rewrite(folder: &OpenFolder, stem: &str) -> io::Result<()> {
+    let Some(ledger) = read(folder, stem)?.filter(SessionLedger::is_long) else { return Ok(()) };
     let (name, draft) = (format!("{stem}{ENDING}"), format!("{stem}.tmp"));
     let mut file = folder.create(&draft)?;
     file.write_all(ledger.to_text().as_bytes())?;

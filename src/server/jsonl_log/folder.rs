@@ -12,24 +12,24 @@ const ENTRIES_MAX: usize = 100_000;
 
 /// A folder that may not be there yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Folder {
+pub(super) struct LogFolder {
     /// The source folder.
     home: PathBuf,
     /// The way from there.
     names: Vec<String>,
 }
 
-impl Folder {
+impl LogFolder {
     /// The folder `name`, which may be several, in the own folder of `home`; the own folder itself
     /// is called nothing.
-    pub(super) fn new(home: &Path, name: &str) -> Folder {
+    pub(super) fn new(home: &Path, name: &str) -> LogFolder {
         let below = name.split('/').filter(|it| !it.is_empty());
         let names = [OWN_FOLDER].into_iter().chain(below).map(str::to_owned).collect();
-        Folder { home: home.to_owned(), names }
+        LogFolder { home: home.to_owned(), names }
     }
 
     /// Makes what is missing of it.
-    pub(super) fn make(&self) -> io::Result<Entered> {
+    pub(super) fn make(&self) -> io::Result<OpenFolder> {
         let home = self.home.canonicalize()?;
         let mut path = home.clone();
         for name in &self.names {
@@ -48,11 +48,11 @@ impl Folder {
             }
             path = inside(&home, &path)?;
         }
-        Ok(Entered { home, path })
+        Ok(OpenFolder { home, path })
     }
 
     /// Enters it, if it is there.
-    pub(super) fn enter(&self) -> io::Result<Option<Entered>> {
+    pub(super) fn enter(&self) -> io::Result<Option<OpenFolder>> {
         let home = match self.home.canonicalize() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             home => home?,
@@ -66,18 +66,18 @@ impl Folder {
             };
             path = inside(&home, &path)?;
         }
-        Ok(Some(Entered { home, path }))
+        Ok(Some(OpenFolder { home, path }))
     }
 }
 
 /// A folder that is there and lies where it should.
 #[derive(Clone, Debug)]
-pub(super) struct Entered {
+pub(super) struct OpenFolder {
     home: PathBuf,
     path: PathBuf,
 }
 
-impl Entered {
+impl OpenFolder {
     /// Where a file of it is, links followed; `None` when it is not there.
     pub(super) fn find(&self, name: &str) -> io::Result<Option<PathBuf>> {
         let path = self.path.join(name);

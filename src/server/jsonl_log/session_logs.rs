@@ -8,13 +8,13 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::folder::{Entered, Folder};
-use super::sink::Sink;
+use super::folder::{LogFolder, OpenFolder};
+use super::sink::JsonlSink;
 use crate::model::clock::Millis;
 use crate::model::identity::is_base62;
 use crate::server::log_buffer;
 use crate::server::sessions::each_line;
-use crate::settings::config::LogFiles;
+use crate::settings::config::LogFileSettings;
 
 const FOLDER: &str = "logs";
 const ENDING: &str = ".log";
@@ -36,7 +36,7 @@ pub(crate) struct SessionLogs {
 
 /// One record: a line of the file, and of what clients read, key by key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct SessionLogRecord {
     /// As RFC 3339 has it.
     pub(crate) time: String,
     /// `DEBUG`, `INFO`, `WARN` or `ERROR`.
@@ -61,22 +61,22 @@ pub(crate) struct LogFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct SessionLog {
     pub(crate) session_id: String,
-    pub(crate) entries: Vec<Record>,
+    pub(crate) entries: Vec<SessionLogRecord>,
 }
 
 impl SessionLogs {
     /// The logs of those who use the folder `home`, with something to add only if `settings` say
     /// so.
-    pub(crate) fn new(home: Option<&Path>, settings: &LogFiles) -> SessionLogs {
+    pub(crate) fn new(home: Option<&Path>, settings: &LogFileSettings) -> SessionLogs {
         let bytes_max = settings.enabled.then_some(settings.max_file_size);
         SessionLogs { home: home.map(Path::to_owned), bytes_max }
     }
 
     /// Adds a record to the log of a session, if it is wanted.
-    pub(crate) fn append(&self, id: &str, record: &Record) -> io::Result<()> {
+    pub(crate) fn append(&self, id: &str, record: &SessionLogRecord) -> io::Result<()> {
         let (Some(home), Some(bytes_max)) = (&self.home, self.bytes_max) else { return Ok(()) };
         let line = serde_json::to_string(record)?;
-        Sink::new(home, &format!("{FOLDER}/{}{ENDING}", slug(id))).append(&line, bytes_max)
+        JsonlSink::new(home, &format!("{FOLDER}/{}{ENDING}", slug(id))).append(&line, bytes_max)
     }
 
     /// Which logs there are, by the names of their files.
@@ -96,7 +96,7 @@ impl SessionLogs {
         let Some(path) = folder.find(&format!("{id}{ENDING}"))? else { return Ok(None) };
         let mut entries = Vec::new();
         each_line(BufReader::new(File::open(path)?), |line| {
-            entries.extend(serde_json::from_slice::<Record>(line));
+            entries.extend(serde_json::from_slice::<SessionLogRecord>(line));
         })?;
         Ok(Some(SessionLog { session_id: id, entries }))
     }
@@ -117,16 +117,16 @@ impl SessionLogs {
         Ok(())
     }
 
-    fn enter(&self) -> io::Result<Option<Entered>> {
-        self.home.as_ref().map_or(Ok(None), |home| Folder::new(home, FOLDER).enter())
+    fn enter(&self) -> io::Result<Option<OpenFolder>> {
+        self.home.as_ref().map_or(Ok(None), |home| LogFolder::new(home, FOLDER).enter())
     }
 }
 
-impl Record {
+impl SessionLogRecord {
     /// A record of a line of the log.
-    pub(crate) fn new(line: &str, level: &str, now: Millis) -> Record {
-        let (msg, fields) = log_buffer::split(line);
-        Record { time: now.rfc3339(), level: level.to_owned(), msg, fields }
+    pub(crate) fn new(line: &str, level: &str, now: Millis) -> SessionLogRecord {
+        let (msg, fields) = log_buffer::split_log_line(line);
+        SessionLogRecord { time: now.rfc3339(), level: level.to_owned(), msg, fields }
     }
 }
 
@@ -138,7 +138,7 @@ fn slug(id: &str) -> String {
     if slug.is_empty() { "session".to_owned() } else { slug }
 }
 
-fn describe(folder: &Entered, id: String) -> Option<LogFile> {
+fn describe(folder: &OpenFolder, id: String) -> Option<LogFile> {
     let name = format!("{id}{ENDING}");
     let metadata = folder.find(&name).ok()??.metadata().ok()?;
     let rotated = folder.find(&format!("{name}.1")).is_ok_and(|it| it.is_some());

@@ -5,20 +5,20 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::folder::Folder;
+use super::folder::LogFolder;
 
 /// A file that lines are added to.
 #[derive(Clone, Debug)]
-pub(crate) struct Sink {
-    folder: Folder,
+pub(crate) struct JsonlSink {
+    folder: LogFolder,
     name: String,
 }
 
-impl Sink {
+impl JsonlSink {
     /// The file `name`, which may have folders before it, in the own folder of `home`.
-    pub(crate) fn new(home: &Path, name: &str) -> Sink {
+    pub(crate) fn new(home: &Path, name: &str) -> JsonlSink {
         let (folder, name) = name.rsplit_once('/').unwrap_or(("", name));
-        Sink { folder: Folder::new(home, folder), name: name.to_owned() }
+        JsonlSink { folder: LogFolder::new(home, folder), name: name.to_owned() }
     }
 
     /// Adds a line. A file that would be larger than `bytes_max` with it is set aside first.

@@ -6,7 +6,7 @@ use super::*;
 
 #[track_caller]
 fn check(line: &str, expected: Expect) {
-    let (msg, attrs) = split(line);
+    let (msg, attrs) = split_log_line(line);
     expected.assert_eq(&format!("{msg} | {}", Value::Object(attrs)));
 }
 
@@ -42,37 +42,37 @@ fn words_that_look_like_pairs_stay_words() {
     check("a=1 is odd and b=2 c=3", expect![[r#"a=1 is odd and | {"b":2,"c":3}"#]]);
 }
 
-fn record(n: i64) -> Record {
-    Record::new(&format!("n={n}"), "INFO", Millis(n))
+fn record(n: i64) -> LogRecord {
+    LogRecord::new(&format!("n={n}"), "INFO", Millis(n))
 }
 
 #[test]
 fn the_oldest_make_room() {
-    let ring = Ring::new(3);
-    assert_eq!(serde_json::to_string(&ring.read()).unwrap(), r#"{"records":[],"dropped":0}"#);
-    (0..5).for_each(|n| ring.push(record(n)));
-    let Logs { records, dropped } = ring.read();
+    let log_buffer = LogBuffer::new(3);
+    assert_eq!(serde_json::to_string(&log_buffer.read()).unwrap(), r#"{"records":[],"dropped":0}"#);
+    (0..5).for_each(|n| log_buffer.push(record(n)));
+    let LogRecords { records, dropped } = log_buffer.read();
     assert_eq!(records.iter().map(|it| it.time).collect::<Vec<_>>(), [2, 3, 4]);
     assert_eq!(dropped, 2);
 }
 
 #[test]
 fn an_observer_may_look() {
-    let ring = Ring::new(3);
+    let log_buffer = LogBuffer::new(3);
     let n_seen = Arc::new(AtomicUsize::new(0));
-    let (looked, counted) = (ring.clone(), Arc::clone(&n_seen));
-    ring.observe(move || {
+    let (looked, counted) = (log_buffer.clone(), Arc::clone(&n_seen));
+    log_buffer.add_observer(move || {
         counted.fetch_add(looked.read().records.len(), Ordering::Relaxed);
     });
-    ring.push(record(1));
-    ring.push(record(2));
+    log_buffer.push(record(1));
+    log_buffer.push(record(2));
     assert_eq!(n_seen.load(Ordering::Relaxed), 1 + 2);
 }
 
 #[test]
 fn a_record_that_is_only_kept_calls_nobody() {
-    let ring = Ring::new(3);
-    ring.observe(|| panic!("called for a record about those who look"));
-    ring.keep(record(1));
-    assert_eq!(ring.read().records.len(), 1);
+    let log_buffer = LogBuffer::new(3);
+    log_buffer.add_observer(|| panic!("called for a record about those who look"));
+    log_buffer.add_silently(record(1));
+    assert_eq!(log_buffer.read().records.len(), 1);
 }

@@ -8,16 +8,16 @@ use std::io::{self, BufRead};
 
 use serde::{Deserialize, Serialize};
 
-use super::Client;
+use super::SessionClient;
 
 /// Bytes of a line; a longer one is no line of ours.
-pub(crate) const LINE_BYTES_MAX: usize = 1024 * 1024;
+pub(crate) const LEDGER_LINE_BYTES_MAX: usize = 1024 * 1024;
 
 /// One session as of one moment: a line of the ledger. Times are seconds since the Unix epoch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct LedgerEntry {
     pub(crate) session_id: String,
-    pub(crate) client: Client,
+    pub(crate) client: SessionClient,
     pub(crate) transport: String,
     pub(crate) connected_at: i64,
     pub(crate) last_seen: i64,
@@ -28,15 +28,15 @@ pub(crate) struct Entry {
     pub(crate) tool_calls: u64,
 }
 
-impl Entry {
+impl LedgerEntry {
     /// One line of JSON.
     pub(crate) fn to_line(&self) -> String {
         serde_json::to_string(self).expect("strings and numbers are JSON")
     }
 
     /// Reads a line; `None` for what is none.
-    pub(crate) fn parse(line: &[u8]) -> Option<Entry> {
-        if LINE_BYTES_MAX < line.len() {
+    pub(crate) fn parse(line: &[u8]) -> Option<LedgerEntry> {
+        if LEDGER_LINE_BYTES_MAX < line.len() {
             return None;
         }
         serde_json::from_slice(line).ok()
@@ -49,10 +49,10 @@ impl Entry {
 
 /// All that is known of one client: the envelope that clients know, key by key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Past {
+pub(crate) struct ClientHistory {
     pub(crate) hash: String,
     /// As it called itself last.
-    pub(crate) client: Client,
+    pub(crate) client: SessionClient,
     pub(crate) transport: String,
     pub(crate) sessions: usize,
     pub(crate) lifetime_seconds: i64,
@@ -63,16 +63,16 @@ pub(crate) struct Past {
 
 /// The sessions of one client, each as its last line has it, in the order of these lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ledger {
-    sessions: Vec<Option<Entry>>,
+pub(crate) struct SessionLedger {
+    sessions: Vec<Option<LedgerEntry>>,
     place_of: HashMap<String, usize>,
     n_lines: usize,
 }
 
-impl Ledger {
+impl SessionLedger {
     /// Reads a file.
-    pub(crate) fn read(input: impl BufRead) -> io::Result<Ledger> {
-        let mut ledger = Ledger::default();
+    pub(crate) fn read(input: impl BufRead) -> io::Result<SessionLedger> {
+        let mut ledger = SessionLedger::default();
         each_line(input, |line| ledger.add(line))?;
         Ok(ledger)
     }
@@ -83,7 +83,7 @@ impl Ledger {
             return;
         }
         self.n_lines += 1;
-        let Some(entry) = Entry::parse(line) else { return };
+        let Some(entry) = LedgerEntry::parse(line) else { return };
         let place = self.sessions.len();
         if let Some(before) = self.place_of.insert(entry.session_id.clone(), place) {
             self.sessions[before] = None;
@@ -102,21 +102,24 @@ impl Ledger {
     }
 
     /// What the sessions come to; `None` when there are none.
-    pub(crate) fn past(&self, hash: &str) -> Option<Past> {
+    pub(crate) fn past(&self, hash: &str) -> Option<ClientHistory> {
         let newest = self.entries().max_by_key(|it| it.last_seen)?;
         let ends = self.entries().filter_map(|it| it.disconnected_at);
-        Some(Past {
+        Some(ClientHistory {
             hash: hash.to_owned(),
             client: newest.client.clone(),
             transport: newest.transport.clone(),
             sessions: self.place_of.len(),
-            lifetime_seconds: self.entries().map(Entry::lifetime_s).fold(0, i64::saturating_add),
+            lifetime_seconds: self
+                .entries()
+                .map(LedgerEntry::lifetime_s)
+                .fold(0, i64::saturating_add),
             last_disconnect: ends.max().unwrap_or(0),
             tool_calls: self.entries().map(|it| it.tool_calls).fold(0, u64::saturating_add),
         })
     }
 
-    fn entries(&self) -> impl Iterator<Item = &Entry> {
+    fn entries(&self) -> impl Iterator<Item = &LedgerEntry> {
         self.sessions.iter().flatten()
     }
 }
@@ -130,7 +133,7 @@ pub(crate) fn each_line(mut input: impl BufRead, mut each: impl FnMut(&[u8])) ->
         let bytes = input.fill_buf()?;
         let end = bytes.iter().position(|it| *it == b'\n');
         let part = &bytes[..end.unwrap_or(bytes.len())];
-        is_too_long |= LINE_BYTES_MAX < line.len() + part.len();
+        is_too_long |= LEDGER_LINE_BYTES_MAX < line.len() + part.len();
         if !is_too_long {
             line.extend_from_slice(part);
         }

@@ -7,10 +7,10 @@
 use std::cell::RefCell;
 
 use crate::ingest::redact::Redactor;
-use crate::mcp::{Act, Bell, Called, Caller, QUIET_TARGET, Seen};
+use crate::mcp::{Caller, ClientAction, QUIET_TARGET, RequestSeen, ToolCallRecord, Waker};
 use crate::model::clock::Millis;
-use crate::server::jsonl_log::{History, Record, SessionLogs};
-use crate::server::sessions::{Client, News, Registry, Sight};
+use crate::server::jsonl_log::{SessionHistory, SessionLogRecord, SessionLogs};
+use crate::server::sessions::{ChangedSessions, Registry, RequestInfo, SessionClient};
 
 thread_local! {
     /// The session whose call this thread runs.
@@ -25,21 +25,21 @@ pub(crate) fn current() -> Option<String> {
 
 /// Where the news about clients goes.
 #[derive(Debug)]
-pub(crate) struct Sessions {
+pub(crate) struct SessionObserver {
     /// Who is there.
     pub(crate) registry: Registry,
     /// Rung when a session began or ended and that is not written down.
-    pub(crate) bell: Bell,
+    pub(crate) waker: Waker,
     /// Where it is written down that a session began.
-    pub(crate) history: History,
+    pub(crate) history: SessionHistory,
     /// What each of them did.
     pub(crate) logs: SessionLogs,
 }
 
-impl Sessions {
+impl SessionObserver {
     /// Takes note of a request.
-    pub(crate) fn saw(&self, seen: &Seen<'_>, redactor: &Redactor, now: Millis) {
-        if self.registry.saw(sight(seen, redactor), now) && self.history.is_kept() {
+    pub(crate) fn on_request(&self, seen: &RequestSeen<'_>, redactor: &Redactor, now: Millis) {
+        if self.registry.note_request(sight(seen, redactor), now) && self.history.is_kept() {
             self.write_down(now);
         }
     }
@@ -47,32 +47,32 @@ impl Sessions {
     /// Writes down that a session began before anybody is answered: whoever had an answer is known
     /// for ever, whenever the server dies. If that takes more than a moment, it is left to others.
     fn write_down(&self, now: Millis) {
-        let mut news = self.registry.news(News::Urgent, now);
+        let mut news = self.registry.take_changed(ChangedSessions::Urgent, now);
         let n_news = news.len();
         if self.history.append_at_once(&mut news).is_ok() {
             log::debug!(target: QUIET_TARGET, "sessions written down n={n_news}");
         } else {
-            self.registry.take_back(news);
-            self.bell.ring();
+            self.registry.put_back(news);
+            self.waker.wake();
         }
     }
 
     /// Takes note of the end of a connection.
-    pub(crate) fn left(&self, connection: &str, now: Millis) {
-        if self.registry.left(connection, now) {
-            self.bell.ring();
+    pub(crate) fn on_disconnect(&self, connection: &str, now: Millis) {
+        if self.registry.note_disconnect(connection, now) {
+            self.waker.wake();
         }
     }
 
     /// What is logged on this thread from now on is about this caller.
-    pub(crate) fn begins(&self, caller: &Caller, redactor: &Redactor) {
+    pub(crate) fn on_call_start(&self, caller: &Caller, redactor: &Redactor) {
         let session = self.registry.id_of(&sight(&caller.seen(), redactor));
         CURRENT.with(|it| *it.borrow_mut() = session);
     }
 
     /// Notes a call that is over.
-    pub(crate) fn called(&self, called: &Called, now: Millis) {
-        let Called { tool, payload_bytes, elapsed_ms, failure } = *called;
+    pub(crate) fn on_call_end(&self, called: &ToolCallRecord, now: Millis) {
+        let ToolCallRecord { tool, payload_bytes, elapsed_ms, failure } = *called;
         let numbers = format!("tool={tool} elapsed_ms={elapsed_ms} payload_bytes={payload_bytes}");
         let (level, line) = match failure {
             None => ("DEBUG", format!("mcp call {numbers}")),
@@ -81,7 +81,8 @@ impl Sessions {
         log::debug!("{line}");
         let session = CURRENT.with(|it| it.borrow_mut().take());
         if let Some(session) = session
-            && let Err(error) = self.logs.append(&session, &Record::new(&line, level, now))
+            && let Err(error) =
+                self.logs.append(&session, &SessionLogRecord::new(&line, level, now))
         {
             log::debug!("a session's log was not written: {error}");
         }
@@ -89,18 +90,18 @@ impl Sessions {
 }
 
 /// A request as the registry knows it.
-fn sight<'a>(seen: &Seen<'a>, redactor: &Redactor) -> Sight<'a> {
+fn sight<'a>(seen: &RequestSeen<'a>, redactor: &Redactor) -> RequestInfo<'a> {
     let clean = |text: &str| redactor.scrub(text).text.into_owned();
-    let Seen { connection, client, version, act } = *seen;
-    Sight {
+    let RequestSeen { connection, client, version, act } = *seen;
+    RequestInfo {
         connection,
-        client: Client {
+        client: SessionClient {
             name: clean(&client.name),
             title: client.title.as_deref().map(clean),
             version: clean(&client.version),
             protocol: version.as_str().to_owned(),
         },
         is_modern: version.is_modern(),
-        calls_tool: act == Act::CallsTool,
+        calls_tool: act == ClientAction::CallsTool,
     }
 }

@@ -1,17 +1,17 @@
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-use super::registry::Live;
+use super::registry::LiveSession;
 use super::*;
 use crate::model::clock::Millis;
 
-fn client(name: &str) -> Client {
+fn client(name: &str) -> SessionClient {
     let (title, version) = (None, "1.0".to_owned());
-    Client { name: name.to_owned(), title, version, protocol: "2025-06-18".to_owned() }
+    SessionClient { name: name.to_owned(), title, version, protocol: "2025-06-18".to_owned() }
 }
 
-fn http() -> Door {
-    Door { transport: "http", listen: Some("127.0.0.1:7474".to_owned()) }
+fn http() -> TransportInfo {
+    TransportInfo { transport: "http", listen: Some("127.0.0.1:7474".to_owned()) }
 }
 
 /// One line of a script: who does what, and when in seconds.
@@ -23,14 +23,14 @@ fn play(registry: &Registry, script: &str) {
         let (act, connection) = (word(), word());
         let mut saw = |is_modern, calls_tool| {
             let client = client(word());
-            registry.saw(Sight { connection, client, is_modern, calls_tool }, now);
+            registry.note_request(RequestInfo { connection, client, is_modern, calls_tool }, now);
         };
         match act {
             "legacy" => saw(false, false),
             "legacy-call" => saw(false, true),
             "modern" => saw(true, false),
             "modern-call" => saw(true, true),
-            "leaves" => drop(registry.left(connection, now)),
+            "leaves" => drop(registry.note_disconnect(connection, now)),
             _ => panic!("{line}"),
         }
     }
@@ -41,14 +41,14 @@ fn check(registry: &Registry, script: &str, now_s: i64, live: Expect) {
     play(registry, script);
     let sessions = registry.live(Millis(now_s * 1000));
     let lines = sessions.iter().map(|it| {
-        let Live { client_meta, connected_at, last_activity, count_tool_calls, .. } = it;
+        let LiveSession { client_meta, connected_at, last_activity, count_tool_calls, .. } = it;
         format!("{} {connected_at}..{last_activity} {count_tool_calls}\n", client_meta.name)
     });
     live.assert_eq(&lines.collect::<String>());
 }
 
-fn registry(door: Door) -> Registry {
-    Registry::new(door, "salt", Keeping::News)
+fn registry(transport_info: TransportInfo) -> Registry {
+    Registry::new(transport_info, "salt", Keeping::News)
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_session_lasts_as_long_as_its_connection() {
 }
 
 #[test]
-fn a_modern_client_is_told_apart_by_what_it_declares_and_stays_for_minutes() {
+fn a_modern_client_is_known_by_its_declaration_and_stays_for_minutes() {
     let script = "10 modern a code\n20 modern-call b desk\n30 modern-call c code\n31 leaves c";
     check(
         &registry(http()),
@@ -108,7 +108,7 @@ fn a_modern_client_is_told_apart_by_what_it_declares_and_stays_for_minutes() {
 
 #[test]
 fn a_modern_client_on_the_only_connection_stays_as_long_as_it() {
-    let registry = registry(Door::stdio());
+    let registry = registry(TransportInfo::stdio());
     check(
         &registry,
         "10 modern stdio code",
@@ -140,13 +140,17 @@ fn the_one_who_was_silent_longest_makes_room() {
     }
     let live = registry.live(Millis(0));
     assert_eq!((live.len(), live[0].client_meta.name.as_str()), (1024, "desk"));
-    assert_eq!(registry.news(News::All, Millis(0)).len(), 2001, "nobody is lost");
+    assert_eq!(
+        registry.take_changed(ChangedSessions::All, Millis(0)).len(),
+        2001,
+        "nobody is lost"
+    );
 }
 
 #[test]
 fn ids_are_those_of_one_process() {
     let of = |salt: &str| {
-        let registry = Registry::new(Door::stdio(), salt, Keeping::Nothing);
+        let registry = Registry::new(TransportInfo::stdio(), salt, Keeping::Nothing);
         play(&registry, "10 legacy stdio code");
         registry.live(Millis(0))[0].id.clone()
     };
@@ -156,7 +160,7 @@ fn ids_are_those_of_one_process() {
 
 #[test]
 fn the_envelope_has_its_keys_in_their_order() {
-    let registry = registry(Door::stdio());
+    let registry = registry(TransportInfo::stdio());
     play(&registry, "10 legacy stdio code");
     let live = serde_json::to_string(&registry.live(Millis(0))).unwrap();
     expect![[r#"[{"id":"ID","client_meta":{"name":"code","version":"1.0","protocol":"2025-06-18"},"transport":"stdio","connected_at":10,"last_activity":10,"count_tool_calls":0}]"#]]
@@ -168,36 +172,36 @@ fn the_envelope_has_its_keys_in_their_order() {
 }
 
 /// What the registry says is new.
-fn news(registry: &Registry, which: News, now_s: i64) -> String {
-    let news = registry.news(which, Millis(now_s * 1000));
-    let line = |it: &Entry| {
+fn news(registry: &Registry, which: ChangedSessions, now_s: i64) -> String {
+    let news = registry.take_changed(which, Millis(now_s * 1000));
+    let line = |it: &LedgerEntry| {
         let end = it.disconnected_at.map(|it| format!(" end {it}")).unwrap_or_default();
-        let Entry { connected_at, last_seen, tool_calls, .. } = it;
+        let LedgerEntry { connected_at, last_seen, tool_calls, .. } = it;
         format!("{} {connected_at}..{last_seen} {tool_calls}{end}; ", it.client.name)
     };
     news.iter().map(line).collect()
 }
 
 #[test]
-fn news_are_told_once_and_idleness_is_none() {
+fn changed_sessions_are_taken_once_and_idleness_is_no_change() {
     let registry = registry(http());
     play(&registry, "10 legacy a code");
-    assert_eq!(news(&registry, News::Urgent, 11), "code 10..10 0; ");
-    assert_eq!(news(&registry, News::All, 99), "");
+    assert_eq!(news(&registry, ChangedSessions::Urgent, 11), "code 10..10 0; ");
+    assert_eq!(news(&registry, ChangedSessions::All, 99), "");
     play(&registry, "100 legacy-call a code");
-    assert_eq!(news(&registry, News::Urgent, 101), "");
-    assert_eq!(news(&registry, News::All, 101), "code 10..100 1; ");
+    assert_eq!(news(&registry, ChangedSessions::Urgent, 101), "");
+    assert_eq!(news(&registry, ChangedSessions::All, 101), "code 10..100 1; ");
     play(&registry, "200 leaves a");
-    assert_eq!(news(&registry, News::Urgent, 201), "code 10..100 1 end 200; ");
-    assert_eq!(news(&registry, News::All, 202), "");
+    assert_eq!(news(&registry, ChangedSessions::Urgent, 201), "code 10..100 1 end 200; ");
+    assert_eq!(news(&registry, ChangedSessions::All, 202), "");
     play(&registry, "300 modern a desk\n310 legacy b code");
     registry.close(Millis(400_000));
     assert_eq!(
-        news(&registry, News::All, 400),
+        news(&registry, ChangedSessions::All, 400),
         "desk 300..300 0 end 400; code 310..310 0 end 400; "
     );
     play(&registry, "500 modern a desk");
-    assert_eq!(news(&registry, News::All, 9999), "desk 500..500 0 end 500; ");
+    assert_eq!(news(&registry, ChangedSessions::All, 9999), "desk 500..500 0 end 500; ");
 }
 
 #[test]
@@ -208,13 +212,13 @@ fn names_and_hashes_of_ledgers_never_change() {
     assert!(stem("../../etc").starts_with("etc-"));
     assert!(stem("日本").starts_with("client-"));
     assert_eq!(stem(&"x".repeat(99)).len(), 40 + 1 + 11);
-    let titled = Client { title: Some("Code".to_owned()), ..client("code") };
+    let titled = SessionClient { title: Some("Code".to_owned()), ..client("code") };
     let hashes = [client("code").hash("stdio"), client("code").hash("http"), titled.hash("stdio")];
     assert!(hashes[0] != hashes[1] && hashes[0] != hashes[2]);
 }
 
-fn ledger(lines: &[&str]) -> Ledger {
-    Ledger::read(lines.join("\n").as_bytes()).unwrap()
+fn ledger(lines: &[&str]) -> SessionLedger {
+    SessionLedger::read(lines.join("\n").as_bytes()).unwrap()
 }
 
 fn line(id: &str, times: [i64; 2], end: Option<i64>, tool_calls: u64) -> String {
@@ -222,8 +226,16 @@ fn line(id: &str, times: [i64; 2], end: Option<i64>, tool_calls: u64) -> String 
     let [connected_at, last_seen] = times;
     let session_id = id.to_owned();
     let disconnected_at = end;
-    Entry { session_id, client, transport, connected_at, last_seen, disconnected_at, tool_calls }
-        .to_line()
+    LedgerEntry {
+        session_id,
+        client,
+        transport,
+        connected_at,
+        last_seen,
+        disconnected_at,
+        tool_calls,
+    }
+    .to_line()
 }
 
 #[test]
@@ -241,7 +253,7 @@ fn the_last_line_of_a_session_counts_and_bad_ones_do_not() {
     expect![[r#"{"hash":"h","client":{"name":"code","version":"1.0","protocol":"2025-06-18"},"transport":"stdio","sessions":2,"lifetime_seconds":60,"last_disconnect":40,"tool_calls":9}"#]]
     .assert_eq(&serde_json::to_string(&ledger.past("h")).unwrap());
     assert!(ledger.is_long());
-    let short = Ledger::read(ledger.to_text().as_bytes()).unwrap();
+    let short = SessionLedger::read(ledger.to_text().as_bytes()).unwrap();
     assert!(!short.is_long());
     assert_eq!(short.past("h"), ledger.past("h"));
 }
@@ -259,7 +271,7 @@ fn numbers_that_nobody_has_do_no_harm() {
 
 #[test]
 fn a_line_that_is_too_long_is_passed_over_and_never_held() {
-    let long = json!({"session_id": "x".repeat(LINE_BYTES_MAX)}).to_string();
+    let long = json!({"session_id": "x".repeat(LEDGER_LINE_BYTES_MAX)}).to_string();
     let good = line("a", [1, 2], None, 3);
     let mut seen = Vec::new();
     let text = [long.as_str(), &good, &long].join("\n");
@@ -268,7 +280,7 @@ fn a_line_that_is_too_long_is_passed_over_and_never_held() {
 }
 
 #[test]
-fn what_holds_for_every_ledger_holds() {
+fn invariants_hold_for_random_ledgers() {
     let good = line("a", [1, 2], None, 3) + "\n" + &line("b", [1, 9], Some(9), 1);
     for data in [b"".as_slice(), b"\n\n", b"{", good.as_bytes(), b"\xff\n{}\n[1"] {
         crate::fuzzing::ledger::ledger(data);
@@ -279,7 +291,7 @@ proptest::proptest! {
     #![proptest_config(proptest::test_runner::Config::with_cases(200))]
 
     #[test]
-    fn what_holds_for_every_ledger_holds_for_torn_and_mixed_ones(
+    fn invariants_hold_for_torn_and_mixed_ledgers(
         parts in proptest::collection::vec((0..6_usize, 0..200_usize, 0..4_u64), 0..12),
     ) {
         let mut data = Vec::new();

@@ -20,7 +20,7 @@ use crate::mcp::rpc::LINE_BYTES_MAX;
 use crate::model::clock::Millis;
 
 /// Longer than any test should take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
 const PING: &str = r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#;
@@ -34,7 +34,7 @@ struct Client {
     input: Option<PipeWriter>,
     replies: Receiver<String>,
     interrupt: Sender<()>,
-    ended: Receiver<Ended>,
+    ended: Receiver<ServeEnd>,
     fixture: Ends,
     server: Arc<Server<Fixture>>,
 }
@@ -53,7 +53,8 @@ impl Client {
         let (ended_sender, ended) = unbounded();
         spawn("server", move || {
             let clock = Clock::manual(Millis(0));
-            let ended = run(&served, &clock, background, stdin, stdout, &interrupts).unwrap();
+            let ended =
+                serve_stdio(&served, &clock, background, stdin, stdout, &interrupts).unwrap();
             let _ = ended_sender.send(ended);
         })
         .unwrap();
@@ -67,18 +68,18 @@ impl Client {
 
     #[track_caller]
     fn reply(&self) -> String {
-        self.replies.recv_timeout(PATIENCE).expect("a reply should have come")
+        self.replies.recv_timeout(TIMEOUT).expect("a reply should have come")
     }
 
     #[track_caller]
-    fn end(&mut self) -> Ended {
+    fn end(&mut self) -> ServeEnd {
         self.input = None;
         self.ended()
     }
 
     #[track_caller]
-    fn ended(&self) -> Ended {
-        self.ended.recv_timeout(PATIENCE).expect("the server should have ended")
+    fn ended(&self) -> ServeEnd {
+        self.ended.recv_timeout(TIMEOUT).expect("the server should have ended")
     }
 
     /// What comes after what was read; the server has ended.
@@ -125,7 +126,7 @@ fn play(script: &str) -> String {
             client.input = None;
         }
     }
-    assert_eq!(client.end(), Ended::Input);
+    assert_eq!(client.end(), ServeEnd::Input);
     assert_eq!(client.rest(), Vec::<String>::new(), "more was said than the script expects");
     played
 }
@@ -164,7 +165,10 @@ fn a_line_of_100_mb_costs_itself() {
     let clock = Clock::manual(Millis(0));
     let input = long.chain(io::Cursor::new(rest));
     let replies = lines_of(output);
-    assert_eq!(run(&server, &clock, Vec::new(), input, stdout, &never()).unwrap(), Ended::Input);
+    assert_eq!(
+        serve_stdio(&server, &clock, Vec::new(), input, stdout, &never()).unwrap(),
+        ServeEnd::Input
+    );
     let replies: Vec<String> = replies.iter().collect();
     assert!(100_000_000 <= n_read.load(Ordering::Relaxed));
     assert_eq!(replies.len(), 2, "{replies:?}");
@@ -180,7 +184,7 @@ fn the_longest_line_is_a_message() {
     assert_eq!(client.reply(), PONG);
     client.send(format!("{padding} {PING}"));
     assert!(client.reply().contains("-32600"));
-    assert_eq!(client.end(), Ended::Input);
+    assert_eq!(client.end(), ServeEnd::Input);
 }
 
 #[test]
@@ -193,7 +197,7 @@ fn slow_calls_hold_up_nothing_quick() {
         client.send(GATE.replace(r#""id":1"#, &format!(r#""id":{id}"#)));
     }
     for _ in 0..WORKERS {
-        client.fixture.started.recv_timeout(PATIENCE).unwrap();
+        client.fixture.started.recv_timeout(TIMEOUT).unwrap();
     }
     client.send(PING);
     assert_eq!(client.reply(), PONG);
@@ -203,7 +207,7 @@ fn slow_calls_hold_up_nothing_quick() {
             r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#
         ));
     }
-    assert_eq!(client.end(), Ended::Input);
+    assert_eq!(client.end(), ServeEnd::Input);
     assert_eq!(client.rest(), Vec::<String>::new(), "cancelled calls are not answered");
 }
 
@@ -213,23 +217,23 @@ fn the_end_of_input_waits_for_what_was_asked() {
     client.send(INITIALIZE);
     client.reply();
     client.send(GATE);
-    client.fixture.started.recv_timeout(PATIENCE).unwrap();
+    client.fixture.started.recv_timeout(TIMEOUT).unwrap();
     client.input = None;
     client.fixture.gate.send(()).unwrap();
-    assert_eq!(client.ended(), Ended::Input);
+    assert_eq!(client.ended(), ServeEnd::Input);
     assert_eq!(client.rest(), [THROUGH]);
 }
 
 #[test]
 fn no_input_is_an_end() {
-    assert_eq!(Client::new().end(), Ended::Input);
+    assert_eq!(Client::new().end(), ServeEnd::Input);
 }
 
 #[test]
 fn the_last_line_needs_no_line_feed() {
     let mut client = Client::new();
     client.input.as_mut().unwrap().write_all(PING.as_bytes()).unwrap();
-    assert_eq!(client.end(), Ended::Input);
+    assert_eq!(client.end(), ServeEnd::Input);
     assert_eq!(client.rest(), [PONG]);
 }
 
@@ -239,7 +243,7 @@ fn a_signal_ends_a_server_that_waits_for_input() {
     client.send(PING);
     assert_eq!(client.reply(), PONG);
     client.interrupt.send(()).unwrap();
-    assert_eq!(client.ended(), Ended::Signal);
+    assert_eq!(client.ended(), ServeEnd::Signal);
     assert_eq!(client.rest(), Vec::<String>::new());
 }
 
@@ -249,9 +253,9 @@ fn a_signal_cancels_calls_that_do_not_end() {
     client.send(INITIALIZE);
     client.reply();
     client.send(GATE);
-    client.fixture.started.recv_timeout(PATIENCE).unwrap();
+    client.fixture.started.recv_timeout(TIMEOUT).unwrap();
     client.interrupt.send(()).unwrap();
-    assert_eq!(client.ended(), Ended::Signal);
+    assert_eq!(client.ended(), ServeEnd::Signal);
 }
 
 #[test]
@@ -260,28 +264,28 @@ fn a_signal_ends_the_wait_at_the_end_of_input() {
     client.send(INITIALIZE);
     client.reply();
     client.send(GATE);
-    client.fixture.started.recv_timeout(PATIENCE).unwrap();
+    client.fixture.started.recv_timeout(TIMEOUT).unwrap();
     client.input = None;
     client.interrupt.send(()).unwrap();
-    assert_eq!(client.ended(), Ended::Signal);
+    assert_eq!(client.ended(), ServeEnd::Signal);
 }
 
 /// A server with two calls that wait, and nobody who reads what it says.
-fn unheard() -> (PipeWriter, Ends, Receiver<Ended>) {
+fn unheard() -> (PipeWriter, Ends, Receiver<ServeEnd>) {
     let (stdin, mut input) = io::pipe().unwrap();
     let (output, stdout) = io::pipe().unwrap();
     let (server, fixture) = fixture::server();
     let (ended_sender, ended) = unbounded();
     spawn("server", move || {
         let clock = Clock::manual(Millis(0));
-        let ended = run(&server, &clock, Vec::new(), stdin, stdout, &never()).unwrap();
+        let ended = serve_stdio(&server, &clock, Vec::new(), stdin, stdout, &never()).unwrap();
         let _ = ended_sender.send(ended);
     })
     .unwrap();
     let other = GATE.replace(r#""id":1"#, r#""id":2"#);
     input.write_all(format!("{INITIALIZE}\n{GATE}\n{other}\n").as_bytes()).unwrap();
-    fixture.started.recv_timeout(PATIENCE).unwrap();
-    fixture.started.recv_timeout(PATIENCE).unwrap();
+    fixture.started.recv_timeout(TIMEOUT).unwrap();
+    fixture.started.recv_timeout(TIMEOUT).unwrap();
     drop(output);
     (input, fixture, ended)
 }
@@ -290,7 +294,7 @@ fn unheard() -> (PipeWriter, Ends, Receiver<Ended>) {
 fn a_closed_output_is_an_end_and_cancels() {
     let (mut input, _fixture, ended) = unheard();
     input.write_all(format!("{PING}\n").as_bytes()).unwrap();
-    assert_eq!(ended.recv_timeout(PATIENCE).unwrap(), Ended::Output);
+    assert_eq!(ended.recv_timeout(TIMEOUT).unwrap(), ServeEnd::Output);
 }
 
 #[test]
@@ -299,7 +303,7 @@ fn a_closed_output_ends_the_wait_at_the_end_of_input() {
     drop(input);
     // The server may have ended already: its first answer may find nobody, too.
     let _ = fixture.gate.send(());
-    assert_eq!(ended.recv_timeout(PATIENCE).unwrap(), Ended::Output);
+    assert_eq!(ended.recv_timeout(TIMEOUT).unwrap(), ServeEnd::Output);
 }
 
 #[test]
@@ -318,14 +322,14 @@ fn background_work_waits_for_the_first_answer_and_hears_the_end() {
     assert!(began.is_empty(), "nobody has introduced himself yet");
     client.send(INITIALIZE);
     assert!(client.reply().contains("protocolVersion"));
-    began.recv_timeout(PATIENCE).unwrap();
+    began.recv_timeout(TIMEOUT).unwrap();
     client.send(PING);
     assert_eq!(client.reply(), PONG, "the work holds up nothing");
     client.interrupt.send(()).unwrap();
     // The stop is set before anybody waits for the work.
-    assert_eq!(client.replies.recv_timeout(PATIENCE), Err(RecvTimeoutError::Disconnected));
+    assert_eq!(client.replies.recv_timeout(TIMEOUT), Err(RecvTimeoutError::Disconnected));
     drop(let_go);
-    assert!(heard.recv_timeout(PATIENCE).unwrap());
+    assert!(heard.recv_timeout(TIMEOUT).unwrap());
 }
 
 #[test]
@@ -336,7 +340,7 @@ fn a_notice_goes_to_a_client_that_asked_for_its_level() {
     let (notice, written) = fixture::notice();
     client.fixture.notices.send(notice).unwrap();
     // Nobody asked for warnings yet.
-    client.fixture.bell.ring();
+    client.fixture.waker.wake();
     client.send(PING);
     assert_eq!(client.reply(), PONG);
     let level = r#"{"jsonrpc":"2.0","id":9,"method":"logging/setLevel","params":{"level":"info"}}"#;
@@ -346,21 +350,21 @@ fn a_notice_goes_to_a_client_that_asked_for_its_level() {
         + r#"{"level":"warning","logger":"fixture","data":{"cold":["a"]}}}"#;
     // What it missed, and what comes later.
     assert_eq!(client.reply(), message);
-    written.recv_timeout(PATIENCE).expect("it was written");
+    written.recv_timeout(TIMEOUT).expect("it was written");
     let (notice, written) = fixture::notice();
     client.fixture.notices.send(notice).unwrap();
-    client.fixture.bell.ring();
+    client.fixture.waker.wake();
     assert_eq!(client.reply(), message);
-    written.recv_timeout(PATIENCE).expect("it was written");
+    written.recv_timeout(TIMEOUT).expect("it was written");
     client.send(level.replace("info", "error"));
     client.reply();
     let (notice, written) = fixture::notice();
     client.fixture.notices.send(notice).unwrap();
-    client.fixture.bell.ring();
+    client.fixture.waker.wake();
     client.send(PING);
     assert_eq!(client.reply(), PONG);
-    assert_eq!(client.end(), Ended::Input);
-    assert!(written.recv_timeout(PATIENCE).is_err(), "it was not written");
+    assert_eq!(client.end(), ServeEnd::Input);
+    assert!(written.recv_timeout(TIMEOUT).is_err(), "it was not written");
 }
 
 const SUBSCRIBE: &str =
@@ -381,6 +385,6 @@ fn a_change_reaches_a_client_that_says_nothing() {
     client.server.hub.publish("fixture://sky");
     client.send(PING);
     assert_eq!(client.reply(), PONG);
-    assert_eq!(client.end(), Ended::Input);
+    assert_eq!(client.end(), ServeEnd::Input);
     assert_eq!(client.rest(), Vec::<String>::new());
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::units::{self, DURATION_HELP, SIZE_HELP};
-use super::{ConfigError, FILE};
+use super::{CONFIG_FILE, ConfigError};
 
 /// The object at `path`, of which fields are taken one by one.
 pub(super) struct Fields {
@@ -17,7 +17,7 @@ pub(super) struct Fields {
 
 /// What range a number or a duration must be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Range {
+pub(super) enum NumberRange {
     /// Above zero.
     Positive,
     /// Zero or above.
@@ -71,7 +71,7 @@ impl Fields {
                 let why = format!(
                     "must be one of {}, not `{}`",
                     names.join(", "),
-                    crate::text::cut(&text, 40)
+                    crate::text::truncate_chars(&text, 40)
                 );
                 Err(self.error(name, why))
             }
@@ -104,7 +104,7 @@ impl Fields {
         Err(self.error(name, format!("must be {range}, not `{value}`")))
     }
 
-    pub(super) fn duration(&mut self, name: &'static str, range: Range) -> Field<Duration> {
+    pub(super) fn duration(&mut self, name: &'static str, range: NumberRange) -> Field<Duration> {
         match self.take(name) {
             None => Ok(None),
             Some(value) => self.to_duration(name, &value, range).map(Some),
@@ -115,7 +115,7 @@ impl Fields {
         &self,
         name: &str,
         value: &Value,
-        range: Range,
+        range: NumberRange,
     ) -> Result<Duration, ConfigError> {
         let shown = show(value);
         let bad = || self.error(name, format!("is no duration, `{shown}`; {DURATION_HELP}"));
@@ -127,13 +127,13 @@ impl Fields {
             _ => return Err(bad()),
         };
         match range {
-            Range::Positive if signed.negative || signed.size.is_zero() => {
+            NumberRange::Positive if signed.negative || signed.size.is_zero() => {
                 Err(self.error(name, format!("must be positive, not `{shown}`")))
             }
-            Range::NotNegative if signed.negative => {
+            NumberRange::NotNegative if signed.negative => {
                 Err(self.error(name, format!("must not be negative, as `{shown}` is")))
             }
-            Range::Positive | Range::NotNegative => Ok(signed.size),
+            NumberRange::Positive | NumberRange::NotNegative => Ok(signed.size),
         }
     }
 
@@ -176,16 +176,16 @@ impl Fields {
         let Some(name) = self.map.keys().next() else { return Ok(()) };
         let within =
             if self.path.is_empty() { String::new() } else { format!(", under `{}`", self.path) };
-        let hint = match crate::text::suggest::nearest(name, self.known.iter().copied()) {
+        let hint = match crate::text::suggest::suggest(name, self.known.iter().copied()) {
             Some(near) => format!("; did you mean `{near}`?"),
             None => format!("; known are {}", self.known.join(", ")),
         };
-        let name = crate::text::cut(name, 80);
-        Err(ConfigError(format!("unknown key \"{name}\" in {FILE}{within}{hint}")))
+        let name = crate::text::truncate_chars(name, 80);
+        Err(ConfigError(format!("unknown key \"{name}\" in {CONFIG_FILE}{within}{hint}")))
     }
 
     pub(super) fn error(&self, name: &str, why: String) -> ConfigError {
-        ConfigError(format!("`{}` in {FILE} {why}", self.at(name)))
+        ConfigError(format!("`{}` in {CONFIG_FILE} {why}", self.at(name)))
     }
 
     pub(super) fn wrong(&self, name: &str, wanted: &str, value: &Value) -> ConfigError {
@@ -208,5 +208,5 @@ impl Fields {
 
 /// A value, short enough for a message.
 fn show(value: &Value) -> String {
-    crate::text::cut(&value.to_string(), 40)
+    crate::text::truncate_chars(&value.to_string(), 40)
 }

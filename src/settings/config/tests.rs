@@ -6,14 +6,14 @@ use std::time::Duration;
 use super::*;
 
 #[track_caller]
-fn refuses(texts: &[&str], messages: Expect) {
+fn check_refused(texts: &[&str], messages: Expect) {
     let errors: Vec<String> =
         texts.iter().map(|text| Config::parse(text).unwrap_err().to_string()).collect();
     messages.assert_eq(&errors.join("\n"));
 }
 
 #[test]
-fn nothing_said_means_the_defaults() {
+fn an_empty_config_means_the_defaults() {
     for text in ["", " \n", "{}", "\u{feff}{}", r#"{"server": null}"#, "{} what follows"] {
         assert_eq!(Config::parse(text), Ok(Config::default()), "{text}");
     }
@@ -39,7 +39,7 @@ fn every_key_is_read() {
     }"#;
     expect![[r#"
         Config {
-            budgets: Budgets {
+            budgets: BudgetSettings {
                 search: Some(
                     1,
                 ),
@@ -51,7 +51,7 @@ fn every_key_is_read() {
                 ),
                 related: 4,
             },
-            compile: Compile {
+            compile: CompileSettings {
                 gitignore: true,
                 max_file_size: Some(
                     2097152,
@@ -63,23 +63,23 @@ fn every_key_is_read() {
                     90s,
                 ),
             },
-            redaction: Redaction {
+            redaction: RedactionSettings {
                 disable_builtin_kinds: [
                     "jwt",
                 ],
                 custom: [
-                    Custom {
+                    CustomKind {
                         kind: "t",
                         pattern: "T-\\d+",
                     },
                 ],
             },
-            rescan: Rescan {
+            rescan: RescanSettings {
                 enabled: false,
                 interval: 250ms,
                 settle: 0ns,
             },
-            server: Server {
+            server: ServerSettings {
                 transport: Some(
                     Http,
                 ),
@@ -87,19 +87,19 @@ fn every_key_is_read() {
                     "127.0.0.1:1",
                 ),
                 structured: true,
-                logging: Logging {
+                logging: LogSettings {
                     level: Warn,
                     format: Json,
                     output_path: Some(
                         "x.log",
                     ),
                     buffer_size: 5,
-                    session_files: LogFiles {
+                    session_files: LogFileSettings {
                         enabled: true,
                         max_file_size: 1,
                     },
                 },
-                resources: Resources {
+                resources: ResourceSettings {
                     debounce: 0ns,
                     overrides: [
                         (
@@ -112,15 +112,15 @@ fn every_key_is_read() {
                         ),
                     ],
                 },
-                sessions: Sessions {
+                sessions: SessionSettings {
                     flush_interval: 3600s,
                 },
-                rescan_files: LogFiles {
+                rescan_files: LogFileSettings {
                     enabled: true,
                     max_file_size: 1536,
                 },
             },
-            temperature: Temperature {
+            temperature: TemperatureSettings {
                 enabled: true,
                 decay_rate: 2.0,
                 access_boost: 1.0,
@@ -185,7 +185,7 @@ fn sizes_are_multiples_of_1024() {
 
 #[test]
 fn unknown_keys_are_refused_by_name() {
-    refuses(
+    check_refused(
         &[
             r#"{"x": 1}"#,
             r#"{"budget": {}}"#,
@@ -204,7 +204,7 @@ fn unknown_keys_are_refused_by_name() {
 
 #[test]
 fn values_out_of_range_are_refused_with_what_to_do() {
-    refuses(
+    check_refused(
         &[
             r#"{"budgets": {"search": 0}}"#,
             r#"{"budgets": {"fetch": -1}}"#,
@@ -275,7 +275,7 @@ fn values_out_of_range_are_refused_with_what_to_do() {
         Config::parse(r#"{"temperature": {"enabled": false, "tick_interval": "0s"}}"#).unwrap();
     assert_eq!(off.temperature.tick_interval, Duration::from_secs(300));
     assert!(Config::parse(&"[".repeat(100_000)).is_err());
-    assert!(Config::parse(&" ".repeat(FILE_BYTES_MAX + 1)).is_err());
+    assert!(Config::parse(&" ".repeat(CONFIG_BYTES_MAX + 1)).is_err());
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn a_stranger_cannot_turn_protections_off() {
         `server.logging.output_path` is not followed: it would write outside the folder, into a hidden part of it, or into what is no `.log`; start with --trust-workspace to allow it"#]].assert_eq(&named.join("\n"));
     assert_eq!(config.restrict().len(), 4);
     let mut expected = Config::default();
-    expected.server.logging.level = Level::Debug;
+    expected.server.logging.level = LogLevel::Debug;
     assert_eq!(config, expected);
     assert!(Config::parse(r#"{"server": {"transport": "stdio"}}"#).unwrap().untrusted().is_empty());
 }
@@ -322,7 +322,7 @@ fn paths_stay_inside() {
         ("", None),
         ("a\0b", None),
     ] {
-        assert_eq!(inside(path).as_deref(), resolved, "{path:?}");
+        assert_eq!(confined_path(path).as_deref(), resolved, "{path:?}");
     }
     let logs = ["logs/a.log", ".remindb/logs/a.log"];
     let others = [

@@ -2,29 +2,29 @@
 
 use std::time::Duration;
 
-use crate::ingest::redact::Custom;
+use crate::ingest::redact::CustomKind;
 use crate::model::heat;
 
 /// All settings. `Default` is what an absent file means.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Config {
     /// Tokens of replies.
-    pub(crate) budgets: Budgets,
+    pub(crate) budgets: BudgetSettings,
     /// Bounds of a compile.
-    pub(crate) compile: Compile,
+    pub(crate) compile: CompileSettings,
     /// What is a secret.
-    pub(crate) redaction: Redaction,
+    pub(crate) redaction: RedactionSettings,
     /// Watching the folder; read again while serving.
-    pub(crate) rescan: Rescan,
+    pub(crate) rescan: RescanSettings,
     /// The server.
-    pub(crate) server: Server,
+    pub(crate) server: ServerSettings,
     /// Warming and cooling; read again while serving.
-    pub(crate) temperature: Temperature,
+    pub(crate) temperature: TemperatureSettings,
 }
 
 /// Tokens of a reply where the call names none; `None` is without bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Budgets {
+pub(crate) struct BudgetSettings {
     /// Of a search.
     pub(crate) search: Option<u32>,
     /// Of a fetch.
@@ -37,7 +37,7 @@ pub(crate) struct Budgets {
 
 /// Bounds of a compile; `None` is without bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Compile {
+pub(crate) struct CompileSettings {
     /// Whether git's ignore files are followed, too.
     pub(crate) gitignore: bool,
     /// Bytes of a file; a larger one is skipped with a warning.
@@ -50,16 +50,16 @@ pub(crate) struct Compile {
 
 /// What is a secret.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Redaction {
+pub(crate) struct RedactionSettings {
     /// Built-in kinds that are not looked for.
     pub(crate) disable_builtin_kinds: Vec<String>,
     /// Kinds beside the built-in ones.
-    pub(crate) custom: Vec<Custom>,
+    pub(crate) custom: Vec<CustomKind>,
 }
 
 /// Watching the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Rescan {
+pub(crate) struct RescanSettings {
     /// Whether it is watched.
     pub(crate) enabled: bool,
     /// How often; may be as short as a nanosecond, the shell sees to sense.
@@ -79,7 +79,7 @@ pub(crate) enum Transport {
 
 /// The server. What is `None` was not said, so that an environment variable may.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Server {
+pub(crate) struct ServerSettings {
     /// How clients reach it.
     pub(crate) transport: Option<Transport>,
     /// Where it listens; only with HTTP.
@@ -87,18 +87,18 @@ pub(crate) struct Server {
     /// Whether tools return structured content beside their text.
     pub(crate) structured: bool,
     /// Its log.
-    pub(crate) logging: Logging,
+    pub(crate) logging: LogSettings,
     /// Notifications about resources.
-    pub(crate) resources: Resources,
+    pub(crate) resources: ResourceSettings,
     /// How often sessions are written down.
-    pub(crate) sessions: Sessions,
+    pub(crate) sessions: SessionSettings,
     /// The log of rescans.
-    pub(crate) rescan_files: LogFiles,
+    pub(crate) rescan_files: LogFileSettings,
 }
 
 /// How much is logged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Level {
+pub(crate) enum LogLevel {
     /// Every request.
     Debug,
     /// Starts, stops, compiles.
@@ -122,9 +122,9 @@ pub(crate) enum LogFormat {
 
 /// The log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Logging {
+pub(crate) struct LogSettings {
     /// How much.
-    pub(crate) level: Level,
+    pub(crate) level: LogLevel,
     /// How a line is written.
     pub(crate) format: LogFormat,
     /// The file that lines are appended to; `None` is standard error.
@@ -132,12 +132,12 @@ pub(crate) struct Logging {
     /// Lines that are kept in memory.
     pub(crate) buffer_size: u32,
     /// A log for each session.
-    pub(crate) session_files: LogFiles,
+    pub(crate) session_files: LogFileSettings,
 }
 
 /// A log in files of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LogFiles {
+pub(crate) struct LogFileSettings {
     /// Whether it is written.
     pub(crate) enabled: bool,
     /// Bytes after which a new file begins.
@@ -146,7 +146,7 @@ pub(crate) struct LogFiles {
 
 /// Notifications about resources.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Resources {
+pub(crate) struct ResourceSettings {
     /// How long changes are gathered.
     pub(crate) debounce: Duration,
     /// The same, by the name of the resource.
@@ -155,14 +155,14 @@ pub(crate) struct Resources {
 
 /// How often sessions are written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sessions {
+pub(crate) struct SessionSettings {
     /// The time between.
     pub(crate) flush_interval: Duration,
 }
 
 /// Warming and cooling.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Temperature {
+pub(crate) struct TemperatureSettings {
     /// Whether nodes cool.
     pub(crate) enabled: bool,
     /// Share of its temperature that a node loses in an hour, as an exponent.
@@ -185,15 +185,15 @@ pub(crate) struct Temperature {
     pub(crate) cold_notify_limit: u32,
 }
 
-impl Default for Budgets {
-    fn default() -> Budgets {
-        Budgets { search: None, fetch: None, fetch_batch: None, related: 1000 }
+impl Default for BudgetSettings {
+    fn default() -> BudgetSettings {
+        BudgetSettings { search: None, fetch: None, fetch_batch: None, related: 1000 }
     }
 }
 
-impl Default for Rescan {
-    fn default() -> Rescan {
-        Rescan {
+impl Default for RescanSettings {
+    fn default() -> RescanSettings {
+        RescanSettings {
             enabled: true,
             interval: Duration::from_secs(30),
             settle: Duration::from_millis(500),
@@ -201,31 +201,31 @@ impl Default for Rescan {
     }
 }
 
-impl Default for Logging {
-    fn default() -> Logging {
-        Logging {
-            level: Level::Info,
+impl Default for LogSettings {
+    fn default() -> LogSettings {
+        LogSettings {
+            level: LogLevel::Info,
             format: LogFormat::Text,
             output_path: None,
             buffer_size: 1000,
-            session_files: LogFiles::default(),
+            session_files: LogFileSettings::default(),
         }
     }
 }
 
-impl Default for LogFiles {
-    fn default() -> LogFiles {
-        LogFiles { enabled: false, max_file_size: 10 * 1024 * 1024 }
+impl Default for LogFileSettings {
+    fn default() -> LogFileSettings {
+        LogFileSettings { enabled: false, max_file_size: 10 * 1024 * 1024 }
     }
 }
 
-impl Default for Resources {
-    fn default() -> Resources {
-        Resources { debounce: Duration::from_millis(500), overrides: Vec::new() }
+impl Default for ResourceSettings {
+    fn default() -> ResourceSettings {
+        ResourceSettings { debounce: Duration::from_millis(500), overrides: Vec::new() }
     }
 }
 
-impl Resources {
+impl ResourceSettings {
     /// How long changes of the resource `name` are gathered.
     pub(crate) fn debounce_of(&self, name: &str) -> Duration {
         match self.overrides.iter().find(|(known, _)| known == name) {
@@ -237,15 +237,15 @@ impl Resources {
     }
 }
 
-impl Default for Sessions {
-    fn default() -> Sessions {
-        Sessions { flush_interval: Duration::from_secs(30) }
+impl Default for SessionSettings {
+    fn default() -> SessionSettings {
+        SessionSettings { flush_interval: Duration::from_secs(30) }
     }
 }
 
-impl Default for Temperature {
-    fn default() -> Temperature {
-        Temperature {
+impl Default for TemperatureSettings {
+    fn default() -> TemperatureSettings {
+        TemperatureSettings {
             enabled: true,
             decay_rate: heat::DECAY_PER_HOUR,
             access_boost: 0.15,

@@ -2,15 +2,15 @@ use super::*;
 
 #[track_caller]
 fn check(text: &str, expected: &[(&str, Option<f64>)]) {
-    let seeds = Seeds::parse(text).unwrap();
+    let seeds = InitialTemperatures::parse(text).unwrap();
     for (path, temperature) in expected {
         assert_eq!(seeds.of(path), *temperature, "{path}");
     }
 }
 
 #[track_caller]
-fn refuses(text: &str, message: &str) {
-    let error = Seeds::parse(text).unwrap_err().to_string();
+fn check_refused(text: &str, message: &str) {
+    let error = InitialTemperatures::parse(text).unwrap_err().to_string();
     assert!(error.contains(message), "{error}");
 }
 
@@ -68,28 +68,31 @@ fn paths_may_be_written_in_several_ways() {
         r#"{"./a/": {"b/c.md": 1}, "é/ü.md": 0.0}"#,
         &[("a/b/c.md", Some(1.0)), ("é/ü.md", Some(0.0)), ("a/x.md", None)],
     );
-    assert!(Seeds::parse("").unwrap().is_empty());
-    assert!(Seeds::parse(" {} ").unwrap().is_empty());
+    assert!(InitialTemperatures::parse("").unwrap().is_empty());
+    assert!(InitialTemperatures::parse(" {} ").unwrap().is_empty());
 }
 
 #[test]
-fn what_is_wrong_is_named() {
-    refuses(r#"{"a": 2}"#, "`a` in .remindb/temperatures.json must be between 0 and 1, not 2");
-    refuses(r#"{"a": {"b": "x"}}"#, "`a/b` in");
-    refuses(r#"{"a": {"b": [1]}}"#, "not a list");
-    refuses(r#"{"a": null}"#, "`a`");
-    refuses(
+fn errors_name_their_path() {
+    check_refused(
+        r#"{"a": 2}"#,
+        "`a` in .remindb/temperatures.json must be between 0 and 1, not 2",
+    );
+    check_refused(r#"{"a": {"b": "x"}}"#, "`a/b` in");
+    check_refused(r#"{"a": {"b": [1]}}"#, "not a list");
+    check_refused(r#"{"a": null}"#, "`a`");
+    check_refused(
         r#"{"a/b": 0.1, "a": {"b": 0.2}}"#,
         "`a/b` in .remindb/temperatures.json is given twice",
     );
-    refuses(r#"{"a": 0.1, "a": 0.2}"#, "given twice");
-    refuses(r#"{"/a": 0.1}"#, "begins with `/`");
-    refuses(r#"{"a//b": 0.1}"#, "empty name");
-    refuses(r#"{"": 0.1}"#, "empty name");
-    refuses(r#"{"a/../b": 0.1}"#, "`..`");
-    refuses(r#"{"*.md": 0.1}"#, "whole name");
-    refuses("[1]", "must be an object");
-    refuses("{", "is no JSON");
-    refuses(r#"{"a": 1} x"#, "is no JSON");
-    refuses(&format!(r#"{{"{}b": 1}}"#, "a/".repeat(200)), "more than 128 names");
+    check_refused(r#"{"a": 0.1, "a": 0.2}"#, "given twice");
+    check_refused(r#"{"/a": 0.1}"#, "begins with `/`");
+    check_refused(r#"{"a//b": 0.1}"#, "empty name");
+    check_refused(r#"{"": 0.1}"#, "empty name");
+    check_refused(r#"{"a/../b": 0.1}"#, "`..`");
+    check_refused(r#"{"*.md": 0.1}"#, "whole name");
+    check_refused("[1]", "must be an object");
+    check_refused("{", "is no JSON");
+    check_refused(r#"{"a": 1} x"#, "is no JSON");
+    check_refused(&format!(r#"{{"{}b": 1}}"#, "a/".repeat(200)), "more than 128 names");
 }

@@ -26,12 +26,13 @@ impl Folder {
     }
 
     fn load(&self, trust: Trust) -> Workspace {
-        Workspace::load(&self.root(), Options { trust, ..Options::default() }).unwrap()
+        Workspace::load(&self.root(), WorkspaceOptions { trust, ..WorkspaceOptions::default() })
+            .unwrap()
     }
 
     #[track_caller]
     fn check_bad(&self, expected: &str) {
-        let error = Workspace::load(&self.root(), Options::default()).unwrap_err();
+        let error = Workspace::load(&self.root(), WorkspaceOptions::default()).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
 }
@@ -46,19 +47,23 @@ fn nothing_at_all_means_the_defaults() {
         Folder::new(),
         Folder::new().file("notes.md", ""),
         Folder::new().file(".remindb", "a file"),
-        Folder::new().file(config::FILE, "").file(initial_temperatures::FILE, " \n"),
-        Folder::new().file(config::FILE, "{}").file(initial_temperatures::FILE, "{}"),
+        Folder::new()
+            .file(config::CONFIG_FILE, "")
+            .file(initial_temperatures::TEMPERATURES_FILE, " \n"),
+        Folder::new()
+            .file(config::CONFIG_FILE, "{}")
+            .file(initial_temperatures::TEMPERATURES_FILE, "{}"),
     ] {
         let workspace = folder.load(Trust::Withheld);
         assert_eq!(workspace.config, Config::default());
-        assert!(workspace.seeds.is_empty());
+        assert!(workspace.initial_temperatures.is_empty());
         assert_eq!(workspace.untrusted, []);
     }
 }
 
 #[test]
 fn only_a_trusted_folder_turns_protections_off() {
-    let folder = Folder::new().file(config::FILE, PERMISSIVE);
+    let folder = Folder::new().file(config::CONFIG_FILE, PERMISSIVE);
     let stranger = folder.load(Trust::Withheld);
     assert!(stranger.redactor.has_secret(NPM));
     assert_eq!(stranger.oddities().count(), 1);
@@ -68,18 +73,19 @@ fn only_a_trusted_folder_turns_protections_off() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn an_unreadable_file_is_named() {
     Folder::new()
-        .file(config::FILE, b"{\n\"a\xff\": 1}")
+        .file(config::CONFIG_FILE, b"{\n\"a\xff\": 1}")
         .check_bad(".remindb/config.json is not UTF-8, first at line 2; save it as UTF-8");
     Folder::new()
-        .file(initial_temperatures::FILE, b"\xff")
+        .file(initial_temperatures::TEMPERATURES_FILE, b"\xff")
         .check_bad(".remindb/temperatures.json is not UTF-8, first at line 1; save it as UTF-8");
     Folder::new()
         .file(".remindb/config.json/a", "")
         .check_bad(".remindb/config.json is no regular file; put one there or remove it");
-    let folder = Folder::new().file(config::FILE, "");
-    let file = fs::File::options().write(true).open(folder.root().join(config::FILE)).unwrap();
+    let folder = Folder::new().file(config::CONFIG_FILE, "");
+    let file =
+        fs::File::options().write(true).open(folder.root().join(config::CONFIG_FILE)).unwrap();
     file.set_len(1 << 30).unwrap();
     folder.check_bad(".remindb/config.json is larger than 1048576 bytes; shorten it");
 }
@@ -93,7 +99,7 @@ fn links_are_followed_inside_and_not_out() {
          there";
 
     let folder = Folder::new().file(".remindb/other", "");
-    symlink(outside.root().join("config.json"), folder.root().join(config::FILE)).unwrap();
+    symlink(outside.root().join("config.json"), folder.root().join(config::CONFIG_FILE)).unwrap();
     folder.check_bad(leaves);
 
     let folder = Folder::new().file("notes.md", "");
@@ -101,48 +107,49 @@ fn links_are_followed_inside_and_not_out() {
     folder.check_bad(leaves);
 
     let folder = Folder::new().file(".remindb/other", "");
-    symlink("nowhere", folder.root().join(config::FILE)).unwrap();
+    symlink("nowhere", folder.root().join(config::CONFIG_FILE)).unwrap();
     folder.check_bad("cannot read .remindb/config.json: No such file or directory (os error 2)");
 
     let folder = Folder::new().file(".remindb/real.json", r#"{"budgets": {"search": 7}}"#);
-    symlink("real.json", folder.root().join(config::FILE)).unwrap();
+    symlink("real.json", folder.root().join(config::CONFIG_FILE)).unwrap();
     assert_eq!(folder.load(Trust::Withheld).config.budgets.search, Some(7));
 }
 
 #[test]
-fn what_is_edited_is_followed_and_what_is_spoilt_is_not() {
-    let folder = Folder::new().file(config::FILE, r#"{"budgets": {"search": 7}}"#);
-    let mut live = Live::start(&folder.root(), Options::default()).unwrap();
-    let search = |live: &Live| live.current().config.budgets.search;
+fn edits_apply_and_broken_ones_do_not() {
+    let folder = Folder::new().file(config::CONFIG_FILE, r#"{"budgets": {"search": 7}}"#);
+    let mut live = LiveWorkspace::start(&folder.root(), WorkspaceOptions::default()).unwrap();
+    let search = |live: &LiveWorkspace| live.current().config.budgets.search;
     assert_eq!(live.reload(), Reload::Same);
 
-    folder.write(config::FILE, r#"{"budgets": {"search": 8}}"#);
+    folder.write(config::CONFIG_FILE, r#"{"budgets": {"search": 8}}"#);
     assert_eq!(live.reload(), Reload::Changed);
     assert_eq!(live.reload(), Reload::Same);
     assert_eq!(search(&live), Some(8));
 
-    folder.write(config::FILE, r#"{"budgets": {"search": 0}}"#);
+    folder.write(config::CONFIG_FILE, r#"{"budgets": {"search": 0}}"#);
     let why = "`budgets.search` in .remindb/config.json must be positive, not `0`";
     assert_eq!(live.reload(), Reload::Bad(WorkspaceError(why.to_owned())));
     // It is said once.
     assert_eq!(live.reload(), Reload::Same);
     assert_eq!(search(&live), Some(8));
 
-    folder.write(initial_temperatures::FILE, r#"{"a.md": 0.9}"#);
+    folder.write(initial_temperatures::TEMPERATURES_FILE, r#"{"a.md": 0.9}"#);
     assert!(matches!(live.reload(), Reload::Bad(_)));
-    fs::remove_file(folder.root().join(config::FILE)).unwrap();
+    fs::remove_file(folder.root().join(config::CONFIG_FILE)).unwrap();
     assert_eq!(live.reload(), Reload::Changed);
     assert_eq!(search(&live), None);
-    assert_eq!(live.current().seeds.of("a.md"), Some(0.9));
+    assert_eq!(live.current().initial_temperatures.of("a.md"), Some(0.9));
 }
 
 #[test]
 fn the_operator_and_the_folder_may_both_ask_for_gitignore() {
-    let followed = Options { gitignore: Gitignore::Followed, ..Options::default() };
-    let folder = Folder::new().file(config::FILE, r#"{"compile": {"gitignore": false}}"#);
+    let followed =
+        WorkspaceOptions { gitignore: Gitignore::Followed, ..WorkspaceOptions::default() };
+    let folder = Folder::new().file(config::CONFIG_FILE, r#"{"compile": {"gitignore": false}}"#);
     assert_eq!(folder.load(Trust::Withheld).gitignore(), Gitignore::Unread);
     let workspace = Workspace::load(&folder.root(), followed).unwrap();
     assert_eq!(workspace.gitignore(), Gitignore::Followed);
-    let folder = Folder::new().file(config::FILE, r#"{"compile": {"gitignore": true}}"#);
+    let folder = Folder::new().file(config::CONFIG_FILE, r#"{"compile": {"gitignore": true}}"#);
     assert_eq!(folder.load(Trust::Withheld).gitignore(), Gitignore::Followed);
 }

@@ -7,11 +7,11 @@
 
 use rusqlite::ToSql;
 
-use super::{Batch, Conflict, Family, Op};
+use super::{Batch, Conflict, FamilyOf, Op};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::order_keys;
 use crate::store::columns::Sql;
-use crate::store::{Doing, FileId, NodeData, NodeKey, NodeRecord, Place, StoreError};
+use crate::store::{ErrorStep, FileId, NodeData, NodeKey, NodePlace, NodeRecord, StoreError};
 
 /// The path that nodes are born under which no file says.
 const BIRTH_PATH: &str = "mcp:write";
@@ -35,11 +35,11 @@ impl Batch<'_> {
 
     /// The children of a node, in order.
     pub(crate) fn children_of(&self, of: NodeKey) -> Result<Vec<NodeRecord>, StoreError> {
-        self.children(Family::Node(of))
+        self.children(FamilyOf::Node(of))
     }
 
     /// Whoever stands under the same parent as `place`, in order.
-    pub(crate) fn family_of(&self, place: Place) -> Result<Vec<NodeRecord>, StoreError> {
+    pub(crate) fn family_of(&self, place: NodePlace) -> Result<Vec<NodeRecord>, StoreError> {
         self.children(place.into())
     }
 
@@ -48,34 +48,34 @@ impl Batch<'_> {
         &self,
         file: Option<FileId>,
         parent: Option<NodeKey>,
-    ) -> Result<Place, StoreError> {
-        let last = self.last_position(Place { file, parent, position: 0 }.into())?;
+    ) -> Result<NodePlace, StoreError> {
+        let last = self.last_position(NodePlace { file, parent, position: 0 }.into())?;
         let position = last.map_or(order_keys::STEP, |it| it.saturating_add(order_keys::STEP));
-        Ok(Place { file, parent, position })
+        Ok(NodePlace { file, parent, position })
     }
 
     /// Adds a node that no file says. Its id is its birth id, with the first ordinal that is free.
-    pub(crate) fn add_spoken(
+    pub(crate) fn insert_agent_node(
         &mut self,
         data: &NodeData<'_>,
-        place: Place,
+        place: NodePlace,
     ) -> Result<(NodeKey, NodeId), StoreError> {
-        let mut ids = spoken_ids(data);
+        let mut ids = agent_node_ids(data);
         let id = loop {
             let id = ids.next().ok_or_else(too_many)?;
-            if !self.is_taken(id)? {
+            if !self.is_id_taken(id)? {
                 break id;
             }
         };
-        let family = Family::from(place);
+        let family = FamilyOf::from(place);
         // Behind the last sibling, no other term changes: a long family need not be summed up.
         let last = self.last_position(family)?;
         let is_alone = !self.touched.contains(&family) && last.is_none_or(|it| it < place.position);
         if !is_alone {
             self.touch(family)?;
         }
-        let trail = self.trail_at(place)?;
-        let key = self.insert(id, data, ContentHash::of(data.content), &trail, place)?;
+        let breadcrumb = self.breadcrumb_at(place)?;
+        let key = self.insert(id, data, ContentHash::of(data.content), &breadcrumb, place)?;
         if is_alone {
             self.drift = self.drift.wrapping_add(self.term_of(key)?);
         }
@@ -84,13 +84,13 @@ impl Batch<'_> {
 
     /// The nodes that say exactly this, were born by an agent and never said anything else, in the
     /// order of their birth.
-    pub(crate) fn spoken(
+    pub(crate) fn agent_nodes_with_text(
         &self,
         data: &NodeData<'_>,
         n_max: usize,
     ) -> Result<Vec<NodeRecord>, StoreError> {
         let mut found = Vec::new();
-        for id in spoken_ids(data).take(n_max) {
+        for id in agent_node_ids(data).take(n_max) {
             match self.find(id)? {
                 Some(stored) if stored.source_hash.is_none() && stored.content == data.content => {
                     found.push(stored);
@@ -104,7 +104,11 @@ impl Batch<'_> {
 
     /// Makes a node say something else: its label, text, format and optional values, but not its
     /// type. What its file says of it is remembered.
-    pub(crate) fn say(&mut self, old: &NodeRecord, said: &NodeData<'_>) -> Result<(), StoreError> {
+    pub(crate) fn set_agent_text(
+        &mut self,
+        old: &NodeRecord,
+        said: &NodeData<'_>,
+    ) -> Result<(), StoreError> {
         static SET: Sql = Sql::new("UPDATE node SET format = ?2, {set_attributes} WHERE key = ?1");
         let hash = ContentHash::of(said.content);
         let is_same = hash == old.content_hash
@@ -132,14 +136,14 @@ impl Batch<'_> {
         if is_alone {
             self.drift = self.drift.wrapping_add(self.term_of(old.key)?);
         }
-        if said.label != old.label { self.follow(old.key) } else { Ok(()) }
+        if said.label != old.label { self.refresh_derived_below(old.key) } else { Ok(()) }
     }
 
     /// Puts a node elsewhere, with all that is below it. A move is a change even among the same
     /// siblings; see [`Batch::renumber`].
     ///
     /// Of several moves in one write, no cycle may be left at the end.
-    pub(crate) fn move_to(&mut self, old: &NodeRecord, place: Place) -> Result<(), StoreError> {
+    pub(crate) fn move_to(&mut self, old: &NodeRecord, place: NodePlace) -> Result<(), StoreError> {
         if old.place == place {
             return Ok(());
         }
@@ -158,7 +162,7 @@ impl Batch<'_> {
         }
         self.touch(old.place.into())?;
         self.record(Op::Rank, old, Some(old.content_hash), Conflict::No)?;
-        self.set_place(old, Place { position, ..old.place })
+        self.set_place(old, NodePlace { position, ..old.place })
     }
 
     /// Takes a node out of the memory; of one that a file says, a tombstone remembers that, and of
@@ -168,11 +172,11 @@ impl Batch<'_> {
         if old.source_hash.is_none()
             && let Some(file) = old.place.file
             && self.is_gone(file)?
-            && let Some(said) = self.last_said(old.id)?
+            && let Some(said) = self.last_base_text(old.id)?
         {
-            self.give_back(&mut old.clone(), said)?;
+            self.restore_base(&mut old.clone(), said)?;
         }
-        self.bury(old.key)?;
+        self.add_tombstone(old.key)?;
         self.take_out(old, Conflict::No)?;
         match old.place.file {
             Some(file) => self.drop_file_if_gone(file),
@@ -182,20 +186,20 @@ impl Batch<'_> {
 
     /// Adds a node that was here before, under its id. Where a tombstone in that file remembers it,
     /// the file says it again.
-    pub(crate) fn revive(
+    pub(crate) fn restore_node(
         &mut self,
         id: NodeId,
         data: &NodeData<'_>,
-        place: Place,
+        place: NodePlace,
     ) -> Result<NodeKey, StoreError> {
         self.touch(place.into())?;
-        let trail = self.trail_at(place)?;
-        let key = self.insert(id, data, ContentHash::of(data.content), &trail, place)?;
-        self.exhume(key)?;
+        let breadcrumb = self.breadcrumb_at(place)?;
+        let key = self.insert(id, data, ContentHash::of(data.content), &breadcrumb, place)?;
+        self.remove_tombstone(key)?;
         Ok(key)
     }
 
-    fn last_position(&self, family: Family) -> Result<Option<i64>, StoreError> {
+    fn last_position(&self, family: FamilyOf) -> Result<Option<i64>, StoreError> {
         const OF_NODE: &str = "
             SELECT position FROM node WHERE parent = ?1 ORDER BY position DESC LIMIT 1";
         const OF_FILE: &str = "
@@ -205,9 +209,9 @@ impl Batch<'_> {
              ORDER BY position DESC
              LIMIT 1";
         let (sql, argument) = match family {
-            Family::Node(key) => (OF_NODE, Some(key.0)),
-            Family::File(file) => (OF_FILE, Some(file.0)),
-            Family::Nobody => (OF_FILE, None),
+            FamilyOf::Node(key) => (OF_NODE, Some(key.0)),
+            FamilyOf::File(file) => (OF_FILE, Some(file.0)),
+            FamilyOf::Nobody => (OF_FILE, None),
         };
         let mut query = self.tx.prepare_cached(sql).doing("look for the last sibling")?;
         let mut rows =
@@ -217,7 +221,7 @@ impl Batch<'_> {
 }
 
 /// The ids that a node can get which no file says, best first.
-fn spoken_ids(data: &NodeData<'_>) -> impl Iterator<Item = NodeId> {
+fn agent_node_ids(data: &NodeData<'_>) -> impl Iterator<Item = NodeId> {
     (0..=u32::MAX).map(|ordinal| NodeId::birth(data.node_type, BIRTH_PATH, data.content, ordinal))
 }
 

@@ -13,7 +13,7 @@ use rusqlite::{Row, params};
 
 use super::Batch;
 use crate::store::connection::LargeCache;
-use crate::store::{Doing, NodeKey, StoreError, one};
+use crate::store::{ErrorStep, NodeKey, StoreError, one};
 
 /// Bytes that the index gathers before it writes a segment: of many new nodes, and else.
 const GATHERED_OF_MANY_BYTES: i64 = 8 * 1024 * 1024;
@@ -45,7 +45,7 @@ pub(super) enum Indexing<'a> {
 
 impl Batch<'_> {
     /// Says that many nodes are to come.
-    pub(crate) fn expect_many(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn defer_indexing(&mut self) -> Result<(), StoreError> {
         const NEWEST: &str = "
             SELECT ifnull((SELECT max(key) FROM node), 0), EXISTS (SELECT 1 FROM diff)";
         let doing = "set the index aside";
@@ -77,7 +77,7 @@ impl Batch<'_> {
     }
 
     /// Makes the indexes that wait, which whoever looks for nodes needs.
-    pub(super) fn take_up_indexes(&mut self) -> Result<(), StoreError> {
+    pub(super) fn rebuild_indexes(&mut self) -> Result<(), StoreError> {
         if let Indexing::Later { indexes, .. } = &mut self.indexing {
             for sql in std::mem::take(indexes) {
                 self.tx.execute_batch(&sql).doing("take up an index again")?;
@@ -94,12 +94,12 @@ impl Batch<'_> {
         {
             self.index_waiting()?;
         }
-        if UNSORTED_MAX <= self.counts.added { self.take_up_indexes() } else { Ok(()) }
+        if UNSORTED_MAX <= self.counts.added { self.rebuild_indexes() } else { Ok(()) }
     }
 
     /// Indexes what waits, and from here on whatever comes as it comes.
     pub(super) fn index_at_once(&mut self) -> Result<(), StoreError> {
-        self.take_up_indexes()?;
+        self.rebuild_indexes()?;
         self.index_waiting()?;
         if let Indexing::Later { trigger, .. } = &self.indexing {
             self.tx.execute_batch(trigger).doing("take up the index again")?;

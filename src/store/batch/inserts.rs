@@ -8,35 +8,35 @@ use std::collections::BTreeMap;
 
 use rusqlite::{CachedStatement, Transaction, params};
 
-use super::nodes::{NewNode, said};
-use super::{Batch, Family};
+use super::nodes::{NewNode, link_text};
+use super::{Batch, FamilyOf};
 use crate::model::fingerprint;
 use crate::model::heat::Heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::store::insert::{INSERT, NodeRow};
-use crate::store::{Doing, NodeData, NodeKey, Place, StoreError};
+use crate::store::{ErrorStep, NodeData, NodeKey, NodePlace, StoreError};
 
 /// Texts of which it is remembered what ids they had and have.
 const KNOWN_IDS_MAX: usize = 16 * 1024;
 
 /// The families that get children in one go, and are told to the fingerprint meanwhile.
-struct Families {
+struct NewFamilies {
     /// Key of the first child.
     first: NodeKey,
     /// Ids of the children so far, by key.
     ids: Vec<String>,
     /// Those of which all children are among them.
-    told: BTreeMap<Family, Told>,
+    summed: BTreeMap<FamilyOf, SummedFamily>,
 }
 
 /// A family so far.
-struct Told {
+struct SummedFamily {
     parent: Option<String>,
     /// The last child, by its index.
     last: Option<usize>,
 }
 
-impl Families {
+impl NewFamilies {
     /// The id of a parent that is among the children.
     fn id_of(&self, parent: NodeKey) -> Option<&String> {
         let nth = parent.0.checked_sub(self.first.0)?;
@@ -45,9 +45,9 @@ impl Families {
 
     /// The term of the next child, if its family is told; notes its id.
     fn term(&mut self, new: &NewNode<'_>, id: String, hash: &str) -> Option<u64> {
-        let term = self.told.get_mut(&new.place.into()).map(|told| {
-            let before = told.last.replace(self.ids.len()).map(|it| self.ids[it].as_str());
-            fingerprint::term(told.parent.as_deref(), before, &new.data.state(&id, hash))
+        let term = self.summed.get_mut(&new.place.into()).map(|summed| {
+            let before = summed.last.replace(self.ids.len()).map(|it| self.ids[it].as_str());
+            fingerprint::term_of_node(summed.parent.as_deref(), before, &new.data.state(&id, hash))
         });
         self.ids.push(id);
         term
@@ -55,16 +55,16 @@ impl Families {
 }
 
 /// The statements that write a node's rows.
-struct Pen<'t> {
+struct InsertStatements<'t> {
     node: CachedStatement<'t>,
     span: CachedStatement<'t>,
 }
 
-impl<'t> Pen<'t> {
-    fn new(tx: &'t Transaction<'_>) -> Result<Pen<'t>, StoreError> {
+impl<'t> InsertStatements<'t> {
+    fn new(tx: &'t Transaction<'_>) -> Result<InsertStatements<'t>, StoreError> {
         const SPAN: &str = "INSERT INTO span (node, start_byte, end_byte) VALUES (?1, ?2, ?3)";
         let prepare = |sql| tx.prepare_cached(sql).doing("prepare to add nodes");
-        Ok(Pen { node: prepare(INSERT.text())?, span: prepare(SPAN)? })
+        Ok(InsertStatements { node: prepare(INSERT.text())?, span: prepare(SPAN)? })
     }
 }
 
@@ -86,22 +86,23 @@ impl Batch<'_> {
             return Ok(());
         }
         let first = self.next_key()?;
-        let mut pen = Pen::new(self.tx)?;
-        let mut families = Families { first, ids: Vec::new(), told: BTreeMap::new() };
+        let mut statements = InsertStatements::new(self.tx)?;
+        let mut families = NewFamilies { first, ids: Vec::new(), summed: BTreeMap::new() };
         for (new, key) in nodes.iter().zip(first.0..) {
             let hash = new.hash.to_string();
-            self.tell(&mut families, new.place.into())?;
-            let id = self.add_under_fresh_id(&mut pen, NodeKey(key), new, &hash)?;
+            self.sum_family(&mut families, new.place.into())?;
+            let id = self.add_under_fresh_id(&mut statements, NodeKey(key), new, &hash)?;
             let span = &new.span;
             let edge = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
-            pen.span
+            statements
+                .span
                 .execute(params![key, edge(span.start), edge(span.end)])
                 .doing("note where a node stands")?;
             if let Some(term) = families.term(new, id, &hash) {
                 self.drift = self.drift.wrapping_add(term);
             }
         }
-        self.record_births(first, nodes.len())
+        self.record_inserts(first, nodes.len())
     }
 
     /// Writes the rows of a node that is new to the tree, whose id is free, and returns its key.
@@ -110,34 +111,38 @@ impl Batch<'_> {
         id: NodeId,
         data: &NodeData<'_>,
         hash: ContentHash,
-        trail: &str,
-        place: Place,
+        breadcrumb: &str,
+        place: NodePlace,
     ) -> Result<NodeKey, StoreError> {
         let key = self.next_key()?;
         let (id, hash) = (id.to_string(), hash.to_string());
         let (id, hash) = (id.as_str(), hash.as_str());
-        let mut pen = Pen::new(self.tx)?;
-        let row = NodeRow { key, id, place, data, hash, source_hash: None, trail };
-        if !self.write(&mut pen, &row)? {
+        let mut statements = InsertStatements::new(self.tx)?;
+        let row = NodeRow { key, id, place, data, hash, source_hash: None, breadcrumb };
+        if !self.write(&mut statements, &row)? {
             return Err(StoreError::Corrupt { what: format!("there are two nodes `{id}`") });
         }
-        self.record_births(key, 1)?;
+        self.record_inserts(key, 1)?;
         Ok(key)
     }
 
     /// Writes the row of a node and says so; nothing if its id is taken.
-    fn write(&mut self, pen: &mut Pen<'_>, row: &NodeRow<'_>) -> Result<bool, StoreError> {
-        if !row.insert(&mut pen.node).doing("add a node")? {
+    fn write(
+        &mut self,
+        statements: &mut InsertStatements<'_>,
+        row: &NodeRow<'_>,
+    ) -> Result<bool, StoreError> {
+        if !row.insert(&mut statements.node).doing("add a node")? {
             return Ok(false);
         }
         self.index_later(row.key)?;
-        self.stale.came(self.tx, &said(row.key, row.data, row.place), row.id)?;
+        self.dirty_refs.node_added(self.tx, &link_text(row.key, row.data, row.place), row.id)?;
         Ok(true)
     }
 
     /// Records as many births as there are nodes from `first` on, and gives those nodes the
     /// temperature of birth.
-    fn record_births(&mut self, first: NodeKey, n_nodes: usize) -> Result<(), StoreError> {
+    fn record_inserts(&mut self, first: NodeKey, n_nodes: usize) -> Result<(), StoreError> {
         const RECORD: &str = "
             INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
             SELECT ?3, ?4 + key - ?1, 'add', id, content_hash
@@ -176,14 +181,14 @@ impl Batch<'_> {
     /// that what was found out is kept.
     fn add_under_fresh_id(
         &mut self,
-        pen: &mut Pen<'_>,
+        statements: &mut InsertStatements<'_>,
         key: NodeKey,
         new: &NewNode<'_>,
         hash: &str,
     ) -> Result<String, StoreError> {
-        let NewNode { data, trail, place, path, .. } = new;
+        let NewNode { data, breadcrumb, place, path, .. } = new;
         let (place, source_hash) = (*place, Some(hash));
-        let row = NodeRow { key, id: "", place, data, hash, source_hash, trail };
+        let row = NodeRow { key, id: "", place, data, hash, source_hash, breadcrumb };
         if KNOWN_IDS_MAX <= self.taken.len() + self.former.len() {
             self.taken.clear();
             self.former.clear();
@@ -199,7 +204,7 @@ impl Batch<'_> {
         }
         while let Some(id) = self.former.get_mut(&text).and_then(Vec::pop) {
             let id = id.to_string();
-            if !self.is_forgotten(&id)? && self.write(pen, &NodeRow { id: &id, ..row })? {
+            if !self.is_forgotten(&id)? && self.write(statements, &NodeRow { id: &id, ..row })? {
                 return Ok(id);
             }
         }
@@ -207,7 +212,7 @@ impl Batch<'_> {
         let first = birth(0);
         for ordinal in self.taken.get(&first).copied().unwrap_or(0)..=u32::MAX {
             let id = birth(ordinal).to_string();
-            if !self.is_forgotten(&id)? && self.write(pen, &NodeRow { id: &id, ..row })? {
+            if !self.is_forgotten(&id)? && self.write(statements, &NodeRow { id: &id, ..row })? {
                 if 0 < ordinal {
                     self.taken.insert(first, ordinal);
                 }
@@ -218,7 +223,7 @@ impl Batch<'_> {
     }
 
     /// Whether a node has that id, or a forgotten one that may come back.
-    pub(super) fn is_taken(&self, id: NodeId) -> Result<bool, StoreError> {
+    pub(super) fn is_id_taken(&self, id: NodeId) -> Result<bool, StoreError> {
         const TAKEN: &str = "SELECT 1 FROM node WHERE id = ?1";
         let id = id.to_string();
         let is_there = self
@@ -240,20 +245,24 @@ impl Batch<'_> {
 
     /// Sees to it that the children which a family gets are in the fingerprint at the end: told as
     /// they are born if all are known here, else with all others of the family.
-    fn tell(&mut self, families: &mut Families, family: Family) -> Result<(), StoreError> {
-        if families.told.contains_key(&family) || self.touched.contains(&family) {
+    fn sum_family(
+        &mut self,
+        families: &mut NewFamilies,
+        family: FamilyOf,
+    ) -> Result<(), StoreError> {
+        if families.summed.contains_key(&family) || self.touched.contains(&family) {
             return Ok(());
         }
         let born = match family {
-            Family::Node(key) => families.id_of(key).cloned(),
-            Family::File(_) | Family::Nobody => None,
+            FamilyOf::Node(key) => families.id_of(key).cloned(),
+            FamilyOf::File(_) | FamilyOf::Nobody => None,
         };
         let parent = match born {
             Some(id) => Some(id),
             None if self.states(family)?.is_empty() => self.parent_name(family)?,
             None => return self.touch(family),
         };
-        families.told.insert(family, Told { parent, last: None });
+        families.summed.insert(family, SummedFamily { parent, last: None });
         Ok(())
     }
 }

@@ -5,13 +5,15 @@ use std::ops::Range;
 
 use rusqlite::{OptionalExtension, ToSql, params};
 
-use super::{Batch, Conflict, Family, Op};
+use super::{Batch, Conflict, FamilyOf, Op};
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::order_keys::RankChange;
+use crate::model::order_keys::OrderKeyChange;
 use crate::model::tree::{Format, NodeType};
 use crate::store::columns::Sql;
-use crate::store::links::{self, Said};
-use crate::store::{Attributes, Doing, FileId, NodeData, NodeKey, NodeRecord, Place, StoreError};
+use crate::store::links::{self, LinkText};
+use crate::store::{
+    Attributes, ErrorStep, FileId, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
+};
 
 /// A node as it shall be.
 pub(crate) struct NewNode<'a> {
@@ -20,8 +22,8 @@ pub(crate) struct NewNode<'a> {
     pub(crate) span: Range<usize>,
     /// Of the content.
     pub(crate) hash: ContentHash,
-    pub(crate) trail: &'a str,
-    pub(crate) place: Place,
+    pub(crate) breadcrumb: &'a str,
+    pub(crate) place: NodePlace,
     /// Path of its file, which is part of the birth id.
     pub(crate) path: &'a str,
 }
@@ -30,11 +32,11 @@ impl Batch<'_> {
     /// The nodes of a file in document order.
     pub(crate) fn file_nodes(&self, file: FileId) -> Result<Vec<NodeRecord>, StoreError> {
         let mut nodes = Vec::new();
-        let mut open = self.children(Family::File(file))?;
+        let mut open = self.children(FamilyOf::File(file))?;
         open.reverse();
         while let Some(node) = open.pop() {
             let first = open.len();
-            open.extend(self.children(Family::Node(node.key))?);
+            open.extend(self.children(FamilyOf::Node(node.key))?);
             open[first..].reverse();
             nodes.push(node);
         }
@@ -76,7 +78,7 @@ impl Batch<'_> {
 
     /// What a file last said of a node that no file says now; `None` if it never was a file's. It
     /// was one's if a file says it and it was forgotten, or if a compile made or removed it.
-    pub(crate) fn last_said(&self, id: NodeId) -> Result<Option<ContentHash>, StoreError> {
+    pub(crate) fn last_base_text(&self, id: NodeId) -> Result<Option<ContentHash>, StoreError> {
         const FORGOTTEN: &str = "
             SELECT source_hash FROM tombstone WHERE node_id = ?1 ORDER BY file DESC LIMIT 1";
         // A text that left with a conflict was an agent's by then.
@@ -105,8 +107,8 @@ impl Batch<'_> {
         Ok(hash.as_deref().and_then(ContentHash::parse))
     }
 
-    /// Makes a node its file's again, which says `said` of it, whatever an agent made of that.
-    pub(crate) fn give_back(
+    /// Makes a node its file's again, which says `link_text` of it, whatever an agent made of that.
+    pub(crate) fn restore_base(
         &self,
         node: &mut NodeRecord,
         said: ContentHash,
@@ -120,7 +122,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    pub(super) fn children(&self, family: Family) -> Result<Vec<NodeRecord>, StoreError> {
+    pub(super) fn children(&self, family: FamilyOf) -> Result<Vec<NodeRecord>, StoreError> {
         static OF_NODE: Sql = Sql::new(
             "
             SELECT {record}
@@ -136,9 +138,9 @@ impl Batch<'_> {
              ORDER BY position, key",
         );
         let (sql, argument) = match family {
-            Family::Node(key) => (&OF_NODE, Some(key.0)),
-            Family::File(file) => (&OF_FILE, Some(file.0)),
-            Family::Nobody => (&OF_FILE, None),
+            FamilyOf::Node(key) => (&OF_NODE, Some(key.0)),
+            FamilyOf::File(file) => (&OF_FILE, Some(file.0)),
+            FamilyOf::Nobody => (&OF_FILE, None),
         };
         let mut query = self.tx.prepare_cached(sql.text()).doing("read siblings")?;
         let rows = query.query_map([argument], NodeRecord::read).doing("read siblings")?;
@@ -150,7 +152,7 @@ impl Batch<'_> {
         &mut self,
         old: &NodeRecord,
         new: &NewNode<'_>,
-        rank: RankChange,
+        rank: OrderKeyChange,
     ) -> Result<(), StoreError> {
         // The file's block is as it was: whatever an agent made of it stays.
         let is_source_same = old.source_hash == Some(new.hash);
@@ -164,7 +166,7 @@ impl Batch<'_> {
             && old.place.parent == new.place.parent
             // A node below another is in its parent's file, wherever that goes.
             && (old.place.parent.is_some() || old.place.file == new.place.file)
-            && rank != RankChange::Moved;
+            && rank != OrderKeyChange::Moved;
         let is_state_same = is_text_same && is_label_same && is_structure_same;
         if !is_state_same {
             self.touch(old.place.into())?;
@@ -174,16 +176,20 @@ impl Batch<'_> {
             let new_hash = if is_text_same { old.content_hash } else { new.hash };
             self.record(Op::Mod, old, Some(new_hash), conflict)?;
             self.counts.modified += 1;
-        } else if rank == RankChange::Renumbered {
+        } else if rank == OrderKeyChange::Renumbered {
             self.record(Op::Rank, old, Some(old.content_hash), Conflict::No)?;
         }
         if !is_text_same || !is_label_same {
             self.set_text(old, &new.data, new.hash)?;
         }
         if old.place != new.place || old.attributes.key_path() != attributes.key_path() {
-            self.stale.moved(old.place.file, new.place.file);
+            self.dirty_refs.node_moved(old.place.file, new.place.file);
         }
-        if !is_state_same || old.place != new.place || old.trail != new.trail || !is_source_same {
+        if !is_state_same
+            || old.place != new.place
+            || old.breadcrumb != new.breadcrumb
+            || !is_source_same
+        {
             self.set_structure(old.key, new, format, &attributes)?;
         }
         self.note_span(old.key, &new.span)
@@ -204,7 +210,8 @@ impl Batch<'_> {
         self.index_before(old.key)?;
         self.touch(old.place.into())?;
         self.record(Op::Rem, old, None, conflict)?;
-        self.stale.goes(&said(old.key, &old.data(), old.place), &old.id.to_string());
+        self.dirty_refs
+            .node_removed(&link_text(old.key, &old.data(), old.place), &old.id.to_string());
         // Its id is free from here on.
         self.taken.clear();
         self.former.clear();
@@ -236,14 +243,14 @@ impl Batch<'_> {
                     old.key.0,
                     data.label,
                     data.content,
-                    data.grams(),
+                    data.bigrams(),
                     hash,
                     data.token_count,
                     links::name(data.label),
                 ])
             })
             .doing("change a node's text")?;
-        self.stale.changed(self.tx, &said(old.key, data, old.place), &old.label)
+        self.dirty_refs.text_changed(self.tx, &link_text(old.key, data, old.place), &old.label)
     }
 
     fn set_structure(
@@ -260,8 +267,8 @@ impl Batch<'_> {
                    {set_attributes}
              WHERE key = ?1",
         );
-        const SET_TRAIL: &str = "UPDATE node SET trail = ?2 WHERE key = ?1 AND trail <> ?2";
-        let Place { file, parent, position } = new.place;
+        const SET_BREADCRUMB: &str = "UPDATE node SET trail = ?2 WHERE key = ?1 AND trail <> ?2";
+        let NodePlace { file, parent, position } = new.place;
         let (file, parent) = (file.map(|it| it.0), parent.map(|it| it.0));
         let (format, hash) = (format.as_str(), new.hash.to_string());
         let own: [&dyn ToSql; 6] = [&key.0, &file, &parent, &position, &format, &hash];
@@ -273,8 +280,8 @@ impl Batch<'_> {
         self.index_before(key)?;
         // Apart from the rest, since changing an indexed column rewrites the node's index entries.
         self.tx
-            .prepare_cached(SET_TRAIL)
-            .and_then(|mut it| it.execute(params![key.0, new.trail]))
+            .prepare_cached(SET_BREADCRUMB)
+            .and_then(|mut it| it.execute(params![key.0, new.breadcrumb]))
             .map(drop)
             .doing("change a node's trail")
     }
@@ -293,8 +300,12 @@ impl Batch<'_> {
     }
 }
 
-pub(super) fn said<'a>(key: NodeKey, data: &'a NodeData<'_>, place: Place) -> Said<'a> {
-    Said {
+pub(super) fn link_text<'a>(
+    key: NodeKey,
+    data: &'a NodeData<'_>,
+    place: NodePlace,
+) -> LinkText<'a> {
+    LinkText {
         key,
         file: place.file,
         is_top: place.parent.is_none(),

@@ -5,7 +5,7 @@ use rusqlite::params;
 use super::Batch;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::NodeType;
-use crate::store::{Doing, FileId, StoreError, Tombstone};
+use crate::store::{ErrorStep, FileId, StoreError, Tombstone};
 
 impl Batch<'_> {
     /// What was forgotten of a file, in the order in which the file says it.

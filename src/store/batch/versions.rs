@@ -5,12 +5,12 @@ use rusqlite::params;
 
 use super::Batch;
 use crate::model::identity::ContentHash;
-use crate::store::history::{self, Side, Snapshot, Snapshots};
-use crate::store::{Doing, StoreError};
+use crate::store::history::{self, NodeVersion, Snapshot, Snapshots};
+use crate::store::{ErrorStep, StoreError};
 
 /// A node that changed since a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Touched {
+pub(crate) struct TouchedNode {
     pub(crate) node_id: String,
     /// Whether nothing but its rank did.
     pub(crate) is_rank_only: bool,
@@ -32,11 +32,11 @@ impl Batch<'_> {
         &self,
         id: i64,
     ) -> Result<(Option<i64>, Option<i64>), StoreError> {
-        history::neighbours(self.tx, id)
+        history::snapshots_beside(self.tx, id)
     }
 
     /// The nodes that changed since a snapshot, by id.
-    pub(crate) fn touched_since(&self, snapshot: i64) -> Result<Vec<Touched>, StoreError> {
+    pub(crate) fn touched_since(&self, snapshot: i64) -> Result<Vec<TouchedNode>, StoreError> {
         const TOUCHED: &str = "
             SELECT node_id, min(op = 'rank')
               FROM diff
@@ -45,14 +45,18 @@ impl Batch<'_> {
              ORDER BY node_id";
         let mut query = self.tx.prepare_cached(TOUCHED).doing("list what changed")?;
         let rows = query.query_map([snapshot], |row| {
-            Ok(Touched { node_id: row.get(0)?, is_rank_only: row.get(1)? })
+            Ok(TouchedNode { node_id: row.get(0)?, is_rank_only: row.get(1)? })
         });
         rows.doing("list what changed")?.collect::<Result<_, _>>().doing("list what changed")
     }
 
     /// What a node was at a snapshot.
-    pub(crate) fn side_at(&self, node_id: &str, at: i64) -> Result<Option<Side>, StoreError> {
-        history::side_at(self.tx, node_id, at)
+    pub(crate) fn version_at(
+        &self,
+        node_id: &str,
+        at: i64,
+    ) -> Result<Option<NodeVersion>, StoreError> {
+        history::version_at(self.tx, node_id, at)
     }
 
     /// The text of that hash, which the node has or had.
@@ -67,7 +71,7 @@ impl Batch<'_> {
     /// The fingerprint of the state as it is now.
     pub(crate) fn fingerprint(&mut self) -> Result<ContentHash, StoreError> {
         const KEPT: &str = "SELECT fingerprint FROM memory";
-        self.sum_up()?;
+        self.update_fingerprint()?;
         let kept: i64 =
             self.tx.query_row(KEPT, [], |row| row.get(0)).doing("read the fingerprint")?;
         Ok(ContentHash(kept.cast_unsigned().wrapping_add(self.drift)))

@@ -6,7 +6,7 @@ fn rivals(longest: Duration) -> (tempfile::TempDir, Connection, Connection) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.db");
     let [one, mut two] = [(); 2].map(|()| Connection::open(&path).unwrap());
-    wait_up_to(&mut two, longest).unwrap();
+    set_busy_timeout(&mut two, longest).unwrap();
     (folder, one, two)
 }
 

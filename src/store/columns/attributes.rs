@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Row, ToSql};
 
-use super::{Column, KEY_PATH, Kind, LANG, LEVEL};
+use super::{Column, ColumnKind, KEY_PATH, LANG, LEVEL};
 use crate::model::tree::Node;
 
 /// Holds one optional value of a node.
@@ -52,7 +52,7 @@ impl Attributes {
     /// Returns the values that a parsed file gives its node.
     pub(crate) fn of_source(node: &Node) -> Attributes {
         Attributes::collect(super::attributes().map(|it| match it.kind {
-            Kind::Optional(Some(of)) => of(node),
+            ColumnKind::Optional(Some(of)) => of(node),
             _ => None,
         }))
     }
@@ -178,5 +178,5 @@ impl Attributes {
 const NOTHING: Option<i64> = None;
 
 fn is_of_source(column: &Column) -> bool {
-    matches!(column.kind, Kind::Optional(Some(_)))
+    matches!(column.kind, ColumnKind::Optional(Some(_)))
 }

@@ -9,11 +9,11 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::ingest::redact::Redactor;
-use crate::maintenance::doctor::{self, Status};
+use crate::maintenance::doctor::{self, CheckStatus};
 use crate::maintenance::redaction::{self, redact};
-use crate::maintenance::transfer::{Lines, export, import, salvage};
-use crate::memory::compile::{Request, Seeding, compile};
-use crate::memory::rollback::{After, rollback};
+use crate::maintenance::transfer::{ImportLines, export, import, salvage};
+use crate::memory::compile::{CompileRequest, Seeding, compile};
+use crate::memory::rollback::{LaterSnapshots, rollback};
 use crate::model::clock::{Clock, Millis};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
@@ -30,7 +30,7 @@ const NOW: Millis = Millis(4_000_000_000_000);
 const SECRET: &str = "AKIAQ7RM2XNVT5WZ3KLD";
 
 const MOOD: Column =
-    column("mood", Optional(None), Hashed::WhereGiven, Bound, &[own("old_mood", Words)]);
+    column("mood", Optional(None), HashedAs::WhereGiven, Bound, &[own("old_mood", Words)]);
 
 /// A table of columns with one more.
 fn columns_with(last: Column) -> &'static [Column] {
@@ -86,14 +86,14 @@ impl Memory {
         self.write(|batch| {
             let attributes = mood_of(mood);
             let data = NodeData { attributes, ..data(content) };
-            batch.add_spoken(&data, batch.last_place(None, None)?).map(drop)
+            batch.insert_agent_node(&data, batch.last_place(None, None)?).map(drop)
         });
     }
 
     fn set(&self, content: &str, mood: Option<&str>) {
         let old = self.find(content).unwrap();
         let attributes = old.attributes.with("mood", text(mood));
-        self.write(|batch| batch.say(&old, &NodeData { attributes, ..old.data() }));
+        self.write(|batch| batch.set_agent_text(&old, &NodeData { attributes, ..old.data() }));
     }
 
     fn find(&self, content: &str) -> Option<NodeRecord> {
@@ -109,7 +109,7 @@ impl Memory {
     }
 
     fn roll_back(&self, target: i64) -> &Memory {
-        rollback(&self.writer(), target, After::Keep, NOW).unwrap();
+        rollback(&self.writer(), target, LaterSnapshots::Keep, NOW).unwrap();
         self
     }
 
@@ -117,7 +117,7 @@ impl Memory {
     #[track_caller]
     fn sound(&self) -> Vec<String> {
         let report = doctor::examine(&self.db()).unwrap();
-        assert_eq!(report.status(), Status::Pass, "{report:#?}");
+        assert_eq!(report.status(), CheckStatus::Pass, "{report:#?}");
         let conn = Connection::open(self.db()).unwrap();
         let mut query = conn.prepare("SELECT cursor_hash FROM snapshot ORDER BY id").unwrap();
         let kept = query.query_map([], |row| row.get(0)).unwrap();
@@ -161,7 +161,7 @@ fn check_schema(memory: &Memory) {
         let rows = query.query_map([table], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         rows.map(Result::unwrap).collect()
     };
-    let typed = |(name, holds): (&str, Holds)| {
+    let typed = |(name, holds): (&str, ColumnContent)| {
         let sql_type = if holds == Numbers { "INTEGER" } else { "TEXT" };
         (name.to_owned(), sql_type.to_owned())
     };
@@ -199,7 +199,7 @@ fn a_row_is_read_as_it_was_written() {
             token_count: 7,
             attributes,
         };
-        let (key, id) = batch.add_spoken(&data, batch.last_place(None, None)?)?;
+        let (key, id) = batch.insert_agent_node(&data, batch.last_place(None, None)?)?;
         let found = batch.at(key)?.unwrap();
         assert_eq!((found.id, found.data()), (id, data));
         assert_eq!(found.content_hash, ContentHash::of("Its text."));
@@ -264,7 +264,7 @@ fn what_an_agent_gave_a_files_node_stays_through_compiles() {
     let compile_it = |words: &str| {
         fs::write(notes.join("a.md"), words).unwrap();
         let workspace = Arc::new(Workspace::default());
-        let request = Request {
+        let request = CompileRequest {
             path: &notes,
             message: "m",
             n_threads: 1,
@@ -291,11 +291,11 @@ fn a_diff_and_a_history_name_it() {
     memory.add("One", None);
     memory.set("One", Some("calm"));
     let reader = Reader::open(&memory.db()).unwrap();
-    let ask = query::Diff { from: 1, to: 2, ..query::Diff::default() };
+    let ask = query::DiffQuery { from: 1, to: 2, ..query::DiffQuery::default() };
     let id = memory.find("One").unwrap().id.to_string();
     let text = query::diff(&reader, &ask, query::Output::Text).unwrap().text.replace(&id, "ID");
     expect!["[mod] ID [text] One (tok=1); mood changed"].assert_eq(text.trim_end());
-    let ask = query::History { anchor: &id, depth: 9, budget: None, cursor: None };
+    let ask = query::HistoryQuery { anchor: &id, depth: 9, budget: None, cursor: None };
     let text = query::history(&reader, &ask, NOW, query::Output::Text).unwrap().text;
     assert!(text.contains("mood changed"), "{text}");
 }
@@ -311,7 +311,7 @@ fn redaction_takes_secrets_out_of_it_and_proves_that() {
         memory
     };
     let redacted = |memory: &Memory| {
-        redact(&memory.db(), &Redactor::builtin(), redaction::Mode::Rewrite).unwrap()
+        redact(&memory.db(), &Redactor::builtin(), redaction::RedactionMode::Rewrite).unwrap()
     };
     let memory = careless(columns_with(MOOD));
     assert_eq!(redacted(&memory).left, [] as [String; 0]);
@@ -338,7 +338,7 @@ fn exports_imports_and_salvages_carry_it() {
     assert!(lines.contains(r#""old_mood":"calm""#), "{lines}");
     let imported = Memory::new(columns_with(MOOD));
     let mut input = lines.as_bytes();
-    let from = Lines { name: "x", input: &mut input, n_bytes: 0 };
+    let from = ImportLines { name: "x", input: &mut input, n_bytes: 0 };
     import(from, &imported.db(), &Redactor::builtin(), NOW, &mut |_, _| ()).unwrap();
     assert_eq!(imported.export(), lines);
     assert_eq!(imported.sound(), hashes);

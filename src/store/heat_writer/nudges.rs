@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, Row, params};
 
-use super::{Warmer, begin, note_full_at, unless_busy};
+use super::{HeatWriter, begin, note_full_at, unless_busy};
 use crate::model::clock::Millis;
 use crate::model::heat::{Heat, Rates, cold_before};
-use crate::store::{Claim, Doing, Leases, NodeKey, StoreError, heat_rows};
+use crate::store::{ErrorStep, LeaseClaim, Leases, NodeKey, StoreError, heat_rows};
 
 /// Who tells of cold nodes.
 const LEASE: &str = "cold-nodes";
@@ -36,8 +36,8 @@ pub(crate) struct ColdNode {
 }
 
 /// Cold nodes that somebody is about to be told of. Dropping it gives them back.
-pub(crate) struct Offer {
-    warmer: Arc<Warmer>,
+pub(crate) struct ColdOffer {
+    heat_writer: Arc<HeatWriter>,
     leases: Leases,
     nodes: Vec<ColdNode>,
     line: f64,
@@ -45,50 +45,50 @@ pub(crate) struct Offer {
 
 /// What the connection remembers of offers.
 #[derive(Debug)]
-pub(super) struct Cold {
+pub(super) struct ColdState {
     /// Nothing was offered since the start, or since the last tick.
     is_armed: bool,
     is_offered: bool,
     /// What could not be noted yet.
-    told: Vec<Told>,
+    notified: Vec<Notified>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct Notified {
     node: NodeKey,
     line: f64,
     at: Millis,
 }
 
-impl Warmer {
+impl HeatWriter {
     /// Whether it is time to tell, if there is anything; costs nothing.
-    pub(crate) fn may_offer(&self) -> bool {
+    pub(crate) fn may_have_cold_nodes(&self) -> bool {
         let state = self.lock();
         state.cold.is_armed && !state.cold.is_offered
     }
 
     /// The coldest nodes that nobody was told of, in the order in which they crossed the line;
     /// `None` when there are none, or when it is not yet time to tell.
-    pub(crate) fn offer(
-        self: &Arc<Warmer>,
+    pub(crate) fn offer_cold_nodes(
+        self: &Arc<HeatWriter>,
         rates: &Rates,
         now: Millis,
-    ) -> Result<Option<Offer>, StoreError> {
+    ) -> Result<Option<ColdOffer>, StoreError> {
         let mut state = self.lock_checked()?;
         if !state.cold.is_armed || state.cold.is_offered || !rates.is_enabled {
             return Ok(None);
         }
         // What was told and not noted must not be told again.
         state.write_waiting()?;
-        if !state.cold.told.is_empty() {
+        if !state.cold.notified.is_empty() {
             return Ok(None);
         }
         if cold_nodes(&mut state.conn, rates, now)?.is_empty() {
             state.cold.is_armed = false;
             return Ok(None);
         }
-        let leases = Leases::open(&self.path, &self.whereabouts, &self.holder)?;
-        if !leases.take(LEASE, Claim::Free, now)? {
+        let leases = Leases::open(&self.path, &self.file_identity, &self.holder)?;
+        if !leases.take(LEASE, LeaseClaim::Free, now)? {
             return Ok(None);
         }
         // Looked for again: another server may have told of them just now.
@@ -96,12 +96,12 @@ impl Warmer {
         state.cold.is_armed = false;
         state.cold.is_offered = true;
         drop(state);
-        let offer = Offer { warmer: Arc::clone(self), leases, nodes, line: rates.line() };
+        let offer = ColdOffer { heat_writer: Arc::clone(self), leases, nodes, line: rates.line() };
         Ok((!offer.nodes.is_empty()).then_some(offer))
     }
 }
 
-impl Offer {
+impl ColdOffer {
     /// The nodes, never none.
     pub(crate) fn nodes(&self) -> &[ColdNode] {
         &self.nodes
@@ -115,20 +115,20 @@ impl Offer {
     /// Notes that a client was told of them, now or with the next write.
     pub(crate) fn confirm(mut self, at: Millis) -> Result<(), StoreError> {
         let line = self.line;
-        let told = std::mem::take(&mut self.nodes).into_iter();
-        let mut state = self.warmer.lock_checked()?;
-        state.cold.told.extend(told.map(|it| Told { node: it.key, line, at }));
+        let notified = std::mem::take(&mut self.nodes).into_iter();
+        let mut state = self.heat_writer.lock_checked()?;
+        state.cold.notified.extend(notified.map(|it| Notified { node: it.key, line, at }));
         state.write_waiting()
     }
 }
 
-impl Drop for Offer {
+impl Drop for ColdOffer {
     fn drop(&mut self) {
-        let mut state = self.warmer.lock();
+        let mut state = self.heat_writer.lock();
         state.cold.is_offered = false;
         // What was confirmed was taken out.
         state.cold.is_armed |= !self.nodes.is_empty();
-        let is_noted = state.cold.told.is_empty();
+        let is_noted = state.cold.notified.is_empty();
         drop(state);
         // Nobody else may tell before what was told is noted.
         if is_noted && let Err(error) = self.leases.release(LEASE) {
@@ -137,33 +137,33 @@ impl Drop for Offer {
     }
 }
 
-impl Default for Cold {
-    fn default() -> Cold {
-        Cold { is_armed: true, is_offered: false, told: Vec::new() }
+impl Default for ColdState {
+    fn default() -> ColdState {
+        ColdState { is_armed: true, is_offered: false, notified: Vec::new() }
     }
 }
 
-impl Cold {
+impl ColdState {
     /// Notes that a tick has passed.
     pub(super) fn arm(&mut self) {
         self.is_armed = true;
     }
 
-    pub(super) fn write_told(&mut self, conn: &mut Connection) -> Result<(), StoreError> {
-        if !self.told.is_empty() && unless_busy(note(conn, &self.told))? {
-            self.told.clear();
+    pub(super) fn write_notified(&mut self, conn: &mut Connection) -> Result<(), StoreError> {
+        if !self.notified.is_empty() && unless_busy(note(conn, &self.notified))? {
+            self.notified.clear();
         }
         Ok(())
     }
 }
 
-fn note(conn: &mut Connection, told: &[Told]) -> Result<(), StoreError> {
+fn note(conn: &mut Connection, notified: &[Notified]) -> Result<(), StoreError> {
     const NOTE: &str = "UPDATE heat SET announced = ?2, announced_at = ?3 WHERE node = ?1";
     let tx = begin(conn, "begin to note cold nodes")?;
-    let attended = heat_rows::attended(&tx)?;
-    for Told { node, line, at } in told {
+    let attended = heat_rows::memory_clock(&tx)?;
+    for Notified { node, line, at } in notified {
         // The node may be gone by now.
-        let Some(heat) = heat_rows::noted(&tx, *node)? else { continue };
+        let Some(heat) = heat_rows::heat_row_of(&tx, *node)? else { continue };
         // Warmed since, it is to be told of when it cools again.
         let announced = (heat.now(attended) < *line).then_some(*line);
         tx.prepare_cached(NOTE)
@@ -181,9 +181,9 @@ fn cold_nodes(
 ) -> Result<Vec<ColdNode>, StoreError> {
     loop {
         let found = candidates(conn, rates, now, rates.notify_max)?;
-        let is_done = if found.iter().any(Candidate::is_late) {
+        let is_done = if found.iter().any(ColdCandidate::is_late) {
             let mut late = candidates(conn, rates, now, rates.notify_max.max(LATE_MAX))?;
-            late.retain(Candidate::is_late);
+            late.retain(ColdCandidate::is_late);
             unless_busy(correct(conn, &late))?
         } else if may_untouched_come_before(conn, rates, &found)? {
             unless_busy(give_rows(conn))?
@@ -200,42 +200,42 @@ fn cold_nodes(
 fn may_untouched_come_before(
     conn: &Connection,
     rates: &Rates,
-    found: &[Candidate],
+    found: &[ColdCandidate],
 ) -> Result<bool, StoreError> {
     let full_at = heat_rows::untouched().full_at();
     let is_full = rates.notify_max as usize <= found.len();
     let are_before = match found.last() {
         Some(last) if is_full => full_at < last.full_at,
-        _ => full_at < cold_before(rates.line(), heat_rows::attended(conn)?),
+        _ => full_at < cold_before(rates.line(), heat_rows::memory_clock(conn)?),
     };
     Ok(are_before && heat_rows::has_untouched(conn)?)
 }
 
 fn give_rows(conn: &mut Connection) -> Result<(), StoreError> {
     let tx = begin(conn, "begin to give temperatures")?;
-    heat_rows::give_next(&tx)?;
+    heat_rows::add_next_heat_rows(&tx)?;
     tx.commit().doing("commit temperatures")
 }
 
 /// What may be cold.
-struct Candidate {
+struct ColdCandidate {
     node: ColdNode,
     heat: Heat,
     full_at: f64,
 }
 
-impl Candidate {
+impl ColdCandidate {
     /// Whether it becomes cold later than its row says, since it was read.
     fn is_late(&self) -> bool {
         self.heat.full_at() != self.full_at
     }
 }
 
-fn correct(conn: &mut Connection, late: &[Candidate]) -> Result<(), StoreError> {
+fn correct(conn: &mut Connection, late: &[ColdCandidate]) -> Result<(), StoreError> {
     let tx = begin(conn, "begin to work out temperatures")?;
-    for Candidate { node, .. } in late {
+    for ColdCandidate { node, .. } in late {
         // It may have been read, or be gone, by now.
-        let Some(heat) = heat_rows::noted(&tx, node.key)? else { continue };
+        let Some(heat) = heat_rows::heat_row_of(&tx, node.key)? else { continue };
         note_full_at(&tx, node.key, heat)?;
     }
     tx.commit().doing("commit temperatures")
@@ -247,7 +247,7 @@ fn candidates(
     rates: &Rates,
     now: Millis,
     n_max: u32,
-) -> Result<Vec<Candidate>, StoreError> {
+) -> Result<Vec<ColdCandidate>, StoreError> {
     const COLD: &str = "
         SELECT heat.node, node.id, node.label, file.path, heat.temperature, heat.at, heat.full_at
           FROM heat INDEXED BY heat_to_announce
@@ -257,7 +257,7 @@ fn candidates(
            AND (heat.announced_at IS NULL OR heat.announced_at NOT BETWEEN ?2 AND ?3)
          ORDER BY heat.full_at, heat.node
          LIMIT ?4";
-    let attended = heat_rows::attended(conn)?;
+    let attended = heat_rows::memory_clock(conn)?;
     let read = |row: &Row<'_>| {
         let heat = Heat { temperature: row.get(4)?, at: row.get(5)?, pinned: false };
         let node = ColdNode {
@@ -267,7 +267,7 @@ fn candidates(
             file: row.get(3)?,
             temperature: heat.now(attended),
         };
-        Ok(Candidate { node, heat, full_at: row.get(6)? })
+        Ok(ColdCandidate { node, heat, full_at: row.get(6)? })
     };
     // Told this short ago. What seems to have been told later was told by another clock.
     let since = now.0.saturating_sub(rates.notify_ttl_ms.max(0)).saturating_add(1);

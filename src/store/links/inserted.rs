@@ -4,28 +4,28 @@
 use rusqlite::{Connection, params};
 
 use super::names::name_file;
-use super::{Name, Wanting, path_of};
-use crate::model::links::resolve::{last_name, stem};
-use crate::store::{Doing, FileId, StoreError};
+use super::{NameKey, WaitingRefs, path_of};
+use crate::model::links::resolve::{last_path_segment, without_extension};
+use crate::store::{ErrorStep, FileId, StoreError};
 
 /// Rows that are read at once.
 const ROWS_MAX: i64 = 1000;
 
 /// The greatest keys that there were when a write began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Newest {
+pub(super) struct NewestKeys {
     pub(super) node: i64,
     pub(super) file: i64,
     pub(super) reference: i64,
 }
 
-impl Newest {
-    pub(super) fn of(conn: &Connection) -> Result<Newest, StoreError> {
+impl NewestKeys {
+    pub(super) fn of(conn: &Connection) -> Result<NewestKeys, StoreError> {
         const NEWEST: &str = "
             SELECT ifnull((SELECT max(key) FROM node), 0), ifnull((SELECT max(id) FROM file), 0),
                    ifnull((SELECT max(id) FROM reference), 0)";
         let read = |row: &rusqlite::Row<'_>| {
-            Ok(Newest { node: row.get(0)?, file: row.get(1)?, reference: row.get(2)? })
+            Ok(NewestKeys { node: row.get(0)?, file: row.get(1)?, reference: row.get(2)? })
         };
         conn.prepare_cached(NEWEST)
             .and_then(|mut it| it.query_row([], read))
@@ -34,7 +34,10 @@ impl Newest {
 }
 
 /// Names the new files, and asks who waited for any new name.
-pub(super) fn names(wanting: &mut Wanting<'_>, newest: Newest) -> Result<(), StoreError> {
+pub(super) fn name_new_files(
+    wanting: &mut WaitingRefs<'_>,
+    newest: NewestKeys,
+) -> Result<(), StoreError> {
     const FILES: &str = "SELECT id FROM file WHERE ?1 < id ORDER BY id LIMIT ?2";
     let conn = wanting.conn;
     let mut last = newest.file;
@@ -44,7 +47,7 @@ pub(super) fn names(wanting: &mut Wanting<'_>, newest: Newest) -> Result<(), Sto
         let files: Vec<i64> = files.and_then(Iterator::collect).doing("list the new files")?;
         for &file in &files {
             for name in name_file(conn, FileId(file))? {
-                wanting.add(Name::of(&name))?;
+                wanting.add(NameKey::of(&name))?;
             }
         }
         match files.last() {
@@ -56,11 +59,11 @@ pub(super) fn names(wanting: &mut Wanting<'_>, newest: Newest) -> Result<(), Sto
     if wanting.newest == 0 { Ok(()) } else { of_nodes(wanting, newest.node) }
 }
 
-fn of_nodes(wanting: &mut Wanting<'_>, newest: i64) -> Result<(), StoreError> {
+fn of_nodes(wanting: &mut WaitingRefs<'_>, newest: i64) -> Result<(), StoreError> {
     const NODES: &str = "SELECT key, id, name, file FROM node WHERE ?1 < key ORDER BY key LIMIT ?2";
     let conn = wanting.conn;
     let mut last = newest;
-    let mut file_name: Option<(i64, Name)> = None;
+    let mut file_name: Option<(i64, NameKey)> = None;
     loop {
         let mut query = conn.prepare_cached(NODES).doing("list the new nodes")?;
         let nodes = query.query_map(params![last, ROWS_MAX], |row| {
@@ -69,13 +72,14 @@ fn of_nodes(wanting: &mut Wanting<'_>, newest: i64) -> Result<(), StoreError> {
         let nodes: Vec<(i64, String, Option<i64>, Option<i64>)> =
             nodes.and_then(Iterator::collect).doing("list the new nodes")?;
         for (_, id, name, file) in &nodes {
-            wanting.add(Name::of_id(id))?;
-            let Some(name) = name.map(Name) else { continue };
+            wanting.add(NameKey::of_id(id))?;
+            let Some(name) = name.map(NameKey) else { continue };
             wanting.add(name)?;
             if let Some(file) = *file {
                 if file_name.is_none_or(|it| it.0 != file) {
                     let path = path_of(conn, FileId(file))?.unwrap_or_default();
-                    file_name = Some((file, Name::of(stem(last_name(&path)))));
+                    file_name =
+                        Some((file, NameKey::of(without_extension(last_path_segment(&path)))));
                 }
                 if let Some((_, file)) = file_name {
                     wanting.add(name.inside(file))?;

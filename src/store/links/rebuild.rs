@@ -2,26 +2,26 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Newest, Stale, name, read_reference, read_text, reference_columns, want};
+use super::{DirtyRefs, NewestKeys, name, read_reference, read_text, reference_columns, want};
 use crate::model::links::reference::Reference;
-use crate::store::{Doing, StoreError};
+use crate::store::{ErrorStep, StoreError};
 
 /// Reads all texts of a memory that was made before references were noted.
 pub(crate) fn read_all(conn: &Connection) -> Result<(), StoreError> {
     const NODES: &str = "SELECT key, node_type, label, content FROM node ORDER BY key";
     const NAME: &str = "UPDATE node SET name = ?2 WHERE key = ?1";
     // Everything is new.
-    let mut stale = Stale::since(Newest::default());
+    let mut dirty_refs = DirtyRefs::since(NewestKeys::default());
     let mut query = conn.prepare(NODES).doing("read all texts")?;
     let mut rows = query.query([]).doing("read all texts")?;
     while let Some(row) = rows.next().doing("read all texts")? {
         let (key, references, label) = read_text(row).doing("read all texts")?;
-        stale.add_references(conn, key, &references)?;
+        dirty_refs.add_references(conn, key, &references)?;
         conn.prepare_cached(NAME)
             .and_then(|mut it| it.execute(params![key.0, name(&label)]))
             .doing("name a node")?;
     }
-    stale.settle(conn)
+    dirty_refs.settle(conn)
 }
 
 /// Reads all texts again where words of any of them, of labels, of paths or of references by hand

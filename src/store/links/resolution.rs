@@ -4,20 +4,20 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Rows, ids, read_reference, reference_columns};
-use crate::model::links::name::{Name, Target};
+use super::{LinkRows, ids, read_reference, reference_columns};
+use crate::model::links::name::{NameKey, Target};
 use crate::model::links::resolve::Resolver;
-use crate::store::{Doing, NodeKey, StoreError};
+use crate::store::{ErrorStep, NodeKey, StoreError};
 
 /// Collects the rows that want a name and are older than the write: it resolves its own anyway.
-pub(super) struct Wanting<'a> {
+pub(super) struct WaitingRefs<'a> {
     pub(super) conn: &'a Connection,
     pub(super) newest: i64,
     pub(super) found: &'a mut BTreeSet<i64>,
 }
 
-impl Wanting<'_> {
-    pub(super) fn add(&mut self, name: Name) -> Result<(), StoreError> {
+impl WaitingRefs<'_> {
+    pub(super) fn add(&mut self, name: NameKey) -> Result<(), StoreError> {
         const WANTING: &str = "SELECT reference FROM wanted WHERE name = ?1 AND reference <= ?2";
         if self.newest == 0 {
             return Ok(());
@@ -44,11 +44,11 @@ pub(super) fn resolve_all(
 ) -> Result<(), StoreError> {
     const NEXT: &str = "SELECT id FROM reference WHERE ?1 < id ORDER BY id LIMIT 1000";
     const POINT: &str = "UPDATE reference SET target = ?2, candidates = ?3 WHERE id = ?1";
-    let mut resolver = Resolver::new(Rows { conn });
+    let mut resolver = Resolver::new(LinkRows { conn });
     let mut point = conn.prepare_cached(POINT).doing("resolve a reference")?;
     let mut next = conn.prepare_cached(NEXT).doing("resolve a reference")?;
     let mut resolve = |id: i64| -> Result<(), StoreError> {
-        if let Some((was, is)) = look(conn, &mut resolver, id)?
+        if let Some((was, is)) = compare_target(conn, &mut resolver, id)?
             && is != was
         {
             point.execute(params![id, is.0, is.1]).doing("resolve a reference")?;
@@ -68,14 +68,14 @@ pub(super) fn resolve_all(
 }
 
 /// Key of the target, and ids of the candidates.
-type Found = (Option<i64>, Option<String>);
+type LinkTarget = (Option<i64>, Option<String>);
 
 /// What a row's reference pointed at, and what it points at now.
-pub(super) fn look(
+pub(super) fn compare_target(
     conn: &Connection,
-    resolver: &mut Resolver<Rows<'_>>,
+    resolver: &mut Resolver<LinkRows<'_>>,
     id: i64,
-) -> Result<Option<(Found, Found)>, StoreError> {
+) -> Result<Option<(LinkTarget, LinkTarget)>, StoreError> {
     const READ: &str = concat!(
         "SELECT ",
         reference_columns!(),
@@ -87,7 +87,7 @@ pub(super) fn look(
           WHERE reference.id = ?1"
     );
     let read = |row: &Row<'_>| {
-        let was: Found = (row.get(8)?, row.get(9)?);
+        let was: LinkTarget = (row.get(8)?, row.get(9)?);
         let source = NodeKey(row.get(10)?);
         Ok((read_reference(row)?, source, row.get::<_, String>(7)?, was))
     };

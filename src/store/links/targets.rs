@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::model::links::name::{Name, Place};
-use crate::model::links::resolve::Index;
-use crate::store::{Doing, NodeKey, StoreError};
+use crate::model::links::name::{LinkPlace, NameKey};
+use crate::model::links::resolve::LinkIndex;
+use crate::store::{ErrorStep, NodeKey, StoreError};
 
 /// The nodes and files of a database.
-pub(super) struct Rows<'c> {
+pub(super) struct LinkRows<'c> {
     pub(super) conn: &'c Connection,
 }
 
-impl Index for Rows<'_> {
+impl LinkIndex for LinkRows<'_> {
     type Id = NodeKey;
     type Error = StoreError;
 
@@ -25,7 +25,7 @@ impl Index for Rows<'_> {
             .doing("look for an id")
     }
 
-    fn labelled(&self, name: Name) -> Result<Vec<Place<NodeKey>>, StoreError> {
+    fn labelled(&self, name: NameKey) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
         const LABELLED: &str = "
             SELECT node.key, ifnull(file.root || '/' || file.path, '') AS path, node.label,
                    node.node_type = 'heading'
@@ -35,12 +35,16 @@ impl Index for Rows<'_> {
              ORDER BY path, node.key";
         let mut query = self.conn.prepare_cached(LABELLED).doing("look for a label")?;
         let rows = query.query_map([name.0], read_place).doing("look for a label")?;
-        let places: Vec<Place<NodeKey>> =
+        let places: Vec<LinkPlace<NodeKey>> =
             rows.collect::<Result<_, _>>().doing("look for a label")?;
         self.ordered(places)
     }
 
-    fn labelled_in(&self, path: &str, name: Name) -> Result<Vec<Place<NodeKey>>, StoreError> {
+    fn labelled_in(
+        &self,
+        path: &str,
+        name: NameKey,
+    ) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
         const IN_FILE: &str = "
             SELECT node.key, ?3, node.label, node.node_type = 'heading'
               FROM node
@@ -55,7 +59,7 @@ impl Index for Rows<'_> {
         self.ordered(places.doing("look into a file")?)
     }
 
-    fn files(&self, key: &str) -> Result<Vec<Place<NodeKey>>, StoreError> {
+    fn files(&self, key: &str) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
         // The first heading that no other is above stands for the file.
         const FILES: &str = "
             SELECT (SELECT node.key
@@ -75,9 +79,12 @@ impl Index for Rows<'_> {
     }
 }
 
-impl Rows<'_> {
+impl LinkRows<'_> {
     /// Puts those of one file, which stand together, into document order.
-    fn ordered(&self, mut places: Vec<Place<NodeKey>>) -> Result<Vec<Place<NodeKey>>, StoreError> {
+    fn ordered(
+        &self,
+        mut places: Vec<LinkPlace<NodeKey>>,
+    ) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
         let mut order = Order { conn: self.conn, known: HashMap::new() };
         let mut start = 0;
         while start < places.len() {
@@ -92,8 +99,8 @@ impl Rows<'_> {
     }
 }
 
-fn read_place(row: &Row<'_>) -> rusqlite::Result<Place<NodeKey>> {
-    Ok(Place {
+fn read_place(row: &Row<'_>) -> rusqlite::Result<LinkPlace<NodeKey>> {
+    Ok(LinkPlace {
         id: NodeKey(row.get(0)?),
         path: row.get(1)?,
         label: row.get(2)?,
@@ -109,7 +116,7 @@ struct Order<'c> {
 }
 
 impl Order<'_> {
-    fn sort(&mut self, places: &mut [Place<NodeKey>]) -> Result<(), StoreError> {
+    fn sort(&mut self, places: &mut [LinkPlace<NodeKey>]) -> Result<(), StoreError> {
         let mut ranks = HashMap::with_capacity(places.len());
         for place in &*places {
             ranks.insert(place.id, self.rank(place.id)?);

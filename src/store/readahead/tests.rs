@@ -2,14 +2,14 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use super::*;
-use crate::store::{IfMissing, Readers, Writer};
+use crate::store::{IfMissing, ReaderPool, Writer};
 
 #[test]
 fn a_file_is_read_to_its_end_unless_it_is_large_or_time_is_over() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let asked = |n_bytes: u64, is_over: bool| {
         file.as_file().set_len(n_bytes).unwrap();
-        read(file.path(), || is_over).unwrap()
+        read_ahead_file(file.path(), || is_over).unwrap()
     };
     assert_eq!(asked(0, false), 0);
     assert_eq!(asked(4_097, false), 4_097);
@@ -19,11 +19,11 @@ fn a_file_is_read_to_its_end_unless_it_is_large_or_time_is_over() {
 }
 
 #[test]
-fn what_sqlite_has_locked_stays_locked() {
+fn readahead_keeps_sqlites_locks() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("memory.db");
     let writer = Writer::open(&path, IfMissing::Create).unwrap();
-    let _readers = Readers::open(&path, writer.whereabouts()).unwrap();
+    let _readers = ReaderPool::open(&path, writer.file_identity()).unwrap();
     let of_the_file = format!(":{} ", fs::metadata(&path).unwrap().ino());
     let locks = || {
         let all = fs::read_to_string("/proc/locks").unwrap();
@@ -31,6 +31,6 @@ fn what_sqlite_has_locked_stays_locked() {
     };
     // None where the system does not list them.
     let before = locks();
-    read(&path, || false).unwrap();
+    read_ahead_file(&path, || false).unwrap();
     assert_eq!(locks(), before);
 }

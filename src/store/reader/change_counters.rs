@@ -2,11 +2,11 @@
 //! another whenever somebody, of whatever process, has changed what is shown of the memory.
 
 use super::Reader;
-use crate::store::{Doing, StoreError};
+use crate::store::{ErrorStep, StoreError};
 
 /// The numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pulse {
+pub(crate) struct ChangeCounters {
     /// The snapshot at HEAD; 0 before the first.
     pub(crate) head: i64,
     /// The oldest snapshot that is left; 0 before the first.
@@ -23,14 +23,14 @@ pub(crate) struct Pulse {
 
 impl Reader {
     /// The numbers now.
-    pub(crate) fn pulse(&self) -> Result<Pulse, StoreError> {
+    pub(crate) fn change_counters(&self) -> Result<ChangeCounters, StoreError> {
         const PULSE: &str = "
             SELECT ifnull((SELECT snapshot FROM cursor WHERE name = 'HEAD'), 0),
                    ifnull((SELECT min(id) FROM snapshot), 0),
                    memory.attended, pulse.edges, pulse.files, pulse.heats
               FROM memory, pulse";
         let read = |row: &rusqlite::Row<'_>| {
-            Ok(Pulse {
+            Ok(ChangeCounters {
                 head: row.get(0)?,
                 oldest: row.get(1)?,
                 attended: row.get(2)?,

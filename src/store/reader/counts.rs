@@ -6,11 +6,11 @@
 use rusqlite::{Params, Row, params};
 
 use super::{Reader, limit, unsigned};
-use crate::store::{Doing, NodeKey, StoreError};
+use crate::store::{ErrorStep, NodeKey, StoreError};
 
 /// Size of a part of the tree, counted up to a bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub(crate) struct SubtreeSize {
     pub(crate) n_nodes: u32,
     pub(crate) tokens: u64,
     /// Whether the bound was reached, so that there may be more.
@@ -19,7 +19,7 @@ pub(crate) struct Extent {
 
 /// Which of the siblings that follow a page are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rest {
+pub(crate) enum SiblingsAfter {
     /// None: the page was all.
     Nothing,
     /// The children of a node that stand after a position.
@@ -31,21 +31,21 @@ pub(crate) enum Rest {
 impl Reader {
     /// The size of what stands below the nodes in `tops`, and of those in `rest` with all that is
     /// below them, counting at most `n_max` nodes.
-    pub(crate) fn extent(
+    pub(crate) fn subtree_size(
         &self,
         tops: &[NodeKey],
-        rest: Rest,
+        rest: SiblingsAfter,
         n_max: u32,
-    ) -> Result<Extent, StoreError> {
+    ) -> Result<SubtreeSize, StoreError> {
         // One more tells that there are more.
-        let mut count = Count { reader: self, n_left: n_max as usize + 1, n: 0, tokens: 0 };
+        let mut count = SizeCounter { reader: self, n_left: n_max as usize + 1, n: 0, tokens: 0 };
         for &top in tops {
             count.below(top)?;
         }
         for key in count.parents(rest)? {
             count.below(key)?;
         }
-        Ok(Extent {
+        Ok(SubtreeSize {
             n_nodes: count.n.min(n_max),
             tokens: count.tokens,
             is_at_least: n_max < count.n,
@@ -64,7 +64,7 @@ macro_rules! counted {
 }
 
 /// What was counted so far.
-struct Count<'r> {
+struct SizeCounter<'r> {
     reader: &'r Reader,
     /// Nodes that are counted yet.
     n_left: usize,
@@ -72,17 +72,17 @@ struct Count<'r> {
     tokens: u64,
 }
 
-impl Count<'_> {
+impl SizeCounter<'_> {
     fn below(&mut self, top: NodeKey) -> Result<(), StoreError> {
         let mut open = vec![top];
         while let Some(key) = open.pop() {
-            open.extend(self.parents(Rest::Children(key, i64::MIN))?.into_iter().rev());
+            open.extend(self.parents(SiblingsAfter::Children(key, i64::MIN))?.into_iter().rev());
         }
         Ok(())
     }
 
     /// Counts those siblings, and returns the ones that have children.
-    fn parents(&mut self, of: Rest) -> Result<Vec<NodeKey>, StoreError> {
+    fn parents(&mut self, of: SiblingsAfter) -> Result<Vec<NodeKey>, StoreError> {
         const CHILDREN: &str = counted!(
             "
               FROM node AS n
@@ -105,9 +105,11 @@ impl Count<'_> {
         let n_max = limit(self.n_left);
         match of {
             _ if self.n_left == 0 => Ok(Vec::new()),
-            Rest::Nothing => Ok(Vec::new()),
-            Rest::Children(parent, after) => self.count(CHILDREN, params![parent.0, after, n_max]),
-            Rest::Roots(n_passed) => self.count(ROOTS, params![limit(n_passed), n_max]),
+            SiblingsAfter::Nothing => Ok(Vec::new()),
+            SiblingsAfter::Children(parent, after) => {
+                self.count(CHILDREN, params![parent.0, after, n_max])
+            }
+            SiblingsAfter::Roots(n_passed) => self.count(ROOTS, params![limit(n_passed), n_max]),
         }
     }
 

@@ -11,14 +11,14 @@ use super::{Reader, limit, list};
 use crate::model::heat::Heat;
 use crate::model::tree::NodeType;
 use crate::store::heat_rows::{self, heat_columns};
-use crate::store::{Doing, NodeKey, StoreError, one};
+use crate::store::{ErrorStep, NodeKey, StoreError, one};
 
 /// Characters of a text that are read to rank it.
 const BEGINNING_CHARS: usize = 400;
 
 /// A node that full-text search found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct MatchedNode {
     pub(crate) key: NodeKey,
     pub(crate) parent: Option<NodeKey>,
     pub(crate) is_heading: bool,
@@ -27,28 +27,28 @@ pub(crate) struct Found {
 
 /// Its words, as they stand in the row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Wording<'a> {
+pub(crate) struct NodeWords<'a> {
     pub(crate) label: &'a str,
-    pub(crate) trail: &'a str,
+    pub(crate) breadcrumb: &'a str,
     /// The first 400 characters of its text.
     pub(crate) beginning: &'a str,
 }
 
-impl<'a> Wording<'a> {
-    fn new(label: &'a str, trail: &'a str, content: &'a str) -> Wording<'a> {
+impl<'a> NodeWords<'a> {
+    fn new(label: &'a str, breadcrumb: &'a str, content: &'a str) -> NodeWords<'a> {
         let end = match content.as_bytes().get(..BEGINNING_CHARS) {
             // No text of fewer bytes has more characters.
             None => content.len(),
             Some(beginning) if beginning.is_ascii() => BEGINNING_CHARS,
             Some(_) => content.char_indices().nth(BEGINNING_CHARS).map_or(content.len(), |it| it.0),
         };
-        Wording { label, trail, beginning: &content[..end] }
+        NodeWords { label, breadcrumb, beginning: &content[..end] }
     }
 }
 
 /// In which order nodes are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Age {
+pub(crate) enum MatchOrder {
     EldestFirst,
     NewestFirst,
 }
@@ -75,7 +75,7 @@ macro_rules! of_type {
 
 impl Reader {
     /// Nodes that there ever were, removed ones included.
-    pub(crate) fn n_born(&self) -> Result<u64, StoreError> {
+    pub(crate) fn n_ever_created(&self) -> Result<u64, StoreError> {
         const NEWEST: &str = "SELECT ifnull(max(key), 0) FROM node";
         let newest: i64 = one(&self.conn, NEWEST).doing("read the newest key")?;
         Ok(newest.unsigned_abs())
@@ -83,26 +83,26 @@ impl Reader {
 
     /// The nodes that `expression` matches, at most `n_max`; `None` when it is no full-text
     /// expression.
-    pub(crate) fn having(
+    pub(crate) fn matching(
         &self,
         expression: &str,
         node_type: Option<NodeType>,
-        age: Age,
+        age: MatchOrder,
         n_max: usize,
     ) -> Result<Option<Vec<NodeKey>>, StoreError> {
         let (n_max, of_type) = (limit(n_max), node_type.map(NodeType::as_str));
         let read = |row: &Row<'_>| row.get(0).map(NodeKey);
         parsed(match (of_type, age) {
-            (None, Age::EldestFirst) => {
+            (None, MatchOrder::EldestFirst) => {
                 self.all(having!("", "ASC"), params![expression, n_max], read)
             }
-            (None, Age::NewestFirst) => {
+            (None, MatchOrder::NewestFirst) => {
                 self.all(having!("", "DESC"), params![expression, n_max], read)
             }
-            (Some(it), Age::EldestFirst) => {
+            (Some(it), MatchOrder::EldestFirst) => {
                 self.all(having!(of_type!(), "ASC"), params![expression, n_max, it], read)
             }
-            (Some(it), Age::NewestFirst) => {
+            (Some(it), MatchOrder::NewestFirst) => {
                 self.all(having!(of_type!(), "DESC"), params![expression, n_max, it], read)
             }
         })
@@ -142,11 +142,11 @@ impl Reader {
     }
 
     /// What ranking needs to know of those nodes, in that order, and what `words` makes of theirs.
-    pub(crate) fn found<T>(
+    pub(crate) fn load_matches<T>(
         &self,
         keys: &[NodeKey],
-        words: impl Fn(Wording<'_>) -> T,
-    ) -> Result<Vec<(Found, T)>, StoreError> {
+        words: impl Fn(NodeWords<'_>) -> T,
+    ) -> Result<Vec<(MatchedNode, T)>, StoreError> {
         const FOUND: &str = concat!(
             "SELECT n.key, n.parent, n.node_type = 'heading', ",
             heat_columns!(),
@@ -157,18 +157,18 @@ impl Reader {
         );
         let read = |row: &Row<'_>| {
             let text = |column: usize| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_str()?);
-            Ok((read_found(row)?, words(Wording::new(text(6)?, text(7)?, text(8)?))))
+            Ok((read_found(row)?, words(NodeWords::new(text(6)?, text(7)?, text(8)?))))
         };
         self.all(FOUND, [list(keys)], read).doing("read what matches")
     }
 
     /// What stands right behind each of those nodes and is no heading: below a heading, or next to
     /// anything else.
-    pub(crate) fn behind(
+    pub(crate) fn following_texts(
         &self,
         keys: &[NodeKey],
         node_type: Option<NodeType>,
-    ) -> Result<HashMap<NodeKey, Found>, StoreError> {
+    ) -> Result<HashMap<NodeKey, MatchedNode>, StoreError> {
         const BEHIND: &str = concat!(
             "SELECT n.key, n.parent, 0, ",
             heat_columns!(),
@@ -207,11 +207,11 @@ fn parsed<T>(found: rusqlite::Result<T>) -> Result<Option<T>, StoreError> {
     }
 }
 
-fn read_found(row: &Row<'_>) -> rusqlite::Result<Found> {
-    Ok(Found {
+fn read_found(row: &Row<'_>) -> rusqlite::Result<MatchedNode> {
+    Ok(MatchedNode {
         key: NodeKey(row.get(0)?),
         parent: row.get::<_, Option<i64>>(1)?.map(NodeKey),
         is_heading: row.get(2)?,
-        heat: heat_rows::read(row, 3)?,
+        heat: heat_rows::read_heat(row, 3)?,
     })
 }

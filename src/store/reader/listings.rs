@@ -7,11 +7,11 @@ use super::{Reader, limit, unsigned};
 use crate::model::clock::Millis;
 use crate::model::heat::Heat;
 use crate::store::heat_rows::{self, heat_columns};
-use crate::store::{Doing, StoreError};
+use crate::store::{ErrorStep, StoreError};
 
 /// A node where it stands in the tree.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedNode {
     pub(crate) id: String,
     pub(crate) node_type: String,
     pub(crate) label: String,
@@ -25,7 +25,7 @@ pub(crate) struct Placed {
 
 /// A node by itself.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Warm {
+pub(crate) struct NodeHeat {
     pub(crate) id: String,
     pub(crate) label: String,
     pub(crate) node_type: String,
@@ -34,7 +34,7 @@ pub(crate) struct Warm {
 
 /// A reference, whether it found its target or not.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Link {
+pub(crate) struct LinkRow {
     /// Id of who refers.
     pub(crate) source: String,
     /// Id of what is referred to; `None` while that is not there.
@@ -48,7 +48,7 @@ pub(crate) struct Link {
 
 /// A row of the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct SnapshotRow {
     pub(crate) id: i64,
     pub(crate) parent: Option<i64>,
     pub(crate) message: String,
@@ -59,7 +59,7 @@ pub(crate) struct Entry {
 
 /// What a snapshot did to a node; a side where it was not there has neither hash nor text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Edit {
+pub(crate) struct NodeEdit {
     pub(crate) op: String,
     pub(crate) node_id: String,
     pub(crate) old_hash: Option<String>,
@@ -72,7 +72,7 @@ impl Reader {
     /// Every node of the tree, each before those below it, in document order.
     pub(crate) fn each_placed<E: From<StoreError>>(
         &self,
-        mut each: impl FnMut(Placed) -> Result<(), E>,
+        mut each: impl FnMut(PlacedNode) -> Result<(), E>,
     ) -> Result<(), E> {
         const OF_FILES: &str = "
             SELECT n.key
@@ -99,7 +99,7 @@ impl Reader {
         &self,
         id: &str,
         levels: u64,
-        mut each: impl FnMut(Placed) -> Result<(), E>,
+        mut each: impl FnMut(PlacedNode) -> Result<(), E>,
     ) -> Result<bool, E> {
         // Each node once, so that even a circle has an end.
         const ABOVE: &str = "
@@ -136,7 +136,7 @@ impl Reader {
         root: i64,
         depth: u64,
         levels: u64,
-        each: impl FnMut(Placed) -> Result<(), E>,
+        each: impl FnMut(PlacedNode) -> Result<(), E>,
     ) -> Result<(), E> {
         // The deepest of those in wait comes next: all that is below a node, before its next
         // sibling. Waiting are the siblings along one path, no more.
@@ -162,23 +162,23 @@ impl Reader {
         let deepest = i64::try_from(depth.saturating_add(levels)).unwrap_or(i64::MAX);
         let from = i64::try_from(depth).unwrap_or(i64::MAX);
         let read = |row: &Row<'_>| {
-            Ok(Placed {
+            Ok(PlacedNode {
                 id: row.get(0)?,
                 node_type: row.get(1)?,
                 label: row.get(2)?,
                 depth: unsigned(row, 3)?,
                 tokens: unsigned(row, 4)?,
                 path: row.get(5)?,
-                heat: heat_rows::read(row, 6)?,
+                heat: heat_rows::read_heat(row, 6)?,
             })
         };
         self.stream(BELOW, params![root, from, deepest], "walk down the tree", read, each)
     }
 
     /// Every node, the eldest first.
-    pub(crate) fn each_warm<E: From<StoreError>>(
+    pub(crate) fn each_heat<E: From<StoreError>>(
         &self,
-        each: impl FnMut(Warm) -> Result<(), E>,
+        each: impl FnMut(NodeHeat) -> Result<(), E>,
     ) -> Result<(), E> {
         const WARM: &str = concat!(
             "SELECT n.id, n.label, n.node_type, ",
@@ -194,7 +194,7 @@ impl Reader {
     /// Every node that refers to something, or that something refers to; the eldest first.
     pub(crate) fn each_linked<E: From<StoreError>>(
         &self,
-        each: impl FnMut(Warm) -> Result<(), E>,
+        each: impl FnMut(NodeHeat) -> Result<(), E>,
     ) -> Result<(), E> {
         const LINKED: &str = concat!(
             "SELECT n.id, n.label, n.node_type, ",
@@ -214,7 +214,7 @@ impl Reader {
     pub(crate) fn each_link<E: From<StoreError>>(
         &self,
         is_pending: bool,
-        each: impl FnMut(Link) -> Result<(), E>,
+        each: impl FnMut(LinkRow) -> Result<(), E>,
     ) -> Result<(), E> {
         const LINKS: &str = "
             SELECT s.id, t.id, r.label, r.path, r.id_hint, r.weight, r.origin
@@ -224,7 +224,7 @@ impl Reader {
              WHERE (r.target IS NULL) = ?1
              ORDER BY r.id";
         let read = |row: &Row<'_>| {
-            Ok(Link {
+            Ok(LinkRow {
                 source: row.get(0)?,
                 target: row.get(1)?,
                 label: row.get(2)?,
@@ -241,7 +241,7 @@ impl Reader {
     pub(crate) fn each_snapshot<E: From<StoreError>>(
         &self,
         n_max: usize,
-        each: impl FnMut(Entry) -> Result<(), E>,
+        each: impl FnMut(SnapshotRow) -> Result<(), E>,
     ) -> Result<(), E> {
         const SNAPSHOTS: &str = "
             SELECT s.id, s.parent, s.message, s.compile_root, s.created_at, s.id IS c.snapshot
@@ -250,7 +250,7 @@ impl Reader {
              ORDER BY s.id DESC
              LIMIT ?1";
         let read = |row: &Row<'_>| {
-            Ok(Entry {
+            Ok(SnapshotRow {
                 id: row.get(0)?,
                 parent: row.get(1)?,
                 message: row.get(2)?,
@@ -266,7 +266,7 @@ impl Reader {
     pub(crate) fn each_edit<E: From<StoreError>>(
         &self,
         snapshot: i64,
-        each: impl FnMut(Edit) -> Result<(), E>,
+        each: impl FnMut(NodeEdit) -> Result<(), E>,
     ) -> Result<(), E> {
         // A text that is no node's any more is in `blob`; one that is, at its node.
         const EDITS: &str = "
@@ -280,7 +280,7 @@ impl Reader {
              WHERE d.snapshot = ?1 AND d.op <> 'rank'
              ORDER BY d.seq";
         let read = |row: &Row<'_>| {
-            Ok(Edit {
+            Ok(NodeEdit {
                 op: row.get(0)?,
                 node_id: row.get(1)?,
                 old_hash: row.get(2)?,
@@ -354,11 +354,11 @@ impl Reader {
     }
 }
 
-fn read_warm(row: &Row<'_>) -> rusqlite::Result<Warm> {
-    Ok(Warm {
+fn read_warm(row: &Row<'_>) -> rusqlite::Result<NodeHeat> {
+    Ok(NodeHeat {
         id: row.get(0)?,
         label: row.get(1)?,
         node_type: row.get(2)?,
-        heat: heat_rows::read(row, 3)?,
+        heat: heat_rows::read_heat(row, 3)?,
     })
 }

@@ -2,9 +2,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
-use crate::memory::{ForgetMode, Relate, WriteMode};
+use crate::memory::{ForgetMode, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
-use crate::model::heat::Elapsed;
+use crate::model::heat::AttendedTime;
 use crate::store::IfMissing;
 
 const ALL: &str = "graph snapshots tree files";
@@ -14,7 +14,7 @@ struct World {
     folder: tempfile::TempDir,
     watching: Memory,
     writing: Memory,
-    watch: Watch,
+    watch: ChangeWatch,
 }
 
 impl World {
@@ -29,7 +29,7 @@ impl World {
             Memory::open_at(&path, IfMissing::Create, clock).unwrap()
         };
         let (writing, watching) = (open(), open());
-        World { folder, watching, writing, watch: Watch::default() }
+        World { folder, watching, writing, watch: ChangeWatch::default() }
     }
 
     fn compiled() -> World {
@@ -52,7 +52,7 @@ impl World {
         let found = self.writing.read(|reader| {
             crate::query::search(
                 reader,
-                &crate::query::Search { query: text, ..crate::query::Search::default() },
+                &crate::query::SearchQuery { query: text, ..crate::query::SearchQuery::default() },
                 crate::query::Output::Text,
             )
         });
@@ -62,7 +62,7 @@ impl World {
     }
 
     fn changed(&self) -> String {
-        let changed = self.watch.look(&self.watching).unwrap();
+        let changed = self.watch.changed_resources(&self.watching).unwrap();
         let short = changed.iter().map(|it| it.strip_prefix("remindb://").unwrap());
         short.collect::<Vec<_>>().join(" ")
     }
@@ -108,7 +108,7 @@ fn an_agents_write_changes_no_file_unless_it_stands_in_one() {
 fn an_edge_by_hand_changes_the_graph_and_the_same_again_nothing() {
     let world = World::compiled();
     let (sea, sky) = (world.id("deep"), world.id("high"));
-    let ask = |weight| Relate {
+    let ask = |weight| RelateRequest {
         source: &sea,
         target_id: Some(&sky),
         target_label: None,
@@ -134,9 +134,9 @@ fn heat_changes_by_reading_pinning_and_cooling_and_nothing_else_does_by_that() {
     world.changes("temperature");
     world.writing.pin(&id, None).unwrap();
     world.changes("temperature");
-    world.writing.tick(Elapsed { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
+    world.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
     world.changes("temperature");
-    world.writing.tick(Elapsed { real_ms: 60_000, cooling_ms: 0.0 }).unwrap();
+    world.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 0.0 }).unwrap();
     world.changes("");
 }
 
@@ -144,12 +144,12 @@ fn heat_changes_by_reading_pinning_and_cooling_and_nothing_else_does_by_that() {
 fn a_clock_that_cools_nothing_changes_nothing() {
     let world = World::new();
     world.watch.begin(&world.watching).unwrap();
-    world.writing.tick(Elapsed { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
+    world.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
     world.changes("");
 }
 
 #[test]
-fn who_begins_to_watch_sees_what_comes_and_not_what_was() {
+fn a_new_watcher_sees_later_changes_only() {
     let world = World::compiled();
     world.watch.end();
     world.writing.write("Unseen.", None, WriteMode::Append).unwrap();

@@ -21,7 +21,7 @@ fn cold(notes: &str) -> (tempfile::TempDir, Memory) {
 fn args(budget: Option<i64>) -> Args {
     const ARGS: &[Arg] = &[Arg::integer("budget", "")];
     let given = budget.map(|it| ("budget".to_owned(), json!(it)));
-    input_schema::check(ARGS, given.into_iter().collect()).unwrap()
+    input_schema::validate_args(ARGS, given.into_iter().collect()).unwrap()
 }
 
 fn reply(text: &str) -> Reply {

@@ -3,17 +3,17 @@ use serde_json::{Map, Value, json};
 use super::*;
 use crate::mcp::input_schema;
 use crate::query::Output;
-use crate::surface::Offer;
+use crate::surface::ToolSet;
 
 fn said(name: &str, args: Value) -> Result<String, ToolError> {
     let row = PROMPTS.iter().find(|it| it.name == name).unwrap();
     let given: Map<String, Value> = serde_json::from_value(args).unwrap();
-    (row.get)(&input_schema::check(row.args, given).unwrap())
+    (row.get)(&input_schema::validate_args(row.args, given).unwrap())
 }
 
 #[test]
 fn a_prompt_names_only_tools_that_are_offered_with_it() {
-    for offer in [Offer::All, Offer::Core] {
+    for offer in [ToolSet::All, ToolSet::Core] {
         let tools = offer.tools(Output::Text);
         for prompt in offer.prompts() {
             let text = said(prompt.name, json!({})).unwrap();

@@ -6,75 +6,87 @@ use serde_json::{Value, json};
 
 use super::{ECHO_CHARS_MAX, path, put};
 use crate::mcp::ReadError;
-use crate::mcp::uri::Vars;
-use crate::memory::{Fact, Observer};
+use crate::mcp::uri::UriVars;
+use crate::memory::{ProcessFact, ReadOnlyMemory};
 use crate::text;
 
-pub(super) fn logs(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {
-    put(out, &known(observer, Fact::Logs)?.to_string())
+pub(super) fn logs(
+    view: &ReadOnlyMemory,
+    _: &UriVars,
+    out: &mut dyn Write,
+) -> Result<(), ReadError> {
+    put(out, &known(view, ProcessFact::Logs)?.to_string())
 }
 
-pub(super) fn rescan(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {
-    put(out, &known(observer, Fact::Rescan)?.to_string())
+pub(super) fn rescan(
+    view: &ReadOnlyMemory,
+    _: &UriVars,
+    out: &mut dyn Write,
+) -> Result<(), ReadError> {
+    put(out, &known(view, ProcessFact::Rescan)?.to_string())
 }
 
 pub(super) fn sessions(
-    observer: &Observer,
-    _: &Vars,
+    view: &ReadOnlyMemory,
+    _: &UriVars,
     out: &mut dyn Write,
 ) -> Result<(), ReadError> {
-    listed(observer, "sessions", Fact::Sessions, out)
+    listed(view, "sessions", ProcessFact::Sessions, out)
 }
 
-pub(super) fn clients(observer: &Observer, _: &Vars, out: &mut dyn Write) -> Result<(), ReadError> {
-    listed(observer, "clients", Fact::Clients, out)
+pub(super) fn clients(
+    view: &ReadOnlyMemory,
+    _: &UriVars,
+    out: &mut dyn Write,
+) -> Result<(), ReadError> {
+    listed(view, "clients", ProcessFact::Clients, out)
 }
 
 pub(super) fn session_logs(
-    observer: &Observer,
-    _: &Vars,
+    view: &ReadOnlyMemory,
+    _: &UriVars,
     out: &mut dyn Write,
 ) -> Result<(), ReadError> {
-    listed(observer, "logs", Fact::SessionLogs, out)
+    listed(view, "logs", ProcessFact::SessionLogs, out)
 }
 
 pub(super) fn client(
-    observer: &Observer,
-    vars: &Vars,
+    view: &ReadOnlyMemory,
+    vars: &UriVars,
     out: &mut dyn Write,
 ) -> Result<(), ReadError> {
     let hash = vars.get("hash").unwrap_or_default();
-    put(out, &known(observer, Fact::Client(hash))?.to_string())
+    put(out, &known(view, ProcessFact::Client(hash))?.to_string())
 }
 
 pub(super) fn session_log(
-    observer: &Observer,
-    vars: &Vars,
+    view: &ReadOnlyMemory,
+    vars: &UriVars,
     out: &mut dyn Write,
 ) -> Result<(), ReadError> {
     let id = vars.get("id").unwrap_or_default();
-    put(out, &known(observer, Fact::SessionLog(id))?.to_string())
+    put(out, &known(view, ProcessFact::SessionLog(id))?.to_string())
 }
 
 /// A list under its name, after the database that it belongs to.
 fn listed(
-    observer: &Observer,
+    view: &ReadOnlyMemory,
     name: &str,
-    fact: Fact<'_>,
+    fact: ProcessFact<'_>,
     out: &mut dyn Write,
 ) -> Result<(), ReadError> {
-    put(out, &json!({"db_path": path(observer), name: known(observer, fact)?}).to_string())
+    put(out, &json!({"db_path": path(view), name: known(view, fact)?}).to_string())
 }
 
-fn known(observer: &Observer, fact: Fact<'_>) -> Result<Value, ReadError> {
+fn known(view: &ReadOnlyMemory, fact: ProcessFact<'_>) -> Result<Value, ReadError> {
     let missing = || {
         let (what, name) = match fact {
-            Fact::Client(hash) => ("client", hash),
-            Fact::SessionLog(id) => ("session log", id),
+            ProcessFact::Client(hash) => ("client", hash),
+            ProcessFact::SessionLog(id) => ("session log", id),
             _ => ("such thing", ""),
         };
-        ReadError::NotFound(format!("no {what} `{}`", text::cut(name, ECHO_CHARS_MAX)))
+        ReadError::NotFound(format!("no {what} `{}`", text::truncate_chars(name, ECHO_CHARS_MAX)))
     };
-    let fact = observer.process().fact(fact).map_err(ReadError::Unavailable)?;
+    let fact = view.process().fact(fact).map_err(ReadError::Unavailable)?;
     fact.ok_or_else(missing)
 }

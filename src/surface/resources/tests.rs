@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
-use crate::memory::{Memory, Nothing, Process};
+use crate::memory::{Memory, NoProcess, ProcessFacts};
 use crate::model::clock::{Clock, Millis};
 use crate::store::IfMissing;
 
@@ -22,7 +22,7 @@ const START: Millis = Millis(1_737_072_000_000);
 /// A memory, and one who watches it.
 struct World {
     // Dropped in this order.
-    observer: Observer,
+    view: ReadOnlyMemory,
     memory: Memory,
     clock: Clock,
     folder: PathBuf,
@@ -32,10 +32,10 @@ struct World {
 impl World {
     /// A memory of a few notes; of nothing, if there are none.
     fn of(notes: &[(&str, &str)]) -> World {
-        World::beside(notes, Arc::new(Nothing))
+        World::beside(notes, Arc::new(NoProcess))
     }
 
-    fn beside(notes: &[(&str, &str)], process: Arc<dyn Process>) -> World {
+    fn beside(notes: &[(&str, &str)], process: Arc<dyn ProcessFacts>) -> World {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().canonicalize().unwrap();
         fs::create_dir(folder.join("docs")).unwrap();
@@ -47,7 +47,7 @@ impl World {
         let memory =
             Memory::open_at(&path, IfMissing::Create, clock.clone()).unwrap().with_structured();
         let world =
-            World { observer: memory.observer_beside(process), memory, clock, folder, _dir: dir };
+            World { view: memory.read_only_beside(process), memory, clock, folder, _dir: dir };
         if !notes.is_empty() {
             world.memory.compile(&world.folder.join("docs"), "compile").unwrap();
         }
@@ -56,7 +56,7 @@ impl World {
 
     fn try_read(&self, uri: &str) -> Result<String, ReadError> {
         let mut out = String::new();
-        read(&self.observer, uri, &mut out).map(|()| out)
+        read_resource(&self.view, uri, &mut out).map(|()| out)
     }
 
     #[track_caller]

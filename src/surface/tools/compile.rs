@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 
 use crate::mcp::{Args, Call, Reply, ToolError};
 use crate::memory::Answer;
-use crate::memory::compile::{Request, Seeding};
-use crate::surface::Tools;
+use crate::memory::compile::{CompileRequest, Seeding};
+use crate::surface::MemoryHandler;
 
 /// Times that a compile tells how far it is.
 const PROGRESS_MAX: usize = 100;
 /// Warnings that the text of a reply names.
 const WARNINGS_SHOWN_MAX: usize = 10;
 
-pub(super) fn compile(tools: &Tools, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+pub(super) fn compile(tools: &MemoryHandler, args: &Args, call: &Call) -> Result<Reply, ToolError> {
     let asked = args.text("path").unwrap_or_default();
     let path = admitted(tools, asked)?;
     let default = format!("compile:{asked}");
-    let request = Request {
+    let request = CompileRequest {
         path: &path,
         message: args.text("message").filter(|it| !it.is_empty()).unwrap_or(&default),
         n_threads: tools.n_threads,
@@ -55,7 +55,7 @@ pub(super) fn output() -> Value {
 
 /// The path in full, if it lies where this server may read: in its source folder, in a folder that
 /// the user has compiled before, or where the operator allows it.
-fn admitted(tools: &Tools, asked: &str) -> Result<PathBuf, ToolError> {
+fn admitted(tools: &MemoryHandler, asked: &str) -> Result<PathBuf, ToolError> {
     if asked.is_empty() {
         return Err(ToolError::BadArgument("`path` is empty; name a file or folder".to_owned()));
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::mcp::Args;
 use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
-use crate::query::{self, Answer, Detail, Direction, Output, QueryError};
+use crate::query::{self, Detail, Direction, Output, QueryAnswer, QueryError};
 use crate::store::reader::Reader;
 use crate::surface::list_output;
 
@@ -14,15 +14,15 @@ pub(super) fn search(
     args: &Args,
     _: Millis,
     output: Output,
-) -> Result<Answer, QueryError> {
-    let ask = query::Search {
+) -> Result<QueryAnswer, QueryError> {
+    let query = query::SearchQuery {
         query: args.text("query").unwrap_or_default(),
         budget: budget(args),
         detail: args.text("detail").and_then(Detail::parse).unwrap_or_default(),
         node_type: args.text("type").and_then(NodeType::parse),
         limit: None,
     };
-    query::search(reader, &ask, output)
+    query::search(reader, &query, output)
 }
 
 pub(super) fn tree(
@@ -30,11 +30,11 @@ pub(super) fn tree(
     args: &Args,
     _: Millis,
     output: Output,
-) -> Result<Answer, QueryError> {
-    let levels = query::levels(args.integer("depth"), query::TREE_LEVELS);
+) -> Result<QueryAnswer, QueryError> {
+    let levels = query::clamp_levels(args.integer("depth"), query::TREE_LEVELS);
     query::tree(
         reader,
-        &query::Tree { root: args.text("root"), levels, budget: budget(args) },
+        &query::TreeQuery { root: args.text("root"), levels, budget: budget(args) },
         output,
     )
 }
@@ -44,13 +44,13 @@ pub(super) fn fetch(
     args: &Args,
     _: Millis,
     output: Output,
-) -> Result<Answer, QueryError> {
-    let ask = query::Fetch {
+) -> Result<QueryAnswer, QueryError> {
+    let query = query::FetchQuery {
         anchor: args.text("anchor").unwrap_or_default(),
         budget: budget(args),
-        levels: query::levels(args.integer("depth"), query::FETCH_LEVELS),
+        levels: query::clamp_levels(args.integer("depth"), query::FETCH_LEVELS),
     };
-    query::fetch(reader, &ask, output)
+    query::fetch(reader, &query, output)
 }
 
 pub(super) fn fetch_batch(
@@ -58,7 +58,7 @@ pub(super) fn fetch_batch(
     args: &Args,
     _: Millis,
     output: Output,
-) -> Result<Answer, QueryError> {
+) -> Result<QueryAnswer, QueryError> {
     let ids: Vec<&str> = args.texts("node_ids").iter().map(String::as_str).collect();
     query::fetch_batch(reader, &ids, budget(args), output)
 }
@@ -68,15 +68,15 @@ pub(super) fn related(
     args: &Args,
     _: Millis,
     output: Output,
-) -> Result<Answer, QueryError> {
-    let ask = query::Related {
+) -> Result<QueryAnswer, QueryError> {
+    let query = query::RelatedQuery {
         anchor: args.text("anchor").unwrap_or_default(),
         direction: args.text("direction").and_then(Direction::parse).unwrap_or_default(),
         depth: args.integer("depth"),
         budget: budget(args),
         weight_min: args.number("weight_min").unwrap_or(0.0),
     };
-    query::related(reader, &ask, output)
+    query::related(reader, &query, output)
 }
 
 pub(super) fn nodes_output() -> Value {

@@ -3,42 +3,42 @@
 use serde_json::{Value, json};
 
 use crate::mcp::Args;
-use crate::memory::{Answer, Error, Memory, Relate};
+use crate::memory::{Answer, Error, Memory, RelateRequest};
 use crate::model::links::reference::WEIGHT_DEFAULT;
-use crate::query::render::one_line;
-use crate::store::Edge;
+use crate::query::render::to_one_line;
+use crate::store::ManualEdge;
 
 pub(super) fn relate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
-    let ask = ask(args);
-    let edge = memory.relate(&ask)?;
+    let request = request(args);
+    let edge = memory.relate(&request)?;
     let text = match &edge {
-        Edge::Resolved(id) => format!("edge created (resolved): {} -> {id}", ask.source),
-        Edge::Pending(ids) => {
-            let name = one_line(ask.name());
-            let text = format!("edge created (pending): {} -> \"{name}\"", ask.source);
+        ManualEdge::Resolved(id) => format!("edge created (resolved): {} -> {id}", request.source),
+        ManualEdge::Pending(ids) => {
+            let name = to_one_line(request.name());
+            let text = format!("edge created (pending): {} -> \"{name}\"", request.source);
             match ids.is_empty() {
                 true => text,
                 false => format!("{text}, one of {}", ids.join(", ")),
             }
         }
     };
-    Ok(Answer { text, structured: memory.output().json(|| facts(&ask, &edge, true)) })
+    Ok(Answer { text, structured: memory.output().json(|| facts(&request, &edge, true)) })
 }
 
 pub(super) fn unrelate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
-    let ask = ask(args);
-    let edge = memory.unrelate(&ask)?;
+    let request = request(args);
+    let edge = memory.unrelate(&request)?;
     let text = match &edge {
-        Edge::Resolved(id) => format!("edge removed: {} -> {id}", ask.source),
-        Edge::Pending(_) => {
-            format!("edge removed: {} -> \"{}\"", ask.source, one_line(ask.name()))
+        ManualEdge::Resolved(id) => format!("edge removed: {} -> {id}", request.source),
+        ManualEdge::Pending(_) => {
+            format!("edge removed: {} -> \"{}\"", request.source, to_one_line(request.name()))
         }
     };
-    Ok(Answer { text, structured: memory.output().json(|| facts(&ask, &edge, false)) })
+    Ok(Answer { text, structured: memory.output().json(|| facts(&request, &edge, false)) })
 }
 
-fn ask(args: &Args) -> Relate<'_> {
-    Relate {
+fn request(args: &Args) -> RelateRequest<'_> {
+    RelateRequest {
         source: args.text("source_id").unwrap_or_default(),
         target_id: args.text("target_id"),
         target_label: args.text("target_label"),
@@ -47,19 +47,20 @@ fn ask(args: &Args) -> Relate<'_> {
     }
 }
 
-fn facts(ask: &Relate<'_>, edge: &Edge, is_there: bool) -> Value {
-    let mut facts = json!({ "source": ask.source, "resolved": matches!(edge, Edge::Resolved(_)) });
+fn facts(request: &RelateRequest<'_>, edge: &ManualEdge, is_there: bool) -> Value {
+    let mut facts =
+        json!({ "source": request.source, "resolved": matches!(edge, ManualEdge::Resolved(_)) });
     match edge {
-        Edge::Resolved(id) => facts["target"] = json!(id),
-        Edge::Pending(ids) => {
-            facts["name"] = json!(one_line(ask.name()));
+        ManualEdge::Resolved(id) => facts["target"] = json!(id),
+        ManualEdge::Pending(ids) => {
+            facts["name"] = json!(to_one_line(request.name()));
             if !ids.is_empty() {
                 facts["candidates"] = json!(ids);
             }
         }
     }
     if is_there {
-        facts["weight"] = json!(ask.weight);
+        facts["weight"] = json!(request.weight);
     }
     facts
 }

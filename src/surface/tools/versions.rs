@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::read::budget;
 use crate::mcp::Args;
-use crate::memory::rollback::After;
+use crate::memory::rollback::LaterSnapshots;
 use crate::memory::{self, Error, Memory};
 use crate::model::clock::Millis;
-use crate::query::{self, Answer, Output, QueryError};
+use crate::query::{self, Output, QueryAnswer, QueryError};
 use crate::store::reader::Reader;
 use crate::surface::list_output;
 
@@ -16,14 +16,18 @@ pub(super) fn delta(
     args: &Args,
     _: Millis,
     output: Output,
-) -> Result<Answer, QueryError> {
-    let ask = query::Delta {
+) -> Result<QueryAnswer, QueryError> {
+    let query = query::DeltaQuery {
         since: args.integer("since_snapshot").unwrap_or(0),
-        show: if args.flag("detail") { query::Show::Texts } else { query::Show::Lines },
+        show: if args.flag("detail") {
+            query::DeltaDetail::Texts
+        } else {
+            query::DeltaDetail::Lines
+        },
         budget: budget(args),
         cursor: args.text("cursor"),
     };
-    query::delta(reader, &ask, output)
+    query::delta(reader, &query, output)
 }
 
 pub(super) fn diff(
@@ -31,14 +35,14 @@ pub(super) fn diff(
     args: &Args,
     _: Millis,
     output: Output,
-) -> Result<Answer, QueryError> {
-    let ask = query::Diff {
+) -> Result<QueryAnswer, QueryError> {
+    let query = query::DiffQuery {
         from: args.integer("from_snapshot_id").unwrap_or(0),
         to: args.integer("to_snapshot_id").unwrap_or(0),
         budget: budget(args),
         cursor: args.text("cursor"),
     };
-    query::diff(reader, &ask, output)
+    query::diff(reader, &query, output)
 }
 
 pub(super) fn history(
@@ -46,19 +50,19 @@ pub(super) fn history(
     args: &Args,
     now: Millis,
     output: Output,
-) -> Result<Answer, QueryError> {
-    let ask = query::History {
+) -> Result<QueryAnswer, QueryError> {
+    let query = query::HistoryQuery {
         anchor: args.text("anchor").unwrap_or_default(),
-        depth: query::levels(args.integer("depth"), query::HISTORY_DEPTH),
+        depth: query::clamp_levels(args.integer("depth"), query::HISTORY_DEPTH),
         budget: budget(args),
         cursor: args.text("cursor"),
     };
-    query::history(reader, &ask, now, output)
+    query::history(reader, &query, now, output)
 }
 
 pub(super) fn rollback(memory: &Memory, args: &Args) -> Result<memory::Answer, Error> {
     let target = args.integer("snapshot_id").unwrap_or(0);
-    let after = if args.flag("drop_after") { After::Drop } else { After::Keep };
+    let after = if args.flag("drop_after") { LaterSnapshots::Drop } else { LaterSnapshots::Keep };
     let rolled = memory.rollback_to(target, after)?;
     Ok(memory::Answer {
         text: rolled.text(),

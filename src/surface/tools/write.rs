@@ -9,7 +9,7 @@ pub(super) fn write(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     let mode = match args.text("mode") {
         Some("append") => WriteMode::Append,
         Some("replace") => WriteMode::Replace,
-        _ => WriteMode::Fitting,
+        _ => WriteMode::Auto,
     };
     let anchor = args.text("anchor").filter(|it| !it.is_empty());
     memory.write(args.text("payload").unwrap_or_default(), anchor, mode)

@@ -14,57 +14,57 @@ const WORD_BYTES_MAX: usize = 14;
 const PLACES: usize = 4;
 
 /// Shelves at first, for who counts a text now and then.
-const SHELVES_MIN: usize = 1 << 8;
+const BUCKETS_MIN: usize = 1 << 8;
 
 /// Shelves for the words of a folder of notes: 256 KiB.
-const SHELVES_MAX: usize = 1 << 12;
+const BUCKETS_MAX: usize = 1 << 12;
 
 /// Words that were not found before there are more shelves.
 const MISSED_MAX: usize = 1 << 10;
 
 thread_local! {
-    static COUNTED: RefCell<Counted> = const { RefCell::new(Counted::new()) };
+    static COUNTED: RefCell<TokenCache> = const { RefCell::new(TokenCache::new()) };
 }
 
 /// Places for words, in one line of the processor's cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Shelf([u128; PLACES]);
+struct CacheBucket([u128; PLACES]);
 
 /// Words with their tokens.
 #[derive(Debug)]
-pub(super) struct Counted {
+pub(super) struct TokenCache {
     /// The word in the first bytes, then its length and its tokens. No shelf at all until the
     /// first word.
-    shelves: Vec<Shelf>,
+    buckets: Vec<CacheBucket>,
     /// Words that were not found, up to so many that there are to be more shelves.
     n_missed: usize,
 }
 
-impl Counted {
-    const fn new() -> Counted {
-        Counted { shelves: Vec::new(), n_missed: 0 }
+impl TokenCache {
+    const fn new() -> TokenCache {
+        TokenCache { buckets: Vec::new(), n_missed: 0 }
     }
 
     /// Gives what the thread counted so far; nothing if it is already in use.
-    pub(super) fn with<T>(work: impl FnOnce(&mut Counted) -> T) -> T {
+    pub(super) fn with<T>(work: impl FnOnce(&mut TokenCache) -> T) -> T {
         COUNTED.with(|it| match it.try_borrow_mut() {
             Ok(mut counted) => work(&mut counted),
-            Err(_) => work(&mut Counted::new()),
+            Err(_) => work(&mut TokenCache::new()),
         })
     }
 
     /// Tokens of `word`, which `count` gives where they are not known.
     pub(super) fn tokens(&mut self, word: &[u8], count: impl FnOnce(&[u8]) -> usize) -> usize {
         let Some(own) = key(word) else { return count(word) };
-        let at = shelf(own, self.shelves.len());
-        if let Some(Shelf(shelf)) = self.shelves.get_mut(at) {
+        let at = bucket(own, self.buckets.len());
+        if let Some(CacheBucket(bucket)) = self.buckets.get_mut(at) {
             // Which place it is can hardly be foreseen, so that all are looked at.
             let own = own << 8;
-            let places = shelf.iter().enumerate();
+            let places = bucket.iter().enumerate();
             let at = places.fold(PLACES, |found, (at, it)| if it << 8 == own { at } else { found });
-            if let Some(&found) = shelf.get(at) {
-                shelf.swap(at, at.saturating_sub(1));
+            if let Some(&found) = bucket.get(at) {
+                bucket.swap(at, at.saturating_sub(1));
                 return (found >> 120) as usize;
             }
         }
@@ -74,9 +74,10 @@ impl Counted {
     }
 
     fn miss(&mut self, word: u128) {
-        let n_shelves = if self.n_missed < MISSED_MAX { SHELVES_MIN } else { SHELVES_MAX };
-        if self.shelves.len() < n_shelves {
-            let old = std::mem::replace(&mut self.shelves, vec![Shelf([0; PLACES]); n_shelves]);
+        let n_buckets = if self.n_missed < MISSED_MAX { BUCKETS_MIN } else { BUCKETS_MAX };
+        if self.buckets.len() < n_buckets {
+            let old =
+                std::mem::replace(&mut self.buckets, vec![CacheBucket([0; PLACES]); n_buckets]);
             old.into_iter().flat_map(|it| it.0).filter(|it| *it != 0).for_each(|it| self.put(it));
         }
         self.n_missed = MISSED_MAX.min(self.n_missed + 1);
@@ -84,10 +85,10 @@ impl Counted {
     }
 
     fn put(&mut self, word: u128) {
-        let at = shelf(word & (u128::MAX >> 8), self.shelves.len());
-        let Shelf(shelf) = &mut self.shelves[at];
-        let at = shelf.iter().position(|it| *it == 0).unwrap_or(PLACES - 1);
-        shelf[at] = word;
+        let at = bucket(word & (u128::MAX >> 8), self.buckets.len());
+        let CacheBucket(bucket) = &mut self.buckets[at];
+        let at = bucket.iter().position(|it| *it == 0).unwrap_or(PLACES - 1);
+        bucket[at] = word;
     }
 }
 
@@ -113,10 +114,10 @@ fn key(word: &[u8]) -> Option<u128> {
 }
 
 /// Where the word of that key would be, of so many shelves.
-fn shelf(key: u128, n_shelves: usize) -> usize {
+fn bucket(key: u128, n_buckets: usize) -> usize {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mixed =
         (key as u64 ^ ((key >> 64) as u64).rotate_left(29).wrapping_mul(ODD)).wrapping_mul(ODD);
     // The upper digits are those that all others are in.
-    ((mixed as u128 * n_shelves as u128) >> 64) as usize
+    ((mixed as u128 * n_buckets as u128) >> 64) as usize
 }

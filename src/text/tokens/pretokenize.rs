@@ -9,7 +9,7 @@ use super::vocabulary::{is_letter, is_number};
 
 /// What the pattern tells apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum SplitKind {
     Letter,
     Number,
     Space,
@@ -17,15 +17,15 @@ enum Kind {
 }
 
 /// The kinds of the characters of ASCII.
-const ASCII: [Kind; 128] = {
-    let mut kinds = [Kind::Other; 128];
+const ASCII: [SplitKind; 128] = {
+    let mut kinds = [SplitKind::Other; 128];
     let mut at = 0;
     while at < kinds.len() {
         kinds[at] = match at as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' => Kind::Letter,
-            b'0'..=b'9' => Kind::Number,
-            b'\t'..=b'\r' | b' ' => Kind::Space,
-            _ => Kind::Other,
+            b'a'..=b'z' | b'A'..=b'Z' => SplitKind::Letter,
+            b'0'..=b'9' => SplitKind::Number,
+            b'\t'..=b'\r' | b' ' => SplitKind::Space,
+            _ => SplitKind::Other,
         };
         at += 1;
     }
@@ -47,19 +47,20 @@ pub(super) fn word_end(text: &str) -> usize {
     }
     let second = chars.next().map(kind);
     match kind(first) {
-        Kind::Letter => run_end(text, after, Kind::Letter),
-        Kind::Number => {
-            let digits = text.chars().take(DIGITS_MAX).take_while(|&it| kind(it) == Kind::Number);
+        SplitKind::Letter => run_end(text, after, SplitKind::Letter),
+        SplitKind::Number => {
+            let digits =
+                text.chars().take(DIGITS_MAX).take_while(|&it| kind(it) == SplitKind::Number);
             digits.map(char::len_utf8).sum()
         }
-        _ if second == Some(Kind::Letter) && !matches!(first, '\r' | '\n') => {
-            run_end(text, after, Kind::Letter)
+        _ if second == Some(SplitKind::Letter) && !matches!(first, '\r' | '\n') => {
+            run_end(text, after, SplitKind::Letter)
         }
-        Kind::Other => breaks_end(text, run_end(text, after, Kind::Other)),
-        Kind::Space if first == ' ' && second == Some(Kind::Other) => {
-            breaks_end(text, run_end(text, after, Kind::Other))
+        SplitKind::Other => breaks_end(text, run_end(text, after, SplitKind::Other)),
+        SplitKind::Space if first == ' ' && second == Some(SplitKind::Other) => {
+            breaks_end(text, run_end(text, after, SplitKind::Other))
         }
-        Kind::Space => space_end(text),
+        SplitKind::Space => space_end(text),
     }
 }
 
@@ -77,7 +78,7 @@ fn contraction_end(text: &str) -> Option<usize> {
 }
 
 /// Where the characters of that kind from `start` on end.
-fn run_end(text: &str, start: usize, of: Kind) -> usize {
+fn run_end(text: &str, start: usize, of: SplitKind) -> usize {
     let is_other = |it: &u8| ASCII.get(usize::from(*it)) != Some(&of);
     let ascii = text.as_bytes()[start..].iter().position(is_other);
     let Some(start) = ascii.map(|at| start + at) else { return text.len() };
@@ -97,7 +98,7 @@ fn breaks_end(text: &str, start: usize) -> usize {
 /// White space to the end of the text, or up to its last line break, or all but its last character,
 /// which belongs to what follows.
 fn space_end(text: &str) -> usize {
-    let end = run_end(text, 0, Kind::Space);
+    let end = run_end(text, 0, SplitKind::Space);
     let space = &text[..end];
     if end == text.len() {
         return end;
@@ -111,12 +112,12 @@ fn space_end(text: &str) -> usize {
     }
 }
 
-fn kind(it: char) -> Kind {
+fn kind(it: char) -> SplitKind {
     match it {
         _ if it.is_ascii() => ASCII[it as usize],
-        _ if it.is_whitespace() => Kind::Space,
-        _ if is_letter(it) => Kind::Letter,
-        _ if is_number(it) => Kind::Number,
-        _ => Kind::Other,
+        _ if it.is_whitespace() => SplitKind::Space,
+        _ if is_letter(it) => SplitKind::Letter,
+        _ if is_number(it) => SplitKind::Number,
+        _ => SplitKind::Other,
     }
 }

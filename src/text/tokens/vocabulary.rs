@@ -82,7 +82,7 @@ impl Merge {
         self.pairs.clear();
         self.ends.extend(1..=word.len());
         self.before.extend((0..word.len()).map(|it| it.saturating_sub(1)));
-        (1..word.len()).for_each(|at| self.offer(word, at - 1));
+        (1..word.len()).for_each(|at| self.push_pair(word, at - 1));
         let mut n = word.len();
         while let Some(Reverse((_, start, end))) = self.pairs.pop() {
             let middle = self.ends[start];
@@ -95,17 +95,17 @@ impl Merge {
             n -= 1;
             if end < word.len() {
                 self.before[end] = start;
-                self.offer(word, start);
+                self.push_pair(word, start);
             }
             if 0 < start {
-                self.offer(word, self.before[start]);
+                self.push_pair(word, self.before[start]);
             }
         }
         n
     }
 
     /// Notes the part that starts at `start` and the next one, if together they are a token.
-    fn offer(&mut self, word: &[u8], start: usize) {
+    fn push_pair(&mut self, word: &[u8], start: usize) {
         let end = self.ends[self.ends[start]];
         if let Some(rank) = rank(&word[start..end]) {
             self.pairs.push(Reverse((rank, start, end)));

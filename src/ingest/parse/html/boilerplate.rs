@@ -8,19 +8,19 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::dom::{Dom, Id, ROOT};
+use super::dom::{Dom, DomId, ROOT};
 use crate::ingest::parse::Warning;
 use crate::text;
 
 /// The elements that are left out.
 #[derive(Debug, Default)]
-pub(super) struct Furniture {
-    pub(super) left_out: HashSet<Id>,
+pub(super) struct Boilerplate {
+    pub(super) left_out: HashSet<DomId>,
     pub(super) warning: Option<Warning>,
 }
 
-/// Looks through the document for its furniture.
-pub(super) fn furniture(dom: &Dom, source: &str) -> Furniture {
+/// Looks through the document for its boilerplate.
+pub(super) fn find_boilerplate(dom: &Dom, source: &str) -> Boilerplate {
     let mut survey = survey(dom, None);
     if !survey.has_main_heading
         && let Some(found) = survey.found.iter().find(|it| it.has_main_heading)
@@ -37,7 +37,7 @@ pub(super) fn furniture(dom: &Dom, source: &str) -> Furniture {
     }
     let n_blocks: usize = survey.found.len() + survey.n_scripts;
     if n_blocks == 0 {
-        return Furniture::default();
+        return Boilerplate::default();
     }
     let mut kinds: Vec<String> = Vec::new();
     for kind in ["nav", "header", "footer", "aside"] {
@@ -51,37 +51,37 @@ pub(super) fn furniture(dom: &Dom, source: &str) -> Furniture {
     let words = if n_words == 1 { "word" } else { "words" };
     let what = format!("{} {blocks} left out ({n_words} {words})", kinds.join(", "));
     let first = survey.found.first().map(|it| dom.span(it.id).start).or(survey.first_script);
-    let line = text::line_at(source, first.unwrap_or(0));
-    Furniture {
+    let line = text::line_number_at(source, first.unwrap_or(0));
+    Boilerplate {
         left_out: survey.found.iter().map(|it| it.id).collect(),
         warning: Some(Warning { line, what }),
     }
 }
 
-/// An element that is furniture.
+/// An element that is boilerplate.
 #[derive(Debug)]
-struct Found {
-    id: Id,
+struct BoilerplateElement {
+    id: DomId,
     kind: &'static str,
     n_words: usize,
     has_main_heading: bool,
 }
 
 #[derive(Debug, Default)]
-struct Survey {
-    found: Vec<Found>,
+struct BoilerplateScan {
+    found: Vec<BoilerplateElement>,
     n_scripts: usize,
     first_script: Option<usize>,
-    /// Words outside of the furniture.
+    /// Words outside of the boilerplate.
     n_words: usize,
     has_main_heading: bool,
 }
 
-fn survey(dom: &Dom, kept: Option<Id>) -> Survey {
-    let mut out = Survey::default();
-    // Sections that are open, and the furniture that is, innermost last.
-    let mut sections: Vec<Id> = Vec::new();
-    let mut inside: Option<Id> = None;
+fn survey(dom: &Dom, kept: Option<DomId>) -> BoilerplateScan {
+    let mut out = BoilerplateScan::default();
+    // Sections that are open, and the boilerplate that is, innermost last.
+    let mut sections: Vec<DomId> = Vec::new();
+    let mut inside: Option<DomId> = None;
     let mut at = Some(ROOT);
     while let Some(id) = at {
         let name = dom.html_name(id);
@@ -96,7 +96,7 @@ fn survey(dom: &Dom, kept: Option<Id>) -> Survey {
             && let Some(kind) = kind(dom, id, &sections)
         {
             inside = Some(id);
-            out.found.push(Found { id, kind, n_words: 0, has_main_heading: false });
+            out.found.push(BoilerplateElement { id, kind, n_words: 0, has_main_heading: false });
         }
         if matches!(name, "article" | "aside" | "main" | "nav" | "section") {
             sections.push(id);
@@ -123,7 +123,12 @@ fn survey(dom: &Dom, kept: Option<Id>) -> Survey {
 }
 
 /// The node behind `id`; what ends before it is closed.
-fn leave(dom: &Dom, id: Id, sections: &mut Vec<Id>, inside: &mut Option<Id>) -> Option<Id> {
+fn leave(
+    dom: &Dom,
+    id: DomId,
+    sections: &mut Vec<DomId>,
+    inside: &mut Option<DomId>,
+) -> Option<DomId> {
     let mut at = id;
     loop {
         if sections.last() == Some(&at) {
@@ -139,8 +144,8 @@ fn leave(dom: &Dom, id: Id, sections: &mut Vec<Id>, inside: &mut Option<Id>) -> 
     }
 }
 
-/// The kind of furniture that an element is.
-fn kind(dom: &Dom, id: Id, sections: &[Id]) -> Option<&'static str> {
+/// The kind of boilerplate that an element is.
+fn kind(dom: &Dom, id: DomId, sections: &[DomId]) -> Option<&'static str> {
     let name = dom.html_name(id);
     let is_page = sections.is_empty();
     match (name, dom.attribute(id, "role")) {

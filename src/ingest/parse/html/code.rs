@@ -1,6 +1,6 @@
 //! Preformatted text: its bytes, and the language that its author named.
 
-use super::dom::{Dom, Id};
+use super::dom::{Dom, DomId};
 use super::feed::{CODE, LINK};
 use super::flat::is_block;
 
@@ -49,9 +49,9 @@ const LANGUAGES: [&str; 40] = [
 ];
 
 /// The code of a `pre`; `None` when there is none.
-pub(super) fn code(dom: &Dom, pre: Id) -> Option<String> {
+pub(super) fn code(dom: &Dom, pre: DomId) -> Option<String> {
     let mut out = String::new();
-    let mut ends: Vec<Id> = Vec::new();
+    let mut ends: Vec<DomId> = Vec::new();
     // A block inside the code starts and ends a line.
     let mut is_line_due = false;
     for id in dom.inside(pre) {
@@ -99,7 +99,7 @@ fn start_line(out: &mut String, is_line_due: &mut bool) {
     *is_line_due = false;
 }
 
-fn is_inside(dom: &Dom, id: Id, ancestor: Id) -> bool {
+fn is_inside(dom: &Dom, id: DomId, ancestor: DomId) -> bool {
     let mut at = Some(id);
     while let Some(id) = at {
         if id == ancestor {
@@ -111,7 +111,7 @@ fn is_inside(dom: &Dom, id: Id, ancestor: Id) -> bool {
 }
 
 /// Whether a link in code is the number of its line, which stands apart from the code.
-fn is_line_number(dom: &Dom, link: Id, text: &str) -> bool {
+fn is_line_number(dom: &Dom, link: DomId, text: &str) -> bool {
     dom.html_name(link) == LINK
         && !text.is_empty()
         && text.bytes().all(|byte| byte.is_ascii_digit())
@@ -119,7 +119,7 @@ fn is_line_number(dom: &Dom, link: Id, text: &str) -> bool {
 }
 
 /// The language of a `pre`, from its own classes, its code's, or those around it.
-pub(super) fn language(dom: &Dom, pre: Id) -> Option<String> {
+pub(super) fn language(dom: &Dom, pre: DomId) -> Option<String> {
     let inner = dom.inside(pre).take(2).filter(|&id| dom.html_name(id) == CODE);
     let outer = [Some(pre), dom.parent(pre), dom.parent(pre).and_then(|it| dom.parent(it))];
     for id in inner.chain(outer[..1].iter().flatten().copied()) {
@@ -135,7 +135,7 @@ pub(super) fn language(dom: &Dom, pre: Id) -> Option<String> {
     })
 }
 
-fn of_class(dom: &Dom, id: Id) -> Option<&str> {
+fn of_class(dom: &Dom, id: DomId) -> Option<&str> {
     let classes = dom.attribute(id, "class")?;
     classes
         .split_whitespace()

@@ -10,19 +10,19 @@ use std::ops::Range;
 use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, QualName, ns};
 
-pub(super) use sink::Sink;
+pub(super) use sink::DomSink;
 
 /// Index of a node; [`NONE`] where there is none.
-pub(super) type Id = u32;
+pub(super) type DomId = u32;
 
-const NONE: Id = u32::MAX;
+const NONE: DomId = u32::MAX;
 
 /// The document's own node.
-pub(super) const ROOT: Id = 0;
+pub(super) const ROOT: DomId = 0;
 
 /// What a node is.
 #[derive(Debug)]
-pub(super) enum Data {
+pub(super) enum DomData {
     /// The document, a comment, a doctype.
     Other,
     /// Mostly a part of the source, which it shares.
@@ -39,14 +39,14 @@ pub(super) struct NameIdx(u32);
 
 #[derive(Debug)]
 struct DomNode {
-    parent: Id,
-    first: Id,
-    last: Id,
-    older: Id,
-    newer: Id,
+    parent: DomId,
+    first: DomId,
+    last: DomId,
+    older: DomId,
+    newer: DomId,
     start: u32,
     end: u32,
-    data: Data,
+    data: DomData,
 }
 
 /// A document that is complete.
@@ -56,38 +56,38 @@ pub(super) struct Dom {
     /// By [`NameIdx`].
     names: Vec<QualName>,
     /// Elements that are not read, with all that is in them.
-    pub(super) left_out: HashSet<Id>,
+    pub(super) left_out: HashSet<DomId>,
     /// The character that stands for a carriage return in code.
     pub(super) mark: Option<char>,
 }
 
 impl Dom {
-    pub(super) fn parent(&self, id: Id) -> Option<Id> {
+    pub(super) fn parent(&self, id: DomId) -> Option<DomId> {
         some(self.nodes[id as usize].parent)
     }
 
-    pub(super) fn first_child(&self, id: Id) -> Option<Id> {
+    pub(super) fn first_child(&self, id: DomId) -> Option<DomId> {
         some(self.nodes[id as usize].first)
     }
 
-    pub(super) fn next_sibling(&self, id: Id) -> Option<Id> {
+    pub(super) fn next_sibling(&self, id: DomId) -> Option<DomId> {
         some(self.nodes[id as usize].newer)
     }
 
-    pub(super) fn data(&self, id: Id) -> &Data {
+    pub(super) fn data(&self, id: DomId) -> &DomData {
         &self.nodes[id as usize].data
     }
 
     /// The name of an element.
-    pub(super) fn name(&self, id: Id) -> Option<&QualName> {
+    pub(super) fn name(&self, id: DomId) -> Option<&QualName> {
         match &self.nodes[id as usize].data {
-            Data::Element { name, .. } => self.names.get(name.0 as usize),
-            Data::Other | Data::Text(_) => None,
+            DomData::Element { name, .. } => self.names.get(name.0 as usize),
+            DomData::Other | DomData::Text(_) => None,
         }
     }
 
     /// The local name of an HTML element; empty for all else.
-    pub(super) fn html_name(&self, id: Id) -> &str {
+    pub(super) fn html_name(&self, id: DomId) -> &str {
         match self.name(id) {
             Some(name) if name.ns == ns!(html) => &name.local,
             _ => "",
@@ -95,7 +95,7 @@ impl Dom {
     }
 
     /// The local name of a drawing's or formula's root; empty for all else.
-    pub(super) fn foreign_root(&self, id: Id) -> &str {
+    pub(super) fn foreign_root(&self, id: DomId) -> &str {
         match self.name(id) {
             Some(name)
                 if (name.ns == ns!(svg) && &*name.local == "svg")
@@ -108,14 +108,14 @@ impl Dom {
     }
 
     /// Whether nobody sees what is in an element, or nobody is meant to read it.
-    pub(super) fn is_skipped(&self, id: Id) -> bool {
+    pub(super) fn is_skipped(&self, id: DomId) -> bool {
         matches!(self.html_name(id), "script" | "style" | "title") || self.left_out.contains(&id)
     }
 
     /// The value of an attribute.
-    pub(super) fn attribute(&self, id: Id, wanted: &str) -> Option<&str> {
+    pub(super) fn attribute(&self, id: DomId, wanted: &str) -> Option<&str> {
         match &self.nodes[id as usize].data {
-            Data::Element { attributes, .. } => {
+            DomData::Element { attributes, .. } => {
                 let found = attributes.iter().find(|it| &*it.name.local == wanted);
                 found.map(|it| &*it.value)
             }
@@ -124,21 +124,21 @@ impl Dom {
     }
 
     /// The text of a text node.
-    pub(super) fn text(&self, id: Id) -> Option<&str> {
+    pub(super) fn text(&self, id: DomId) -> Option<&str> {
         match &self.nodes[id as usize].data {
-            Data::Text(text) => Some(text),
+            DomData::Text(text) => Some(text),
             _ => None,
         }
     }
 
     /// Where the node and what is in it stand in the source.
-    pub(super) fn span(&self, id: Id) -> Range<usize> {
+    pub(super) fn span(&self, id: DomId) -> Range<usize> {
         let node = &self.nodes[id as usize];
         node.start as usize..node.end.max(node.start) as usize
     }
 
     /// The node after `id` in document order that is not inside it, up to the end of `top`.
-    pub(super) fn after(&self, id: Id, top: Id) -> Option<Id> {
+    pub(super) fn after(&self, id: DomId, top: DomId) -> Option<DomId> {
         let mut at = id;
         loop {
             if at == top {
@@ -152,22 +152,22 @@ impl Dom {
     }
 
     /// The node after `id` in document order, up to the end of `top`.
-    pub(super) fn next(&self, id: Id, top: Id) -> Option<Id> {
+    pub(super) fn next(&self, id: DomId, top: DomId) -> Option<DomId> {
         self.first_child(id).or_else(|| self.after(id, top))
     }
 
     /// The nodes inside `top`, in document order.
-    pub(super) fn inside(&self, top: Id) -> impl Iterator<Item = Id> {
+    pub(super) fn inside(&self, top: DomId) -> impl Iterator<Item = DomId> {
         std::iter::successors(self.first_child(top), move |&id| self.next(id, top))
     }
 
     /// All text inside `top`, as it is.
-    pub(super) fn inner_text(&self, top: Id) -> String {
+    pub(super) fn inner_text(&self, top: DomId) -> String {
         self.inside(top).filter_map(|id| self.text(id)).collect()
     }
 
     /// The markup of `top`: attributes quoted, special characters escaped.
-    pub(super) fn markup(&self, top: Id) -> String {
+    pub(super) fn markup(&self, top: DomId) -> String {
         let mut out = String::new();
         let mut at = Some(top);
         while let Some(id) = at {
@@ -187,7 +187,7 @@ impl Dom {
     }
 
     /// The markup inside `top`.
-    pub(super) fn inner_markup(&self, top: Id) -> String {
+    pub(super) fn inner_markup(&self, top: DomId) -> String {
         let mut out = String::new();
         let mut child = self.first_child(top);
         while let Some(id) = child {
@@ -198,9 +198,9 @@ impl Dom {
     }
 
     /// The attributes of an element as they stand in a tag, without a space before them.
-    pub(super) fn attributes(&self, id: Id) -> String {
+    pub(super) fn attributes(&self, id: DomId) -> String {
         let mut out = String::new();
-        if let Data::Element { attributes, .. } = &self.nodes[id as usize].data {
+        if let DomData::Element { attributes, .. } = &self.nodes[id as usize].data {
             for attribute in attributes {
                 if !out.is_empty() {
                     out.push(' ');
@@ -218,10 +218,10 @@ impl Dom {
         out
     }
 
-    fn open_tag(&self, id: Id, out: &mut String) {
+    fn open_tag(&self, id: DomId, out: &mut String) {
         match &self.nodes[id as usize].data {
-            Data::Text(text) => escape(text, out),
-            Data::Element { .. } => {
+            DomData::Text(text) => escape(text, out),
+            DomData::Element { .. } => {
                 out.push('<');
                 out.push_str(&self.authors_name(id));
                 let attributes = self.attributes(id);
@@ -231,11 +231,11 @@ impl Dom {
                 }
                 out.push_str(if self.first_child(id).is_none() { "/>" } else { ">" });
             }
-            Data::Other => (),
+            DomData::Other => (),
         }
     }
 
-    fn close_tag(&self, id: Id, out: &mut String) {
+    fn close_tag(&self, id: DomId, out: &mut String) {
         if self.name(id).is_some() && self.first_child(id).is_some() {
             out.push_str("</");
             out.push_str(&self.authors_name(id));
@@ -243,7 +243,7 @@ impl Dom {
         }
     }
 
-    fn authors_name(&self, id: Id) -> Cow<'_, str> {
+    fn authors_name(&self, id: DomId) -> Cow<'_, str> {
         self.name(id).map_or(Cow::Borrowed(""), |it| it.local.to_lowercase_unless_mixed())
     }
 }
@@ -275,6 +275,6 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-fn some(id: Id) -> Option<Id> {
+fn some(id: DomId) -> Option<DomId> {
     (id != NONE).then_some(id)
 }

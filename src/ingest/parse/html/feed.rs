@@ -19,7 +19,7 @@ use html5ever::tokenizer::{
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
 use html5ever::{LocalName, TokenizerResult, local_name};
 
-use super::dom::{Dom, Id, Sink};
+use super::dom::{Dom, DomId, DomSink};
 use crate::ingest::parse::Warning;
 use crate::text;
 
@@ -41,8 +41,8 @@ pub(super) const CODE: &str = "CODE";
 pub(super) const BOUNDARY: &str = "BOUNDARY";
 
 /// The document of `text`.
-pub(super) fn read(text: &str) -> (Dom, Vec<Warning>) {
-    let tokenizer = Tokenizer::new(Filter::new(), TokenizerOpts::default());
+pub(super) fn build_dom(text: &str) -> (Dom, Vec<Warning>) {
+    let tokenizer = Tokenizer::new(TagFilter::new(), TokenizerOpts::default());
     let mut warnings = Vec::new();
     let whole = StrTendril::from_slice(text);
     let queue = BufferQueue::default();
@@ -61,7 +61,7 @@ pub(super) fn read(text: &str) -> (Dom, Vec<Warning>) {
             if n_unread == 0 {
                 let what =
                     format!("a tag with more than {ATTRIBUTES_MAX} attributes; read as text");
-                warnings.push(Warning { line: text::line_at(text, start), what });
+                warnings.push(Warning { line: text::line_number_at(text, start), what });
             }
             n_unread += 1;
             queue.push_back(StrTendril::from_slice("&lt;"));
@@ -186,8 +186,8 @@ fn tag_end(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Stands between the tokenizer and the tree builder.
-struct Filter {
-    builder: TreeBuilder<Id, Sink>,
+struct TagFilter {
+    builder: TreeBuilder<DomId, DomSink>,
     /// Tags that were left out since they nest too deep, and whose end tags have to be, too.
     dropped: RefCell<HashMap<LocalName, u32>>,
     /// Elements that are open, or more.
@@ -202,10 +202,10 @@ struct Filter {
     flattened_line: Cell<Option<u64>>,
 }
 
-impl TokenSink for Filter {
-    type Handle = Id;
+impl TokenSink for TagFilter {
+    type Handle = DomId;
 
-    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Id> {
+    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<DomId> {
         if matches!(token, Token::ParseError(_)) {
             return TokenSinkResult::Continue;
         }
@@ -228,11 +228,11 @@ impl TokenSink for Filter {
     }
 }
 
-impl Filter {
-    fn new() -> Filter {
+impl TagFilter {
+    fn new() -> TagFilter {
         let options = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
-        Filter {
-            builder: TreeBuilder::new(Sink::new(), options),
+        TagFilter {
+            builder: TreeBuilder::new(DomSink::new(), options),
             dropped: RefCell::default(),
             depth: Cell::new(0),
             is_depth_exact: Cell::new(false),
@@ -245,7 +245,7 @@ impl Filter {
         }
     }
 
-    fn tag(&self, mut tag: Tag, line: u64) -> TokenSinkResult<Id> {
+    fn tag(&self, mut tag: Tag, line: u64) -> TokenSinkResult<DomId> {
         self.is_raw.set(false);
         if is_formatting(&tag.name) {
             if tag.kind == StartTag
@@ -281,7 +281,7 @@ impl Filter {
         }
     }
 
-    fn start(&self, tag: Tag, line: u64) -> TokenSinkResult<Id> {
+    fn start(&self, tag: Tag, line: u64) -> TokenSinkResult<DomId> {
         if !is_void(&tag.name) && !self.has_room(&tag.name) {
             if !is_inline(&tag.name) {
                 self.boundary(line);
@@ -297,7 +297,7 @@ impl Filter {
         result
     }
 
-    fn end_of(&self, tag: Tag, line: u64) -> TokenSinkResult<Id> {
+    fn end_of(&self, tag: Tag, line: u64) -> TokenSinkResult<DomId> {
         let is_dropped = match self.dropped.borrow_mut().get_mut(&tag.name) {
             Some(n @ 1..) => {
                 *n -= 1;
@@ -314,7 +314,7 @@ impl Filter {
         self.pass(tag, line)
     }
 
-    fn pass(&self, tag: Tag, line: u64) -> TokenSinkResult<Id> {
+    fn pass(&self, tag: Tag, line: u64) -> TokenSinkResult<DomId> {
         self.is_at_boundary.set(false);
         self.is_depth_exact.set(false);
         self.builder.process_token(TagToken(tag), line)
@@ -328,7 +328,7 @@ impl Filter {
             return true;
         }
         if !self.is_depth_exact.get() {
-            let count = Count(Cell::new(0));
+            let count = TraceCount(Cell::new(0));
             self.builder.trace_handles(&count);
             self.depth.set(count.0.get());
             self.is_depth_exact.set(true);
@@ -370,12 +370,12 @@ fn end_tag(name: LocalName) -> Tag {
     }
 }
 
-struct Count(Cell<usize>);
+struct TraceCount(Cell<usize>);
 
-impl Tracer for Count {
-    type Handle = Id;
+impl Tracer for TraceCount {
+    type Handle = DomId;
 
-    fn trace_handle(&self, _: &Id) {
+    fn trace_handle(&self, _: &DomId) {
         self.0.set(self.0.get() + 1);
     }
 }

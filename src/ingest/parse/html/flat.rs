@@ -1,10 +1,10 @@
 //! What stands within a line, and blocks where there is only one line: headings and cells.
 
-use super::dom::{Dom, Id};
+use super::dom::{Dom, DomId};
 use super::feed::{BOUNDARY, CODE, LINK};
 use super::math;
-use super::run::{Flow, Rendered, Run};
-use crate::text::fold;
+use super::run::{InlineRun, LineBreaks, RenderedRun};
+use crate::text::fold_whitespace;
 
 /// Whether an element starts and ends a line of its own.
 pub(super) fn is_block(name: &str) -> bool {
@@ -74,52 +74,52 @@ pub(super) fn is_apart(name: &str) -> bool {
 
 /// Whether the parser goes into an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Descent {
     Into,
     Over,
 }
 
 /// Reads the start of something within a line.
-pub(super) fn enter(dom: &Dom, id: Id, run: &mut Run) -> Step {
+pub(super) fn enter(dom: &Dom, id: DomId, run: &mut InlineRun) -> Descent {
     if let Some(text) = dom.text(id) {
         add_text(dom, id, text, run);
-        return Step::Over;
+        return Descent::Over;
     }
     let attribute = |name| dom.attribute(id, name);
     match (dom.html_name(id), dom.foreign_root(id)) {
         (_, "math") => {
             add_formula(dom, id, run);
-            Step::Over
+            Descent::Over
         }
         (_, "svg") => {
             add_drawing(dom, id, run);
-            Step::Over
+            Descent::Over
         }
         ("br", _) => {
             run.line_break();
-            Step::Over
+            Descent::Over
         }
         (CODE, _) => {
             run.start_code();
-            Step::Into
+            Descent::Into
         }
         (LINK, _) => {
             if let Some(href) = attribute("href") {
                 run.open_link(href);
             }
-            Step::Into
+            Descent::Into
         }
         ("img" | "image", _) => {
             add_image(dom, id, run);
-            Step::Over
+            Descent::Over
         }
         ("input", _) => {
             add_input(dom, id, run);
-            Step::Over
+            Descent::Over
         }
         ("button" | "textarea" | "meter" | "output" | "progress", _) => {
             run.space();
-            Step::Into
+            Descent::Into
         }
         (name @ ("option" | "optgroup"), _) => {
             run.new_line();
@@ -127,30 +127,30 @@ pub(super) fn enter(dom: &Dom, id: Id, run: &mut Run) -> Step {
                 run.text(attribute("label").unwrap_or(""));
                 run.new_line();
             }
-            Step::Into
+            Descent::Into
         }
         ("q", _) => {
             run.text("\"");
-            Step::Into
+            Descent::Into
         }
         ("sup", _) if is_exponent(dom, id) && run.can_be_raised() => {
             run.text("^");
-            Step::Into
+            Descent::Into
         }
         ("knowledge", _) => {
             add_knowledge(dom, id, run);
-            Step::Over
+            Descent::Over
         }
         ("video" | "audio" | "iframe" | "embed" | "object", _) => {
             add_media(dom, id, run);
-            Step::Into
+            Descent::Into
         }
-        _ => Step::Into,
+        _ => Descent::Into,
     }
 }
 
 /// Reads the end of something within a line.
-pub(super) fn leave(dom: &Dom, id: Id, run: &mut Run) {
+pub(super) fn leave(dom: &Dom, id: DomId, run: &mut InlineRun) {
     match dom.html_name(id) {
         CODE => run.end_code(),
         LINK => run.close_link(),
@@ -161,7 +161,7 @@ pub(super) fn leave(dom: &Dom, id: Id, run: &mut Run) {
     }
 }
 
-fn add_text(dom: &Dom, id: Id, text: &str, run: &mut Run) {
+fn add_text(dom: &Dom, id: DomId, text: &str, run: &mut InlineRun) {
     if !text.trim().is_empty() {
         run.widen(dom.span(id));
     }
@@ -171,21 +171,21 @@ fn add_text(dom: &Dom, id: Id, text: &str, run: &mut Run) {
     }
 }
 
-fn add_formula(dom: &Dom, id: Id, run: &mut Run) {
+fn add_formula(dom: &Dom, id: DomId, run: &mut InlineRun) {
     if let Some(formula) = math::inline(dom, id) {
         run.widen(dom.span(id));
         run.math(&formula, id);
     }
 }
 
-fn add_image(dom: &Dom, id: Id, run: &mut Run) {
+fn add_image(dom: &Dom, id: DomId, run: &mut InlineRun) {
     let alt = dom.attribute(id, "alt").or(dom.attribute(id, "title")).unwrap_or("");
     run.widen(dom.span(id));
     run.image(alt, dom.attribute(id, "src").unwrap_or(""));
 }
 
 /// Adds the place of a medium, which has a text to show instead.
-fn add_media(dom: &Dom, id: Id, run: &mut Run) {
+fn add_media(dom: &Dom, id: DomId, run: &mut InlineRun) {
     if let Some((markdown, address)) = media(dom, id) {
         run.widen(dom.span(id));
         run.mark(&markdown, &address);
@@ -194,7 +194,7 @@ fn add_media(dom: &Dom, id: Id, run: &mut Run) {
 }
 
 /// Adds the words of a drawing.
-fn add_drawing(dom: &Dom, id: Id, run: &mut Run) {
+fn add_drawing(dom: &Dom, id: DomId, run: &mut InlineRun) {
     for inside in dom.inside(id) {
         if let Some(text) = dom.text(inside)
             && !text.trim().is_empty()
@@ -208,12 +208,12 @@ fn add_drawing(dom: &Dom, id: Id, run: &mut Run) {
     }
 }
 
-fn is_styling(dom: &Dom, id: Id) -> bool {
+fn is_styling(dom: &Dom, id: DomId) -> bool {
     dom.name(id).is_some_and(|it| matches!(&*it.local, "style" | "script"))
 }
 
 /// Adds the state of a form's field before anyone touches it.
-fn add_input(dom: &Dom, id: Id, run: &mut Run) {
+fn add_input(dom: &Dom, id: DomId, run: &mut InlineRun) {
     let kind = dom.attribute(id, "type").unwrap_or("text").to_ascii_lowercase();
     run.widen(dom.span(id));
     match &*kind {
@@ -232,7 +232,7 @@ fn add_input(dom: &Dom, id: Id, run: &mut Run) {
 }
 
 /// Whether a superscript is a number or a letter: `10` and `6` are not `106`.
-fn is_exponent(dom: &Dom, id: Id) -> bool {
+fn is_exponent(dom: &Dom, id: DomId) -> bool {
     let text = dom.inner_text(id);
     let text = text.trim();
     let digits = text.trim_start_matches(['-', '−', '+']);
@@ -242,16 +242,16 @@ fn is_exponent(dom: &Dom, id: Id) -> bool {
 }
 
 /// Adds a reference by its author's own word for it.
-fn add_knowledge(dom: &Dom, id: Id, run: &mut Run) {
+fn add_knowledge(dom: &Dom, id: DomId, run: &mut InlineRun) {
     // Brackets would end the reference that the element becomes.
-    let label = fold(&dom.inner_text(id)).replace('[', "(").replace(']', ")");
+    let label = fold_whitespace(&dom.inner_text(id)).replace('[', "(").replace(']', ")");
     if label.is_empty() {
         return;
     }
     let shown = format!("[[{label}]]");
     let mut link = format!("[[{label}");
     for (name, key) in [("weight", "w"), ("source", "source"), ("id", "id")] {
-        let value = fold(dom.attribute(id, name).unwrap_or(""));
+        let value = fold_whitespace(dom.attribute(id, name).unwrap_or(""));
         if !value.is_empty() && !value.contains(['[', ']', ';', '|']) {
             link.push_str(&format!("; {key}={value}"));
         }
@@ -262,7 +262,7 @@ fn add_knowledge(dom: &Dom, id: Id, run: &mut Run) {
 }
 
 /// A media element as Markdown, and its address; `None` without one.
-pub(super) fn media(dom: &Dom, id: Id) -> Option<(String, String)> {
+pub(super) fn media(dom: &Dom, id: DomId) -> Option<(String, String)> {
     let name = if dom.html_name(id) == "object" { "data" } else { "src" };
     let own = dom.attribute(id, name);
     let inner = || {
@@ -270,35 +270,36 @@ pub(super) fn media(dom: &Dom, id: Id) -> Option<(String, String)> {
         sources.find_map(|it| dom.attribute(it, "src"))
     };
     let address = super::run::destination(own.or_else(inner)?)?;
-    let title = fold(dom.attribute(id, "alt").or(dom.attribute(id, "title")).unwrap_or(""));
+    let title =
+        fold_whitespace(dom.attribute(id, "alt").or(dom.attribute(id, "title")).unwrap_or(""));
     Some((format!("[{title}]({address})"), address))
 }
 
 /// An element's inside on one line, and what in it is a node wherever it stands.
-pub(super) fn line(dom: &Dom, top: Id, run: Run) -> (Rendered, Vec<Id>) {
+pub(super) fn line(dom: &Dom, top: DomId, run: InlineRun) -> (RenderedRun, Vec<DomId>) {
     let mut run = run;
     let mut apart = Vec::new();
-    let mut numbers: Vec<(Id, super::walk::List)> = Vec::new();
+    let mut numbers: Vec<(DomId, super::walk::HtmlList)> = Vec::new();
     let is_heading = matches!(dom.html_name(top).as_bytes(), [b'h', b'1'..=b'6']);
     let mut at = dom.first_child(top);
     while let Some(id) = at {
         let name = dom.html_name(id);
         let step = if dom.is_skipped(id) {
-            Step::Over
+            Descent::Over
         } else if is_apart(name) {
             run.space();
             apart.push(id);
-            Step::Over
+            Descent::Over
         } else if is_heading && name == LINK && is_fragment(dom, id) {
             // A heading's link to itself says nothing, and often has but a mark for its text.
             match dom.inner_text(id).contains(char::is_alphanumeric) {
-                true => Step::Into,
-                false => Step::Over,
+                true => Descent::Into,
+                false => Descent::Over,
             }
         } else if is_block(name) {
             run.space();
             if matches!(name, "ol" | "ul" | "menu" | "dir" | "dl") {
-                numbers.push((id, super::walk::List::new(dom, id)));
+                numbers.push((id, super::walk::HtmlList::new(dom, id)));
             } else if name == "li"
                 && let Some((_, list)) = numbers.last_mut()
             {
@@ -306,14 +307,14 @@ pub(super) fn line(dom: &Dom, top: Id, run: Run) -> (Rendered, Vec<Id>) {
                 run.mark(&marker, &marker);
                 run.space();
             }
-            Step::Into
+            Descent::Into
         } else {
             enter(dom, id, &mut run)
         };
-        at = if step == Step::Into { dom.first_child(id) } else { None };
+        at = if step == Descent::Into { dom.first_child(id) } else { None };
         let mut closing = id;
         while at.is_none() {
-            let is_over = step == Step::Over && closing == id;
+            let is_over = step == Descent::Over && closing == id;
             if !is_over {
                 end(dom, closing, &mut run, is_heading);
                 if numbers.last().is_some_and(|(list, _)| *list == closing) {
@@ -335,7 +336,7 @@ pub(super) fn line(dom: &Dom, top: Id, run: Run) -> (Rendered, Vec<Id>) {
     (run.finish(), apart)
 }
 
-fn end(dom: &Dom, id: Id, run: &mut Run, is_heading: bool) {
+fn end(dom: &Dom, id: DomId, run: &mut InlineRun, is_heading: bool) {
     let name = dom.html_name(id);
     if is_block(name) {
         run.space();
@@ -344,13 +345,13 @@ fn end(dom: &Dom, id: Id, run: &mut Run, is_heading: bool) {
     }
 }
 
-fn is_fragment(dom: &Dom, id: Id) -> bool {
+fn is_fragment(dom: &Dom, id: DomId) -> bool {
     dom.attribute(id, "href").is_some_and(|it| it.trim().starts_with('#'))
 }
 
 /// A new run with what is open around it.
-pub(super) fn run_within(flow: Flow, link: Option<&str>, is_code: bool) -> Run {
-    let mut run = Run::new(flow);
+pub(super) fn run_within(flow: LineBreaks, link: Option<&str>, is_code: bool) -> InlineRun {
+    let mut run = InlineRun::new(flow);
     if let Some(href) = link {
         run.open_link(href);
     }

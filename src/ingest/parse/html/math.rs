@@ -1,27 +1,27 @@
 //! Formulas: from elements to LaTeX, or to their markup where LaTeX cannot say it.
 
-use super::dom::{Data, Dom, Id};
+use super::dom::{Dom, DomData, DomId};
 use crate::ingest::parse::mathml::{self, Author, Element, Formula, TEXT};
 use crate::model::tree::Format;
 use crate::text::tokens;
 
 /// A formula as it is kept.
-pub(super) struct Written {
+pub(super) struct RenderedFormula {
     pub(super) content: String,
     pub(super) format: Format,
 }
 
 /// The formula on a line of its own: LaTeX where it saves at least 15 % of the tokens, or where
 /// it is the author's own.
-pub(super) fn display(dom: &Dom, id: Id) -> Option<Written> {
+pub(super) fn display(dom: &Dom, id: DomId) -> Option<RenderedFormula> {
     let markup = dom.markup(id);
-    match mathml::latex(&formula(dom, id)) {
+    match mathml::to_latex(&formula(dom, id)) {
         Some((content, author)) if author == Author::Annotation || saves(&markup, &content) => {
-            Some(Written { content, format: Format::Latex })
+            Some(RenderedFormula { content, format: Format::Latex })
         }
         _ => {
             let has_content = dom.first_child(id).is_some();
-            has_content.then_some(Written { content: markup, format: Format::Mathml })
+            has_content.then_some(RenderedFormula { content: markup, format: Format::Mathml })
         }
     }
 }
@@ -32,8 +32,8 @@ fn saves(markup: &str, latex: &str) -> bool {
 }
 
 /// The formula within a line.
-pub(super) fn inline(dom: &Dom, id: Id) -> Option<String> {
-    match mathml::latex(&formula(dom, id)) {
+pub(super) fn inline(dom: &Dom, id: DomId) -> Option<String> {
+    match mathml::to_latex(&formula(dom, id)) {
         Some((tex, _)) => Some(format!("${}$", on_one_line(&tex))),
         None => dom.first_child(id).map(|_| on_one_line(&dom.markup(id))),
     }
@@ -42,12 +42,12 @@ pub(super) fn inline(dom: &Dom, id: Id) -> Option<String> {
 /// Line breaks folded away, unless a comment ends at one.
 fn on_one_line(tex: &str) -> String {
     let has_comment = tex.replace("\\%", "").contains('%') && tex.contains('\n');
-    if has_comment { tex.to_owned() } else { crate::text::fold(tex) }
+    if has_comment { tex.to_owned() } else { crate::text::fold_whitespace(tex) }
 }
 
-fn formula(dom: &Dom, top: Id) -> Formula {
+fn formula(dom: &Dom, top: DomId) -> Formula {
     let mut elements: Vec<Element> = Vec::new();
-    let mut path: Vec<(Id, usize)> = Vec::new();
+    let mut path: Vec<(DomId, usize)> = Vec::new();
     for id in std::iter::once(top).chain(dom.inside(top)) {
         let parent = if id == top { None } else { dom.parent(id) };
         while path.last().is_some_and(|&(open, _)| Some(open) != parent) {
@@ -55,13 +55,13 @@ fn formula(dom: &Dom, top: Id) -> Formula {
         }
         let parent = path.last().map_or(0, |&(_, index)| index);
         let element = match dom.data(id) {
-            Data::Text(text) => Element {
+            DomData::Text(text) => Element {
                 parent,
                 name: TEXT.to_owned(),
                 text: text.to_string(),
                 ..Element::default()
             },
-            Data::Element { attributes, .. } => {
+            DomData::Element { attributes, .. } => {
                 path.push((id, elements.len()));
                 let attributes = attributes
                     .iter()
@@ -74,7 +74,7 @@ fn formula(dom: &Dom, top: Id) -> Formula {
                     text: String::new(),
                 }
             }
-            Data::Other => continue,
+            DomData::Other => continue,
         };
         elements.push(element);
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::text::fold;
+use crate::text::fold_whitespace;
 
 /// Bytes that a label may need of a run's first line.
 const PLAIN_BYTES_MAX: usize = 400;
@@ -12,32 +12,32 @@ const DATA_BYTES_MAX: usize = 256;
 
 /// Whether a run may have line breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) enum LineBreaks {
     Lines,
     OneLine,
 }
 
 /// A run that is complete.
 #[derive(Debug, Default)]
-pub(super) struct Rendered {
+pub(super) struct RenderedRun {
     pub(super) markdown: String,
     /// The first line without its marks.
     pub(super) plain: String,
     /// Whether there is anything beside images and formulas.
     pub(super) has_text: bool,
-    pub(super) soles: Vec<Sole>,
+    pub(super) soles: Vec<SoleNode>,
     pub(super) span: Range<usize>,
 }
 
 /// What becomes a node of its own where nothing stands beside it.
 #[derive(Clone, Debug)]
-pub(super) enum Sole {
+pub(super) enum SoleNode {
     Image { markdown: String, alt: String, address: String },
     Math(u32),
 }
 
 #[derive(Debug)]
-struct Link {
+struct OpenLink {
     href: String,
     /// Where its text starts, once it has some.
     start: Option<usize>,
@@ -45,25 +45,25 @@ struct Link {
 
 /// A run being read.
 #[derive(Debug)]
-pub(super) struct Run {
-    flow: Flow,
+pub(super) struct InlineRun {
+    flow: LineBreaks,
     out: String,
     plain: String,
     is_plain_done: bool,
     /// Whether white space has been read that is not written.
     has_space: bool,
-    link: Option<Link>,
+    link: Option<OpenLink>,
     code: Option<String>,
     /// The code span written last, and where it starts: the next one may continue it.
     last_code: Option<(usize, String)>,
     has_text: bool,
-    soles: Vec<Sole>,
+    soles: Vec<SoleNode>,
     span: Option<Range<usize>>,
 }
 
-impl Run {
-    pub(super) fn new(flow: Flow) -> Run {
-        Run {
+impl InlineRun {
+    pub(super) fn new(flow: LineBreaks) -> InlineRun {
+        InlineRun {
             flow,
             out: String::new(),
             plain: String::new(),
@@ -125,7 +125,7 @@ impl Run {
 
     /// A line break.
     pub(super) fn line_break(&mut self) {
-        if self.flow == Flow::OneLine {
+        if self.flow == LineBreaks::OneLine {
             return self.space();
         }
         let is_code = self.code.is_some();
@@ -194,7 +194,7 @@ impl Run {
     /// Opens a link; it becomes one when it gets text.
     pub(super) fn open_link(&mut self, href: &str) {
         self.close_link();
-        self.link = destination(href).map(|href| Link { href, start: None });
+        self.link = destination(href).map(|href| OpenLink { href, start: None });
     }
 
     /// Closes the link that is open.
@@ -203,12 +203,12 @@ impl Run {
         if self.link.is_some() {
             self.end_code();
         }
-        if let Some(Link { href, start: Some(start) }) = self.link.take() {
+        if let Some(OpenLink { href, start: Some(start) }) = self.link.take() {
             self.out.push_str("](");
             self.out.push_str(&href);
             self.out.push(')');
             self.last_code = None;
-            if let [Sole::Image { markdown, .. }] = &mut self.soles[..]
+            if let [SoleNode::Image { markdown, .. }] = &mut self.soles[..]
                 && !self.has_text
             {
                 *markdown = self.out[start..].to_owned();
@@ -221,17 +221,17 @@ impl Run {
 
     /// An image; without an address it is its alternative text.
     pub(super) fn image(&mut self, alt: &str, address: &str) {
-        let alt = fold(alt);
+        let alt = fold_whitespace(alt);
         let Some(address) = destination(address) else { return self.text(&alt) };
         let markdown = format!("![{alt}]({address})");
         self.push(&markdown, &alt);
-        self.soles.push(Sole::Image { markdown, alt, address });
+        self.soles.push(SoleNode::Image { markdown, alt, address });
     }
 
     /// A formula; `element` is where it stands.
     pub(super) fn math(&mut self, markdown: &str, element: u32) {
         self.push(markdown, markdown);
-        self.soles.push(Sole::Math(element));
+        self.soles.push(SoleNode::Math(element));
     }
 
     /// A mark or a piece of markup, as it is.
@@ -288,14 +288,14 @@ impl Run {
     }
 
     /// Ends the run.
-    pub(super) fn finish(mut self) -> Rendered {
+    pub(super) fn finish(mut self) -> RenderedRun {
         self.end_code();
         self.close_link();
         self.end_code();
         self.out.truncate(self.out.trim_end().len());
-        Rendered {
+        RenderedRun {
             markdown: self.out,
-            plain: fold(&self.plain),
+            plain: fold_whitespace(&self.plain),
             has_text: self.has_text,
             soles: self.soles,
             span: self.span.unwrap_or(0..0),

@@ -1,8 +1,8 @@
 //! Tables: rows by line break, cells by tab; what spans rows or columns leaves empty cells.
 
-use super::dom::{Dom, Id};
+use super::dom::{Dom, DomId};
 use super::flat;
-use super::run::{Flow, Rendered, Run};
+use super::run::{InlineRun, LineBreaks, RenderedRun};
 
 /// Columns that one cell spans, and columns in which a cell is carried on below, at the most.
 const SPAN_MAX: usize = 20;
@@ -10,19 +10,19 @@ const COLUMNS_CARRIED_MAX: usize = 64;
 
 /// A table that has been read.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct HtmlTable {
     pub(super) content: String,
     /// Bytes of the content that are the header; 0 without one.
     pub(super) header_bytes: usize,
     pub(super) columns: Vec<String>,
     pub(super) n_rows: usize,
-    pub(super) captions: Vec<Rendered>,
+    pub(super) captions: Vec<RenderedRun>,
     /// What in the cells is a node of its own.
-    pub(super) apart: Vec<Id>,
+    pub(super) apart: Vec<DomId>,
 }
 
 /// Whether a table only lays out a page: then its cells are blocks like any others.
-pub(super) fn is_layout(dom: &Dom, table: Id) -> bool {
+pub(super) fn is_layout(dom: &Dom, table: DomId) -> bool {
     if matches!(dom.attribute(table, "role"), Some("presentation" | "none")) {
         return true;
     }
@@ -48,8 +48,9 @@ pub(super) fn is_layout(dom: &Dom, table: Id) -> bool {
 }
 
 /// Reads a table.
-pub(super) fn read(dom: &Dom, table: Id) -> Table {
-    let mut reader = Reader { dom, out: Table::default(), carried: Vec::new(), n_lines: 0 };
+pub(super) fn read(dom: &Dom, table: DomId) -> HtmlTable {
+    let mut reader =
+        TableReader { dom, out: HtmlTable::default(), carried: Vec::new(), n_lines: 0 };
     let mut at = dom.first_child(table);
     while let Some(id) = at {
         at = match dom.html_name(id) {
@@ -59,7 +60,7 @@ pub(super) fn read(dom: &Dom, table: Id) -> Table {
                 dom.after(id, table)
             }
             "caption" => {
-                let (caption, apart) = flat::line(dom, id, Run::new(Flow::OneLine));
+                let (caption, apart) = flat::line(dom, id, InlineRun::new(LineBreaks::OneLine));
                 reader.out.captions.extend(Some(caption).filter(|it| !it.markdown.is_empty()));
                 reader.out.apart.extend(apart);
                 dom.after(id, table)
@@ -70,16 +71,16 @@ pub(super) fn read(dom: &Dom, table: Id) -> Table {
     reader.out
 }
 
-struct Reader<'a> {
+struct TableReader<'a> {
     dom: &'a Dom,
-    out: Table,
+    out: HtmlTable,
     /// For each column, the rows below that a cell of it goes on in.
     carried: Vec<usize>,
     n_lines: usize,
 }
 
-impl Reader<'_> {
-    fn row(&mut self, row: Id) {
+impl TableReader<'_> {
+    fn row(&mut self, row: DomId) {
         let mut n_tabs = 0;
         let dom = self.dom;
         let mut line = String::new();
@@ -96,7 +97,7 @@ impl Reader<'_> {
                     column += 1;
                     plains.push(String::new());
                 }
-                let (cell, apart) = flat::line(dom, id, Run::new(Flow::OneLine));
+                let (cell, apart) = flat::line(dom, id, InlineRun::new(LineBreaks::OneLine));
                 while n_tabs < column {
                     n_tabs += 1;
                     line.push('\t');
@@ -129,7 +130,7 @@ impl Reader<'_> {
     }
 
     /// Notes how far a cell reaches; returns the column behind it.
-    fn carry(&mut self, cell: Id, column: usize) -> usize {
+    fn carry(&mut self, cell: DomId, column: usize) -> usize {
         let span = |name| {
             let number =
                 self.dom.attribute(cell, name).and_then(|it| it.trim().parse::<usize>().ok());
@@ -149,6 +150,6 @@ impl Reader<'_> {
     }
 }
 
-fn in_head(dom: &Dom, row: Id) -> bool {
+fn in_head(dom: &Dom, row: DomId) -> bool {
     dom.parent(row).is_some_and(|it| dom.html_name(it) == "thead")
 }

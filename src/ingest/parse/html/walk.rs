@@ -5,30 +5,30 @@ mod list;
 
 use std::ops::Range;
 
-use super::dom::{Dom, Id, ROOT};
+use super::dom::{Dom, DomId, ROOT};
 use super::feed::{CODE, LINK};
-use super::flat::{self, Step};
-use super::run::{Flow, Rendered, Run, Sole};
+use super::flat::{self, Descent};
+use super::run::{InlineRun, LineBreaks, RenderedRun, SoleNode};
 use super::{NODES_MAX, table};
-use crate::ingest::parse::container::{Container, Kind, NESTING_MAX};
+use crate::ingest::parse::container::{Container, ContainerKind, NESTING_MAX};
 use crate::ingest::parse::outline::Outline;
 use crate::ingest::parse::{Warning, label};
 use crate::model::tree::{Format, Node, NodeType};
 use crate::text;
-pub(super) use list::List;
+pub(super) use list::HtmlList;
 
 /// The walk, and what is open around the place where it is.
-pub(super) struct Walk<'a, 'o> {
+pub(super) struct HtmlWalk<'a, 'o> {
     dom: &'a Dom,
     source: &'a str,
     outline: &'o mut Outline,
     container: Option<Container>,
     /// The elements that opened a list, an item or a quote of the container.
-    frames: Vec<Id>,
-    lists: Vec<(Id, List)>,
-    run: Run,
+    frames: Vec<DomId>,
+    lists: Vec<(DomId, HtmlList)>,
+    run: InlineRun,
     /// Links that are open, and whether they have been written.
-    links: Vec<(Id, bool)>,
+    links: Vec<(DomId, bool)>,
     n_codes: usize,
     n_paragraphs: usize,
     /// What came after there were too many nodes, and where that was.
@@ -37,16 +37,16 @@ pub(super) struct Walk<'a, 'o> {
     flattened_at: Option<usize>,
 }
 
-impl<'a, 'o> Walk<'a, 'o> {
-    pub(super) fn new(dom: &'a Dom, source: &'a str, outline: &'o mut Outline) -> Walk<'a, 'o> {
-        Walk {
+impl<'a, 'o> HtmlWalk<'a, 'o> {
+    pub(super) fn new(dom: &'a Dom, source: &'a str, outline: &'o mut Outline) -> HtmlWalk<'a, 'o> {
+        HtmlWalk {
             dom,
             source,
             outline,
             container: None,
             frames: Vec::new(),
             lists: Vec::new(),
-            run: Run::new(Flow::Lines),
+            run: InlineRun::new(LineBreaks::Lines),
             links: Vec::new(),
             n_codes: 0,
             n_paragraphs: 0,
@@ -62,8 +62,8 @@ impl<'a, 'o> Walk<'a, 'o> {
         let mut at = dom.first_child(ROOT);
         while let Some(id) = at {
             let step = self.enter(id);
-            at = if step == Step::Into { dom.first_child(id) } else { None };
-            let mut ended = (step == Step::Into).then_some(id);
+            at = if step == Descent::Into { dom.first_child(id) } else { None };
+            let mut ended = (step == Descent::Into).then_some(id);
             let mut closing = id;
             while at.is_none() {
                 if let Some(ended) = ended {
@@ -87,7 +87,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         self.flush();
         let mut warnings = Vec::new();
         let mut warn = |at: usize, what: String| {
-            warnings.push(Warning { line: text::line_at(self.source, at), what });
+            warnings.push(Warning { line: text::line_number_at(self.source, at), what });
         };
         if let Some(at) = self.flattened_at {
             let what = format!(
@@ -111,43 +111,43 @@ impl<'a, 'o> Walk<'a, 'o> {
         warnings
     }
 
-    fn enter(&mut self, id: Id) -> Step {
+    fn enter(&mut self, id: DomId) -> Descent {
         let dom = self.dom;
         let name = dom.html_name(id);
         if dom.is_skipped(id) {
-            return Step::Over;
+            return Descent::Over;
         }
         match name {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 self.heading(id, name.as_bytes()[1] - b'0');
-                Step::Over
+                Descent::Over
             }
             "pre" | "listing" | "xmp" | "plaintext" => {
                 self.flush();
                 self.apart(id);
-                Step::Over
+                Descent::Over
             }
             "table" => {
                 self.flush();
                 if table::is_layout(dom, id) {
-                    return Step::Into;
+                    return Descent::Into;
                 }
                 self.apart(id);
-                Step::Over
+                Descent::Over
             }
             "blockquote" | "ul" | "ol" | "menu" | "dir" | "dl" | "li" | "dt" | "dd" => {
                 self.flush();
                 self.open_frame(id);
-                Step::Into
+                Descent::Into
             }
             "p" => {
                 self.flush();
                 self.n_paragraphs += 1;
-                Step::Into
+                Descent::Into
             }
             "video" | "audio" | "iframe" | "embed" | "object" => {
                 self.media(id);
-                Step::Into
+                Descent::Into
             }
             LINK => {
                 if dom.attribute(id, "href").is_some() {
@@ -161,18 +161,18 @@ impl<'a, 'o> Walk<'a, 'o> {
             }
             name if flat::is_block(name) => {
                 self.flush();
-                Step::Into
+                Descent::Into
             }
             _ if self.is_drawing(id) || self.is_display_math(id) => {
                 self.flush();
                 self.drawing(id);
-                Step::Over
+                Descent::Over
             }
             _ => flat::enter(dom, id, &mut self.run),
         }
     }
 
-    fn leave(&mut self, id: Id) {
+    fn leave(&mut self, id: DomId) {
         let name = self.dom.html_name(id);
         if flat::is_block(name) || flat::is_apart(name) {
             self.flush();
@@ -202,29 +202,29 @@ impl<'a, 'o> Walk<'a, 'o> {
     }
 
     /// Opens a quote, a list or an item; an item outside of all lists is a block like any other.
-    fn open_frame(&mut self, id: Id) {
+    fn open_frame(&mut self, id: DomId) {
         let dom = self.dom;
         match dom.html_name(id) {
-            "blockquote" => self.container_at(Kind::Quote, id).open_quote(),
+            "blockquote" => self.container_at(ContainerKind::Quote, id).open_quote(),
             "li" | "dt" | "dd" => match (self.lists.last_mut(), &mut self.container) {
                 (Some((_, list)), Some(container)) => container.open_item(&list.marker(dom, id)),
                 _ => return,
             },
             _ => {
-                self.container_at(Kind::List, id).open_list();
-                self.lists.push((id, List::new(dom, id)));
+                self.container_at(ContainerKind::List, id).open_list();
+                self.lists.push((id, HtmlList::new(dom, id)));
             }
         }
         self.frames.push(id);
     }
 
-    fn container_at(&mut self, kind: Kind, id: Id) -> &mut Container {
+    fn container_at(&mut self, kind: ContainerKind, id: DomId) -> &mut Container {
         let range = self.dom.span(id);
         let outline = &mut *self.outline;
         self.container.get_or_insert_with(|| Container::new(kind, &range, 0, outline))
     }
 
-    fn close_frame(&mut self, id: Id) {
+    fn close_frame(&mut self, id: DomId) {
         let Some(container) = &mut self.container else { return };
         container.close();
         if container.is_flattened && self.flattened_at.is_none() {
@@ -249,7 +249,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         }
         if !rendered.has_text && self.n_paragraphs == 0 {
             let is_one = rendered.soles.len() == 1;
-            if is_one || rendered.soles.iter().all(|it| matches!(it, Sole::Image { .. })) {
+            if is_one || rendered.soles.iter().all(|it| matches!(it, SoleNode::Image { .. })) {
                 for sole in rendered.soles {
                     self.sole(sole, rendered.span.clone());
                 }
@@ -264,27 +264,27 @@ impl<'a, 'o> Walk<'a, 'o> {
         });
     }
 
-    fn end_run(&mut self) -> Rendered {
+    fn end_run(&mut self) -> RenderedRun {
         if self.run.has_used_link()
             && let Some((_, is_used)) = self.links.last_mut()
         {
             *is_used = true;
         }
-        let next = self.next_run(Flow::Lines);
+        let next = self.next_run(LineBreaks::Lines);
         std::mem::replace(&mut self.run, next).finish()
     }
 
     /// A run with the link and the code that are open around it; a link is written once.
-    fn next_run(&self, flow: Flow) -> Run {
+    fn next_run(&self, flow: LineBreaks) -> InlineRun {
         let link = self.links.last().filter(|(_, is_used)| !is_used);
         let href = link.and_then(|&(id, _)| self.dom.attribute(id, "href"));
         flat::run_within(flow, href, 0 < self.n_codes)
     }
 
-    fn sole(&mut self, sole: Sole, span: Range<usize>) {
+    fn sole(&mut self, sole: SoleNode, span: Range<usize>) {
         match sole {
-            Sole::Math(id) => self.drawing(id),
-            Sole::Image { markdown, alt, address } => {
+            SoleNode::Math(id) => self.drawing(id),
+            SoleNode::Image { markdown, alt, address } => {
                 let line = if alt.is_empty() { address } else { alt };
                 self.add(Node {
                     node_type: NodeType::Embed,
@@ -330,9 +330,9 @@ impl<'a, 'o> Walk<'a, 'o> {
         }
     }
 
-    fn heading(&mut self, id: Id, level: u8) {
+    fn heading(&mut self, id: DomId, level: u8) {
         self.flush();
-        let run = self.next_run(Flow::OneLine);
+        let run = self.next_run(LineBreaks::OneLine);
         let (rendered, apart) = flat::line(self.dom, id, run);
         let span = self.dom.span(id);
         if rendered.markdown.is_empty() {
@@ -341,7 +341,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         }
         if let Some((_, is_used)) = self.links.last_mut() {
             *is_used = true;
-            self.run = self.next_run(Flow::Lines);
+            self.run = self.next_run(LineBreaks::Lines);
         }
         if NODES_MAX <= self.outline.tree.nodes.len() {
             self.add_to_rest(&rendered.markdown, span.start);
@@ -370,6 +370,6 @@ impl<'a, 'o> Walk<'a, 'o> {
 fn label_of(plain: &str, markdown: &str) -> String {
     match plain.is_empty() {
         true => label::visible(markdown),
-        false => text::cut(plain, text::LABEL_CHARS_MAX),
+        false => text::truncate_chars(plain, text::LABEL_CHARS_MAX),
     }
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Reader, deep_warning, keep};
-use crate::ingest::parse::value::{Kind, Nodes, Writer, place_path};
+use super::{JsonReader, deep_warning, keep};
+use crate::ingest::parse::value::{ValueKind, ValueNodes, ValueWriter, place_path};
 use crate::ingest::parse::{Parsed, Warning, toon, transcript};
 use crate::text;
 
@@ -15,10 +15,10 @@ const NAMED_MAX: usize = 20;
 
 /// Parses a file of records, each on a line of its own or just one behind the other.
 pub(in crate::ingest::parse) fn parse(source: &str) -> Parsed {
-    let mut out = Writer::default();
+    let mut out = ValueWriter::default();
     let mut warnings = Vec::new();
     let mut too_deep = Vec::new();
-    out.open(Kind::List, Cow::Borrowed(""), 0);
+    out.open(ValueKind::List, Cow::Borrowed(""), 0);
     let mut wasted = 0;
     let mut n_bad = 0_usize;
     let mut at = 0;
@@ -48,7 +48,7 @@ pub(in crate::ingest::parse) fn parse(source: &str) -> Parsed {
                 n_bad += 1;
                 if n_bad <= NAMED_MAX {
                     let what = "a record is not valid JSON; kept as text".to_owned();
-                    warnings.push(Warning { line: text::line_at(source, at), what });
+                    warnings.push(Warning { line: text::line_number_at(source, at), what });
                 }
                 keep(&mut out, source, at..line_end);
                 line_end
@@ -62,7 +62,9 @@ pub(in crate::ingest::parse) fn parse(source: &str) -> Parsed {
     }
     warnings.extend(deep_warning(source, &too_deep));
     let repeated = out.repetitions();
-    warnings.extend(repeated.map(|(at, what)| Warning { line: text::line_at(source, at), what }));
+    warnings.extend(
+        repeated.map(|(at, what)| Warning { line: text::line_number_at(source, at), what }),
+    );
     Parsed { tree: nodes(source, &mut out, &mut warnings).tree, warnings }
 }
 
@@ -71,10 +73,10 @@ pub(in crate::ingest::parse) fn parse(source: &str) -> Parsed {
 fn record<'a>(
     source: &'a str,
     at: usize,
-    out: &mut Writer<'a>,
+    out: &mut ValueWriter<'a>,
     too_deep: &mut Vec<usize>,
 ) -> Result<usize, usize> {
-    let mut reader = Reader::new(source, at);
+    let mut reader = JsonReader::new(source, at);
     let mark = out.mark();
     let result = reader.value(out);
     // What follows on the line has to be another record.
@@ -91,14 +93,14 @@ fn record<'a>(
     }
 }
 
-fn nodes(source: &str, out: &mut Writer<'_>, warnings: &mut Vec<Warning>) -> Nodes {
-    let mut nodes = Nodes::default();
+fn nodes(source: &str, out: &mut ValueWriter<'_>, warnings: &mut Vec<Warning>) -> ValueNodes {
+    let mut nodes = ValueNodes::default();
     let records: Vec<usize> = out.data.children(0).collect();
     let is_talk = records.iter().any(|&it| transcript::is_turn(&out.data, it));
     if records.is_empty() {
         return nodes;
     }
-    if !is_talk && toon::Table::of(&out.data, 0).is_some() {
+    if !is_talk && toon::ToonTable::of(&out.data, 0).is_some() {
         nodes.add(&out.data, 0, None, None);
         return nodes;
     }
@@ -106,7 +108,7 @@ fn nodes(source: &str, out: &mut Writer<'_>, warnings: &mut Vec<Warning>) -> Nod
         if nodes.is_full() {
             let start = out.data.values[record].span.start;
             let what = "too many records; the rest is kept as text".to_owned();
-            warnings.push(Warning { line: text::line_at(source, start), what });
+            warnings.push(Warning { line: text::line_number_at(source, start), what });
             nodes.add_rest(source, start);
             break;
         }

@@ -9,8 +9,8 @@ use super::*;
 /// The text as a label has it, and one line a reference.
 fn outline(text: &str) -> String {
     let references = extract(text);
-    let shown = clean(text);
-    assert_eq!(clean(&shown), shown, "cleaning twice");
+    let shown = strip_parameters(text);
+    assert_eq!(strip_parameters(&shown), shown, "cleaning twice");
     let mut out = format!("{shown}\n");
     for reference in references {
         let Reference { label, source, id_hint, heading, alias, weight, form } = reference;
@@ -101,7 +101,7 @@ fn code_and_loose_brackets_are_no_references() {
 }
 
 #[test]
-fn headings_aliases_and_marks_are_told_apart() {
+fn headings_aliases_and_marks_are_distinct() {
     check(
         &[
             "[[file#Heading|alias]] ![[image.png]] [[#Here]] [[a#b#c]] [[C#]] [[C# basics]]",
@@ -230,7 +230,7 @@ proptest! {
 
 #[test]
 fn a_label_that_was_cut_loses_its_parameters() {
-    assert_eq!(clean("See [[Long name; w=2; sour…"), "See [[Long name…");
-    assert_eq!(clean("[[a; w=1]] [[b; w=…"), "[[a]] [[b…");
-    assert_eq!(clean("[[What; why; h…"), "[[What; why; h…");
+    assert_eq!(strip_parameters("See [[Long name; w=2; sour…"), "See [[Long name…");
+    assert_eq!(strip_parameters("[[a; w=1]] [[b; w=…"), "[[a]] [[b…");
+    assert_eq!(strip_parameters("[[What; why; h…"), "[[What; why; h…");
 }

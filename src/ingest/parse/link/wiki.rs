@@ -1,6 +1,6 @@
 //! What stands between `[[` and `]]`: a target, `#` heading, `|` alias, and parameters.
 
-use super::{Form, Reference, WEIGHT_DEFAULT, weight};
+use super::{Reference, ReferenceForm, WEIGHT_DEFAULT, weight};
 
 /// Characters of an id.
 const ID_CHARS: usize = 11;
@@ -21,7 +21,7 @@ pub(super) fn bracketed(text: &str, at: usize) -> Option<(usize, &str)> {
 
 /// What `inner` says.
 pub(super) fn parse(inner: &str) -> Option<Reference> {
-    let Parts { target, mut alias, parameters } = split(inner);
+    let WikilinkParts { target, mut alias, parameters } = split(inner);
     let mut reference = named(target)?;
     for segment in parameters {
         let Some((key, value)) = segment.split_once('=') else { continue };
@@ -53,13 +53,13 @@ pub(super) fn named(target: &str) -> Option<Reference> {
         source: None,
         alias: None,
         weight: WEIGHT_DEFAULT,
-        form: Form::Wiki,
+        form: ReferenceForm::Wiki,
     })
 }
 
 /// What a label shows of `inner`: it without parameters; `None` if it is no reference.
 pub(super) fn shown(inner: &str) -> Option<String> {
-    let Parts { target, mut alias, parameters } = split(inner);
+    let WikilinkParts { target, mut alias, parameters } = split(inner);
     if plain(target).is_empty() {
         return None;
     }
@@ -87,7 +87,7 @@ pub(super) fn torn(inner: &str) -> Option<usize> {
 }
 
 /// What stands between the brackets, in its parts.
-struct Parts<'t, P: Iterator<Item = &'t str>> {
+struct WikilinkParts<'t, P: Iterator<Item = &'t str>> {
     target: &'t str,
     alias: Option<Alias<'t>>,
     parameters: P,
@@ -100,11 +100,11 @@ struct Alias<'t> {
     text: &'t str,
 }
 
-fn split(inner: &str) -> Parts<'_, impl Iterator<Item = &str>> {
+fn split(inner: &str) -> WikilinkParts<'_, impl Iterator<Item = &str>> {
     let is_split = inner.split(';').skip(1).any(is_parameter);
     let head = if is_split { inner.split(';').next().unwrap_or("") } else { inner };
     let (target, alias) = split_alias(head);
-    Parts {
+    WikilinkParts {
         target: target.trim(),
         alias,
         parameters: inner.split(';').skip(1).filter(move |_| is_split),
@@ -161,7 +161,7 @@ pub(super) fn plain(text: &str) -> String {
             _ => out.push(at),
         }
     }
-    let mut out = crate::text::fold(&out);
+    let mut out = crate::text::fold_whitespace(&out);
     for mark in ["**", "__", "~~", "*", "_", "`"] {
         while 2 * mark.len() < out.len() && out.starts_with(mark) && out.ends_with(mark) {
             out = out[mark.len()..out.len() - mark.len()].trim().to_owned();
@@ -173,5 +173,5 @@ pub(super) fn plain(text: &str) -> String {
             out = out.replace(mark, "");
         }
     }
-    crate::text::fold(&out)
+    crate::text::fold_whitespace(&out)
 }

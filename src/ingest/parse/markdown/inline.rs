@@ -8,14 +8,14 @@ use std::ops::Range;
 
 use pulldown_cmark::{CowStr, Event, LinkType, Tag};
 
-use super::source::Source;
+use super::source::MarkdownSource;
 
 /// Bytes of plain text that are kept; a label is cut from it.
 const PLAIN_BYTES_MAX: usize = 1024;
 
 /// What the text is part of, which decides what becomes of line breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) enum InlineBreaks {
     /// Line breaks stay.
     Lines,
     /// Line breaks become spaces: a heading.
@@ -26,9 +26,9 @@ pub(super) enum Flow {
 
 /// Inline text being rendered.
 #[derive(Debug)]
-pub(super) struct Inline<'a> {
-    source: Source<'a>,
-    flow: Flow,
+pub(super) struct InlineRenderer<'a> {
+    source: MarkdownSource<'a>,
+    flow: InlineBreaks,
     out: String,
     plain: String,
     is_plain_done: bool,
@@ -43,7 +43,7 @@ pub(super) struct Inline<'a> {
 
 /// Inline text that is complete.
 #[derive(Debug)]
-pub(super) struct Rendered {
+pub(super) struct RenderedInline {
     pub(super) markdown: String,
     /// The first line without its marks.
     pub(super) plain: String,
@@ -52,9 +52,13 @@ pub(super) struct Rendered {
     pub(super) span: Range<usize>,
 }
 
-impl<'a> Inline<'a> {
-    pub(super) fn new(source: Source<'a>, flow: Flow, span: Range<usize>) -> Inline<'a> {
-        Inline {
+impl<'a> InlineRenderer<'a> {
+    pub(super) fn new(
+        source: MarkdownSource<'a>,
+        flow: InlineBreaks,
+        span: Range<usize>,
+    ) -> InlineRenderer<'a> {
+        InlineRenderer {
             source,
             flow,
             out: String::new(),
@@ -108,17 +112,17 @@ impl<'a> Inline<'a> {
     }
 
     /// The text as it now stands.
-    pub(super) fn finish(mut self) -> Rendered {
+    pub(super) fn finish(mut self) -> RenderedInline {
         while let Some(closing) = self.closings.pop() {
             self.out.push_str(&closing);
         }
         let markdown = match self.flow {
-            Flow::Cell => self.out.replace(['\t', '\n', '\r'], " "),
-            Flow::Lines | Flow::OneLine => self.out,
+            InlineBreaks::Cell => self.out.replace(['\t', '\n', '\r'], " "),
+            InlineBreaks::Lines | InlineBreaks::OneLine => self.out,
         };
         let trimmed = markdown.trim_matches([' ', '\t', '\n', '\r']);
         let markdown = if trimmed.len() == markdown.len() { markdown } else { trimmed.to_owned() };
-        Rendered { markdown, plain: self.plain, sole_math: self.sole_math, span: self.span }
+        RenderedInline { markdown, plain: self.plain, sole_math: self.sole_math, span: self.span }
     }
 
     fn text(&mut self, text: &CowStr<'_>, range: &Range<usize>) {
@@ -130,7 +134,7 @@ impl<'a> Inline<'a> {
         let words = &self.source.text[range.clone()];
         let is_escaped =
             self.rendered < range.start && self.source.text.as_bytes()[range.start - 1] == b'\\';
-        if is_escaped && !(self.flow == Flow::Cell && words.starts_with('|')) {
+        if is_escaped && !(self.flow == InlineBreaks::Cell && words.starts_with('|')) {
             self.out.push('\\');
         }
         self.out.push_str(words);
@@ -163,7 +167,7 @@ impl<'a> Inline<'a> {
         self.see(code);
         let authored = &self.source.text[range.clone()];
         let is_spread = authored.contains(['\n', '\r']);
-        let has_pipe = self.flow == Flow::Cell && authored.contains("\\|");
+        let has_pipe = self.flow == InlineBreaks::Cell && authored.contains("\\|");
         if !is_spread && !has_pipe {
             self.out.push_str(authored);
             return;
@@ -195,8 +199,10 @@ impl<'a> Inline<'a> {
     fn lines(&mut self, text: &str) {
         let text = self.source.restored(text);
         match self.flow {
-            Flow::Lines => self.out.push_str(&text.replace("\r\n", "\n").replace('\r', "\n")),
-            Flow::OneLine | Flow::Cell => {
+            InlineBreaks::Lines => {
+                self.out.push_str(&text.replace("\r\n", "\n").replace('\r', "\n"))
+            }
+            InlineBreaks::OneLine | InlineBreaks::Cell => {
                 self.out.push_str(&text.replace("\r\n", " ").replace(['\n', '\r'], " "));
             }
         }
@@ -204,13 +210,13 @@ impl<'a> Inline<'a> {
 
     fn line_break(&mut self) {
         match self.flow {
-            Flow::Lines => {
+            InlineBreaks::Lines => {
                 let len = self.out.trim_end_matches([' ', '\t']).len();
                 self.out.truncate(len);
                 self.out.push('\n');
                 self.is_plain_done |= !self.plain.trim().is_empty();
             }
-            Flow::OneLine | Flow::Cell => {
+            InlineBreaks::OneLine | InlineBreaks::Cell => {
                 self.out.push(' ');
                 self.see(" ");
             }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::source::Source;
+use super::source::MarkdownSource;
 
 /// Lines being gathered.
 #[derive(Debug, Default)]
-pub(super) struct Raw {
+pub(super) struct RawLines {
     text: String,
     /// Where the source of it stands, while that is one piece.
     whole: Option<Range<usize>>,
@@ -14,10 +14,10 @@ pub(super) struct Raw {
     end: usize,
 }
 
-impl Raw {
+impl RawLines {
     /// Takes a line that the parser found at `range`.
-    pub(super) fn line(&mut self, source: Source<'_>, line: &str, range: Range<usize>) {
-        let Source { text, parsed } = source;
+    pub(super) fn line(&mut self, source: MarkdownSource<'_>, line: &str, range: Range<usize>) {
+        let MarkdownSource { text, parsed } = source;
         let is_authored = parsed[range.clone()] == *line;
         let is_first = self.text.is_empty();
         let mut start = range.start;

@@ -47,7 +47,8 @@ pub(super) fn sections(text: &str, start: usize) -> Vec<Section> {
     if text.len() - start <= SECTION_BYTES_MAX {
         return vec![Section::Markdown(start..text.len())];
     }
-    let mut cutter = Cutter { text, start, fence: None, is_after_blank: false, out: Vec::new() };
+    let mut cutter =
+        SectionCutter { text, start, fence: None, is_after_blank: false, out: Vec::new() };
     let mut at = start;
     while at < text.len() {
         let len = text[at..].find('\n').map_or(text.len() - at, |len| len + 1);
@@ -57,7 +58,7 @@ pub(super) fn sections(text: &str, start: usize) -> Vec<Section> {
     cutter.finish()
 }
 
-struct Cutter<'a> {
+struct SectionCutter<'a> {
     text: &'a str,
     /// Where the section that is open starts.
     start: usize,
@@ -66,7 +67,7 @@ struct Cutter<'a> {
     out: Vec<Section>,
 }
 
-impl Cutter<'_> {
+impl SectionCutter<'_> {
     fn line(&mut self, line: Range<usize>) {
         let text = self.text;
         let words = &text[line.clone()];

@@ -14,12 +14,12 @@ const WIKILINK_BYTES_MAX: usize = 1024;
 /// A text as it is, and as the parser sees it: with the same bytes at the same places, but for the
 /// pipes inside wikilinks, which must not end a table's cell.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Source<'a> {
+pub(super) struct MarkdownSource<'a> {
     pub(super) text: &'a str,
     pub(super) parsed: &'a str,
 }
 
-impl<'a> Source<'a> {
+impl<'a> MarkdownSource<'a> {
     /// What the parser gave, as the text has it.
     pub(super) fn restored<'b>(&self, given: &'b str) -> Cow<'b, str> {
         let is_same = std::ptr::eq(self.text, self.parsed);
@@ -92,7 +92,7 @@ pub(super) struct Definitions {
 
 impl Definitions {
     /// Looks for definitions and for their uses, which takes a parse of its own.
-    pub(super) fn of(source: Source<'_>) -> Definitions {
+    pub(super) fn of(source: MarkdownSource<'_>) -> Definitions {
         if !source.text.contains("]:") {
             return Definitions::default();
         }
@@ -126,7 +126,7 @@ impl Definitions {
 
     /// The definitions in `gap`, which the parser left out, that no link uses: one a line, or
     /// nothing.
-    pub(super) fn unused_in(&self, source: Source<'_>, gap: Range<usize>) -> String {
+    pub(super) fn unused_in(&self, source: MarkdownSource<'_>, gap: Range<usize>) -> String {
         let mut out = String::new();
         if !self.is_possible || gap.end <= gap.start {
             return out;

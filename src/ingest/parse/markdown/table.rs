@@ -4,28 +4,33 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
-use super::inline::{Flow, Inline};
-use super::source::Source;
+use super::inline::{InlineBreaks, InlineRenderer};
+use super::source::MarkdownSource;
 use crate::ingest::parse::label;
 use crate::model::tree::{Node, NodeType};
 use crate::text;
 
 /// A table being read.
 #[derive(Debug, Default)]
-pub(super) struct Table<'a> {
+pub(super) struct MarkdownTable<'a> {
     content: String,
     header_bytes: usize,
     columns: Vec<String>,
     n_rows: usize,
     n_cells: usize,
-    cell: Option<Inline<'a>>,
+    cell: Option<InlineRenderer<'a>>,
     /// Where the last cell of the row ended.
     cell_end: usize,
 }
 
-impl<'a> Table<'a> {
+impl<'a> MarkdownTable<'a> {
     /// Reads an event between the table's start and its end.
-    pub(super) fn event(&mut self, source: Source<'a>, event: Event<'_>, range: Range<usize>) {
+    pub(super) fn event(
+        &mut self,
+        source: MarkdownSource<'a>,
+        event: Event<'_>,
+        range: Range<usize>,
+    ) {
         match event {
             Event::Start(Tag::TableHead) => self.start_row(range.start),
             Event::Start(Tag::TableRow) => {
@@ -34,7 +39,8 @@ impl<'a> Table<'a> {
                 self.start_row(range.start);
             }
             Event::Start(Tag::TableCell) => {
-                self.cell = Some(Inline::new(source, Flow::Cell, range.start..range.start));
+                self.cell =
+                    Some(InlineRenderer::new(source, InlineBreaks::Cell, range.start..range.start));
                 self.cell_end = range.end;
             }
             Event::End(TagEnd::TableCell) => self.end_cell(),
@@ -65,19 +71,19 @@ impl<'a> Table<'a> {
         self.n_cells += 1;
         self.content.push_str(&rendered.markdown);
         if self.n_rows == 0 {
-            self.columns.push(text::fold(&rendered.plain));
+            self.columns.push(text::fold_whitespace(&rendered.plain));
         }
     }
 
     /// Ends a row. The cells beyond the last column are dropped by the parser, but not by us.
-    fn end_row(&mut self, source: Source<'a>, end: usize) {
+    fn end_row(&mut self, source: MarkdownSource<'a>, end: usize) {
         let rest = source.parsed.get(self.cell_end..end).unwrap_or("").trim();
         let rest = rest.strip_prefix('|').unwrap_or(rest);
         let rest = rest.strip_suffix('|').unwrap_or(rest);
         if !rest.trim().is_empty() {
             for cell in rest.split('|') {
                 self.content.push('\t');
-                self.content.push_str(&text::fold(&source.restored(cell)));
+                self.content.push_str(&text::fold_whitespace(&source.restored(cell)));
             }
         }
     }

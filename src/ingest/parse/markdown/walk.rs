@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd};
 
-use super::inline::{Flow, Inline, Rendered};
-use super::raw::Raw;
-use super::source::{Definitions, Source};
-use super::table::Table;
+use super::inline::{InlineBreaks, InlineRenderer, RenderedInline};
+use super::raw::RawLines;
+use super::source::{Definitions, MarkdownSource};
+use super::table::MarkdownTable;
 use super::{NODES_MAX, code_node};
-use crate::ingest::parse::container::{Container, Kind};
+use crate::ingest::parse::container::{Container, ContainerKind};
 use crate::ingest::parse::label;
 use crate::ingest::parse::outline::Outline;
 use crate::model::tree::{Format, Node, NodeType};
@@ -17,7 +17,7 @@ use crate::text;
 
 /// A block whose inside is being read.
 #[derive(Debug)]
-enum Block<'a> {
+enum OpenBlock<'a> {
     None,
     Heading { level: u8, has_attributes: bool },
     Code { info: CowStr<'a> },
@@ -25,35 +25,39 @@ enum Block<'a> {
 }
 
 /// The walk over one section.
-pub(super) struct Walk<'a, 'o> {
-    source: Source<'a>,
+pub(super) struct MarkdownWalk<'a, 'o> {
+    source: MarkdownSource<'a>,
     /// Where the section starts in the file.
     base: usize,
     outline: &'o mut Outline,
     definitions: Definitions,
     container: Option<Container>,
-    inline: Option<Inline<'a>>,
-    block: Block<'a>,
-    raw: Raw,
-    table: Option<Table<'a>>,
+    inline: Option<InlineRenderer<'a>>,
+    block: OpenBlock<'a>,
+    raw: RawLines,
+    table: Option<MarkdownTable<'a>>,
     /// Where the source has been accounted for up to.
     cursor: usize,
     /// Where containers had to be flattened first.
     pub(super) flattened_at: Option<usize>,
 }
 
-impl<'a, 'o> Walk<'a, 'o> {
+impl<'a, 'o> MarkdownWalk<'a, 'o> {
     /// A walk over the section that starts at `base` in the file.
-    pub(super) fn new(source: Source<'a>, base: usize, outline: &'o mut Outline) -> Walk<'a, 'o> {
-        Walk {
+    pub(super) fn new(
+        source: MarkdownSource<'a>,
+        base: usize,
+        outline: &'o mut Outline,
+    ) -> MarkdownWalk<'a, 'o> {
+        MarkdownWalk {
             source,
             base,
             outline,
             definitions: Definitions::of(source),
             container: None,
             inline: None,
-            block: Block::None,
-            raw: Raw::default(),
+            block: OpenBlock::None,
+            raw: RawLines::default(),
             table: None,
             cursor: 0,
             flattened_at: None,
@@ -84,10 +88,10 @@ impl<'a, 'o> Walk<'a, 'o> {
         match event {
             Event::Start(tag) => self.start(tag, range),
             Event::End(tag) => self.end(tag, range),
-            Event::Text(text) if matches!(self.block, Block::Code { .. }) => {
+            Event::Text(text) if matches!(self.block, OpenBlock::Code { .. }) => {
                 self.raw.line(self.source, &text, range);
             }
-            Event::Html(html) if matches!(self.block, Block::Markup) => {
+            Event::Html(html) if matches!(self.block, OpenBlock::Markup) => {
                 self.raw.line(self.source, &html, range);
             }
             Event::Rule => {
@@ -101,11 +105,11 @@ impl<'a, 'o> Walk<'a, 'o> {
 
     fn start(&mut self, tag: Tag<'a>, range: Range<usize>) {
         match tag {
-            Tag::Paragraph => self.start_inline(Flow::Lines, range),
+            Tag::Paragraph => self.start_inline(InlineBreaks::Lines, range),
             Tag::Heading { level, id, classes, attrs } => {
                 let has_attributes = id.is_some() || !classes.is_empty() || !attrs.is_empty();
-                self.block = Block::Heading { level: level_number(level), has_attributes };
-                self.start_inline(Flow::OneLine, range);
+                self.block = OpenBlock::Heading { level: level_number(level), has_attributes };
+                self.start_inline(InlineBreaks::OneLine, range);
             }
             Tag::CodeBlock(kind) => {
                 self.start_block(range.start);
@@ -113,21 +117,21 @@ impl<'a, 'o> Walk<'a, 'o> {
                     CodeBlockKind::Fenced(info) => info,
                     CodeBlockKind::Indented => CowStr::Borrowed(""),
                 };
-                self.block = Block::Code { info };
-                self.raw = Raw::default();
+                self.block = OpenBlock::Code { info };
+                self.raw = RawLines::default();
             }
             Tag::HtmlBlock => {
                 self.start_block(range.start);
-                self.block = Block::Markup;
-                self.raw = Raw::default();
+                self.block = OpenBlock::Markup;
+                self.raw = RawLines::default();
             }
             Tag::Table(_) => {
                 self.start_block(range.start);
-                self.table = Some(Table::default());
+                self.table = Some(MarkdownTable::default());
             }
             Tag::BlockQuote(alert) => self.start_quote(alert, range),
             Tag::List(_) => {
-                self.start_container(Kind::List, &range).open_list();
+                self.start_container(ContainerKind::List, &range).open_list();
                 self.cursor = range.start;
             }
             Tag::Item => {
@@ -135,11 +139,11 @@ impl<'a, 'o> Walk<'a, 'o> {
                 self.definitions_until(range.start);
                 let marker = marker_at(&self.source.text[range.clone()]);
                 self.cursor = (range.start + marker.len()).min(range.end);
-                self.start_container(Kind::List, &range).open_item(marker);
+                self.start_container(ContainerKind::List, &range).open_item(marker);
             }
             Tag::FootnoteDefinition(name) => {
                 let name = self.source.restored(&name).into_owned();
-                self.start_container(Kind::Footnote, &range).open_footnote(&name);
+                self.start_container(ContainerKind::Footnote, &range).open_footnote(&name);
                 let head = self.source.text[range.clone()].find("]:").map_or(0, |at| at + 2);
                 self.cursor = range.start + head;
             }
@@ -170,19 +174,19 @@ impl<'a, 'o> Walk<'a, 'o> {
     fn inline_event(&mut self, event: Event<'_>, range: Range<usize>) {
         if self.inline.is_none() {
             // The text of a tight list's item has no paragraph around it.
-            self.start_inline(Flow::Lines, range.start..range.start);
+            self.start_inline(InlineBreaks::Lines, range.start..range.start);
         }
         if let Some(inline) = &mut self.inline {
             inline.event(event, range);
         }
     }
 
-    fn start_inline(&mut self, flow: Flow, range: Range<usize>) {
+    fn start_inline(&mut self, flow: InlineBreaks, range: Range<usize>) {
         self.end_paragraph();
         self.definitions_until(range.start);
         self.cursor = self.cursor.max(range.start);
         let span = range.start..range.start;
-        self.inline = Some(Inline::new(self.source, flow, span));
+        self.inline = Some(InlineRenderer::new(self.source, flow, span));
     }
 
     /// Ends the paragraph that is open, if one is.
@@ -193,7 +197,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         self.paragraph(rendered);
     }
 
-    fn paragraph(&mut self, rendered: Rendered) {
+    fn paragraph(&mut self, rendered: RenderedInline) {
         if let Some(tex) = &rendered.sole_math {
             let tex = tex.trim().to_owned();
             let node = Node {
@@ -247,7 +251,7 @@ impl<'a, 'o> Walk<'a, 'o> {
     }
 }
 
-impl<'a> Walk<'a, '_> {
+impl<'a> MarkdownWalk<'a, '_> {
     /// Whatever starts a block ends the text of a tight item.
     fn start_block(&mut self, at: usize) {
         self.end_paragraph();
@@ -261,11 +265,11 @@ impl<'a> Walk<'a, '_> {
         let lines = self.definitions.unused_in(self.source, gap.clone());
         if !lines.is_empty() {
             let plain = label::first_line(&lines);
-            self.paragraph(Rendered { markdown: lines, plain, sole_math: None, span: gap });
+            self.paragraph(RenderedInline { markdown: lines, plain, sole_math: None, span: gap });
         }
     }
 
-    fn start_container(&mut self, kind: Kind, range: &Range<usize>) -> &mut Container {
+    fn start_container(&mut self, kind: ContainerKind, range: &Range<usize>) -> &mut Container {
         self.end_paragraph();
         self.definitions_until(range.start);
         let (base, outline) = (self.base, &mut *self.outline);
@@ -276,7 +280,7 @@ impl<'a> Walk<'a, '_> {
         let authored = &self.source.text[range.clone()];
         self.start_block(range.start);
         self.cursor = range.start;
-        let container = self.start_container(Kind::Quote, &range);
+        let container = self.start_container(ContainerKind::Quote, &range);
         container.open_quote();
         let mark = alert.and_then(|_| Some(authored.find("[!")?..authored.find(']')? + 1));
         if let Some(mark) = mark.filter(|mark| mark.start < mark.end) {
@@ -299,9 +303,10 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn end_heading(&mut self, range: Range<usize>) {
-        let block = std::mem::replace(&mut self.block, Block::None);
+        let block = std::mem::replace(&mut self.block, OpenBlock::None);
         self.cursor = self.cursor.max(range.end);
-        let (Block::Heading { level, has_attributes }, Some(inline)) = (block, self.inline.take())
+        let (OpenBlock::Heading { level, has_attributes }, Some(inline)) =
+            (block, self.inline.take())
         else {
             return;
         };
@@ -311,7 +316,7 @@ impl<'a> Walk<'a, '_> {
             false => "",
         };
         let is_inside = self.container.is_some();
-        let mut content = text::fold(&rendered.markdown);
+        let mut content = text::fold_whitespace(&rendered.markdown);
         if content.is_empty() && attributes.is_empty() {
             if !is_inside {
                 self.outline.close(level);
@@ -327,7 +332,7 @@ impl<'a> Walk<'a, '_> {
             node_type: NodeType::Heading,
             level: Some(level),
             span: self.in_file(&range),
-            label: if label.is_empty() { text::label(&content) } else { label },
+            label: if label.is_empty() { text::label_of_text(&content) } else { label },
             content,
             ..Node::default()
         };
@@ -341,9 +346,9 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn end_code(&mut self, range: Range<usize>) {
-        let block = std::mem::replace(&mut self.block, Block::None);
+        let block = std::mem::replace(&mut self.block, OpenBlock::None);
         self.cursor = self.cursor.max(range.end);
-        let Block::Code { info } = block else { return };
+        let OpenBlock::Code { info } = block else { return };
         let (code, whole) = std::mem::take(&mut self.raw).into_code();
         let info = self.source.restored(&info).into_owned();
         if code.is_empty() && info.trim().is_empty() {
@@ -355,7 +360,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn end_markup(&mut self, range: Range<usize>) {
-        self.block = Block::None;
+        self.block = OpenBlock::None;
         self.cursor = self.cursor.max(range.end);
         let content = std::mem::take(&mut self.raw).into_markup();
         if content.trim().is_empty() {
@@ -392,8 +397,8 @@ fn attributes(tail: &str) -> &str {
     }
 }
 
-fn paragraph_label(rendered: &Rendered) -> String {
-    let plain = text::fold_and_cut(&rendered.plain, text::LABEL_CHARS_MAX);
+fn paragraph_label(rendered: &RenderedInline) -> String {
+    let plain = text::fold_and_truncate(&rendered.plain, text::LABEL_CHARS_MAX);
     if plain.is_empty() { label::markup(&rendered.markdown) } else { plain }
 }
 

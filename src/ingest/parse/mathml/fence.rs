@@ -1,33 +1,33 @@
 //! Rows: what stands side by side, and the fences that make binomials, matrices and cases of it.
 
-use super::{Kind, Piece, symbol};
+use super::{Piece, PieceKind, symbol};
 
 /// Pieces side by side.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct PieceRow {
     pieces: Vec<Piece>,
 }
 
 /// A row of pieces: fences and what they fence have become one.
-pub(super) fn row(pieces: Vec<Piece>) -> Row {
+pub(super) fn row(pieces: Vec<Piece>) -> PieceRow {
     let mut out: Vec<Piece> = Vec::with_capacity(pieces.len());
-    let mut rest = pieces.into_iter().filter(|it| it.kind != Kind::Empty).peekable();
+    let mut rest = pieces.into_iter().filter(|it| it.kind != PieceKind::Empty).peekable();
     while let Some(piece) = rest.next() {
         let open = match out.last() {
-            Some(Piece { kind: Kind::Operator(open), .. }) => Some(*open),
+            Some(Piece { kind: PieceKind::Operator(open), .. }) => Some(*open),
             _ => None,
         };
         let close = match rest.peek() {
-            Some(Piece { kind: Kind::Operator(close), .. }) => Some(*close),
+            Some(Piece { kind: PieceKind::Operator(close), .. }) => Some(*close),
             _ => None,
         };
         match (piece.kind, open, close) {
-            (Kind::Stack, Some('('), Some(')')) => {
+            (PieceKind::Stack, Some('('), Some(')')) => {
                 out.pop();
                 rest.next();
                 out.push(Piece::group(format!("\\binom{}", piece.tex)));
             }
-            (Kind::Table, Some(open), close) if environment(open, close).is_some() => {
+            (PieceKind::Table, Some(open), close) if environment(open, close).is_some() => {
                 let name = environment(open, close).unwrap_or("matrix");
                 out.pop();
                 if name != "cases" {
@@ -38,10 +38,10 @@ pub(super) fn row(pieces: Vec<Piece>) -> Row {
             _ => out.push(piece),
         }
     }
-    Row { pieces: out }
+    PieceRow { pieces: out }
 }
 
-impl Row {
+impl PieceRow {
     /// The row as one piece, with a space between its parts.
     pub(super) fn join(self) -> Piece {
         let mut pieces = self.pieces;
@@ -61,8 +61,8 @@ impl Row {
 /// The piece on its own, whatever may still have become of it.
 pub(super) fn finished(piece: Piece) -> String {
     match piece.kind {
-        Kind::Stack => format!("\\genfrac{{}}{{}}{{0pt}}{{}}{}", piece.tex),
-        Kind::Table => in_environment("matrix", &piece.tex),
+        PieceKind::Stack => format!("\\genfrac{{}}{{}}{{0pt}}{{}}{}", piece.tex),
+        PieceKind::Table => in_environment("matrix", &piece.tex),
         _ => piece.tex,
     }
 }
@@ -90,10 +90,10 @@ pub(super) fn fenced(open: &str, close: &str, separators: &str, items: &[Piece])
     if let [item] = items {
         let name = environment(open_char.unwrap_or('.'), close_char);
         match (item.kind, name) {
-            (Kind::Stack, _) if (open, close) == ("(", ")") => {
+            (PieceKind::Stack, _) if (open, close) == ("(", ")") => {
                 return Some(Piece::group(format!("\\binom{}", item.tex)));
             }
-            (Kind::Table, Some(name)) => {
+            (PieceKind::Table, Some(name)) => {
                 return Some(Piece::group(in_environment(name, &item.tex)));
             }
             _ => (),

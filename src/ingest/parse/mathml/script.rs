@@ -1,13 +1,13 @@
 //! Scripts, limits, accents: what stands below, above and beside a base.
 
 use super::fence::finished;
-use super::{Kind, Piece};
+use super::{Piece, PieceKind};
 
 /// A base with a subscript and a superscript.
 pub(super) fn scripted(base: &Piece, sub: Option<&Piece>, sup: Option<&Piece>) -> Piece {
     let mut tex = base_of(base);
     for (mark, script) in [('_', sub), ('^', sup)] {
-        if let Some(script) = script.filter(|it| it.kind != Kind::Empty) {
+        if let Some(script) = script.filter(|it| it.kind != PieceKind::Empty) {
             tex.push(mark);
             tex.push_str(&braced(script));
         }
@@ -17,7 +17,7 @@ pub(super) fn scripted(base: &Piece, sub: Option<&Piece>, sup: Option<&Piece>) -
 
 fn base_of(base: &Piece) -> String {
     match base.kind {
-        Kind::Stack | Kind::Table => format!("{{{}}}", finished(base.clone())),
+        PieceKind::Stack | PieceKind::Table => format!("{{{}}}", finished(base.clone())),
         _ => base.base(),
     }
 }
@@ -32,7 +32,7 @@ pub(super) fn under(base: &Piece, under: &Piece) -> Piece {
         return accented(command, base);
     }
     match (base.kind, extensible(base)) {
-        (Kind::Limits, _) => scripted(base, Some(under), None),
+        (PieceKind::Limits, _) => scripted(base, Some(under), None),
         (_, Some(arrow)) => Piece::group(format!("{arrow}[{}]{{}}", braced(under))),
         _ => Piece::group(format!("\\underset{}{}", braced(under), braced(base))),
     }
@@ -44,7 +44,7 @@ pub(super) fn over(base: &Piece, over: &Piece) -> Piece {
         return accented(command, base);
     }
     match (base.kind, extensible(base)) {
-        (Kind::Limits, _) => scripted(base, None, Some(over)),
+        (PieceKind::Limits, _) => scripted(base, None, Some(over)),
         (_, Some(arrow)) => Piece::group(format!("{arrow}{}", braced(over))),
         _ => Piece::group(format!("\\overset{}{}", braced(over), braced(base))),
     }
@@ -53,7 +53,7 @@ pub(super) fn over(base: &Piece, over: &Piece) -> Piece {
 /// A base with something below and above it.
 pub(super) fn under_over(base: &Piece, below: &Piece, above: &Piece) -> Piece {
     match (base.kind, extensible(base)) {
-        (Kind::Limits, _) => scripted(base, Some(below), Some(above)),
+        (PieceKind::Limits, _) => scripted(base, Some(below), Some(above)),
         (_, Some(arrow)) => Piece::group(format!("{arrow}[{}]{}", braced(below), braced(above))),
         _ => under(&over(base, above), below),
     }
@@ -61,17 +61,17 @@ pub(super) fn under_over(base: &Piece, below: &Piece, above: &Piece) -> Piece {
 
 /// An accent over or under a base. A brace takes a further script as its label.
 fn accented(command: &str, base: &Piece) -> Piece {
-    let kind = if command.ends_with("brace") { Kind::Limits } else { Kind::Group };
+    let kind = if command.ends_with("brace") { PieceKind::Limits } else { PieceKind::Group };
     Piece::new(kind, format!("{command}{}", braced(base)))
 }
 
 fn over_accent(mark: &Piece, base: &Piece) -> Option<&'static str> {
-    let Kind::Operator(mark) = mark.kind else { return None };
+    let PieceKind::Operator(mark) = mark.kind else { return None };
     // An arrow or a dot over an operator is a label, not an accent.
-    if matches!(base.kind, Kind::Operator(_) | Kind::Limits) {
+    if matches!(base.kind, PieceKind::Operator(_) | PieceKind::Limits) {
         return None;
     }
-    let is_narrow = base.kind == Kind::Atom;
+    let is_narrow = base.kind == PieceKind::Atom;
     let either = |narrow, wide| Some(if is_narrow { narrow } else { wide });
     match mark {
         '^' | 'ˆ' | '\u{302}' => either("\\hat", "\\widehat"),
@@ -96,7 +96,7 @@ fn over_accent(mark: &Piece, base: &Piece) -> Option<&'static str> {
 }
 
 fn under_accent(mark: &Piece) -> Option<&'static str> {
-    let Kind::Operator(mark) = mark.kind else { return None };
+    let PieceKind::Operator(mark) = mark.kind else { return None };
     match mark {
         '_' | '¯' | '‾' | '\u{332}' | '―' | '─' => Some("\\underline"),
         '⏟' | '︸' => Some("\\underbrace"),
@@ -109,8 +109,8 @@ fn under_accent(mark: &Piece) -> Option<&'static str> {
 /// The arrow that grows with what stands above it.
 fn extensible(base: &Piece) -> Option<&'static str> {
     match base.kind {
-        Kind::Operator('→' | '⟶') => Some("\\xrightarrow"),
-        Kind::Operator('←' | '⟵') => Some("\\xleftarrow"),
+        PieceKind::Operator('→' | '⟶') => Some("\\xrightarrow"),
+        PieceKind::Operator('←' | '⟵') => Some("\\xleftarrow"),
         _ => None,
     }
 }
@@ -118,7 +118,7 @@ fn extensible(base: &Piece) -> Option<&'static str> {
 /// A base with any number of scripts behind and before it.
 pub(super) fn multi(pieces: &[Piece]) -> Option<Piece> {
     let (base, scripts) = pieces.split_first()?;
-    let mut halves = scripts.split(|it| it.kind == Kind::Prescripts);
+    let mut halves = scripts.split(|it| it.kind == PieceKind::Prescripts);
     let behind = halves.next().unwrap_or(&[]);
     let before = halves.next().unwrap_or(&[]);
     if halves.next().is_some() {

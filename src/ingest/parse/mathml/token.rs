@@ -1,6 +1,6 @@
 //! The leaves: identifiers, numbers, operators, text and space.
 
-use super::{Element, Kind, Piece, symbol};
+use super::{Element, Piece, PieceKind, symbol};
 
 /// How the letters of a token look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,13 +74,13 @@ fn styled(command: &str, tex: &str) -> String {
     }
 }
 
-fn atom_or_operator(c: char, tex: &str) -> Kind {
+fn atom_or_operator(c: char, tex: &str) -> PieceKind {
     if symbol::has_limits(tex) {
-        Kind::Limits
+        PieceKind::Limits
     } else if c.is_alphanumeric() || tex.len() == 1 || is_command(tex) {
-        Kind::Atom
+        PieceKind::Atom
     } else {
-        Kind::Group
+        PieceKind::Group
     }
 }
 
@@ -94,10 +94,11 @@ fn name(text: &str, variant: Option<Variant>) -> Option<Piece> {
     if text.is_empty() {
         return Some(Piece::empty());
     }
-    let words = crate::text::fold(text);
+    let words = crate::text::fold_whitespace(text);
     if matches!(variant, None | Some(Variant::Normal)) {
         if let Some(command) = symbol::function(&words) {
-            let kind = if symbol::has_limits(command) { Kind::Limits } else { Kind::Atom };
+            let kind =
+                if symbol::has_limits(command) { PieceKind::Limits } else { PieceKind::Atom };
             return Some(Piece::new(kind, command));
         }
         let mapped: Option<String> = match words.is_ascii() {
@@ -141,7 +142,7 @@ fn push(out: &mut String, tex: &str) {
 
 /// A number.
 pub(super) fn number(text: &str, variant: Option<Variant>) -> Option<Piece> {
-    let text = crate::text::fold(text);
+    let text = crate::text::fold_whitespace(text);
     if text.is_empty() {
         return Some(Piece::empty());
     }
@@ -154,7 +155,7 @@ pub(super) fn number(text: &str, variant: Option<Variant>) -> Option<Piece> {
         };
         push(&mut tex, &piece);
     }
-    let kind = if text.chars().count() == 1 { Kind::Atom } else { Kind::Group };
+    let kind = if text.chars().count() == 1 { PieceKind::Atom } else { PieceKind::Group };
     match variant {
         None | Some(Variant::Normal) => Some(Piece::new(kind, tex)),
         Some(Variant::Italic) => Some(Piece::group(format!("\\mathit{{{tex}}}"))),
@@ -165,12 +166,12 @@ pub(super) fn number(text: &str, variant: Option<Variant>) -> Option<Piece> {
 
 /// An operator, a fence, a separator.
 pub(super) fn operator(text: &str, variant: Option<Variant>) -> Option<Piece> {
-    let text = crate::text::fold(text);
+    let text = crate::text::fold_whitespace(text);
     let is_word = text.chars().all(char::is_alphabetic) && text.chars().nth(1).is_some();
     if is_word && text.is_ascii() {
         return Some(match symbol::function(&text) {
-            Some(command) if symbol::has_limits(command) => Piece::new(Kind::Limits, command),
-            Some(command) => Piece::new(Kind::Atom, command),
+            Some(command) if symbol::has_limits(command) => Piece::new(PieceKind::Limits, command),
+            Some(command) => Piece::new(PieceKind::Atom, command),
             None => Piece::group(format!("\\operatorname{{{text}}}")),
         });
     }
@@ -180,13 +181,13 @@ pub(super) fn operator(text: &str, variant: Option<Variant>) -> Option<Piece> {
     }
     let mut chars = text.chars();
     let kind = match (chars.next(), chars.next()) {
-        _ if tex.is_empty() => Kind::Empty,
-        (Some(_), None) if symbol::has_limits(&tex) => Kind::Limits,
-        (Some(c), None) => Kind::Operator(c),
-        _ => Kind::Group,
+        _ if tex.is_empty() => PieceKind::Empty,
+        (Some(_), None) if symbol::has_limits(&tex) => PieceKind::Limits,
+        (Some(c), None) => PieceKind::Operator(c),
+        _ => PieceKind::Group,
     };
     match variant {
-        Some(Variant::Command("\\mathbf" | "\\boldsymbol")) if kind != Kind::Empty => {
+        Some(Variant::Command("\\mathbf" | "\\boldsymbol")) if kind != PieceKind::Empty => {
             Some(Piece::group(format!("\\boldsymbol{{{tex}}}")))
         }
         _ => Some(Piece::new(kind, tex)),
@@ -198,7 +199,7 @@ pub(super) fn text(text: &str, variant: Option<Variant>) -> Option<Piece> {
     if text.is_empty() {
         return Some(Piece::empty());
     }
-    let words = crate::text::fold(text);
+    let words = crate::text::fold_whitespace(text);
     if words.is_empty() {
         return Some(Piece::group("\\:"));
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Page, item, lines};
+use super::{PlainReader, item, lines};
 use crate::ingest::parse::Parsed;
 use crate::model::tree::NodeType;
 
@@ -19,7 +19,7 @@ const BLOCKS: [(&str, bool); 7] = [
 
 /// Parses an Org file.
 pub(in crate::ingest::parse) fn parse(source: &str) -> Parsed {
-    let mut page = Page::new(source);
+    let mut page = PlainReader::new(source);
     let mut rest = lines(source);
     // The kind of block that is known to have no end any more.
     let mut unclosed = [false; BLOCKS.len()];
@@ -66,7 +66,7 @@ pub(in crate::ingest::parse) fn parse(source: &str) -> Parsed {
     page.finish()
 }
 
-fn close(page: &mut Page<'_>, open: &mut Option<(NodeType, Range<usize>)>) {
+fn close(page: &mut PlainReader<'_>, open: &mut Option<(NodeType, Range<usize>)>) {
     if let Some((kind, range)) = open.take() {
         page.add(kind, range);
     }
@@ -126,7 +126,7 @@ fn end_of(
 }
 
 fn add_block(
-    page: &mut Page<'_>,
+    page: &mut PlainReader<'_>,
     is_code: bool,
     args: &str,
     first: Range<usize>,

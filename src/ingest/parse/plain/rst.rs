@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 
-use super::{Page, lines};
+use super::{PlainReader, lines};
 use crate::ingest::parse::Parsed;
 use crate::model::tree::NodeType;
 
 /// Parses a reStructuredText file.
 pub(in crate::ingest::parse) fn parse(source: &str) -> Parsed {
     let lines: Vec<Range<usize>> = lines(source).collect();
-    let mut walk = Walk { text: source, lines, page: Page::new(source), styles: Vec::new() };
+    let mut walk =
+        RstReader { text: source, lines, page: PlainReader::new(source), styles: Vec::new() };
     let mut at = 0;
     while at < walk.lines.len() {
         if walk.page.is_full(walk.lines[at].start) {
@@ -20,15 +21,15 @@ pub(in crate::ingest::parse) fn parse(source: &str) -> Parsed {
     walk.page.finish()
 }
 
-struct Walk<'a> {
+struct RstReader<'a> {
     text: &'a str,
     lines: Vec<Range<usize>>,
-    page: Page<'a>,
+    page: PlainReader<'a>,
     /// How headings look, outermost first: the mark and whether it stands above, too.
     styles: Vec<(char, bool)>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> RstReader<'a> {
     fn line(&self, at: usize) -> &'a str {
         self.lines.get(at).map_or("", |range| &self.text[range.clone()])
     }

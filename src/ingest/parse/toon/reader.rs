@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::ingest::parse::value::{DEPTH_MAX, Kind, Writer, is_typed};
+use crate::ingest::parse::value::{DEPTH_MAX, ValueKind, ValueWriter, is_typed};
 
 /// Why a line could not be read.
-pub(super) struct Fault {
+pub(super) struct ToonError {
     pub(super) offset: usize,
     /// Where the text starts that is not part of any value yet.
     pub(super) resume: usize,
@@ -14,29 +14,29 @@ pub(super) struct Fault {
 }
 
 /// Reads a text up to the first line that is not understood, if there is one.
-pub(super) fn read(source: &str) -> (Writer<'_>, Option<Fault>) {
-    let mut reader = Reader { text: source, out: Writer::default(), open: Vec::new() };
+pub(super) fn read(source: &str) -> (ValueWriter<'_>, Option<ToonError>) {
+    let mut reader = ToonReader { text: source, out: ValueWriter::default(), open: Vec::new() };
     let fault = reader.read().err();
     (reader.out, fault)
 }
 
 /// What lines belong to, and how far they are indented.
-struct Open<'a> {
-    holds: Holds<'a>,
+struct ToonLevel<'a> {
+    holds: ToonContent<'a>,
     /// Indentation of the line that opened it; its own lines have more.
     outer: Option<usize>,
     /// Indentation of its lines, once there is one.
     indent: Option<usize>,
 }
 
-enum Holds<'a> {
+enum ToonContent<'a> {
     Entries,
     Items,
     Rows { keys: Vec<Cow<'a, str>>, delimiter: char, head: Range<usize> },
 }
 
 /// `[3]{a,b}:` or the colon of a plain key.
-struct Head<'a> {
+struct ToonHeader<'a> {
     /// For a list, its delimiter.
     list: Option<char>,
     keys: Option<Vec<Cow<'a, str>>>,
@@ -45,17 +45,17 @@ struct Head<'a> {
     rest: Range<usize>,
 }
 
-struct Reader<'a> {
+struct ToonReader<'a> {
     text: &'a str,
-    out: Writer<'a>,
-    open: Vec<Open<'a>>,
+    out: ValueWriter<'a>,
+    open: Vec<ToonLevel<'a>>,
 }
 
-type Step<T> = Result<T, &'static str>;
+type LineResult<T> = Result<T, &'static str>;
 
-impl<'a> Reader<'a> {
+impl<'a> ToonReader<'a> {
     /// Reads everything; closes what is open also when it fails.
-    fn read(&mut self) -> Result<(), Fault> {
+    fn read(&mut self) -> Result<(), ToonError> {
         let mut result = Ok(());
         let mut start = 0;
         while start < self.text.len() {
@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
             if !line.trim().is_empty()
                 && let Err(what) = self.line(start, line)
             {
-                result = Err(Fault { offset: start, resume: start, what });
+                result = Err(ToonError { offset: start, resume: start, what });
                 break;
             }
             start += len + 1;
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
     }
 
     fn close(&mut self, at: usize) {
-        if let Some(Open { holds: Holds::Rows { head, .. }, .. }) = self.open.pop()
+        if let Some(ToonLevel { holds: ToonContent::Rows { head, .. }, .. }) = self.open.pop()
             && self.out.is_empty()
         {
             // The columns of a table without rows stand nowhere else.
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
         self.out.close(at);
     }
 
-    fn line(&mut self, start: usize, line: &'a str) -> Step<()> {
+    fn line(&mut self, start: usize, line: &'a str) -> LineResult<()> {
         let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
         let body = start + indent..start + line.len();
         while let Some(open) = self.open.last_mut() {
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the first line, which tells what the file is: a list, a map, or one value.
-    fn first(&mut self, body: Range<usize>) -> Step<()> {
+    fn first(&mut self, body: Range<usize>) -> LineResult<()> {
         if !self.out.data.values.is_empty() {
             return Err("something stands behind the value");
         }
@@ -119,23 +119,23 @@ impl<'a> Reader<'a> {
         if self.key(body.clone()).is_err() {
             return self.scalar(body);
         }
-        self.start(Holds::Entries, Kind::Map, None, body.start)?;
+        self.start(ToonContent::Entries, ValueKind::Map, None, body.start)?;
         self.entry(body, 0)
     }
 
-    fn within(&mut self, body: Range<usize>, indent: usize) -> Step<()> {
+    fn within(&mut self, body: Range<usize>, indent: usize) -> LineResult<()> {
         let Some(open) = self.open.last() else { return Ok(()) };
         match &open.holds {
-            Holds::Entries => self.entry(body, indent),
-            Holds::Items => self.item(body, indent),
-            Holds::Rows { keys, delimiter, .. } => {
+            ToonContent::Entries => self.entry(body, indent),
+            ToonContent::Items => self.item(body, indent),
+            ToonContent::Rows { keys, delimiter, .. } => {
                 let (keys, delimiter) = (keys.clone(), *delimiter);
                 let cells = self.cells(body.clone(), delimiter)?;
                 if cells.len() != keys.len() {
                     return Err("a row has more or fewer cells than its table");
                 }
                 self.check(&cells)?;
-                self.out.open(Kind::Map, Cow::Borrowed(""), body.start);
+                self.out.open(ValueKind::Map, Cow::Borrowed(""), body.start);
                 for (key, cell) in keys.into_iter().zip(cells) {
                     self.out.key(key);
                     self.scalar(cell)?;
@@ -146,18 +146,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn entry(&mut self, body: Range<usize>, indent: usize) -> Step<()> {
+    fn entry(&mut self, body: Range<usize>, indent: usize) -> LineResult<()> {
         let (key, after) = self.key(body.clone())?;
         let head = self.head(after..body.end)?;
         self.out.key(key);
         self.value(head, indent)
     }
 
-    fn item(&mut self, body: Range<usize>, indent: usize) -> Step<()> {
+    fn item(&mut self, body: Range<usize>, indent: usize) -> LineResult<()> {
         let line = &self.text[body.clone()];
         let Some(rest) = line.strip_prefix('-') else { return Err("an item has no dash") };
         if rest.is_empty() {
-            self.out.open(Kind::Map, Cow::Borrowed(""), body.start);
+            self.out.open(ValueKind::Map, Cow::Borrowed(""), body.start);
             self.out.close(body.end);
             return Ok(());
         }
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
         }
         // Further entries of the map stand below its first one.
         let column = indent + (inner.start - body.start);
-        self.start(Holds::Entries, Kind::Map, Some(indent), inner.start)?;
+        self.start(ToonContent::Entries, ValueKind::Map, Some(indent), inner.start)?;
         if let Some(open) = self.open.last_mut() {
             open.indent = Some(column);
         }
@@ -183,27 +183,36 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads what stands behind a key or a list's size.
-    fn value(&mut self, head: Head<'a>, indent: usize) -> Step<()> {
+    fn value(&mut self, head: ToonHeader<'a>, indent: usize) -> LineResult<()> {
         let at = head.rest.start;
         let is_empty = self.text[head.rest.clone()].is_empty();
         match (head.list, head.keys) {
-            (None, _) if is_empty => self.start(Holds::Entries, Kind::Map, Some(indent), at),
+            (None, _) if is_empty => {
+                self.start(ToonContent::Entries, ValueKind::Map, Some(indent), at)
+            }
             (None, _) if &self.text[head.rest.clone()] == "[]" => {
-                self.out.open(Kind::List, Cow::Borrowed(""), at);
+                self.out.open(ValueKind::List, Cow::Borrowed(""), at);
                 self.out.close(head.rest.end);
                 Ok(())
             }
             (None, _) => self.scalar(head.rest),
             (Some(delimiter), Some(keys)) if is_empty => {
                 let head = head.range;
-                self.start(Holds::Rows { keys, delimiter, head }, Kind::List, Some(indent), at)
+                self.start(
+                    ToonContent::Rows { keys, delimiter, head },
+                    ValueKind::List,
+                    Some(indent),
+                    at,
+                )
             }
             (Some(_), Some(_)) => Err("a table has something behind its colon"),
-            (Some(_), None) if is_empty => self.start(Holds::Items, Kind::List, Some(indent), at),
+            (Some(_), None) if is_empty => {
+                self.start(ToonContent::Items, ValueKind::List, Some(indent), at)
+            }
             (Some(delimiter), None) => {
                 let cells = self.cells(head.rest.clone(), delimiter)?;
                 self.check(&cells)?;
-                self.out.open(Kind::List, Cow::Borrowed(""), at);
+                self.out.open(ValueKind::List, Cow::Borrowed(""), at);
                 for cell in cells {
                     self.scalar(cell)?;
                 }
@@ -213,17 +222,23 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn start(&mut self, holds: Holds<'a>, kind: Kind, outer: Option<usize>, at: usize) -> Step<()> {
+    fn start(
+        &mut self,
+        holds: ToonContent<'a>,
+        kind: ValueKind,
+        outer: Option<usize>,
+        at: usize,
+    ) -> LineResult<()> {
         if DEPTH_MAX <= self.out.depth() {
             return Err("it nests too deep");
         }
         self.out.open(kind, Cow::Borrowed(""), at);
-        self.open.push(Open { holds, outer, indent: None });
+        self.open.push(ToonLevel { holds, outer, indent: None });
         Ok(())
     }
 
     /// The key at the start of `body`, and where it ends.
-    fn key(&self, body: Range<usize>) -> Step<(Cow<'a, str>, usize)> {
+    fn key(&self, body: Range<usize>) -> LineResult<(Cow<'a, str>, usize)> {
         let line = &self.text[body.clone()];
         let len = match line.starts_with('"') {
             true => quoted_len(line).ok_or("a string is not closed")?,
@@ -241,7 +256,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What a list's size, its columns and the colon say; `range` starts behind the key.
-    fn head(&self, range: Range<usize>) -> Step<Head<'a>> {
+    fn head(&self, range: Range<usize>) -> LineResult<ToonHeader<'a>> {
         let text = &self.text[range.clone()];
         let behind = |rest: &str| {
             let rest = rest.trim();
@@ -251,7 +266,12 @@ impl<'a> Reader<'a> {
             if !rest.is_empty() && !rest.starts_with([' ', '\t']) {
                 return Err("no space stands behind a colon");
             }
-            return Ok(Head { list: None, keys: None, range: range.clone(), rest: behind(rest) });
+            return Ok(ToonHeader {
+                list: None,
+                keys: None,
+                range: range.clone(),
+                rest: behind(rest),
+            });
         }
         let (size, rest) =
             text.strip_prefix('[').and_then(|it| it.split_once(']')).ok_or("a colon is missing")?;
@@ -272,17 +292,18 @@ impl<'a> Reader<'a> {
                 let len = columns_len(inner).ok_or("a table's columns are not closed")?;
                 let start = range.end - inner.len();
                 let cells = self.cells(start..start + len, delimiter)?;
-                let keys = cells.into_iter().map(|it| self.plain(it)).collect::<Step<Vec<_>>>()?;
+                let keys =
+                    cells.into_iter().map(|it| self.plain(it)).collect::<LineResult<Vec<_>>>()?;
                 (Some(keys), &inner[len + 1..])
             }
         };
         let rest = rest.strip_prefix(':').ok_or("a colon is missing")?;
         let rest = behind(rest);
-        Ok(Head { list: Some(delimiter), keys, range, rest })
+        Ok(ToonHeader { list: Some(delimiter), keys, range, rest })
     }
 
     /// The cells of a row.
-    fn cells(&self, range: Range<usize>, delimiter: char) -> Step<Vec<Range<usize>>> {
+    fn cells(&self, range: Range<usize>, delimiter: char) -> LineResult<Vec<Range<usize>>> {
         let mut cells = Vec::new();
         let mut at = range.start;
         loop {
@@ -304,19 +325,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Fails when a cell cannot be read, before anything of its row is written.
-    fn check(&self, cells: &[Range<usize>]) -> Step<()> {
+    fn check(&self, cells: &[Range<usize>]) -> LineResult<()> {
         cells.iter().try_for_each(|cell| self.plain(cell.clone()).map(|_| ()))
     }
 
-    fn plain(&self, range: Range<usize>) -> Step<Cow<'a, str>> {
+    fn plain(&self, range: Range<usize>) -> LineResult<Cow<'a, str>> {
         let words = &self.text[range];
         if words.starts_with('"') { unquote(words) } else { Ok(Cow::Borrowed(words)) }
     }
 
-    fn scalar(&mut self, range: Range<usize>) -> Step<()> {
+    fn scalar(&mut self, range: Range<usize>) -> LineResult<()> {
         let words = &self.text[range.clone()];
         let is_bare = !words.starts_with('"') && is_typed(words);
-        let kind = if is_bare { Kind::Bare } else { Kind::Text };
+        let kind = if is_bare { ValueKind::Bare } else { ValueKind::Text };
         let words = self.plain(range.clone())?;
         self.out.scalar(kind, words, range);
         Ok(())
@@ -350,7 +371,7 @@ fn columns_len(text: &str) -> Option<usize> {
     }
 }
 
-fn unquote(quoted: &str) -> Step<Cow<'_, str>> {
+fn unquote(quoted: &str) -> LineResult<Cow<'_, str>> {
     let inner = quoted
         .strip_prefix('"')
         .and_then(|it| it.strip_suffix('"'))

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::reader;
 use crate::ingest::parse::parts::PART_TOKENS_MAX;
-use crate::ingest::parse::value::{Data, Kind, Value, is_typed, plain_items};
+use crate::ingest::parse::value::{ValueArena, ValueKind, ValueNode, is_typed, plain_items};
 use crate::text::tokens;
 
 /// TOON has to save this share of the tokens, in percent.
@@ -28,7 +28,7 @@ const SAMPLE_ITEMS: usize = 50;
 
 /// Rows that stand together.
 #[derive(Debug)]
-pub(in crate::ingest::parse) struct Group {
+pub(in crate::ingest::parse) struct RowGroup {
     pub(in crate::ingest::parse) rows: Range<usize>,
     pub(in crate::ingest::parse) content: String,
     pub(in crate::ingest::parse) tokens: u32,
@@ -36,18 +36,21 @@ pub(in crate::ingest::parse) struct Group {
 
 /// A list as TOON.
 #[derive(Debug)]
-pub(in crate::ingest::parse) struct Table<'a> {
+pub(in crate::ingest::parse) struct ToonTable<'a> {
     key: Option<&'a str>,
     columns: Option<Vec<&'a str>>,
     /// Each item as a row.
     rows: Vec<String>,
     /// The whole, or its parts when it is too large for one node.
-    pub(in crate::ingest::parse) groups: Vec<Group>,
+    pub(in crate::ingest::parse) groups: Vec<RowGroup>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> ToonTable<'a> {
     /// The list at `index` as a table; `None` when it is none, or would gain nothing.
-    pub(in crate::ingest::parse) fn of(data: &'a Data<'_>, index: usize) -> Option<Table<'a>> {
+    pub(in crate::ingest::parse) fn of(
+        data: &'a ValueArena<'_>,
+        index: usize,
+    ) -> Option<ToonTable<'a>> {
         let list = &data.values[index];
         let columns = columns(data, index)?;
         let key = list.key.as_deref();
@@ -62,7 +65,7 @@ impl<'a> Table<'a> {
         if rows.is_empty() || ROW_BYTES_USUAL < n_bytes / rows.len() {
             return None;
         }
-        let mut table = Table { key, columns, rows, groups: Vec::new() };
+        let mut table = ToonTable { key, columns, rows, groups: Vec::new() };
         let sample = 0..SAMPLE_ITEMS.min(table.rows.len());
         let plain = plain_items(data, index, sample.end);
         let (before, after) = (tokens::count(&plain), tokens::count(&table.text(&sample)));
@@ -145,7 +148,7 @@ impl<'a> Table<'a> {
         let tokens = tokens::count(&content);
         let fits = tokens <= PART_TOKENS_MAX;
         if fits {
-            self.groups.push(Group { rows, content, tokens });
+            self.groups.push(RowGroup { rows, content, tokens });
         }
         fits
     }
@@ -154,19 +157,19 @@ impl<'a> Table<'a> {
 /// The columns of a list of maps, or `None` inside for a list of scalars; `None` for any other
 /// list.
 #[expect(clippy::option_option, reason = "no table, a table without columns, one with some")]
-fn columns<'a>(data: &'a Data<'_>, index: usize) -> Option<Option<Vec<&'a str>>> {
+fn columns<'a>(data: &'a ValueArena<'_>, index: usize) -> Option<Option<Vec<&'a str>>> {
     let list = &data.values[index];
     let first = data.children(index).next()?;
-    let is_map = data.values[first].kind == Kind::Map;
+    let is_map = data.values[first].kind == ValueKind::Map;
     if !is_map {
         let are_plain = data.children(index).all(|it| is_cell(&data.values[it]));
-        return (list.kind == Kind::List && are_plain).then_some(None);
+        return (list.kind == ValueKind::List && are_plain).then_some(None);
     }
     let keys: Vec<&str> =
         data.children(first).filter_map(|it| data.values[it].key.as_deref()).collect();
     let have_same_keys = data.children(index).all(|item| {
         let map = &data.values[item];
-        map.kind == Kind::Map
+        map.kind == ValueKind::Map
             && map.marks.is_empty()
             && map.n == keys.len()
             && map.end - item == keys.len() + 1
@@ -178,20 +181,20 @@ fn columns<'a>(data: &'a Data<'_>, index: usize) -> Option<Option<Vec<&'a str>>>
     let are_keys = !keys.is_empty()
         && keys.iter().all(|key| may_be_quoted(key))
         && (1..keys.len()).all(|at| keys.len() < 50 && !keys[..at].contains(&keys[at]));
-    (list.kind == Kind::List && have_same_keys && are_keys).then_some(Some(keys))
+    (list.kind == ValueKind::List && have_same_keys && are_keys).then_some(Some(keys))
 }
 
 /// Whether a value can stand in a table as it is.
-fn is_cell(value: &Value<'_>) -> bool {
+fn is_cell(value: &ValueNode<'_>) -> bool {
     let is_free = value.marks.is_empty() && !value.is_taken && value.text.len() <= ROW_BYTES_MAX;
     let odd = |c: char| c.is_whitespace() || matches!(c, ':' | ',' | '[' | ']' | '{' | '}');
     is_free
         && match value.kind {
-            Kind::Text => may_be_quoted(&value.text),
-            Kind::Bare => {
+            ValueKind::Text => may_be_quoted(&value.text),
+            ValueKind::Bare => {
                 may_be_quoted(&value.text) && is_typed(&value.text) && !value.text.contains(odd)
             }
-            Kind::Map | Kind::List | Kind::Comment | Kind::Raw => false,
+            ValueKind::Map | ValueKind::List | ValueKind::Comment | ValueKind::Raw => false,
         }
 }
 
@@ -200,7 +203,7 @@ fn may_be_quoted(text: &str) -> bool {
     !text.contains(|c: char| c.is_control() || matches!(c, '"' | '\\'))
 }
 
-fn row(data: &Data<'_>, item: usize, has_columns: bool) -> Option<String> {
+fn row(data: &ValueArena<'_>, item: usize, has_columns: bool) -> Option<String> {
     let mut out = String::new();
     if !has_columns {
         push_cell(&mut out, &data.values[item]);
@@ -213,10 +216,10 @@ fn row(data: &Data<'_>, item: usize, has_columns: bool) -> Option<String> {
     (out.len() <= ROW_BYTES_MAX).then_some(out)
 }
 
-fn push_cell(out: &mut String, value: &Value<'_>) {
+fn push_cell(out: &mut String, value: &ValueNode<'_>) {
     let text = &*value.text;
     let has_mark = text.contains([':', ',', '[', ']', '{', '}']);
-    let is_plain = value.kind == Kind::Bare
+    let is_plain = value.kind == ValueKind::Bare
         || !text.is_empty()
             && text.trim() == text
             && !text.starts_with('-')
@@ -240,7 +243,12 @@ fn push_quoted(out: &mut String, text: &str, is_plain: bool) {
 }
 
 /// Whether a group, read again, has the very values that it was made of.
-fn says_the_same(data: &Data<'_>, items: &[usize], key: Option<&str>, group: &Group) -> bool {
+fn says_the_same(
+    data: &ValueArena<'_>,
+    items: &[usize],
+    key: Option<&str>,
+    group: &RowGroup,
+) -> bool {
     let (read, None) = reader::read(&group.content) else { return false };
     let read = read.data;
     let list = if key.is_some() { read.get(0, key.unwrap_or("")) } else { Some(0) };

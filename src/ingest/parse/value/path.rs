@@ -1,6 +1,6 @@
 //! Key paths: where a value stands in its file, as one would write it in code: `a.b[3]["x y"]`.
 
-use crate::text::cut;
+use crate::text::truncate_chars;
 
 /// Bytes of a path; what is deeper has the path of what it is in, with `…`.
 const PATH_BYTES_MAX: usize = 1000;
@@ -13,7 +13,7 @@ pub(super) fn push_key(path: &mut String, key: &str) {
     let is_plain = key.chars().next().is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$'))
         && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$'))
         && key.chars().nth(KEY_CHARS_MAX).is_none();
-    let key = cut(key, KEY_CHARS_MAX);
+    let key = truncate_chars(key, KEY_CHARS_MAX);
     let step = match (is_plain, path.is_empty()) {
         (true, true) => key,
         (true, false) => format!(".{key}"),

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::path;
-use super::{Data, Kind, Value, is_typed};
+use super::{ValueArena, ValueKind, ValueNode, is_typed};
 use crate::text;
 
 /// Maps and lists of so many entries are nodes of their own.
@@ -29,7 +29,7 @@ const INDENT_MAX: usize = 40;
 
 /// What moves out into nodes of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Moves {
+pub(super) enum MoveOut {
     /// Long strings, and strings of more than one line.
     Strings,
     /// These, and large maps and lists.
@@ -40,14 +40,14 @@ pub(super) enum Moves {
 
 /// A value as text, without what moved out of it.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct ValueText {
     pub(super) content: String,
-    pub(super) moved: Vec<Moved>,
+    pub(super) moved: Vec<MovedValue>,
 }
 
 /// A value that has moved out of what it is in.
 #[derive(Debug)]
-pub(super) struct Moved {
+pub(super) struct MovedValue {
     pub(super) index: usize,
     pub(super) path: String,
     /// The comments before it, which go with it.
@@ -55,9 +55,9 @@ pub(super) struct Moved {
 }
 
 /// A map or list whose entries are being written.
-struct Open {
+struct OpenCollection {
     end: usize,
-    kind: Kind,
+    kind: ValueKind,
     indent: usize,
     /// Entries so far.
     n: usize,
@@ -69,7 +69,7 @@ struct Open {
 
 /// What to write: the value at `index`, whose path is `path`, after some comments.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Subject<'a> {
+pub(super) struct PrintRequest<'a> {
     pub(super) index: usize,
     pub(super) path: &'a str,
     pub(super) comments: &'a Range<usize>,
@@ -78,13 +78,13 @@ pub(super) struct Subject<'a> {
 }
 
 /// The lines of a value.
-pub(super) fn lines(data: &Data<'_>, subject: Subject<'_>, moves: Moves) -> Lines {
-    let Subject { index, path, room, .. } = subject;
+pub(super) fn lines(data: &ValueArena<'_>, subject: PrintRequest<'_>, moves: MoveOut) -> ValueText {
+    let PrintRequest { index, path, room, .. } = subject;
     let mut writer = LineWriter {
         data,
         moves,
         room,
-        out: Lines::default(),
+        out: ValueText::default(),
         open: Vec::new(),
         path: path.to_owned(),
         is_inline: true,
@@ -101,11 +101,11 @@ pub(super) fn lines(data: &Data<'_>, subject: Subject<'_>, moves: Moves) -> Line
 }
 
 struct LineWriter<'a, 'd> {
-    data: &'d Data<'a>,
-    moves: Moves,
+    data: &'d ValueArena<'a>,
+    moves: MoveOut,
     room: usize,
-    out: Lines,
-    open: Vec<Open>,
+    out: ValueText,
+    open: Vec<OpenCollection>,
     path: String,
     /// Whether the next entry goes on in the line that is there: at the start, and behind a dash.
     is_inline: bool,
@@ -117,7 +117,7 @@ impl LineWriter<'_, '_> {
     /// Writes what stands before the entries of the value that the node is about, or all of it.
     fn start(&mut self, index: usize, comments: &Range<usize>) {
         let value = &self.data.values[index];
-        let is_holder = matches!(value.kind, Kind::Map | Kind::List) && 0 < value.n;
+        let is_holder = matches!(value.kind, ValueKind::Map | ValueKind::List) && 0 < value.n;
         let out = &mut self.out.content;
         for comment in &self.data.values[comments.clone()] {
             push_comment(out, &comment.text);
@@ -130,26 +130,26 @@ impl LineWriter<'_, '_> {
         }
         if !is_holder {
             out.push_str(if start < out.len() { " " } else { "" });
-            out.push_str(&scalar(value, Place::Entry));
+            out.push_str(&scalar(value, ScalarPosition::Entry));
         } else if !value.marks.is_empty() {
             out.push_str(if start < out.len() { " " } else { "" });
             out.push_str(&value.marks);
         }
         self.is_inline = start == out.len();
-        let indent = if value.key.is_some() && value.kind == Kind::Map { 2 } else { 0 };
+        let indent = if value.key.is_some() && value.kind == ValueKind::Map { 2 } else { 0 };
         self.open(index, indent, self.path.len());
     }
 
     fn open(&mut self, index: usize, indent: usize, path_len: usize) {
         let value = &self.data.values[index];
-        let is_bare = value.kind == Kind::List
+        let is_bare = value.kind == ValueKind::List
             && self.data.children(index).all(|it| {
                 let kind = self.data.values[it].kind;
-                kind == Kind::Comment
-                    || (kind != Kind::Text && self.moves_out(it, self.open.len() + 1))
+                kind == ValueKind::Comment
+                    || (kind != ValueKind::Text && self.moves_out(it, self.open.len() + 1))
             });
         let (end, kind) = (value.end, value.kind);
-        self.open.push(Open { end, kind, indent, n: 0, path_len, is_bare });
+        self.open.push(OpenCollection { end, kind, indent, n: 0, path_len, is_bare });
     }
 
     fn close_until(&mut self, at: usize) {
@@ -166,13 +166,16 @@ impl LineWriter<'_, '_> {
         let value = &self.data.values[at];
         let depth = self.open.len();
         let Some(open) = self.open.last_mut() else { return value.end };
-        let (indent, is_list, is_bare) = (open.indent, open.kind == Kind::List, open.is_bare);
-        if value.kind == Kind::Comment {
+        let (indent, is_list, is_bare) = (open.indent, open.kind == ValueKind::List, open.is_bare);
+        if value.kind == ValueKind::Comment {
             let values = &self.data.values[at..open.end];
-            let len =
-                values.iter().take_while(|it| it.kind == Kind::Comment && !it.is_aside).count();
-            let is_holder =
-                values.get(len).is_some_and(|it| matches!(it.kind, Kind::Map | Kind::List));
+            let len = values
+                .iter()
+                .take_while(|it| it.kind == ValueKind::Comment && !it.is_aside)
+                .count();
+            let is_holder = values
+                .get(len)
+                .is_some_and(|it| matches!(it.kind, ValueKind::Map | ValueKind::List));
             if is_holder && self.moves_out(at + len, depth) {
                 self.comments = at..at + len;
                 return at + len;
@@ -190,9 +193,9 @@ impl LineWriter<'_, '_> {
         }
         if self.moves_out(at, depth) {
             let comments = std::mem::take(&mut self.comments);
-            self.out.moved.push(Moved { index: at, path: self.path.clone(), comments });
+            self.out.moved.push(MovedValue { index: at, path: self.path.clone(), comments });
             self.path.truncate(path_len);
-            let is_string = matches!(value.kind, Kind::Text | Kind::Raw);
+            let is_string = matches!(value.kind, ValueKind::Text | ValueKind::Raw);
             if is_list && !is_bare || !is_list && is_string {
                 self.head(indent, is_list, value);
                 if is_string {
@@ -206,14 +209,14 @@ impl LineWriter<'_, '_> {
         if value.is_taken {
             push_separated(&mut self.out.content, &value.marks);
             self.out.content.push_str(" |");
-        } else if matches!(value.kind, Kind::Map | Kind::List) && 0 < value.n {
+        } else if matches!(value.kind, ValueKind::Map | ValueKind::List) && 0 < value.n {
             push_separated(&mut self.out.content, &value.marks);
             self.is_inline = is_list && value.marks.is_empty();
-            let more = if !is_list && value.kind == Kind::List { 0 } else { 2 };
+            let more = if !is_list && value.kind == ValueKind::List { 0 } else { 2 };
             self.open(at, indent + more, path_len);
             return at + 1;
         } else {
-            let place = if is_list { Place::Item } else { Place::Entry };
+            let place = if is_list { ScalarPosition::Item } else { ScalarPosition::Entry };
             push_separated(&mut self.out.content, &scalar(value, place));
         }
         self.path.truncate(path_len);
@@ -221,7 +224,7 @@ impl LineWriter<'_, '_> {
         at + 1
     }
 
-    fn head(&mut self, indent: usize, is_list: bool, value: &Value<'_>) {
+    fn head(&mut self, indent: usize, is_list: bool, value: &ValueNode<'_>) {
         self.line(indent);
         let out = &mut self.out.content;
         match &value.key {
@@ -249,28 +252,28 @@ impl LineWriter<'_, '_> {
     fn moves_out(&self, at: usize, depth: usize) -> bool {
         let value = &self.data.values[at];
         let (entries_min, bytes_max) = match self.moves {
-            Moves::Strings if depth <= INLINE_DEPTH_MAX => (usize::MAX, STRING_BYTES_MAX),
-            Moves::Large if depth <= INLINE_DEPTH_MAX => (ENTRIES_MIN, STRING_BYTES_MAX),
-            Moves::Strings | Moves::Large => (1, STRING_BYTES_MAX),
-            Moves::Most => (1, STRING_BYTES_FEW),
+            MoveOut::Strings if depth <= INLINE_DEPTH_MAX => (usize::MAX, STRING_BYTES_MAX),
+            MoveOut::Large if depth <= INLINE_DEPTH_MAX => (ENTRIES_MIN, STRING_BYTES_MAX),
+            MoveOut::Strings | MoveOut::Large => (1, STRING_BYTES_MAX),
+            MoveOut::Most => (1, STRING_BYTES_FEW),
         };
         if self.room <= self.out.moved.len() {
             return false;
         }
         match value.kind {
-            Kind::Map | Kind::List => entries_min <= value.n,
-            Kind::Text => {
+            ValueKind::Map | ValueKind::List => entries_min <= value.n,
+            ValueKind::Text => {
                 !value.is_taken && (bytes_max < value.text.len() || has_break(&value.text))
             }
-            Kind::Raw => true,
-            Kind::Bare | Kind::Comment => false,
+            ValueKind::Raw => true,
+            ValueKind::Bare | ValueKind::Comment => false,
         }
     }
 }
 
 /// Where a scalar stands, which tells what it could be taken for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ScalarPosition {
     Entry,
     Item,
 }
@@ -313,13 +316,15 @@ fn push_key(out: &mut String, key: &str) {
     }
 }
 
-fn scalar(value: &Value<'_>, place: Place) -> String {
+fn scalar(value: &ValueNode<'_>, place: ScalarPosition) -> String {
     let words = match value.kind {
-        Kind::Map => "{}".to_owned(),
-        Kind::List => "[]".to_owned(),
-        Kind::Bare if value.text.is_empty() => String::new(),
-        Kind::Text if needs_quotes(&value.text, place) => format!("\"{}\"", value.text),
-        Kind::Bare | Kind::Text | Kind::Comment | Kind::Raw => value.text.to_string(),
+        ValueKind::Map => "{}".to_owned(),
+        ValueKind::List => "[]".to_owned(),
+        ValueKind::Bare if value.text.is_empty() => String::new(),
+        ValueKind::Text if needs_quotes(&value.text, place) => format!("\"{}\"", value.text),
+        ValueKind::Bare | ValueKind::Text | ValueKind::Comment | ValueKind::Raw => {
+            value.text.to_string()
+        }
     };
     match value.marks.is_empty() {
         true => words,
@@ -327,20 +332,24 @@ fn scalar(value: &Value<'_>, place: Place) -> String {
     }
 }
 
-fn needs_quotes(text: &str, place: Place) -> bool {
+fn needs_quotes(text: &str, place: ScalarPosition) -> bool {
     text.is_empty()
         || text.starts_with(['"', '\'', '&', '*', '!', '#'])
         || text.trim() != text
         || matches!(text, "|" | "{}" | "[]" | "-")
         || text.starts_with("- ")
         || has_break(text)
-        || place == Place::Item && (text.contains(": ") || text.ends_with(':'))
+        || place == ScalarPosition::Item && (text.contains(": ") || text.ends_with(':'))
         || is_typed(text)
 }
 
 /// The first `n` items of a list of scalars or flat maps, all written out: what a table competes
 /// with.
-pub(in crate::ingest::parse) fn plain_items(data: &Data<'_>, index: usize, n: usize) -> String {
+pub(in crate::ingest::parse) fn plain_items(
+    data: &ValueArena<'_>,
+    index: usize,
+    n: usize,
+) -> String {
     let mut out = String::new();
     if let Some(key) = &data.values[index].key {
         push_key(&mut out, key);
@@ -348,15 +357,15 @@ pub(in crate::ingest::parse) fn plain_items(data: &Data<'_>, index: usize, n: us
     }
     for item in data.children(index).take(n) {
         let value = &data.values[item];
-        out.push_str(if value.kind == Kind::Map { "- " } else { "-" });
-        if value.kind != Kind::Map {
-            push_separated(&mut out, &scalar(value, Place::Item));
+        out.push_str(if value.kind == ValueKind::Map { "- " } else { "-" });
+        if value.kind != ValueKind::Map {
+            push_separated(&mut out, &scalar(value, ScalarPosition::Item));
         }
         for (place, cell) in data.children(item).enumerate() {
             out.push_str(if place == 0 { "" } else { "\n  " });
             push_key(&mut out, data.values[cell].key.as_deref().unwrap_or(""));
             out.push(':');
-            push_separated(&mut out, &scalar(&data.values[cell], Place::Entry));
+            push_separated(&mut out, &scalar(&data.values[cell], ScalarPosition::Entry));
         }
         out.push('\n');
     }
@@ -367,25 +376,25 @@ pub(in crate::ingest::parse) fn plain_items(data: &Data<'_>, index: usize, n: us
 const PREVIEW_CHARS_MAX: usize = text::LABEL_CHARS_MAX * 2;
 
 /// What the value at `index` starts with, on one line: `id: 1, name: al`.
-pub(in crate::ingest::parse) fn preview(data: &Data<'_>, index: usize) -> String {
+pub(in crate::ingest::parse) fn preview(data: &ValueArena<'_>, index: usize) -> String {
     let mut out = String::new();
     let mut pending = String::new();
     for value in &data.values[index..data.values[index].end] {
-        if value.kind == Kind::Comment {
+        if value.kind == ValueKind::Comment {
             continue;
         }
         let is_first = out.is_empty() && pending.is_empty();
         if let Some(key) = &value.key
             && !(is_first && std::ptr::eq(value, &data.values[index]))
         {
-            pending.push_str(&text::cut(key, text::LABEL_CHARS_MAX));
+            pending.push_str(&text::truncate_chars(key, text::LABEL_CHARS_MAX));
             pending.push_str(": ");
         }
-        if matches!(value.kind, Kind::Map | Kind::List) {
+        if matches!(value.kind, ValueKind::Map | ValueKind::List) {
             continue;
         }
         let head = &value.text[..value.text.floor_char_boundary(1000)];
-        let words = text::label(head);
+        let words = text::label_of_text(head);
         if !out.is_empty() {
             out.push_str(", ");
         }
@@ -398,5 +407,5 @@ pub(in crate::ingest::parse) fn preview(data: &Data<'_>, index: usize) -> String
     if out.is_empty() {
         out.push_str(pending.trim_end_matches([':', ' ']));
     }
-    text::cut(&text::fold(&out), text::LABEL_CHARS_MAX)
+    text::truncate_chars(&text::fold_whitespace(&out), text::LABEL_CHARS_MAX)
 }

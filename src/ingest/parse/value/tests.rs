@@ -132,7 +132,7 @@ fn a_comment_behind_a_bracket_or_a_quote_is_kept() {
 }
 
 #[test]
-fn strings_that_look_like_something_else_are_told_apart() {
+fn strings_that_look_like_other_types_are_quoted() {
     check(
         Syntax::Yaml,
         "a: 01\nb: '01'\nc: 'yes'\nd: yes\ne: [\"x: y\", '', ' z', '- q', \"'\"]\nf: 1.2.3\n",

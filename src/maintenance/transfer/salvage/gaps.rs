@@ -6,7 +6,7 @@ use std::fmt;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
-use crate::maintenance::transfer::tables::Table;
+use crate::maintenance::transfer::tables::TableSchema;
 
 /// Pieces that a hole is cut into, again and again, until they are small.
 const PIECES: i128 = 16;
@@ -16,12 +16,12 @@ const READS_MAX: usize = 20_000;
 
 /// A stretch of keys that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Gap {
+pub(super) struct KeyGap {
     after: Option<String>,
     before: Option<String>,
 }
 
-impl fmt::Display for Gap {
+impl fmt::Display for KeyGap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.after, &self.before) {
             (Some(after), Some(before)) => write!(f, "between {after} and {before}"),
@@ -34,9 +34,9 @@ impl fmt::Display for Gap {
 
 /// A point in the keys' order: whole numbers as they are, hashes as numbers, other text as itself.
 #[derive(Clone, Debug, PartialEq)]
-struct Edge(Value);
+struct KeyBound(Value);
 
-impl Edge {
+impl KeyBound {
     fn show(&self) -> String {
         match &self.0 {
             Value::Integer(it) => it.to_string(),
@@ -54,8 +54,8 @@ impl Edge {
     }
 
     /// The point of that number, of the same kind.
-    fn like(&self, number: i128) -> Option<Edge> {
-        Some(Edge(match self.0 {
+    fn like(&self, number: i128) -> Option<KeyBound> {
+        Some(KeyBound(match self.0 {
             Value::Integer(_) => Value::Integer(i64::try_from(number).ok()?),
             _ => Value::Text(format!("{:016x}", u64::try_from(number).ok()?)),
         }))
@@ -63,20 +63,24 @@ impl Edge {
 }
 
 /// How far a reading came.
-struct Stretch {
+struct KeyScan {
     /// The first column of the key, of the last row that was read.
-    last: Option<Edge>,
+    last: Option<KeyBound>,
     is_whole: bool,
 }
 
 /// Gives every row that can be read to `take`, some of them more than once; returns the holes.
-pub(super) fn read(from: &Connection, table: &Table, take: &mut dyn FnMut(Vec<Value>)) -> Vec<Gap> {
-    let mut reading = Reading { from, table, take, n_reads: 0 };
-    let up = reading.stretch(None, None, Way::Up);
+pub(super) fn read_with_gaps(
+    from: &Connection,
+    table: &TableSchema,
+    take: &mut dyn FnMut(Vec<Value>),
+) -> Vec<KeyGap> {
+    let mut reading = KeyReader { from, table, take, n_reads: 0 };
+    let up = reading.stretch(None, None, ScanDirection::Up);
     if up.is_whole {
         return Vec::new();
     }
-    let down = reading.stretch(up.last.as_ref(), None, Way::Down);
+    let down = reading.stretch(up.last.as_ref(), None, ScanDirection::Down);
     if down.is_whole {
         return vec![gap(up.last.as_ref(), None)];
     }
@@ -88,28 +92,33 @@ pub(super) fn read(from: &Connection, table: &Table, take: &mut dyn FnMut(Vec<Va
     gaps
 }
 
-fn gap(after: Option<&Edge>, before: Option<&Edge>) -> Gap {
-    Gap { after: after.map(Edge::show), before: before.map(Edge::show) }
+fn gap(after: Option<&KeyBound>, before: Option<&KeyBound>) -> KeyGap {
+    KeyGap { after: after.map(KeyBound::show), before: before.map(KeyBound::show) }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum ScanDirection {
     Up,
     Down,
 }
 
-struct Reading<'a> {
+struct KeyReader<'a> {
     from: &'a Connection,
-    table: &'a Table,
+    table: &'a TableSchema,
     take: &'a mut dyn FnMut(Vec<Value>),
     n_reads: usize,
 }
 
-impl Reading<'_> {
+impl KeyReader<'_> {
     /// Reads rows whose first key column lies within the bounds, until one cannot be read.
-    fn stretch(&mut self, low: Option<&Edge>, high: Option<&Edge>, way: Way) -> Stretch {
+    fn stretch(
+        &mut self,
+        low: Option<&KeyBound>,
+        high: Option<&KeyBound>,
+        way: ScanDirection,
+    ) -> KeyScan {
         self.n_reads += 1;
-        let mut stretch = Stretch { last: None, is_whole: false };
+        let mut stretch = KeyScan { last: None, is_whole: false };
         let key = self.table.key();
         let Some(first) = key.first() else { return stretch };
         let mut bounds: Vec<String> = Vec::new();
@@ -124,8 +133,10 @@ impl Reading<'_> {
             false => format!("WHERE {}", bounds.join(" AND ")),
         };
         let order = match way {
-            Way::Up => key.join(", "),
-            Way::Down => key.iter().map(|it| format!("{it} DESC")).collect::<Vec<_>>().join(", "),
+            ScanDirection::Up => key.join(", "),
+            ScanDirection::Down => {
+                key.iter().map(|it| format!("{it} DESC")).collect::<Vec<_>>().join(", ")
+            }
         };
         // Names of our own schema. By key alone: what an index says may be wrong.
         let sql = format!(
@@ -135,7 +146,7 @@ impl Reading<'_> {
         );
         let at = self.table.columns.iter().position(|it| it.name == *first).unwrap_or(0);
         let Ok(mut query) = self.from.prepare_cached(&sql) else { return stretch };
-        let value = |it: Option<&Edge>| it.map_or(Value::Null, |it| it.0.clone());
+        let value = |it: Option<&KeyBound>| it.map_or(Value::Null, |it| it.0.clone());
         let found = match (low.is_some(), high.is_some()) {
             (_, true) => query.query(params![value(low), value(high)]),
             (true, false) => query.query(params![value(low)]),
@@ -153,7 +164,7 @@ impl Reading<'_> {
                     let cells: rusqlite::Result<Vec<Value>> =
                         (0..n_columns).map(|idx| row.get(idx)).collect();
                     if let Ok(cells) = cells {
-                        stretch.last = Some(Edge(cells[at].clone()));
+                        stretch.last = Some(KeyBound(cells[at].clone()));
                         (self.take)(cells);
                     }
                 }
@@ -164,7 +175,7 @@ impl Reading<'_> {
 
     /// Reads what can be read between two keys, neither of which is behind the hole: in pieces,
     /// wide ones first, so that what is given up in the end is narrow.
-    fn between(&mut self, low: &Edge, high: &Edge, gaps: &mut Vec<Gap>) {
+    fn between(&mut self, low: &KeyBound, high: &KeyBound, gaps: &mut Vec<KeyGap>) {
         let (Some(low_at), Some(high_at)) = (low.number(), high.number()) else {
             gaps.push(gap(Some(low), Some(high)));
             return;
@@ -181,8 +192,8 @@ impl Reading<'_> {
             while at <= to {
                 let end = (at + width - 1).min(to);
                 let (Some(first), Some(last)) = (low.like(at), low.like(end)) else { break };
-                let is_whole = self.stretch(Some(&first), Some(&last), Way::Up).is_whole
-                    || self.stretch(Some(&first), Some(&last), Way::Down).is_whole;
+                let is_whole = self.stretch(Some(&first), Some(&last), ScanDirection::Up).is_whole
+                    || self.stretch(Some(&first), Some(&last), ScanDirection::Down).is_whole;
                 match (is_whole, at == end) {
                     (true, _) => (),
                     (false, true) => holes.push((at, end)),

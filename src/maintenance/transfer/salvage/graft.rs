@@ -23,7 +23,7 @@ const INTERIOR: u8 = 0x05;
 
 /// What to replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum GraftPart {
     /// The head, if it is not there.
     Head,
     /// All pages that say what tables there are.
@@ -31,14 +31,14 @@ pub(super) enum Part {
 }
 
 /// Replaces part of `copy` by that of `sound`, an empty memory.
-pub(super) fn graft(copy: &Path, sound: &Path, part: Part) -> io::Result<()> {
+pub(super) fn graft(copy: &Path, sound: &Path, part: GraftPart) -> io::Result<()> {
     let mut file = File::options().read(true).write(true).open(copy)?;
     let n_pages = file.metadata()?.len() / PAGE_BYTES as u64;
     let mut first = [0; PAGE_BYTES];
     if n_pages == 0 || file.read_exact(&mut first).is_err() {
         return Ok(());
     }
-    if part == Part::Head && first.starts_with(MAGIC) {
+    if part == GraftPart::Head && first.starts_with(MAGIC) {
         return Ok(());
     }
     let mut sound = File::open(sound)?;
@@ -46,9 +46,9 @@ pub(super) fn graft(copy: &Path, sound: &Path, part: Part) -> io::Result<()> {
     new[28..32].copy_from_slice(&u32::try_from(n_pages).unwrap_or(u32::MAX).to_be_bytes());
     // No list of free pages.
     new[32..40].fill(0);
-    let n_bytes = if part == Part::Head { HEAD_BYTES } else { PAGE_BYTES };
+    let n_bytes = if part == GraftPart::Head { HEAD_BYTES } else { PAGE_BYTES };
     write(&mut file, 1, &new[..n_bytes])?;
-    if part == Part::Schema {
+    if part == GraftPart::Schema {
         for number in below(&mut sound)? {
             if u64::from(number) <= n_pages {
                 write(&mut file, number, &page(&mut sound, number)?)?;

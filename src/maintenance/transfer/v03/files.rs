@@ -9,10 +9,10 @@ use std::path::{Component, Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::Notes;
+use super::SkippedCounts;
 use super::rows;
-use crate::maintenance::transfer::scrub::Cleaner;
-use crate::store::{Doing, FileId, RootId, StoreError};
+use crate::maintenance::transfer::scrub::RowRedactor;
+use crate::store::{ErrorStep, FileId, RootId, StoreError};
 
 /// A file's row, and what diffs say of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(super) struct OldFile {
 }
 
 /// The files met so far.
-pub(super) struct Files<'a> {
+pub(super) struct OldFiles<'a> {
     to: &'a Connection,
     /// By path as noted: the root of the latest snapshot that touched it.
     roots: HashMap<String, String>,
@@ -34,8 +34,8 @@ pub(super) struct Files<'a> {
     n_rootless: u64,
 }
 
-impl<'a> Files<'a> {
-    pub(super) fn read(from: &Connection, to: &'a Connection) -> Result<Files<'a>, StoreError> {
+impl<'a> OldFiles<'a> {
+    pub(super) fn read(from: &Connection, to: &'a Connection) -> Result<OldFiles<'a>, StoreError> {
         let root = rows::columns(from, "snapshots", &[("compile_root", "''")])?;
         // Of the columns that are not aggregated SQLite takes the row that has the maximum.
         let by_file = format!(
@@ -57,14 +57,14 @@ impl<'a> Files<'a> {
             .query_row(&latest, [], |row| row.get::<_, String>(0))
             .optional()
             .doing("read the old roots")?;
-        Ok(Files { to, roots, latest, known: HashMap::new(), n_rootless: 0 })
+        Ok(OldFiles { to, roots, latest, known: HashMap::new(), n_rootless: 0 })
     }
 
     /// The row of a file that a node names; `None` for what an agent said.
     pub(super) fn of(
         &mut self,
         source_file: &str,
-        cleaner: &mut Cleaner<'_>,
+        cleaner: &mut RowRedactor<'_>,
     ) -> Result<Option<OldFile>, StoreError> {
         if let Some(known) = self.known.get(source_file) {
             return Ok(known.clone());
@@ -77,7 +77,7 @@ impl<'a> Files<'a> {
     fn find(
         &mut self,
         source_file: &str,
-        cleaner: &mut Cleaner<'_>,
+        cleaner: &mut RowRedactor<'_>,
     ) -> Result<Option<OldFile>, StoreError> {
         const ROOT: &str = "
             INSERT INTO root (path) VALUES (?1)
@@ -103,7 +103,7 @@ impl<'a> Files<'a> {
     }
 
     /// Says what was no file.
-    pub(super) fn note(&self, notes: &mut Notes) {
+    pub(super) fn note(&self, notes: &mut SkippedCounts) {
         for _ in 0..self.n_rootless {
             notes.add("files of no known folder: their nodes are kept as an agent's");
         }

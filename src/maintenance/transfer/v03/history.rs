@@ -8,52 +8,52 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::files::Files;
-use super::nodes::{Nodes, modern};
-use super::{Notes, rows};
-use crate::maintenance::transfer::scrub::Cleaner;
+use super::files::OldFiles;
+use super::nodes::{OldNodes, modern};
+use super::{SkippedCounts, rows};
+use crate::maintenance::transfer::scrub::RowRedactor;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
-use crate::store::{Doing, StoreError};
+use crate::store::{ErrorStep, StoreError};
 use crate::text::tokens;
 
 /// What was taken over.
-pub(super) struct History {
+pub(super) struct OldHistory {
     pub(super) n_snapshots: u64,
     pub(super) n_changes: u64,
 }
 
 /// Takes over every snapshot and change.
-pub(super) fn take(
+pub(super) fn import_history(
     from: &Connection,
     to: &Connection,
-    nodes: &Nodes,
-    files: &mut Files<'_>,
-    cleaner: &mut Cleaner<'_>,
-    notes: &mut Notes,
-) -> Result<History, StoreError> {
+    nodes: &OldNodes,
+    files: &mut OldFiles<'_>,
+    cleaner: &mut RowRedactor<'_>,
+    notes: &mut SkippedCounts,
+) -> Result<OldHistory, StoreError> {
     let current = nodes.values().map(|it| it.hash).collect();
-    let mut taking = Taking { to, nodes, files, cleaner, notes, current };
+    let mut taking = HistoryImport { to, nodes, files, cleaner, notes, current };
     let known = taking.snapshots(from)?;
     let n_changes = taking.changes(from, &known)?;
     taking.head(from, &known)?;
-    Ok(History { n_snapshots: known.len() as u64, n_changes })
+    Ok(OldHistory { n_snapshots: known.len() as u64, n_changes })
 }
 
-struct Taking<'a, 'f, 'c> {
+struct HistoryImport<'a, 'f, 'c> {
     to: &'a Connection,
-    nodes: &'a Nodes,
-    files: &'a mut Files<'f>,
-    cleaner: &'a mut Cleaner<'c>,
-    notes: &'a mut Notes,
+    nodes: &'a OldNodes,
+    files: &'a mut OldFiles<'f>,
+    cleaner: &'a mut RowRedactor<'c>,
+    notes: &'a mut SkippedCounts,
     /// Texts that nodes have; no others need a row of their own.
     current: HashSet<ContentHash>,
 }
 
 /// One side of a change: its text by hash, and its language.
-type Side = Option<(ContentHash, Option<String>)>;
+type OldVersion = Option<(ContentHash, Option<String>)>;
 
-impl Taking<'_, '_, '_> {
+impl HistoryImport<'_, '_, '_> {
     fn snapshots(&mut self, from: &Connection) -> Result<HashSet<i64>, StoreError> {
         const ADD: &str = "
             INSERT INTO snapshot (id, parent, cursor_hash, message, compile_root, created_at)
@@ -200,7 +200,7 @@ impl Taking<'_, '_, '_> {
         node_type: NodeType,
         label: &str,
         is_there: bool,
-    ) -> Result<Side, StoreError> {
+    ) -> Result<OldVersion, StoreError> {
         const KEEP: &str = "
             INSERT INTO blob (hash, content) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
         if !is_there {
@@ -220,7 +220,7 @@ impl Taking<'_, '_, '_> {
         Ok(Some((hash, lang)))
     }
 
-    fn tokens(&self, side: &Side) -> Option<u32> {
+    fn tokens(&self, side: &OldVersion) -> Option<u32> {
         const TEXT: &str = "
             SELECT content FROM blob WHERE hash = ?1
              UNION ALL

@@ -6,20 +6,20 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::nodes::{Nodes, Taken};
-use super::{Notes, rows};
-use crate::maintenance::transfer::scrub::Cleaner;
-use crate::model::links::reference::{Form, Reference, WEIGHT_DEFAULT, WEIGHT_MAX};
+use super::nodes::{ImportedNode, OldNodes};
+use super::{SkippedCounts, rows};
+use crate::maintenance::transfer::scrub::RowRedactor;
+use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::store::links::{Origin, insert, resolve_rows};
-use crate::store::{Doing, NodeKey, StoreError};
+use crate::store::{ErrorStep, NodeKey, StoreError};
 
 /// Takes over the links; gives the number of all that there are then.
-pub(super) fn take(
+pub(super) fn import_links(
     from: &Connection,
     to: &Connection,
-    nodes: &Nodes,
-    cleaner: &mut Cleaner<'_>,
-    notes: &mut Notes,
+    nodes: &OldNodes,
+    cleaner: &mut RowRedactor<'_>,
+    notes: &mut SkippedCounts,
 ) -> Result<u64, StoreError> {
     let resolved = [
         ("source_node_id", "''"),
@@ -35,7 +35,7 @@ pub(super) fn take(
         ("target_label", "NULL"),
         ("target_source", "NULL"),
     ];
-    let mut taking = Taking { to, nodes, cleaner, notes, targets: BTreeMap::new() };
+    let mut taking = LinkImport { to, nodes, cleaner, notes, targets: BTreeMap::new() };
     taking.table(from, "relations", &resolved)?;
     taking.table(from, "pending_relations", &pending)?;
     taking.resolve()?;
@@ -45,16 +45,16 @@ pub(super) fn take(
     Ok(n.cast_unsigned())
 }
 
-struct Taking<'a, 'c> {
+struct LinkImport<'a, 'c> {
     to: &'a Connection,
-    nodes: &'a Nodes,
-    cleaner: &'a mut Cleaner<'c>,
-    notes: &'a mut Notes,
+    nodes: &'a OldNodes,
+    cleaner: &'a mut RowRedactor<'c>,
+    notes: &'a mut SkippedCounts,
     /// Where each link that was taken over led to, by the id of its row.
     targets: BTreeMap<i64, Option<i64>>,
 }
 
-impl Taking<'_, '_> {
+impl LinkImport<'_, '_> {
     fn table(
         &mut self,
         from: &Connection,
@@ -102,7 +102,7 @@ impl Taking<'_, '_> {
         let weight = weight.clamp(0.0, WEIGHT_MAX);
         let clean = |text: Option<String>, cleaner: &mut _| {
             text.filter(|it| !it.is_empty()).map(|mut it| {
-                Cleaner::scrub(cleaner, &mut it);
+                RowRedactor::scrub(cleaner, &mut it);
                 it
             })
         };
@@ -116,7 +116,7 @@ impl Taking<'_, '_> {
                 heading: None,
                 alias: None,
                 weight,
-                form: Form::Wiki,
+                form: ReferenceForm::Wiki,
             };
             let row = insert(self.to, NodeKey(source.key), Origin::Manual, &reference)?;
             self.targets.insert(row, target.map(|it| it.key));
@@ -148,8 +148,8 @@ impl Taking<'_, '_> {
 /// Gives a link of a text the weight that it had; its row, if the text has such a link.
 fn weigh(
     to: &Connection,
-    source: &Taken,
-    target: Option<&Taken>,
+    source: &ImportedNode,
+    target: Option<&ImportedNode>,
     name: &str,
     weight: f64,
 ) -> Result<Option<i64>, StoreError> {

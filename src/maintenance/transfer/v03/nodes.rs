@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::files::{Files, OldFile};
-use super::{Notes, rows};
-use crate::maintenance::transfer::Progress;
-use crate::maintenance::transfer::scrub::Cleaner;
+use super::files::{OldFile, OldFiles};
+use super::{SkippedCounts, rows};
+use crate::maintenance::transfer::ProgressFn;
+use crate::maintenance::transfer::scrub::RowRedactor;
 use crate::model::breadcrumb;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
@@ -17,14 +17,14 @@ use crate::model::order_keys;
 use crate::model::tree::{Format, NodeType};
 use crate::store::columns::{LANG, LEVEL};
 use crate::store::insert::{INSERT, NodeRow};
-use crate::store::{Attribute, Attributes, Doing, NodeData, NodeKey, Place, StoreError};
+use crate::store::{Attribute, Attributes, ErrorStep, NodeData, NodeKey, NodePlace, StoreError};
 use crate::text::{self, tokens};
 
 /// What the rest of an import asks of a node: its id and key here, by its old id.
-pub(super) type Nodes = HashMap<String, Taken>;
+pub(super) type OldNodes = HashMap<String, ImportedNode>;
 
 #[derive(Clone, Debug)]
-pub(super) struct Taken {
+pub(super) struct ImportedNode {
     pub(super) key: i64,
     pub(super) id: String,
     pub(super) node_type: NodeType,
@@ -33,7 +33,7 @@ pub(super) struct Taken {
 }
 
 /// A node's place in the old tree.
-struct Placed {
+struct OldPlace {
     row: i64,
     old_id: String,
     parent: Option<usize>,
@@ -58,16 +58,16 @@ pub(super) fn modern(
 }
 
 /// Takes over every node.
-pub(super) fn take(
+pub(super) fn import_nodes(
     from: &Connection,
     to: &Connection,
-    files: &mut Files<'_>,
-    cleaner: &mut Cleaner<'_>,
-    notes: &mut Notes,
-    progress: Progress<'_>,
-) -> Result<Nodes, StoreError> {
+    files: &mut OldFiles<'_>,
+    cleaner: &mut RowRedactor<'_>,
+    notes: &mut SkippedCounts,
+    progress: ProgressFn<'_>,
+) -> Result<OldNodes, StoreError> {
     let placed = tree(from, notes)?;
-    let mut taking = Taking { to, files, cleaner, notes, ids: HashSet::new() };
+    let mut taking = NodeImport { to, files, cleaner, notes, ids: HashSet::new() };
     let list = rows::columns(
         from,
         "nodes",
@@ -96,10 +96,10 @@ pub(super) fn take(
     let one = format!("SELECT {list} FROM nodes WHERE rowid = ?1");
     let mut one = from.prepare(&one).doing("read an old node")?;
     let mut said = from.prepare(&said).doing("read an old node")?;
-    let mut nodes = Nodes::with_capacity(placed.len());
-    let mut trails: Vec<Option<String>> = vec![None; placed.len()];
+    let mut nodes = OldNodes::with_capacity(placed.len());
+    let mut breadcrumbs: Vec<Option<String>> = vec![None; placed.len()];
     let n_all = placed.len() as u64;
-    // Parents before children, so that every trail is known before it is continued.
+    // Parents before children, so that every breadcrumb is known before it is continued.
     for (nth, idx) in parents_first(&placed).into_iter().enumerate() {
         let node = &placed[idx];
         let mut found = one.query([node.row]).doing("read an old node")?;
@@ -111,31 +111,31 @@ pub(super) fn take(
             .doing("read an old node")?
             .transpose()?
             .flatten();
-        let above = node.parent.map(|it| (it, trails[it].as_deref().unwrap_or_default()));
-        let above = above.map(|(it, trail)| {
+        let above = node.parent.map(|it| (it, breadcrumbs[it].as_deref().unwrap_or_default()));
+        let above = above.map(|(it, breadcrumb)| {
             let label = nodes.get(&placed[it].old_id).map_or("", |it| it.label.as_str());
-            breadcrumb::under(trail, label)
+            breadcrumb::child_breadcrumb(breadcrumb, label)
         });
         let key = |idx: usize| i64::try_from(idx).unwrap_or(i64::MAX - 1) + 1;
         let place = (key(idx), node.parent.map(key), node.position);
-        let (taken, trail) = taking.node(row, &node.old_id, place, above, said)?;
-        trails[idx] = Some(trail);
+        let (taken, breadcrumb) = taking.node(row, &node.old_id, place, above, said)?;
+        breadcrumbs[idx] = Some(breadcrumb);
         nodes.insert(node.old_id.clone(), taken);
         progress(nth as u64, n_all);
     }
     Ok(nodes)
 }
 
-struct Taking<'a, 'f, 'c> {
+struct NodeImport<'a, 'f, 'c> {
     to: &'a Connection,
-    files: &'a mut Files<'f>,
-    cleaner: &'a mut Cleaner<'c>,
-    notes: &'a mut Notes,
+    files: &'a mut OldFiles<'f>,
+    cleaner: &'a mut RowRedactor<'c>,
+    notes: &'a mut SkippedCounts,
     ids: HashSet<NodeId>,
 }
 
-impl Taking<'_, '_, '_> {
-    /// Takes over one node; gives its trail, too. `place` is key, parent and position.
+impl NodeImport<'_, '_, '_> {
+    /// Takes over one node; gives its breadcrumb, too. `place` is key, parent and position.
     fn node(
         &mut self,
         row: &rusqlite::Row<'_>,
@@ -143,7 +143,7 @@ impl Taking<'_, '_, '_> {
         place: (i64, Option<i64>, i64),
         above: Option<String>,
         said: Option<String>,
-    ) -> Result<(Taken, String), StoreError> {
+    ) -> Result<(ImportedNode, String), StoreError> {
         let file = self.files.of(&rows::word(row, 0)?, self.cleaner)?;
         let node_type = NodeType::parse(&rows::word(row, 1)?).unwrap_or_else(|| {
             self.notes.add("nodes of a type that is not known here are text now");
@@ -172,12 +172,12 @@ impl Taking<'_, '_, '_> {
         if source.is_some_and(|it| it != hash) {
             self.notes.add("nodes whose text an agent changed keep it until their file changes");
         }
-        let label = text::cut(&text::fold(&label), text::LABEL_CHARS_MAX);
+        let label = text::truncate_chars(&text::fold_whitespace(&label), text::LABEL_CHARS_MAX);
         let path = file.as_ref().map_or("", |it| it.path.as_str());
         let id = self.id(old_id, node_type, path, &content).to_string();
-        let trail = above.unwrap_or_else(|| breadcrumb::stem(path).to_owned());
+        let breadcrumb = above.unwrap_or_else(|| breadcrumb::file_stem(path).to_owned());
         let (key, parent, position) = place;
-        let place = Place {
+        let place = NodePlace {
             file: file.as_ref().map(|it: &OldFile| it.id),
             parent: parent.map(NodeKey),
             position,
@@ -201,14 +201,14 @@ impl Taking<'_, '_, '_> {
             data: &data,
             hash: &text,
             source_hash: source.as_deref(),
-            trail: &trail,
+            breadcrumb: &breadcrumb,
         };
         self.to
             .prepare_cached(INSERT.text())
             .and_then(|mut it| new.insert(&mut it))
             .doing("take over a node")?;
         self.heat(row, key)?;
-        Ok((Taken { key, id, node_type, label, hash }, trail))
+        Ok((ImportedNode { key, id, node_type, label, hash }, breadcrumb))
     }
 
     fn heat(&mut self, row: &rusqlite::Row<'_>, key: i64) -> Result<(), StoreError> {
@@ -250,16 +250,21 @@ impl Taking<'_, '_, '_> {
 }
 
 /// The old nodes in the order of their rows, with their parents and a rank among their siblings.
-fn tree(from: &Connection, notes: &mut Notes) -> Result<Vec<Placed>, StoreError> {
+fn tree(from: &Connection, notes: &mut SkippedCounts) -> Result<Vec<OldPlace>, StoreError> {
     const NODES: &str = "SELECT rowid, id, parent_id, source_file FROM nodes ORDER BY rowid";
     let mut query = from.prepare(NODES).doing("read the old tree")?;
     let mut found = query.query([]).doing("read the old tree")?;
-    let mut placed: Vec<Placed> = Vec::new();
+    let mut placed: Vec<OldPlace> = Vec::new();
     let mut above: Vec<(Option<String>, String)> = Vec::new();
     while let Some(row) = found.next().doing("read the old tree")? {
         let row_id = row.get(0).doing("read the old tree")?;
         let parent = rows::text(row, 2)?.filter(|it| !it.is_empty());
-        placed.push(Placed { row: row_id, old_id: rows::word(row, 1)?, parent: None, position: 0 });
+        placed.push(OldPlace {
+            row: row_id,
+            old_id: rows::word(row, 1)?,
+            parent: None,
+            position: 0,
+        });
         above.push((parent, rows::word(row, 3)?));
     }
     let by_id: HashMap<String, usize> =
@@ -278,7 +283,9 @@ fn tree(from: &Connection, notes: &mut Notes) -> Result<Vec<Placed>, StoreError>
         families.entry((parent, file)).or_default().push(idx);
     }
     for children in families.into_values() {
-        for (idx, rank) in children.iter().zip(order_keys::assign(&vec![None; children.len()])) {
+        for (idx, rank) in
+            children.iter().zip(order_keys::assign_order_keys(&vec![None; children.len()]))
+        {
             placed[*idx].position = rank.position;
         }
     }
@@ -286,7 +293,7 @@ fn tree(from: &Connection, notes: &mut Notes) -> Result<Vec<Placed>, StoreError>
 }
 
 /// Makes one node of each circle a root.
-fn cut_circles(placed: &mut [Placed], notes: &mut Notes) {
+fn cut_circles(placed: &mut [OldPlace], notes: &mut SkippedCounts) {
     // The walk that came by first, counted from 1.
     let mut seen = vec![0; placed.len()];
     for start in 0..placed.len() {
@@ -305,7 +312,7 @@ fn cut_circles(placed: &mut [Placed], notes: &mut Notes) {
     }
 }
 
-fn parents_first(placed: &[Placed]) -> Vec<usize> {
+fn parents_first(placed: &[OldPlace]) -> Vec<usize> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); placed.len()];
     let mut open: VecDeque<usize> = VecDeque::new();
     for (idx, node) in placed.iter().enumerate() {

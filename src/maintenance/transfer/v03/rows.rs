@@ -4,7 +4,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use crate::maintenance::transfer::MoveError;
-use crate::store::{Doing, StoreError};
+use crate::store::{ErrorStep, StoreError};
 
 /// Says once, at the beginning, that a file is damaged, rather than in the middle.
 pub(super) fn check_readable(conn: &Connection, old: &str) -> Result<(), MoveError> {

@@ -47,7 +47,7 @@ fn schema(notes: &Notes) -> Vec<String> {
 }
 
 #[test]
-fn what_a_large_write_sets_aside_is_there_again() {
+fn indexes_dropped_for_a_large_write_are_rebuilt() {
     let notes = Notes::new();
     let before = schema(&notes);
     assert!(before.iter().any(|it| it.starts_with("index node_by_name ")));

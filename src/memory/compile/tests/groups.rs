@@ -1,23 +1,23 @@
 //! What is aligned together is bounded, whatever the files are.
 
-use super::super::Source;
-use super::super::apply::Groups;
+use super::super::SourceFile;
+use super::super::apply::FileGroups;
 use crate::ingest::parse::Syntax;
-use crate::ingest::scan::Found;
-use crate::model::file_stat::Look;
+use crate::ingest::scan::ScannedFile;
+use crate::model::file_stat::FileStat;
 
 /// How many files of so many bytes each one group takes, of as many as there are.
 fn n_together(size: usize, n_files: usize, n_known: usize) -> usize {
     let source = |nth: usize| {
         let path = format!("{nth}.md");
         let syntax = Syntax::of(&path).unwrap();
-        let look = Look { size: size as i64, mtime: 0 };
+        let stat = FileStat { size: size as i64, mtime: 0 };
         let outcome = Err("not read".to_owned());
-        Source { found: Found { path, elsewhere: None, syntax, look }, size, outcome }
+        SourceFile { found: ScannedFile { path, elsewhere: None, syntax, stat }, size, outcome }
     };
     let mut files = (0..n_files).map(source);
     let bytes = (size * n_files) as i64;
-    Groups { files: &mut files, n_known, bytes }.next().len()
+    FileGroups { files: &mut files, n_known, bytes }.next().len()
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn the_golden_folder_refers_as_it_always_did() {
     "#]]);
     let guide = guide.replace("Run it. Then stop.", "Run it twice.") + "\n## Later\n";
     notes.write("docs/guide.md", &guide);
-    notes.gives("1 added, 1 modified, 0 removed (2 ops)");
+    notes.check_compile("1 added, 1 modified, 0 removed (2 ops)");
     notes.refers(expect![[r#"
         README.md: See [[Setup]] and [[Later]]. wiki [Later] -> docs/guide.md: Later
         README.md: See [[Setup]] and [[Later]]. wiki [Setup] -> docs/guide.md: Setup w=2.0
@@ -178,8 +178,9 @@ fn edges_by_hand_survive_recompiles() {
     notes.write("a.md", "# A\n\nFirst.").write("b.md", "# B\n\n## Setup\n\nRun.").compile();
     let (a, setup) = (notes.id("A"), notes.id("Setup"));
     let relate = |name: Option<&str>, id: Option<&str>, weight: f64| {
-        let mut reference = crate::ingest::parse::link::named(name.unwrap_or("x")).unwrap();
-        reference.form = crate::model::links::reference::Form::Manual;
+        let mut reference =
+            crate::ingest::parse::link::parse_typed_name(name.unwrap_or("x")).unwrap();
+        reference.form = crate::model::links::reference::ReferenceForm::Manual;
         reference.label = name.unwrap_or_default().to_owned();
         (reference.id_hint, reference.weight) = (id.map(str::to_owned), weight);
         let relate = |batch: &mut crate::store::Batch<'_>| {

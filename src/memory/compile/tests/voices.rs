@@ -3,12 +3,12 @@
 use super::*;
 use crate::model::identity::NodeId;
 use crate::model::tree::Node;
-use crate::store::{Batch, FileId, NodeData, NodeKey, NodeRecord, Place};
+use crate::store::{Batch, FileId, NodeData, NodeKey, NodePlace, NodeRecord};
 use crate::text::{self, tokens};
 
 pub(super) fn node(content: &str) -> Node {
     Node {
-        label: text::label(content),
+        label: text::label_of_text(content),
         content: content.to_owned(),
         token_count: tokens::count(content),
         ..Node::default()
@@ -30,7 +30,7 @@ impl Notes {
         self.agent(|batch| {
             let old = find(batch, &id);
             let (node_type, level) = (old.node_type, old.attributes.level());
-            batch.say(&old, &NodeData::of(&Node { node_type, level, ..node(words) }))
+            batch.set_agent_text(&old, &NodeData::of(&Node { node_type, level, ..node(words) }))
         });
         self
     }
@@ -41,7 +41,7 @@ impl Notes {
         self.agent(|batch| {
             let parent = find(batch, &id);
             let place = batch.last_place(parent.place.file, Some(parent.key))?;
-            batch.add_spoken(&NodeData::of(&node(words)), place).map(drop)
+            batch.insert_agent_node(&NodeData::of(&node(words)), place).map(drop)
         });
         self
     }
@@ -76,7 +76,7 @@ impl Notes {
                 }
             }
             for (file, path) in files.into_iter().zip(paths) {
-                let top = Place { file, parent: None, position: 0 };
+                let top = NodePlace { file, parent: None, position: 0 };
                 let tops = batch.family_of(top)?;
                 if !tops.is_empty() {
                     out += &format!("{path}:\n");
@@ -109,7 +109,7 @@ fn show(
         Some(_) if it.is_overlaid() => "*",
         Some(_) => "=",
     };
-    *out += &format!("{}{voice} {} ({})\n", "  ".repeat(depth), it.label, it.trail);
+    *out += &format!("{}{voice} {} ({})\n", "  ".repeat(depth), it.label, it.breadcrumb);
     for child in batch.children_of(it.key)? {
         show(batch, &child, depth + 1, out)?;
     }
@@ -125,7 +125,7 @@ fn forget(batch: &mut Batch<'_>, id: &str) -> Result<(), StoreError> {
     let old = find(batch, id);
     for child in batch.children_of(old.key)? {
         let position = old.place.position;
-        batch.move_to(&child, Place { position, ..old.place })?;
+        batch.move_to(&child, NodePlace { position, ..old.place })?;
     }
     batch.forget(&old)
 }
@@ -243,7 +243,7 @@ fn an_agents_node_outlives_its_file() {
     notes.write("b.md", "# Other");
     notes.compile();
     notes.add_below("Part", "A note.");
-    notes.remove("a.md").gives("0 added, 1 modified, 5 removed (6 ops)");
+    notes.remove("a.md").check_compile("0 added, 1 modified, 5 removed (6 ops)");
     for _ in 0..2 {
         assert_eq!(notes.compile().snapshot, None);
     }
@@ -253,7 +253,7 @@ fn an_agents_node_outlives_its_file() {
         b.md:
           = Other (b)
     "#]]);
-    notes.write("a.md", BOOK).gives("5 added, 0 modified, 0 removed (5 ops)");
+    notes.write("a.md", BOOK).check_compile("5 added, 0 modified, 0 removed (5 ops)");
     notes.looks(expect_test::expect![[r#"
         a.md:
           = Book (a)
@@ -274,7 +274,10 @@ fn an_agents_node_outlives_its_file() {
 fn an_agents_node_goes_along_with_a_renamed_file() {
     let notes = book();
     notes.add_below("Part", "A note.");
-    notes.write("sub/z.md", BOOK).remove("a.md").gives("0 added, 1 modified, 0 removed (1 ops)");
+    notes
+        .write("sub/z.md", BOOK)
+        .remove("a.md")
+        .check_compile("0 added, 1 modified, 0 removed (1 ops)");
     assert!(notes.outline().contains("+ A note. (z / Book / Part)"), "{}", notes.outline());
 }
 
@@ -294,11 +297,11 @@ fn an_agents_node_goes_along_with_a_section_that_moves() {
               = A paragraph of some size, long enough to be told anywhere. (b / B / Ana)
               + A note. (b / B / Ana)
     "#]]);
-    notes.write("a.md", "# A\n\nwords").gives("1 added, 0 modified, 0 removed (1 ops)");
+    notes.write("a.md", "# A\n\nwords").check_compile("1 added, 0 modified, 0 removed (1 ops)");
 }
 
 #[test]
-fn what_was_forgotten_stays_forgotten_until_its_block_changes() {
+fn a_forgotten_block_stays_forgotten_until_it_changes() {
     let notes = book();
     notes.forget("Second words, and many more.");
     notes.edit("a.md", "First words", "Other words");
@@ -374,7 +377,7 @@ fn an_equal_block_that_is_new_gets_an_id_of_its_own() {
     notes.forget("one");
     notes.write("a.md", "one\n\ntwo\n\none\n").compile();
     assert_ne!(notes.id("one"), id);
-    notes.gives("0 added, 0 modified, 0 removed (0 ops)");
+    notes.check_compile("0 added, 0 modified, 0 removed (0 ops)");
 }
 
 #[test]
@@ -383,9 +386,15 @@ fn a_renamed_file_takes_its_tombstones_along_even_if_all_of_it_was_forgotten() {
     for label in ["Third words, again others.", "Second words, and many more.", "Part"] {
         notes.forget(label);
     }
-    notes.write("b.md", BOOK).remove("a.md").gives("0 added, 1 modified, 0 removed (1 ops)");
+    notes
+        .write("b.md", BOOK)
+        .remove("a.md")
+        .check_compile("0 added, 1 modified, 0 removed (1 ops)");
     notes.forget("First words, quite a few of them.").forget("Book");
-    notes.write("c.md", BOOK).remove("b.md").gives("0 added, 0 modified, 0 removed (0 ops)");
+    notes
+        .write("c.md", BOOK)
+        .remove("b.md")
+        .check_compile("0 added, 0 modified, 0 removed (0 ops)");
     assert_eq!(notes.outline(), "");
 }
 
@@ -402,7 +411,7 @@ fn a_file_that_comes_back_stays_forgotten_in_part() {
 }
 
 #[test]
-fn what_is_revived_belongs_to_its_file_again() {
+fn a_restored_node_belongs_to_its_file_again() {
     let notes = book();
     let before = (notes.nodes(), notes.fingerprint());
     let id = notes.id("Second words, and many more.");
@@ -412,7 +421,7 @@ fn what_is_revived_belongs_to_its_file_again() {
         forget(batch, &id)
     });
     let old = old.into_inner().unwrap();
-    notes.agent(|batch| batch.revive(old.id, &old.data(), old.place).map(drop));
+    notes.agent(|batch| batch.restore_node(old.id, &old.data(), old.place).map(drop));
     assert_eq!((notes.nodes(), notes.fingerprint()), before);
     assert!(notes.outline().contains("= Second words"));
     notes.edit("a.md", "Second words, and many more.", "Second words, and even more.");
@@ -455,12 +464,12 @@ fn a_node_that_an_agent_moves_to_another_file_does_not_come_twice() {
 }
 
 #[test]
-fn what_changes_nothing_makes_no_snapshot() {
+fn a_write_that_changes_nothing_makes_no_snapshot() {
     let notes = book();
     let id = notes.id("Part");
     let made = notes.agent(|batch| {
         let old = find(batch, &id);
-        batch.say(&old, &old.data())?;
+        batch.set_agent_text(&old, &old.data())?;
         batch.move_to(&old, old.place)?;
         batch.renumber(&old, old.place.position)
     });
@@ -476,18 +485,22 @@ fn a_long_family_grows_without_being_summed_up() {
             let parent = if nth % 3 == 0 { None } else { first };
             let place = batch.last_place(None, parent)?;
             let (key, id) =
-                batch.add_spoken(&NodeData::of(&node(&format!("Note {nth}"))), place)?;
+                batch.insert_agent_node(&NodeData::of(&node(&format!("Note {nth}"))), place)?;
             first = first.or(Some(key));
             let stored = find(batch, &id.to_string());
-            batch.say(&stored, &NodeData::of(&node(&format!("Said again {nth}"))))?;
+            batch.set_agent_text(&stored, &NodeData::of(&node(&format!("Said again {nth}"))))?;
         }
         Ok(())
     });
     let words = node("Note 3");
     let words = NodeData::of(&words);
     notes.agent(|batch| {
-        assert_eq!(batch.spoken(&words, 9)?.len(), 0, "it says something else by now");
-        batch.add_spoken(&words, batch.last_place(None, None)?).map(drop)
+        assert_eq!(
+            batch.agent_nodes_with_text(&words, 9)?.len(),
+            0,
+            "it says something else by now"
+        );
+        batch.insert_agent_node(&words, batch.last_place(None, None)?).map(drop)
     });
 }
 
@@ -500,22 +513,22 @@ fn a_folder_whose_files_all_went_may_be_compiled_in_part_and_as_a_whole() {
     notes.write("sub/a.md", "# A\n\nwords");
     notes.try_compile("sub/a.md").unwrap();
     notes.compile();
-    notes.gives("0 added, 0 modified, 0 removed (0 ops)");
+    notes.check_compile("0 added, 0 modified, 0 removed (0 ops)");
     assert_eq!(notes.outline().matches("A note.").count(), 1);
     notes.remove("sub/a.md").compile();
-    notes.gives("0 added, 0 modified, 0 removed (0 ops)");
+    notes.check_compile("0 added, 0 modified, 0 removed (0 ops)");
 }
 
 #[test]
-fn what_stays_of_a_deleted_file_goes_along_with_its_folder() {
+fn agent_nodes_of_a_deleted_file_follow_its_folder() {
     let notes = Notes::new();
     notes.write("sub/a.md", "# A\n\nwords").write("sub/b.md", "# B");
     notes.try_compile("sub").unwrap();
     notes.add_below("A", "A note.").forget("words");
     notes.remove("sub/a.md").try_compile("sub").unwrap();
-    notes.gives("0 added, 2 modified, 0 removed (2 ops)");
-    notes.gives("0 added, 0 modified, 0 removed (0 ops)");
-    notes.write("sub/a.md", "# A\n\nwords").gives("1 added, 0 modified, 0 removed (1 ops)");
+    notes.check_compile("0 added, 2 modified, 0 removed (2 ops)");
+    notes.check_compile("0 added, 0 modified, 0 removed (0 ops)");
+    notes.write("sub/a.md", "# A\n\nwords").check_compile("1 added, 0 modified, 0 removed (1 ops)");
     notes.looks(expect_test::expect![[r#"
         sub/a.md:
           = A (a)

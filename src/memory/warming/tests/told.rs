@@ -3,13 +3,13 @@
 use super::*;
 
 #[test]
-fn what_was_read_is_told_of_when_it_is_cold_and_not_before() {
+fn a_read_node_is_notified_when_cold_and_not_before() {
     let (desk, memory) = untouched(3_000);
     memory.set_rates(Rates { notify_max: 700, ..Rates::default() });
     // All but every third, later ones more.
     for nth in (0..3_000).filter(|it| it % 3 != 0) {
         let times = 1 + nth as usize / 1_000;
-        memory.warm(vec![(NodeKey(nth + 1), Attention::Read); times]);
+        memory.warm(vec![(NodeKey(nth + 1), ViewKind::Read); times]);
     }
     let mut told_of = Vec::new();
     for _ in 0..60 {
@@ -28,7 +28,7 @@ fn what_was_read_is_told_of_when_it_is_cold_and_not_before() {
 }
 
 #[test]
-fn every_node_that_goes_cold_is_told_of_once_also_across_restarts() {
+fn every_cold_node_is_notified_once_across_restarts() {
     let (desk, mut memory) = Desk::compiled(10_000);
     let n_nodes = desk.number("SELECT count(*) FROM node");
     assert!(10_000 <= n_nodes);
@@ -69,7 +69,7 @@ fn two_servers_do_not_tell_of_the_same_node() {
 }
 
 #[test]
-fn what_did_not_reach_a_client_is_offered_again() {
+fn an_undelivered_cold_node_is_offered_again() {
     let (desk, memory) = Desk::compiled(3);
     let rival = desk.open();
     cool(&desk, &memory, 40);
@@ -88,7 +88,7 @@ fn what_did_not_reach_a_client_is_offered_again() {
 }
 
 #[test]
-fn what_was_told_while_another_process_writes_is_noted_later() {
+fn a_notification_during_a_foreign_write_is_noted_later() {
     let (desk, memory) = Desk::compiled(3);
     cool(&desk, &memory, 40);
     let offer = memory.cold_nodes().unwrap().unwrap();
@@ -111,30 +111,30 @@ fn only_warming_above_the_line_arms_a_node_again() {
         let key = desk.number("SELECT max(key) FROM node");
         memory.warm(vec![(NodeKey(key), attention)]);
     };
-    let n_told = |hours| {
+    let n_notified = |hours| {
         cool(&desk, &memory, hours);
         told(&memory).len()
     };
     let n_nodes = desk.number("SELECT count(*) FROM node") as usize;
-    assert_eq!(n_told(60), n_nodes);
+    assert_eq!(n_notified(60), n_nodes);
     // From 0.02 to 0.05, which is still cold.
-    warm(Attention::Glanced);
-    assert_eq!(n_told(1), 0);
-    warm(Attention::Read);
-    assert_eq!(n_told(1), 0);
-    assert_eq!(n_told(30), 1);
-    assert_eq!(n_told(1000), 0);
+    warm(ViewKind::Listed);
+    assert_eq!(n_notified(1), 0);
+    warm(ViewKind::Read);
+    assert_eq!(n_notified(1), 0);
+    assert_eq!(n_notified(30), 1);
+    assert_eq!(n_notified(1000), 0);
 }
 
 #[test]
-fn a_node_is_not_told_of_again_before_its_time() {
+fn a_cold_node_is_not_notified_again_before_its_ttl() {
     let (desk, memory) = Desk::compiled(1);
     let rates = Rates { decay_per_hour: 50.0, notify_ttl_ms: HOUR, ..Rates::default() };
     memory.set_rates(rates);
     let quarter = || {
         desk.clock.advance(15 * MINUTE);
         let cooling_ms = rates.cooling_ms(15 * MINUTE);
-        memory.tick(Elapsed { real_ms: 15 * MINUTE, cooling_ms }).unwrap();
+        memory.tick(AttendedTime { real_ms: 15 * MINUTE, cooling_ms }).unwrap();
         told(&memory).len()
     };
     let n_nodes = quarter();
@@ -144,7 +144,7 @@ fn a_node_is_not_told_of_again_before_its_time() {
 }
 
 #[test]
-fn a_node_with_the_key_of_one_that_went_is_told_of_too() {
+fn a_node_that_reuses_a_key_is_notified_too() {
     let (desk, memory) = Desk::compiled(3);
     // Above the temperature of birth, nodes are cold before the clock has moved.
     memory.set_rates(Rates { cold: 0.9, notify: 0.9, ..Rates::default() });

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::Matcher;
-use super::siblings::Gap;
+use super::siblings::UnmatchedGap;
 use crate::model::identity::forest::Forest;
 use crate::model::identity::similarity::{self, SCORE_MIN, Shingles};
 use crate::model::tree::NodeType;
@@ -45,7 +45,7 @@ impl Matcher<'_> {
 
     /// Matches alike frames before their children match them to frames elsewhere: what stands in
     /// its place and says nearly the same is stronger evidence.
-    pub(super) fn link_alike_frames(&mut self, gap: &Gap) {
+    pub(super) fn link_alike_frames(&mut self, gap: &UnmatchedGap) {
         if !gap.news.iter().any(|&at| self.new.is_holder(at)) {
             return;
         }
@@ -70,7 +70,7 @@ impl Matcher<'_> {
 
     /// Matches the only unmatched heading of a level with the only one in the same place, unless
     /// both have sections and these have nothing in common.
-    fn link_renamed(&mut self, gap: &Gap) {
+    fn link_renamed(&mut self, gap: &UnmatchedGap) {
         if !gap.is_anchored {
             return;
         }

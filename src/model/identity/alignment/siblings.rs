@@ -12,7 +12,7 @@ const SECTION_PAIRS_MAX: usize = 256;
 
 /// A child as an element of a sequence: equal tokens may correspond.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Token {
+enum SiblingToken {
     /// One of a matched pair, by its new index.
     Matched(usize),
     /// Unmatched, by what it says.
@@ -23,7 +23,7 @@ enum Token {
 }
 
 /// The unmatched children between two neighbours that are matched in order.
-pub(super) struct Gap {
+pub(super) struct UnmatchedGap {
     pub(super) olds: Vec<usize>,
     pub(super) news: Vec<usize>,
     /// Whether anything that is matched stands at an edge: a sibling, or a parent of both.
@@ -54,12 +54,12 @@ impl Matcher<'_> {
     }
 
     /// The gaps below two matched parents that have unmatched children on both sides.
-    pub(super) fn gaps(&self, old: usize, new: usize) -> Vec<Gap> {
+    pub(super) fn gaps(&self, old: usize, new: usize) -> Vec<UnmatchedGap> {
         let (olds, news) = (self.old.children(old), self.new.children(new));
         let (old_gaps, new_gaps, n_gaps) = self.gap_numbers(olds, news);
         let is_below = old < self.old.len();
-        let mut gaps: Vec<Gap> = (0..n_gaps)
-            .map(|_| Gap {
+        let mut gaps: Vec<UnmatchedGap> = (0..n_gaps)
+            .map(|_| UnmatchedGap {
                 olds: Vec::new(),
                 news: Vec::new(),
                 is_anchored: is_below || 1 < n_gaps,
@@ -84,7 +84,7 @@ impl Matcher<'_> {
             .filter_map(|(i, &old)| Some((i, self.to_new[old].filter(|&new| is_here(new))?)))
             .map(|(i, new)| (i, self.new.rank(new)))
             .collect();
-        let anchors = lcs::increasing(&pairs);
+        let anchors = lcs::longest_increasing_pairs(&pairs);
         let numbers = |len: usize, ends: Vec<usize>| -> Vec<usize> {
             let mut gap = 0;
             (0..len)
@@ -117,23 +117,23 @@ impl Matcher<'_> {
 
     /// Matches equal siblings that stand in order, around those that are matched already.
     fn link_in_order(&mut self, olds: &[usize], news: &[usize], key: Key) {
-        let old_tokens: Vec<Token> = olds
+        let old_tokens: Vec<SiblingToken> = olds
             .iter()
             .map(|&at| match (self.to_new[at], self.sibling_key(at, key, false)) {
-                (Some(new), _) => Token::Matched(new),
-                (None, Some(key)) => Token::Free(key),
-                (None, None) => Token::Old(at),
+                (Some(new), _) => SiblingToken::Matched(new),
+                (None, Some(key)) => SiblingToken::Free(key),
+                (None, None) => SiblingToken::Old(at),
             })
             .collect();
-        let new_tokens: Vec<Token> = news
+        let new_tokens: Vec<SiblingToken> = news
             .iter()
             .map(|&at| match (self.to_old[at], self.sibling_key(at, key, true)) {
-                (Some(_), _) => Token::Matched(at),
-                (None, Some(key)) => Token::Free(key),
-                (None, None) => Token::New(at),
+                (Some(_), _) => SiblingToken::Matched(at),
+                (None, Some(key)) => SiblingToken::Free(key),
+                (None, None) => SiblingToken::New(at),
             })
             .collect();
-        for (i, j) in lcs::in_order(&old_tokens, &new_tokens, &mut self.work) {
+        for (i, j) in lcs::pair_in_order(&old_tokens, &new_tokens, &mut self.work) {
             self.link(olds[i], news[j]);
         }
     }
@@ -240,15 +240,17 @@ impl Matcher<'_> {
 
     /// Matches unmatched frames in the same gap that share at least half of their children, whether
     /// those are matched yet or only equal: a renamed heading.
-    fn link_sections(&mut self, gap: &Gap) {
+    fn link_sections(&mut self, gap: &UnmatchedGap) {
         let olds = gap.olds.iter().copied().filter(|&at| self.old.is_holder(at));
         let news = gap.news.iter().copied().filter(|&at| self.new.is_holder(at));
         let (olds, news): (Vec<usize>, Vec<usize>) = (olds.collect(), news.collect());
         if SECTION_PAIRS_MAX < olds.len().saturating_mul(news.len()) {
             return;
         }
-        let old_parts: Vec<Vec<Token>> = olds.iter().map(|&at| self.parts(at, false)).collect();
-        let new_parts: Vec<Vec<Token>> = news.iter().map(|&at| self.parts(at, true)).collect();
+        let old_parts: Vec<Vec<SiblingToken>> =
+            olds.iter().map(|&at| self.parts(at, false)).collect();
+        let new_parts: Vec<Vec<SiblingToken>> =
+            news.iter().map(|&at| self.parts(at, true)).collect();
         let mut shares = Vec::new();
         for (&old, old_parts) in olds.iter().zip(&old_parts) {
             for (&new, new_parts) in news.iter().zip(&new_parts) {
@@ -269,16 +271,16 @@ impl Matcher<'_> {
     }
 
     /// The children of a node as sorted tokens.
-    fn parts(&self, at: usize, is_new: bool) -> Vec<Token> {
+    fn parts(&self, at: usize, is_new: bool) -> Vec<SiblingToken> {
         let (forest, matched) = match is_new {
             true => (&self.new, &self.to_old),
             false => (&self.old, &self.to_new),
         };
         let token = |&child: &usize| match matched[child] {
-            Some(other) => Token::Matched(if is_new { child } else { other }),
-            None => Token::Free(forest.subtree(child)),
+            Some(other) => SiblingToken::Matched(if is_new { child } else { other }),
+            None => SiblingToken::Free(forest.subtree(child)),
         };
-        let mut parts: Vec<Token> = forest.children(at).iter().map(token).collect();
+        let mut parts: Vec<SiblingToken> = forest.children(at).iter().map(token).collect();
         parts.sort_unstable();
         parts
     }

@@ -73,7 +73,7 @@ fn files_without_nodes_are_nobodys_rename() {
 }
 
 #[test]
-fn a_thousand_files_of_one_template_are_still_told_apart() {
+fn a_thousand_files_of_one_template_stay_distinct() {
     let removed: Vec<_> = (0..1000).map(|at| hashes(&format!("a b c d title{at}"))).collect();
     let added: Vec<_> = (0..1000).rev().map(|at| hashes(&format!("a b c e title{at}"))).collect();
     let removed: Vec<&[ContentHash]> = removed.iter().map(Vec::as_slice).collect();
@@ -82,8 +82,8 @@ fn a_thousand_files_of_one_template_are_still_told_apart() {
     assert_eq!(renames(&removed, &added), expected);
 }
 
-fn loose(node_type: NodeType, text: &str) -> Loose {
-    Loose { node_type, hash: ContentHash::of(text), size_bytes: text.len() }
+fn loose(node_type: NodeType, text: &str) -> UnmatchedNode {
+    UnmatchedNode { node_type, hash: ContentHash::of(text), size_bytes: text.len() }
 }
 
 #[test]

@@ -51,7 +51,7 @@ proptest! {
 
 /// After one step every node that is still there is itself.
 fn assert_survivors(old: &Document, new: &Document, step: Step, about: Option<usize>) {
-    let matches = align(&old.side(), &new.side(), &Former::default());
+    let matches = align(&old.side(), &new.side(), &FormerText::default());
     let places: HashMap<usize, usize> =
         old.items.iter().enumerate().map(|(at, it)| (it.serial, at)).collect();
     for (at, it) in new.items.iter().enumerate() {
@@ -81,7 +81,7 @@ fn has_witness(document: &Document, at: usize) -> bool {
 /// Texts are unique here, so an unedited node is itself wherever it went; and so is one that was
 /// edited once, if its parent and both its neighbours are the same unedited nodes as before.
 fn assert_survivors_of_a_script(old: &Document, new: &Document, edits: &[usize]) {
-    let matches = align(&old.side(), &new.side(), &Former::default());
+    let matches = align(&old.side(), &new.side(), &FormerText::default());
     let places: HashMap<usize, usize> =
         old.items.iter().enumerate().map(|(at, it)| (it.serial, at)).collect();
     let (old_frames, new_frames) = (frames(old), frames(new));

@@ -4,37 +4,37 @@ use crate::ingest::parse::link::extract;
 /// Files as `path: label, label`; the first label is the file's, a `-` marks what is no heading,
 /// and what stands in brackets is a title or an alias.
 struct Library {
-    places: Vec<Place<usize>>,
+    places: Vec<LinkPlace<usize>>,
     aliases: Vec<(String, usize)>,
 }
 
 impl Library {
     fn of(text: &str) -> Library {
-        let mut shelf = Library { places: Vec::new(), aliases: Vec::new() };
+        let mut candidates = Library { places: Vec::new(), aliases: Vec::new() };
         for line in text.lines() {
             let (path, labels) = line.split_once(": ").unwrap();
-            let root = shelf.places.len();
+            let root = candidates.places.len();
             for label in labels.split(", ") {
                 if let Some(alias) = label.strip_prefix('(') {
-                    shelf.aliases.push((key(alias.trim_end_matches(')')), root));
+                    candidates.aliases.push((fold_name(alias.trim_end_matches(')')), root));
                     continue;
                 }
                 let plain = label.trim_start_matches('-');
-                let id = shelf.places.len();
+                let id = candidates.places.len();
                 let is_heading = plain == label;
                 let (path, label) = (format!("r/{path}"), plain.to_owned());
-                shelf.places.push(Place { id, path, label, is_heading });
+                candidates.places.push(LinkPlace { id, path, label, is_heading });
             }
         }
-        shelf
+        candidates
     }
 
-    fn is_first(&self, place: &Place<usize>) -> bool {
+    fn is_first(&self, place: &LinkPlace<usize>) -> bool {
         self.places.iter().find(|it| it.path == place.path).is_some_and(|it| it.id == place.id)
     }
 }
 
-impl Index for &Library {
+impl LinkIndex for &Library {
     type Id = usize;
     type Error = std::convert::Infallible;
 
@@ -43,20 +43,20 @@ impl Index for &Library {
         Ok(nth.filter(|id| *id < self.places.len()))
     }
 
-    fn labelled(&self, name: Name) -> Result<Vec<Place<usize>>, Self::Error> {
-        let is_named = |place: &&Place<usize>| Name::of(&place.label) == name;
+    fn labelled(&self, name: NameKey) -> Result<Vec<LinkPlace<usize>>, Self::Error> {
+        let is_named = |place: &&LinkPlace<usize>| NameKey::of(&place.label) == name;
         Ok(self.places.iter().filter(is_named).cloned().collect())
     }
 
-    fn labelled_in(&self, path: &str, name: Name) -> Result<Vec<Place<usize>>, Self::Error> {
+    fn labelled_in(&self, path: &str, name: NameKey) -> Result<Vec<LinkPlace<usize>>, Self::Error> {
         let labelled = self.labelled(name)?;
         Ok(labelled.into_iter().filter(|it| it.path == path).collect())
     }
 
-    fn files(&self, name: &str) -> Result<Vec<Place<usize>>, Self::Error> {
-        let is_named = |place: &&Place<usize>| {
-            let file = key(last_name(&place.path));
-            [&*file, stem(&file)].contains(&name)
+    fn files(&self, name: &str) -> Result<Vec<LinkPlace<usize>>, Self::Error> {
+        let is_named = |place: &&LinkPlace<usize>| {
+            let file = fold_name(last_path_segment(&place.path));
+            [&*file, without_extension(&file)].contains(&name)
                 || self.aliases.contains(&(name.to_owned(), place.id))
         };
         let firsts = self.places.iter().filter(|it| self.is_first(it));
@@ -64,7 +64,7 @@ impl Index for &Library {
     }
 }
 
-const SHELF: &str = "\
+const CANDIDATES: &str = "\
 a/one.md: One, Setup, -note, Straße
 a/two.md: Two, Setup, Only Here, Common
 b/two.md: Zwei, Setup, Development, Common
@@ -73,11 +73,13 @@ top.md: Top, Alpha, Alpha, -Setup, ÄRGER, note";
 
 #[track_caller]
 fn check(cases: &[(&str, &str, &str)]) {
-    let shelf = Library::of(SHELF);
-    let name = |id: &usize| format!("{} {}", &shelf.places[*id].path[2..], shelf.places[*id].label);
+    let candidates = Library::of(CANDIDATES);
+    let name = |id: &usize| {
+        format!("{} {}", &candidates.places[*id].path[2..], candidates.places[*id].label)
+    };
     let mut wrong = String::new();
     for (from, text, expected) in cases {
-        let mut resolver = Resolver::new(&shelf);
+        let mut resolver = Resolver::new(&candidates);
         let target =
             match resolver.resolve(usize::MAX, &format!("r/{from}"), &extract(text)[0]).unwrap() {
                 Target::Node(id) => name(&id),
@@ -155,6 +157,6 @@ fn characters_without_case_are_compared_as_they_are() {
         let is_same = it.to_uppercase().eq([it]) && it.to_lowercase().eq([it]);
         assert!(is_same || it.is_alphabetic(), "{it:?}");
     }
-    assert_eq!(key("  A…  b "), "a… b");
-    assert_eq!(key("Große…"), "grosse…");
+    assert_eq!(fold_name("  A…  b "), "a… b");
+    assert_eq!(fold_name("Große…"), "grosse…");
 }

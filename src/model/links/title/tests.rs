@@ -2,7 +2,7 @@ use super::*;
 
 #[track_caller]
 fn check(content: &str, expected: &[&str]) {
-    assert_eq!(names(content), expected, "{content}");
+    assert_eq!(front_matter_names(content), expected, "{content}");
 }
 
 #[test]

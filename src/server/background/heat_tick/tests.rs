@@ -12,14 +12,14 @@ fn memory(dir: &tempfile::TempDir, clock: &Clock) -> Memory {
 fn each_tick_rings_and_none_while_it_is_frozen() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(Millis(1_700_000_000_000));
-    let (memory, bell, watch) = (memory(&dir, &clock), Bell::default(), clock.stopwatch());
-    let heard = bell.hear();
-    let mut pace = Pace::new(0);
+    let (memory, waker, watch) = (memory(&dir, &clock), Waker::default(), clock.stopwatch());
+    let heard = waker.wakes();
+    let mut pace = TickPace::new(0);
     let mut minutes = |n: i64| {
         let mut n_rung = 0;
         for _ in 0..n {
             clock.advance(60_000);
-            turn(&memory, &bell, &mut pace, watch.elapsed_ms(), false).unwrap();
+            turn(&memory, &waker, &mut pace, watch.elapsed_ms(), false).unwrap();
             n_rung += heard.try_iter().count();
         }
         n_rung
@@ -38,20 +38,20 @@ fn the_time_to_the_end_is_counted() {
     let dir = tempfile::tempdir().unwrap();
     let memory = memory(&dir, &Clock::manual(Millis(1_700_000_000_000)));
     let attended = || memory.read(|reader| reader.attended()).unwrap();
-    let (bell, mut pace) = (Bell::default(), Pace::new(0));
-    turn(&memory, &bell, &mut pace, 90_000, false).unwrap();
+    let (waker, mut pace) = (Waker::default(), TickPace::new(0));
+    turn(&memory, &waker, &mut pace, 90_000, false).unwrap();
     assert_eq!(attended(), 0, "not yet due");
-    turn(&memory, &bell, &mut pace, 91_000, true).unwrap();
+    turn(&memory, &waker, &mut pace, 91_000, true).unwrap();
     assert_eq!(attended(), 91_000);
 }
 
 #[test]
-fn the_thread_ends_when_it_is_told_to() {
+fn the_thread_ends_when_stopped() {
     let dir = tempfile::tempdir().unwrap();
     let memory = memory(&dir, &Clock::System);
     let stop = Stop::default();
     std::thread::scope(|scope| {
-        let heat = scope.spawn(|| run(&memory, &Bell::default(), &stop));
+        let heat = scope.spawn(|| run_heat_ticks(&memory, &Waker::default(), &stop));
         stop.set();
         heat.join().unwrap();
     });

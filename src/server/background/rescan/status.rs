@@ -10,29 +10,29 @@ use crate::memory::compile::{Purged, Report};
 
 /// The latest scan, shared between the thread that scans and whoever asks.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Latest(Arc<Mutex<Status>>);
+pub(crate) struct LatestScan(Arc<Mutex<RescanStatus>>);
 
-impl Latest {
+impl LatestScan {
     /// As it is now; the default before the first scan.
-    pub(crate) fn get(&self) -> Status {
+    pub(crate) fn get(&self) -> RescanStatus {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn set(&self, status: Status) {
+    pub(super) fn set(&self, status: RescanStatus) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = status;
     }
 }
 
 /// How often the folder is scanned, and what came of it last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Status {
+pub(crate) struct RescanStatus {
     pub(crate) interval: Duration,
-    pub(crate) last: Tick,
+    pub(crate) last: ScanReport,
     /// What is odd in the folder, by path.
     pub(crate) warnings: Vec<String>,
 }
 
-impl Status {
+impl RescanStatus {
     /// The envelope that clients know.
     pub(crate) fn to_json(&self) -> Value {
         let interval_s = match self.interval.subsec_nanos() {
@@ -45,7 +45,7 @@ impl Status {
 
 /// What one scan did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Tick {
+pub(crate) struct ScanReport {
     /// Seconds since the Unix epoch; 0 before the first.
     pub(crate) run_at: i64,
     /// Why it failed; empty when it did not.
@@ -57,7 +57,7 @@ pub(crate) struct Tick {
     pub(crate) purged_files: Vec<Purged>,
 }
 
-impl Tick {
+impl ScanReport {
     /// Whether the scan changed the memory.
     pub(super) fn is_change(&self) -> bool {
         0 < self.added + self.modified + self.removed || !self.purged_files.is_empty()
@@ -69,9 +69,9 @@ impl Tick {
     }
 }
 
-impl From<Report> for Tick {
-    fn from(report: Report) -> Tick {
+impl From<Report> for ScanReport {
+    fn from(report: Report) -> ScanReport {
         let Report { added, modified, removed, purged, .. } = report;
-        Tick { added, modified, removed, purged_files: purged, ..Tick::default() }
+        ScanReport { added, modified, removed, purged_files: purged, ..ScanReport::default() }
     }
 }

@@ -15,17 +15,17 @@ const NOON: i64 = 2_000_000_000_000;
 struct Desk {
     dir: tempfile::TempDir,
     memory: Memory,
-    rescan: Rescan,
-    settings: Arc<Mutex<Settings>>,
+    rescan: Rescanner,
+    settings: Arc<Mutex<RescanOptions>>,
 }
 
-fn settings() -> Settings {
-    let rescan = config::Rescan {
+fn settings() -> RescanOptions {
+    let rescan = config::RescanSettings {
         interval: Duration::from_secs(30),
         settle: Duration::from_millis(500),
         enabled: true,
     };
-    Settings { rescan, ..Settings::default() }
+    RescanOptions { rescan, ..RescanOptions::default() }
 }
 
 impl Desk {
@@ -84,10 +84,10 @@ impl Desk {
     fn after(&mut self, ms: i64) -> String {
         self.memory.clock().advance(ms);
         let before = self.n_snapshots();
-        if !self.rescan.turn(&self.memory, &Stop::default()) {
+        if !self.rescan.scan_if_due(&self.memory, &Stop::default()) {
             return "no scan".to_owned();
         }
-        let Status { last, .. } = self.rescan.latest().get();
+        let RescanStatus { last, .. } = self.rescan.latest().get();
         assert!(self.n_snapshots() <= before + 1);
         let n_ops = last.added + last.modified + last.removed;
         assert_eq!(self.n_snapshots() == before + 1, 0 < n_ops);
@@ -101,7 +101,7 @@ impl Desk {
     }
 
     #[track_caller]
-    fn shows(&self, tree: Expect) -> &Desk {
+    fn check_tree(&self, tree: Expect) -> &Desk {
         let answer = self.memory.tree(None, None).unwrap();
         let lines: Vec<String> = answer.text.lines().map(plain).collect();
         tree.assert_eq(&lines.join("\n"));
@@ -126,7 +126,11 @@ fn plain(line: &str) -> String {
     line.split(" (id=").next().unwrap().to_owned()
 }
 
-fn process(dir: &Path, clock: Clock, holder: &str) -> (Memory, Rescan, Arc<Mutex<Settings>>) {
+fn process(
+    dir: &Path,
+    clock: Clock,
+    holder: &str,
+) -> (Memory, Rescanner, Arc<Mutex<RescanOptions>>) {
     let memory = Memory::open_at(&dir.join("memory.db"), IfMissing::Create, clock)
         .unwrap()
         .with_structured();
@@ -134,7 +138,7 @@ fn process(dir: &Path, clock: Clock, holder: &str) -> (Memory, Rescan, Arc<Mutex
     let asked = Arc::clone(&settings);
     let source = dir.join("notes").canonicalize().unwrap();
     let leases = Arc::new(memory.leases(holder).unwrap());
-    let rescan = Rescan::new(&source, 1, leases, move |_| asked.lock().unwrap().clone());
+    let rescan = Rescanner::new(&source, 1, leases, move |_| asked.lock().unwrap().clone());
     (memory, rescan, settings)
 }
 
@@ -165,7 +169,7 @@ fn every_edit_is_found_while_the_server_runs_and_while_it_is_down() {
             r#""added":0,"modified":3,"removed":4,"purged_files":[{"path":"deleted.md","nodes":2}]"#,
             "is_down={is_down}"
         );
-        desk.shows(expect![[r#"
+        desk.check_tree(expect![[r#"
             [heading] edited
               [text] Of edited the quick brown fox jumps over the lazy cat, again and again.
             [heading] restored
@@ -193,25 +197,25 @@ fn the_first_snapshot_is_called_initial() {
 }
 
 #[test]
-fn what_is_being_written_waits() {
+fn a_file_being_written_waits() {
     let mut desk = Desk::new();
     desk.write_ago("a.md", "Half", 0);
     assert_eq!(desk.after(0), r#""added":1,"modified":0,"removed":0,"purged_files":[]"#);
     desk.memory.clock().advance(29_700);
     desk.write_ago("a.md", "Half a sent", 100);
     assert_eq!(desk.after(300), NOTHING, "it was written 400 ms ago");
-    desk.shows(expect!["[text] Half"]);
+    desk.check_tree(expect!["[text] Half"]);
     assert_eq!(desk.after(400), "no scan");
     assert_eq!(
         desk.after(100),
         r#""added":0,"modified":1,"removed":0,"purged_files":[]"#,
         "it is looked at as soon as it may have settled"
     );
-    desk.shows(expect!["[text] Half a sent"]);
+    desk.check_tree(expect!["[text] Half a sent"]);
 }
 
 #[test]
-fn what_is_never_left_alone_is_taken_as_it_is_at_last() {
+fn a_file_that_never_settles_is_compiled_at_last() {
     let mut desk = Desk::new();
     desk.write("a.md", "0\n").after(0);
     desk.memory.clock().advance(30_000);
@@ -234,7 +238,7 @@ fn a_time_in_the_future_settles_and_is_not_looked_at_for_ever() {
         desk.write_ago("a.md", &note("a", "cat"), -ahead_ms);
         let said: Vec<String> = (0..4).map(|_| desk.tick()).collect();
         assert_eq!(said.iter().filter(|it| it.contains("\"modified\":1")).count(), 1, "{said:?}");
-        desk.shows(expect![[r#"
+        desk.check_tree(expect![[r#"
             [heading] a
               [text] Of a the quick brown fox jumps over the lazy cat, again and again."#]]);
         desk.memory.clock().advance(100_000);
@@ -277,7 +281,7 @@ fn a_renamed_folder_keeps_its_ids_even_when_one_of_its_files_is_fresh() {
 }
 
 #[test]
-fn what_is_gone_does_not_wait_for_new_files_for_ever() {
+fn a_vanished_file_does_not_wait_for_new_ones_for_ever() {
     let mut desk = Desk::new();
     desk.write("old.md", "Old.\n").after(0);
     desk.memory.clock().advance(30_000);
@@ -337,7 +341,7 @@ fn a_folder_that_is_not_there_deletes_nothing() {
     fs::remove_file(&notes).unwrap();
     fs::rename(&away, &notes).unwrap();
     assert_eq!(desk.tick(), NOTHING);
-    desk.shows(expect![[r#"
+    desk.check_tree(expect![[r#"
         [text] One.
         [text] Two."#]]);
     // In the folder itself, all of them may go.
@@ -357,7 +361,7 @@ fn an_empty_mount_point_at_the_start_deletes_nothing() {
     File::open(desk.path("")).unwrap().set_modified(long_ago).unwrap();
     let mut desk = desk.restart("ben");
     assert!(desk.tick().contains("has no notes and is not the folder that it was"));
-    desk.shows(expect!["[text] One."]);
+    desk.check_tree(expect!["[text] One."]);
 }
 
 #[test]
@@ -369,10 +373,10 @@ fn one_process_scans_and_another_takes_over_when_it_dies() {
     let (memory, mut ben, _) = process(desk.dir.path(), clock, "ben");
     let stop = Stop::default();
     // Who starts scans, and goes on; the other does nothing any more.
-    assert!(ben.turn(&memory, &stop));
+    assert!(ben.scan_if_due(&memory, &stop));
     desk.write("a.md", "Two.\n");
     assert_eq!(desk.tick(), "no scan");
-    assert!(ben.turn(&memory, &stop));
+    assert!(ben.scan_if_due(&memory, &stop));
     assert_eq!(ben.latest().get().last.added, 1);
     // As after kill -9: nothing is given back.
     drop(ben);
@@ -382,17 +386,17 @@ fn one_process_scans_and_another_takes_over_when_it_dies() {
         waited_ms += 30_000;
         assert!(waited_ms < 120_000);
     }
-    desk.shows(expect!["[text] Three."]);
+    desk.check_tree(expect!["[text] Three."]);
 }
 
 #[test]
-fn who_starts_in_the_middle_of_another_scan_tries_again_soon() {
+fn a_start_during_another_scan_retries_soon() {
     let mut desk = Desk::new();
     desk.write("a.md", "One.\n").after(0);
     let (memory, mut ben, _) = process(desk.dir.path(), desk.memory.clock().clone(), "ben");
     let stop = Stop::default();
     let mut waited_ms = 0;
-    while !ben.turn(&memory, &stop) {
+    while !ben.scan_if_due(&memory, &stop) {
         desk.memory.clock().advance(1_000);
         waited_ms += 1_000;
         assert!(waited_ms < 10_000);
@@ -418,7 +422,8 @@ fn settings_are_followed_while_serving() {
 #[test]
 fn scans_are_written_down_where_that_is_wanted() {
     let mut desk = Desk::new();
-    desk.settings.lock().unwrap().files = config::LogFiles { enabled: true, max_file_size: 10_000 };
+    desk.settings.lock().unwrap().files =
+        config::LogFileSettings { enabled: true, max_file_size: 10_000 };
     desk.write("a.md", "One.\n").after(0);
     desk.remove("a.md").write("b.md", "Two.\n").tick();
     expect![[r#"
@@ -434,6 +439,6 @@ fn a_stop_gives_up_a_scan_and_changes_nothing() {
     desk.write("a.md", "One.\n").write("b.md", "Two.\n");
     let stop = Stop::default();
     stop.set();
-    assert!(!desk.rescan.turn(&desk.memory, &stop));
+    assert!(!desk.rescan.scan_if_due(&desk.memory, &stop));
     assert_eq!(desk.n_snapshots(), 0);
 }

@@ -11,14 +11,14 @@ use super::super::*;
 use crate::mcp::fixture::{self, Ends};
 
 /// Longer than any test should take.
-pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A server that runs.
 pub(super) struct Up {
     pub(super) address: SocketAddr,
     pub(super) fixture: Ends,
     pub(super) interrupt: Sender<()>,
-    pub(super) ended: Receiver<Ended>,
+    pub(super) ended: Receiver<ServeEnd>,
 }
 
 impl Up {
@@ -27,7 +27,7 @@ impl Up {
         change(&mut limits);
         let address: SocketAddr = "127.0.0.1:0".parse().unwrap();
         let guard = Guard::new(address.ip(), &[], &["https://app.example".to_owned()], None);
-        let options = Options { address, guard, limits };
+        let options = HttpOptions { address, guard, limits };
         let (server, fixture) = fixture::server();
         let (interrupt, interrupts) = unbounded();
         let (ended_sender, ended) = bounded(1);
@@ -35,17 +35,18 @@ impl Up {
         spawn("server", move || {
             let announce = |address| address_sender.send(address).unwrap();
             let clock = Clock::System;
-            let ended = run(&server, &clock, Vec::new(), options, announce, &interrupts).unwrap();
+            let ended =
+                serve_http(&server, &clock, Vec::new(), options, announce, &interrupts).unwrap();
             let _ = ended_sender.send(ended);
         })
         .unwrap();
-        let address = addresses.recv_timeout(PATIENCE).unwrap();
+        let address = addresses.recv_timeout(TIMEOUT).unwrap();
         Up { address, fixture, interrupt, ended }
     }
 
     pub(super) fn client(&self) -> Client {
         let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         Client { address: self.address, input: BufReader::new(stream) }
     }
 

@@ -6,9 +6,9 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::guard::{Guard, Token};
-use super::super::head::Head;
-use super::super::header_check::{check as mirrored, marked};
+use super::super::guard::{BearerToken, Guard};
+use super::super::head::RequestHead;
+use super::super::header_check::{check_headers as mirrored, mirrored_arguments};
 use super::super::reply::BODY_BYTES_MAX;
 use super::super::route::{Route, route};
 use crate::fuzzing::http::{http, requests};
@@ -211,8 +211,8 @@ proptest! {
     }
 }
 
-fn head(text: &str) -> Head {
-    Head::parse(format!("{}\n\n", text.trim_end()).replace('\n', "\r\n").as_bytes()).unwrap()
+fn head(text: &str) -> RequestHead {
+    RequestHead::parse(format!("{}\n\n", text.trim_end()).replace('\n', "\r\n").as_bytes()).unwrap()
 }
 
 /// The status that a head gets from the guard and the routes; 0 when it may go on.
@@ -281,7 +281,7 @@ fn a_guard_knows_its_hosts_and_pages() {
 
 #[test]
 fn a_token_is_asked_for_and_compared_as_a_whole() {
-    let token = Token::new("0123456789abcdef").unwrap();
+    let token = BearerToken::new("0123456789abcdef").unwrap();
     assert_eq!(format!("{token:?}"), "Token");
     let address = "0.0.0.0".parse().unwrap();
     let guard = Guard::new(address, &[], &[], Some(token));
@@ -304,8 +304,8 @@ fn a_token_is_asked_for_and_compared_as_a_whole() {
     }
     assert_eq!(admitted(&guard, "GET /health HTTP/1.1\nHost: localhost"), 0, "says nothing");
     assert_eq!(admitted(&guard, "OPTIONS /mcp HTTP/1.1\nHost: localhost"), 0, "cannot have it");
-    assert!(Token::new("short").is_err());
-    assert!(Token::new("sixteen and more, with spaces").is_err());
+    assert!(BearerToken::new("short").is_err());
+    assert!(BearerToken::new("sixteen and more, with spaces").is_err());
 }
 
 #[test]
@@ -341,12 +341,14 @@ fn a_route_is_found_by_the_head_alone() {
 /// The code that a modern request gets for its fields; 0 when they are right.
 fn code(fields: &str, method: &str, params: serde_json::Value) -> i32 {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-    let Some(Ok(Message::Request(request))) = rpc::parse(body.as_bytes()) else { panic!("{body}") };
+    let Some(Ok(Message::Request(request))) = rpc::parse_frame(body.as_bytes()) else {
+        panic!("{body}")
+    };
     let schema = json!({"properties": {
         "region": {"type": "string", "x-mcp-header": "Region"},
         "deep": {"properties": {"n": {"type": "integer", "x-mcp-header": "N"}}},
     }});
-    let marked = marked(&[json!({"name": "sql", "inputSchema": schema})]);
+    let marked = mirrored_arguments(&[json!({"name": "sql", "inputSchema": schema})]);
     let head = head(&format!("POST /mcp HTTP/1.1\nHost: a\n{fields}"));
     mirrored(&head, &request, &marked).map_or_else(|it| it.code, |()| 0)
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::super::*;
-use super::client::{PATIENCE, Up, call, modern, watched};
+use super::client::{TIMEOUT, Up, call, modern, watched};
 use crate::mcp::fixture;
 
 const EVENTS: &str = "Accept: text/event-stream\r\n";
@@ -38,7 +38,7 @@ fn an_answer_that_stands_alone_is_one_object() {
 }
 
 #[test]
-fn what_comes_before_an_answer_makes_it_a_stream() {
+fn messages_before_an_answer_make_it_a_stream() {
     let up = Up::new(|_| ());
     let session = session_field(&up.session());
     let mut client = up.client();
@@ -68,7 +68,7 @@ fn a_modern_client_that_goes_has_cancelled() {
         let (fields, body) = modern("gate");
         client.post(&fields, &body);
         assert!(client.event().unwrap().contains("at the gate"));
-        up.fixture.started.recv_timeout(PATIENCE).unwrap();
+        up.fixture.started.recv_timeout(TIMEOUT).unwrap();
         drop(client);
     }
     // There is one place for calls, which nobody let through the gate would have left.
@@ -106,7 +106,7 @@ fn a_call_that_finds_no_room_for_its_stream_ends_no_other() {
     let session = session_field(&up.session());
     let mut quiet = up.client();
     quiet.send(&session, &call("tools/call", json!({"name": "gate"})));
-    up.fixture.started.recv_timeout(PATIENCE).unwrap();
+    up.fixture.started.recv_timeout(TIMEOUT).unwrap();
     let mut loud = watched("steps");
     loud["id"] = json!(2);
     assert_eq!(up.client().post(&session, &loud).status, 503);
@@ -129,12 +129,12 @@ fn news_come_on_the_stream_of_a_session_and_only_one() {
     assert_eq!(up.client().post(&session, &level).status, 200);
     let event = second.event().unwrap();
     assert!(event.starts_with("id: 0-1\ndata: ") && event.contains("\"cold\""), "{event}");
-    written.recv_timeout(PATIENCE).unwrap();
+    written.recv_timeout(TIMEOUT).unwrap();
     let (notice, written) = fixture::notice();
     up.fixture.notices.send(notice).unwrap();
-    up.fixture.bell.ring();
+    up.fixture.waker.wake();
     assert!(second.event().unwrap().starts_with("id: 0-2\n"));
-    written.recv_timeout(PATIENCE).unwrap();
+    written.recv_timeout(TIMEOUT).unwrap();
     // The stream closes with the session.
     assert_eq!(up.client().ask("DELETE", &session).status, 204);
     assert_eq!(second.event(), None);
@@ -164,7 +164,7 @@ fn a_session_is_needed_and_one_in_use_is_never_ended_for_another() {
 }
 
 #[test]
-fn whoever_is_slow_is_told_so() {
+fn a_slow_client_gets_408() {
     let up = Up::new(|limits| {
         limits.head_ms = 50;
         limits.body_ms = 50;
@@ -256,7 +256,7 @@ fn a_body_is_waited_for_politely() {
 }
 
 #[test]
-fn a_page_that_may_ask_is_told_so() {
+fn a_preflight_of_an_allowed_origin_is_granted() {
     let up = Up::new(|_| ());
     let origin = "Origin: https://app.example\r\n";
     let asked = "Access-Control-Request-Method: POST\r\n\
@@ -313,11 +313,11 @@ fn the_end_reaches_everybody_within_a_second() {
     assert_eq!(stream.ask("GET", &format!("{session}{EVENTS}")).status, 200);
     let mut busy = up.client();
     busy.send(&session, &call("tools/call", json!({"name": "gate"})));
-    up.fixture.started.recv_timeout(PATIENCE).unwrap();
+    up.fixture.started.recv_timeout(TIMEOUT).unwrap();
     up.interrupt.send(()).unwrap();
     assert_eq!(stream.event(), None, "a stream ends as a stream");
     assert_eq!(busy.answer().status, 503);
-    assert_eq!(up.ended.recv_timeout(PATIENCE).unwrap(), Ended::Signal);
+    assert_eq!(up.ended.recv_timeout(TIMEOUT).unwrap(), ServeEnd::Signal);
     assert!(idle.is_closed());
     assert!(TcpStream::connect(up.address).is_err(), "nobody listens any more");
 }
@@ -345,20 +345,20 @@ fn a_silent_stream_shows_that_it_is_alive() {
 
 #[test]
 fn a_session_that_nobody_uses_ends() {
-    let sessions = Sessions::new(4, 1000).unwrap();
+    let sessions = HttpSessions::new(4, 1000).unwrap();
     let session = |id: &str| {
         let connection = crate::mcp::Connection::new(id);
-        Arc::new(Session::new(id.to_owned(), connection, crossbeam_channel::never()))
+        Arc::new(HttpSession::new(id.to_owned(), connection, crossbeam_channel::never()))
     };
     let ids: Vec<String> = (0..3).map(|_| sessions.id().unwrap()).collect();
     assert!(ids[0].len() == 32 && ids[0] != ids[1] && ids[1] != ids[2]);
     sessions.add(&session("a"), 0).unwrap();
     sessions.add(&session("b"), 500).unwrap();
     let visit = sessions.visit("a", 0).unwrap();
-    assert!(sessions.sweep(Some(1400)).is_empty(), "one is in use, the other not old enough");
+    assert!(sessions.expire_idle(Some(1400)).is_empty(), "one is in use, the other not old enough");
     visit.end(1400);
-    let gone = sessions.sweep(Some(1500));
+    let gone = sessions.expire_idle(Some(1500));
     assert_eq!(gone.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["b"]);
     assert_eq!(sessions.len(), 1);
-    assert_eq!(sessions.sweep(None).len(), 1);
+    assert_eq!(sessions.expire_idle(None).len(), 1);
 }

@@ -2,16 +2,16 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::*;
-use crate::server::sessions::Client;
+use crate::server::sessions::SessionClient;
 
 fn home() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-fn entry(client: &str, session: &str, tool_calls: u64) -> Entry {
-    Entry {
+fn entry(client: &str, session: &str, tool_calls: u64) -> LedgerEntry {
+    LedgerEntry {
         session_id: session.to_owned(),
-        client: Client { name: client.to_owned(), ..Client::default() },
+        client: SessionClient { name: client.to_owned(), ..SessionClient::default() },
         transport: "stdio".to_owned(),
         connected_at: 10,
         last_seen: 20,
@@ -21,13 +21,13 @@ fn entry(client: &str, session: &str, tool_calls: u64) -> Entry {
 }
 
 #[track_caller]
-fn append(history: &History, entries: impl IntoIterator<Item = Entry>) {
-    let mut entries: Vec<Entry> = entries.into_iter().collect();
+fn append(history: &SessionHistory, entries: impl IntoIterator<Item = LedgerEntry>) {
+    let mut entries: Vec<LedgerEntry> = entries.into_iter().collect();
     history.append(&mut entries).unwrap();
     assert_eq!(entries, []);
 }
 
-fn summary(history: &History) -> Vec<(String, usize, u64)> {
+fn summary(history: &SessionHistory) -> Vec<(String, usize, u64)> {
     let clients = history.clients().unwrap();
     clients.into_iter().map(|it| (it.client.name, it.sessions, it.tool_calls)).collect()
 }
@@ -38,9 +38,9 @@ fn ledger_of(home: &Path, client: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn what_was_written_down_is_read_again() {
+fn written_sessions_are_read_back() {
     let home = home();
-    let history = History::new(home.path());
+    let history = SessionHistory::new(home.path());
     assert_eq!(summary(&history), []);
     append(&history, [entry("desk", "a", 1), entry("code", "b", 2), entry("desk", "c", 3)]);
     append(&history, [entry("desk", "a", 5)]);
@@ -56,7 +56,7 @@ fn what_was_written_down_is_read_again() {
 #[test]
 fn a_client_is_found_by_its_whole_hash_and_nothing_else() {
     let home = home();
-    let history = History::new(home.path());
+    let history = SessionHistory::new(home.path());
     append(&history, [entry("desk", "a", 1)]);
     fs::write(home.path().join(".remindb/secret.jsonl"), entry("x", "y", 1).to_line()).unwrap();
     fs::write(home.path().join(".remindb/sessions/odd.jsonl"), "{}").unwrap();
@@ -72,7 +72,7 @@ fn a_client_is_found_by_its_whole_hash_and_nothing_else() {
 #[test]
 fn a_line_that_was_cut_off_costs_itself_only() {
     let home = home();
-    let history = History::new(home.path());
+    let history = SessionHistory::new(home.path());
     append(&history, [entry("desk", "a", 1)]);
     let path = ledger_of(home.path(), "desk");
     let whole = fs::read(&path).unwrap();
@@ -86,7 +86,7 @@ fn a_line_that_was_cut_off_costs_itself_only() {
 #[test]
 fn files_are_the_users_alone() {
     let home = home();
-    let history = History::new(home.path());
+    let history = SessionHistory::new(home.path());
     append(&history, [entry("desk", "a", 1)]);
     append(&history, [entry("desk", "a", 2)]);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -114,7 +114,7 @@ fn nothing_is_read_or_written_outside() {
         let is_file = link.len() > ".remindb/sessions".len();
         let target = if is_file { outside.path().join(&name) } else { outside.path().to_owned() };
         symlink(target, inner.path().join(link)).unwrap();
-        let history = History::new(inner.path());
+        let history = SessionHistory::new(inner.path());
         assert!(history.append(&mut vec![entry("desk", "b", 1)]).is_err(), "{link}");
         assert!(history.clients().unwrap_or_default().is_empty(), "{link}");
         // There may be nothing to refuse, but nothing changes.
@@ -127,7 +127,7 @@ fn nothing_is_read_or_written_outside() {
 #[test]
 fn one_bad_file_costs_itself_only() {
     let home = home();
-    let history = History::new(home.path());
+    let history = SessionHistory::new(home.path());
     fs::create_dir_all(ledger_of(home.path(), "desk")).unwrap();
     let mut entries = vec![entry("desk", "a", 1), entry("code", "b", 2)];
     assert!(history.append(&mut entries).is_err());
@@ -143,7 +143,7 @@ fn no_line_is_lost_while_others_make_the_file_shorter() {
     const WRITERS: u64 = 4;
     const LINES: u64 = 60;
     let home = home();
-    let history = History::new(home.path());
+    let history = SessionHistory::new(home.path());
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
             let history = &history;

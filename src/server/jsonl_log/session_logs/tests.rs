@@ -6,10 +6,10 @@ use serde_json::json;
 
 use super::*;
 
-const BOTH: LogFiles = LogFiles { enabled: true, max_file_size: 400 };
+const BOTH: LogFileSettings = LogFileSettings { enabled: true, max_file_size: 400 };
 
-fn record(n: i64) -> Record {
-    Record::new(&format!("mcp call tool=MemoryTree elapsed_ms={n}"), "DEBUG", Millis(n))
+fn record(n: i64) -> SessionLogRecord {
+    SessionLogRecord::new(&format!("mcp call tool=MemoryTree elapsed_ms={n}"), "DEBUG", Millis(n))
 }
 
 #[test]
@@ -17,7 +17,7 @@ fn a_record_comes_back_as_it_went_in() {
     let home = tempfile::tempdir().unwrap();
     let logs = SessionLogs::new(Some(home.path()), &BOTH);
     assert_eq!((logs.index().unwrap(), logs.read("a").unwrap()), (vec![], None));
-    let plain = Record::new("odd", "WARN", Millis(1));
+    let plain = SessionLogRecord::new("odd", "WARN", Millis(1));
     for record in [&record(1500), &plain] {
         logs.append("a", record).unwrap();
     }
@@ -62,7 +62,9 @@ fn no_id_leads_anywhere() {
 #[test]
 fn nothing_is_written_unless_it_is_wanted() {
     let home = tempfile::tempdir().unwrap();
-    SessionLogs::new(Some(home.path()), &LogFiles::default()).append("a", &record(1)).unwrap();
+    SessionLogs::new(Some(home.path()), &LogFileSettings::default())
+        .append("a", &record(1))
+        .unwrap();
     SessionLogs::new(None, &BOTH).append("a", &record(1)).unwrap();
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
 }

@@ -14,7 +14,7 @@ fn read(home: &Path, name: &str) -> String {
 #[test]
 fn lines_are_added_and_the_file_is_the_users_alone() {
     let home = folder();
-    let sink = Sink::new(home.path(), "logs/a.jsonl");
+    let sink = JsonlSink::new(home.path(), "logs/a.jsonl");
     sink.append("{\"n\":1}", 100).unwrap();
     sink.append("{\"n\":2}", 100).unwrap();
     assert_eq!(read(home.path(), "logs/a.jsonl"), "{\"n\":1}\n{\"n\":2}\n");
@@ -25,7 +25,7 @@ fn lines_are_added_and_the_file_is_the_users_alone() {
 #[test]
 fn a_full_file_is_set_aside() {
     let home = folder();
-    let sink = Sink::new(home.path(), "a.jsonl");
+    let sink = JsonlSink::new(home.path(), "a.jsonl");
     for line in ["1111", "2222", "3333", "4444", "5555 longer than all of it"] {
         sink.append(line, 10).unwrap();
     }
@@ -42,7 +42,7 @@ fn nothing_is_written_outside() {
             let home = folder();
             fs::create_dir_all(home.path().join(link).parent().unwrap()).unwrap();
             symlink(&target, home.path().join(link)).unwrap();
-            assert!(Sink::new(home.path(), "logs/a.jsonl").append("x", 10).is_err(), "{link}");
+            assert!(JsonlSink::new(home.path(), "logs/a.jsonl").append("x", 10).is_err(), "{link}");
         }
     }
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
@@ -50,14 +50,14 @@ fn nothing_is_written_outside() {
 }
 
 #[test]
-fn what_is_no_file_is_refused_and_a_link_inside_followed() {
+fn a_non_file_is_refused_and_a_link_inside_is_followed() {
     let home = folder();
     fs::create_dir_all(home.path().join(".remindb/a.jsonl")).unwrap();
-    assert!(Sink::new(home.path(), "a.jsonl").append("x", 10).is_err());
+    assert!(JsonlSink::new(home.path(), "a.jsonl").append("x", 10).is_err());
     symlink("nowhere", home.path().join(".remindb/b.jsonl")).unwrap();
-    assert!(Sink::new(home.path(), "b.jsonl").append("x", 10).is_err());
+    assert!(JsonlSink::new(home.path(), "b.jsonl").append("x", 10).is_err());
     fs::write(home.path().join("log"), "").unwrap();
     symlink("../log", home.path().join(".remindb/c.jsonl")).unwrap();
-    Sink::new(home.path(), "c.jsonl").append("x", 10).unwrap();
+    JsonlSink::new(home.path(), "c.jsonl").append("x", 10).unwrap();
     assert_eq!(fs::read(home.path().join("log")).unwrap(), b"x\n");
 }

@@ -10,7 +10,7 @@ fn a_large_write_leaves_no_large_cache() {
     let before = cache_kib(&writer.lock());
     for fails in [false, true] {
         let written = writer.write("m", "", Millis(0), |batch| {
-            batch.expect_many()?;
+            batch.defer_indexing()?;
             assert!(before < cache_kib(batch.tx));
             let planned = StoreError::Corrupt { what: "as planned".to_owned() };
             if fails { Err(planned) } else { Ok(()) }

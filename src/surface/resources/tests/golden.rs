@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 
 use super::*;
-use crate::memory::{Fact, Relate};
+use crate::memory::{ProcessFact, RelateRequest};
 
 const ARCHITECTURE: &str = "# Architecture\n\nOverview, see [[Limits; w=4.2]] and [[Roadmap]].\n";
 const LIMITS: &str = "# Limits\n\nA hundred a minute.\n";
@@ -20,7 +20,7 @@ pub(super) fn full() -> World {
     world.memory.summarize(&hundred, "60 a minute.", None).unwrap();
     world.memory.pin(&hundred, Some(0.8)).unwrap();
     let target_id = Some(hundred.as_str());
-    let ask = Relate {
+    let ask = RelateRequest {
         source: &overview,
         target_id,
         target_label: None,
@@ -177,7 +177,7 @@ fn a_subtree_is_bounded_by_generations_and_keeps_its_depths() {
 }
 
 #[test]
-fn what_is_not_there_is_an_error_and_no_empty_body() {
+fn a_missing_resource_is_an_error_and_no_empty_body() {
     let world = full();
     let mut table = String::new();
     for uri in [
@@ -241,24 +241,24 @@ fn hot_and_cold_are_what_the_settings_say() {
 /// A process that knows one of each.
 struct Known;
 
-impl Process for Known {
-    fn fact(&self, fact: Fact<'_>) -> Result<Option<Value>, String> {
+impl ProcessFacts for Known {
+    fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String> {
         Ok(match fact {
-            Fact::Client("a") => Some(json!({"hash": "a"})),
-            Fact::SessionLog("s") => Some(json!({"session_id": "s", "entries": []})),
-            Fact::Client(_) | Fact::SessionLog(_) => None,
-            Fact::SessionLogs => return Err("the folder is gone".to_owned()),
+            ProcessFact::Client("a") => Some(json!({"hash": "a"})),
+            ProcessFact::SessionLog("s") => Some(json!({"session_id": "s", "entries": []})),
+            ProcessFact::Client(_) | ProcessFact::SessionLog(_) => None,
+            ProcessFact::SessionLogs => return Err("the folder is gone".to_owned()),
             fact => Some(json!([format!("{fact:?}")])),
         })
     }
 
-    fn names(&self, of: Named) -> Vec<String> {
+    fn names(&self, of: ProcessNames) -> Vec<String> {
         (0..500).map(|it| format!("{of:?}{it}")).collect()
     }
 }
 
 #[test]
-fn what_the_process_knows_is_shown_beside_the_database() {
+fn process_facts_are_shown_beside_the_database() {
     let world = World::beside(&[], Arc::new(Known));
     let mut table = String::new();
     for uri in [
@@ -296,7 +296,7 @@ fn what_the_process_knows_is_shown_beside_the_database() {
 fn variables_are_completed_from_what_there_is() {
     let world = World::beside(&[("a.md", ARCHITECTURE), ("b.md", LIMITS)], Arc::new(Known));
     let complete =
-        |uri, variable, prefix: &str| values(&world.observer, uri, variable, prefix).unwrap();
+        |uri, variable, prefix: &str| values(&world.view, uri, variable, prefix).unwrap();
     let ids = complete(TREE_BY_ROOT, "rootId", "");
     assert_eq!(ids.len(), 4);
     assert_eq!(complete(TREE_BY_ROOT, "rootId", &ids[1][..5]), [ids[1].as_str()]);

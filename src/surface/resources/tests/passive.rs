@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::memory::WriteMode;
-use crate::query::dashboard::{self, Extent};
+use crate::query::dashboard::{self, TreeScope};
 
 /// URIs of every row; `{…}` stands for what is there.
 fn uris(world: &World) -> Vec<String> {
@@ -34,7 +34,7 @@ fn bytes(world: &World) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-fn look(n_reads: usize) {
+fn read_all(n_reads: usize) {
     let world = World::of(&[("a.md", "# One\n\nSee [[Two]].\n"), ("b.md", "# Two\n\nText.\n")]);
     world.memory.attend(3_600_000).unwrap();
     let uris = uris(&world);
@@ -50,7 +50,7 @@ fn look(n_reads: usize) {
 
 #[test]
 fn reading_everything_leaves_every_byte() {
-    look(5);
+    read_all(5);
 }
 
 /// Writes, one after another, that change everything that can change.
@@ -71,17 +71,17 @@ fn write(world: &World, n_writes: usize) {
 
 /// Three documents of one state have to agree.
 fn agree(world: &World) {
-    let lines = world.observer.lines();
+    let lines = world.view.thresholds();
     let (mut tree, mut warm, mut overview, mut graph) = Default::default();
     world
-        .observer
+        .view
         .read(|reader| {
-            dashboard::tree(reader, Extent::Forest, &mut tree)?;
+            dashboard::write_tree(reader, TreeScope::Forest, &mut tree)?;
             std::thread::yield_now();
-            dashboard::temperature(reader, lines, &mut warm)?;
+            dashboard::write_temperatures(reader, lines, &mut warm)?;
             std::thread::yield_now();
-            dashboard::overview(reader, "", lines, START, &mut overview)?;
-            dashboard::graph(reader, &mut graph)
+            dashboard::write_overview(reader, "", lines, START, &mut overview)?;
+            dashboard::write_graph(reader, &mut graph)
         })
         .unwrap();
     let parse = |text: &String| -> Value { serde_json::from_str(text).unwrap() };
@@ -158,5 +158,5 @@ fn a_watched_memory_is_what_it_would_be_unwatched() {
 #[ignore = "minutes; `make watch`"]
 fn ten_thousand_reads_beside_a_busy_writer_change_nothing() {
     beside_a_writer(400, 10_000);
-    look(1_000);
+    read_all(1_000);
 }

@@ -12,7 +12,7 @@ use html5ever::tendril::StrTendril;
 use html5ever::tree_builder::TreeSink;
 use html5ever::{Attribute, Namespace, QualName, ns};
 
-use super::{Data, Dom, DomNode, Id, NONE, NameIdx, ROOT, some};
+use super::{Dom, DomData, DomId, DomNode, NONE, NameIdx, ROOT, some};
 
 /// Attributes of HTML elements that mean something here; drawings and formulas keep all of theirs.
 const ATTRIBUTES: [&str; 20] = [
@@ -40,21 +40,21 @@ const ATTRIBUTES: [&str; 20] = [
 
 /// What the tree builder writes into.
 #[derive(Debug)]
-pub(in crate::ingest::parse::html) struct Sink {
+pub(in crate::ingest::parse::html) struct DomSink {
     nodes: RefCell<Vec<DomNode>>,
-    names: RefCell<Names>,
+    names: RefCell<ElementNames>,
     /// Where the piece of the source that is being read starts and ends.
     pub(in crate::ingest::parse::html) place: Cell<(u32, u32)>,
 }
 
 /// The names that elements have, each once.
 #[derive(Debug, Default)]
-struct Names {
+struct ElementNames {
     known: HashMap<QualName, NameIdx>,
     all: Vec<QualName>,
 }
 
-impl Names {
+impl ElementNames {
     fn idx(&mut self, name: QualName) -> NameIdx {
         let next = NameIdx(u32::try_from(self.all.len()).expect("fewer names than elements"));
         *self.known.entry(name).or_insert_with_key(|name| {
@@ -64,22 +64,22 @@ impl Names {
     }
 }
 
-impl Sink {
-    pub(in crate::ingest::parse::html) fn new() -> Sink {
-        let sink = Sink {
+impl DomSink {
+    pub(in crate::ingest::parse::html) fn new() -> DomSink {
+        let sink = DomSink {
             nodes: RefCell::new(Vec::new()),
             names: RefCell::default(),
             place: Cell::new((0, 0)),
         };
-        sink.add(Data::Other);
+        sink.add(DomData::Other);
         sink
     }
 
-    fn add(&self, data: Data) -> Id {
+    fn add(&self, data: DomData) -> DomId {
         let mut nodes = self.nodes.borrow_mut();
         let (start, end) = self.place.get();
         // An element ends where its tag does, unless something is put into it.
-        let end = if matches!(data, Data::Text(_)) { end } else { start };
+        let end = if matches!(data, DomData::Text(_)) { end } else { start };
         nodes.push(DomNode {
             parent: NONE,
             first: NONE,
@@ -90,11 +90,11 @@ impl Sink {
             end,
             data,
         });
-        Id::try_from(nodes.len() - 1).expect("the source is shorter than 4 GiB")
+        DomId::try_from(nodes.len() - 1).expect("the source is shorter than 4 GiB")
     }
 
     /// Links `id`, which has no parent, under `parent` before `newer`, or at the end.
-    fn link(&self, id: Id, parent: Id, newer: Id) {
+    fn link(&self, id: DomId, parent: DomId, newer: DomId) {
         let mut nodes = self.nodes.borrow_mut();
         let older = match some(newer) {
             Some(newer) => std::mem::replace(&mut nodes[newer as usize].older, id),
@@ -110,7 +110,7 @@ impl Sink {
         node.newer = newer;
     }
 
-    fn unlink(&self, id: Id) {
+    fn unlink(&self, id: DomId) {
         let mut nodes = self.nodes.borrow_mut();
         let DomNode { parent, older, newer, .. } = nodes[id as usize];
         let Some(parent) = some(parent) else { return };
@@ -126,7 +126,7 @@ impl Sink {
         (node.parent, node.older, node.newer) = (NONE, NONE, NONE);
     }
 
-    fn put(&self, child: NodeOrText<Id>, parent: Id, newer: Id) {
+    fn put(&self, child: NodeOrText<DomId>, parent: DomId, newer: DomId) {
         match child {
             NodeOrText::AppendText(text) => {
                 let older = {
@@ -138,17 +138,17 @@ impl Sink {
                 };
                 if let Some(older) = some(older)
                     && let node = &mut self.nodes.borrow_mut()[older as usize]
-                    && let Data::Text(all) = &mut node.data
+                    && let DomData::Text(all) = &mut node.data
                 {
                     all.push_tendril(&text);
                     node.end = self.place.get().1;
                     return;
                 }
-                let id = self.add(Data::Text(text));
+                let id = self.add(DomData::Text(text));
                 self.link(id, parent, newer);
             }
             NodeOrText::AppendNode(id) => {
-                if !matches!(self.nodes.borrow()[id as usize].data, Data::Other) {
+                if !matches!(self.nodes.borrow()[id as usize].data, DomData::Other) {
                     self.unlink(id);
                     self.link(id, parent, newer);
                 }
@@ -159,9 +159,9 @@ impl Sink {
 
 /// An element's name, apart from the arena, which may grow while the tree builder looks at it.
 #[derive(Debug)]
-pub(in crate::ingest::parse::html) struct Name(QualName);
+pub(in crate::ingest::parse::html) struct ElementName(QualName);
 
-impl html5ever::interface::ElemName for Name {
+impl html5ever::interface::ElemName for ElementName {
     fn ns(&self) -> &Namespace {
         &self.0.ns
     }
@@ -171,10 +171,10 @@ impl html5ever::interface::ElemName for Name {
     }
 }
 
-impl TreeSink for Sink {
-    type Handle = Id;
+impl TreeSink for DomSink {
+    type Handle = DomId;
     type Output = Dom;
-    type ElemName<'a> = Name;
+    type ElemName<'a> = ElementName;
 
     fn finish(self) -> Dom {
         let (nodes, names) = (self.nodes.into_inner(), self.names.into_inner().all);
@@ -185,52 +185,54 @@ impl TreeSink for Sink {
 
     fn parse_error(&self, _: Cow<'static, str>) {}
 
-    fn get_document(&self) -> Id {
+    fn get_document(&self) -> DomId {
         ROOT
     }
 
-    fn elem_name(&self, target: &Id) -> Name {
+    fn elem_name(&self, target: &DomId) -> ElementName {
         match &self.nodes.borrow()[*target as usize].data {
-            Data::Element { name, .. } => Name(self.names.borrow().all[name.0 as usize].clone()),
-            _ => Name(QualName::new(None, ns!(), "".into())),
+            DomData::Element { name, .. } => {
+                ElementName(self.names.borrow().all[name.0 as usize].clone())
+            }
+            _ => ElementName(QualName::new(None, ns!(), "".into())),
         }
     }
 
-    fn create_element(&self, name: QualName, attrs: Vec<Attribute>, flags: ElementFlags) -> Id {
+    fn create_element(&self, name: QualName, attrs: Vec<Attribute>, flags: ElementFlags) -> DomId {
         let mut attributes = attrs;
         if name.ns == ns!(html) && &*name.local != "canvas" {
             attributes.retain(|it| ATTRIBUTES.binary_search(&&*it.name.local).is_ok());
         }
         let attributes = attributes.into_boxed_slice();
         let name = self.names.borrow_mut().idx(name);
-        let id = self.add(Data::Element { name, attributes });
+        let id = self.add(DomData::Element { name, attributes });
         if flags.template {
             // What a template holds hangs on a node of its own, right behind it.
-            self.add(Data::Other);
+            self.add(DomData::Other);
         }
         id
     }
 
-    fn create_comment(&self, _: StrTendril) -> Id {
-        self.add(Data::Other)
+    fn create_comment(&self, _: StrTendril) -> DomId {
+        self.add(DomData::Other)
     }
 
-    fn create_pi(&self, _: StrTendril, _: StrTendril) -> Id {
-        self.add(Data::Other)
+    fn create_pi(&self, _: StrTendril, _: StrTendril) -> DomId {
+        self.add(DomData::Other)
     }
 
-    fn append(&self, parent: &Id, child: NodeOrText<Id>) {
+    fn append(&self, parent: &DomId, child: NodeOrText<DomId>) {
         self.put(child, *parent, NONE);
     }
 
-    fn append_before_sibling(&self, sibling: &Id, child: NodeOrText<Id>) {
+    fn append_before_sibling(&self, sibling: &DomId, child: NodeOrText<DomId>) {
         let parent = self.nodes.borrow()[*sibling as usize].parent;
         if parent != NONE {
             self.put(child, parent, *sibling);
         }
     }
 
-    fn append_based_on_parent_node(&self, element: &Id, prev: &Id, child: NodeOrText<Id>) {
+    fn append_based_on_parent_node(&self, element: &DomId, prev: &DomId, child: NodeOrText<DomId>) {
         match some(self.nodes.borrow()[*element as usize].parent) {
             Some(_) => (),
             None => return self.put(child, *prev, NONE),
@@ -240,11 +242,11 @@ impl TreeSink for Sink {
 
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
-    fn get_template_contents(&self, target: &Id) -> Id {
+    fn get_template_contents(&self, target: &DomId) -> DomId {
         // A shadow root that is declared in the source is seen where it stands.
         let nodes = self.nodes.borrow();
         match &nodes[*target as usize].data {
-            Data::Element { attributes, .. }
+            DomData::Element { attributes, .. }
                 if attributes.iter().any(|it| &*it.name.local == "shadowrootmode") =>
             {
                 *target
@@ -253,19 +255,19 @@ impl TreeSink for Sink {
         }
     }
 
-    fn same_node(&self, x: &Id, y: &Id) -> bool {
+    fn same_node(&self, x: &DomId, y: &DomId) -> bool {
         x == y
     }
 
     fn set_quirks_mode(&self, _: QuirksMode) {}
 
-    fn add_attrs_if_missing(&self, _: &Id, _: Vec<Attribute>) {}
+    fn add_attrs_if_missing(&self, _: &DomId, _: Vec<Attribute>) {}
 
-    fn remove_from_parent(&self, target: &Id) {
+    fn remove_from_parent(&self, target: &DomId) {
         self.unlink(*target);
     }
 
-    fn reparent_children(&self, node: &Id, new_parent: &Id) {
+    fn reparent_children(&self, node: &DomId, new_parent: &DomId) {
         loop {
             let child = self.nodes.borrow()[*node as usize].first;
             if child == NONE || node == new_parent {
@@ -276,9 +278,9 @@ impl TreeSink for Sink {
         }
     }
 
-    fn is_mathml_annotation_xml_integration_point(&self, handle: &Id) -> bool {
+    fn is_mathml_annotation_xml_integration_point(&self, handle: &DomId) -> bool {
         match &self.nodes.borrow()[*handle as usize].data {
-            Data::Element { name, attributes }
+            DomData::Element { name, attributes }
                 if &*self.names.borrow().all[name.0 as usize].local == "annotation-xml" =>
             {
                 attributes.iter().any(|it| {

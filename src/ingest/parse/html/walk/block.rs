@@ -1,22 +1,22 @@
 //! The blocks that are nodes wherever they stand: code, tables, media, drawings, formulas.
 
-use super::{Walk, label_of};
-use crate::ingest::parse::html::dom::Id;
+use super::{HtmlWalk, label_of};
+use crate::ingest::parse::html::dom::DomId;
 use crate::ingest::parse::html::{NODES_MAX, code, flat, math, table};
 use crate::ingest::parse::label;
 use crate::model::tree::{Format, Node, NodeType};
 use crate::text;
 
-impl Walk<'_, '_> {
-    pub(super) fn all_apart(&mut self, apart: Vec<Id>) {
+impl HtmlWalk<'_, '_> {
+    pub(super) fn all_apart(&mut self, apart: Vec<DomId>) {
         for id in apart {
             self.apart(id);
         }
     }
 
     /// Adds code or a table, and what in its cells is code or a table.
-    pub(super) fn apart(&mut self, id: Id) {
-        let mut open: Vec<(Id, Option<usize>)> = vec![(id, None)];
+    pub(super) fn apart(&mut self, id: DomId) {
+        let mut open: Vec<(DomId, Option<usize>)> = vec![(id, None)];
         while let Some((id, parent)) = open.pop() {
             if self.dom.html_name(id) != "table" {
                 self.code(id, parent);
@@ -38,7 +38,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn code(&mut self, id: Id, parent: Option<usize>) {
+    fn code(&mut self, id: DomId, parent: Option<usize>) {
         let Some(content) = code::code(self.dom, id) else { return };
         let lang = code::language(self.dom, id);
         let node = Node {
@@ -52,7 +52,12 @@ impl Walk<'_, '_> {
         self.add_under(parent, node);
     }
 
-    fn table(&mut self, id: Id, parent: Option<usize>, read: &table::Table) -> Option<usize> {
+    fn table(
+        &mut self,
+        id: DomId,
+        parent: Option<usize>,
+        read: &table::HtmlTable,
+    ) -> Option<usize> {
         let span = self.dom.span(id);
         for caption in &read.captions {
             self.add_under(
@@ -87,7 +92,7 @@ impl Walk<'_, '_> {
         Some(index)
     }
 
-    pub(super) fn media(&mut self, id: Id) {
+    pub(super) fn media(&mut self, id: DomId) {
         self.flush();
         let Some((content, address)) = flat::media(self.dom, id) else { return };
         let (title, format) = match self.dom.html_name(id) {
@@ -109,7 +114,7 @@ impl Walk<'_, '_> {
     }
 
     /// Whether a drawing stands alone, and not among the words of a line.
-    pub(super) fn is_drawing(&self, id: Id) -> bool {
+    pub(super) fn is_drawing(&self, id: DomId) -> bool {
         let is_one = self.dom.foreign_root(id) == "svg" || self.dom.html_name(id) == "canvas";
         is_one
             && self.run.is_empty()
@@ -119,12 +124,12 @@ impl Walk<'_, '_> {
             && self.n_codes == 0
     }
 
-    pub(super) fn is_display_math(&self, id: Id) -> bool {
+    pub(super) fn is_display_math(&self, id: DomId) -> bool {
         self.dom.foreign_root(id) == "math" && self.dom.attribute(id, "display") == Some("block")
     }
 
     /// Adds a drawing or a formula.
-    pub(super) fn drawing(&mut self, id: Id) {
+    pub(super) fn drawing(&mut self, id: DomId) {
         let (content, format) = match self.dom.foreign_root(id) {
             "math" => {
                 let Some(written) = math::display(self.dom, id) else { return };
@@ -147,7 +152,7 @@ impl Walk<'_, '_> {
             _ => "Canvas",
         };
         let texts: Vec<&str> = self.dom.inside(id).filter_map(|it| self.dom.text(it)).collect();
-        let words = text::fold(&texts.join(" "));
+        let words = text::fold_whitespace(&texts.join(" "));
         let line = match format {
             Format::Latex => label::first_line(&content),
             _ if words.is_empty() => label::first_line(&content),
