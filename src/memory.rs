@@ -165,7 +165,7 @@ impl Memory {
     ) -> Result<Memory, Error> {
         let writer = Writer::open(path, if_missing)?;
         let heat_writer = Arc::new(HeatWriter::open(path, &writer)?);
-        let readers = Arc::new(ReaderPool::open(path, writer.whereabouts())?);
+        let readers = Arc::new(ReaderPool::open(path, writer.file_identity())?);
         let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
         let output = Output::default();
         Ok(Memory { clock, live, workspace, rates, output, readers, heat_writer, writer })
@@ -337,7 +337,7 @@ impl Memory {
 
     /// A connection that takes leases for a process that is called `holder`.
     pub(crate) fn leases(&self, holder: &str) -> Result<Leases, Error> {
-        Ok(Leases::open(self.readers.path(), self.writer.whereabouts(), holder)?)
+        Ok(Leases::open(self.readers.path(), self.writer.file_identity(), holder)?)
     }
 
     /// What the folder says that the memory is kept for: budgets, temperatures, what must not be

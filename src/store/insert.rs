@@ -17,14 +17,14 @@ pub(crate) static INSERT: Sql = Sql::new(
 /// Holds a row of `node` to be inserted.
 #[derive(Clone, Copy)]
 pub(crate) struct NodeRow<'a> {
-    pub(super) key: NodeKey,
-    pub(super) id: &'a str,
-    pub(super) place: NodePlace,
-    pub(super) data: &'a NodeData<'a>,
+    pub(crate) key: NodeKey,
+    pub(crate) id: &'a str,
+    pub(crate) place: NodePlace,
+    pub(crate) data: &'a NodeData<'a>,
     /// Of the content, as text.
-    pub(super) hash: &'a str,
-    pub(super) source_hash: Option<&'a str>,
-    pub(super) breadcrumb: &'a str,
+    pub(crate) hash: &'a str,
+    pub(crate) source_hash: Option<&'a str>,
+    pub(crate) breadcrumb: &'a str,
 }
 
 impl NodeRow<'_> {

@@ -154,7 +154,7 @@ impl World {
     /// What is said, in order.
     fn texts(&self) -> String {
         let state = self.state();
-        state.thresholds().filter_map(|it| it.rsplit('|').next()).collect::<Vec<_>>().join(" / ")
+        state.lines().filter_map(|it| it.rsplit('|').next()).collect::<Vec<_>>().join(" / ")
     }
 
     #[track_caller]

@@ -30,7 +30,7 @@ fn without_the_words_it_is_the_beginning() {
 
 #[test]
 fn a_snippet_does_not_repeat_its_label() {
-    let shown = |snippet: &str, label| without_label(make_snippet.to_owned(), label);
+    let shown = |snippet: &str, label| without_label(snippet.to_owned(), label);
     assert_eq!(shown("One line. And more.", "One line."), "…And more.");
     assert_eq!(shown("A long line of words", "A long li…"), "…line of words");
     assert_eq!(shown("One line.", "One line."), "");
