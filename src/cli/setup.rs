@@ -32,6 +32,7 @@ use show::{StepReport, StepResult};
 use super::args::{self, Client, Scope};
 use super::{CommandError, CommandOutcome, Context, absolute, database, offer, variable};
 use crate::mcp::Tool;
+use crate::query::Output;
 use crate::surface::ToolRunner;
 
 /// The skills by the folder that each stands in.
@@ -209,7 +210,7 @@ impl SetupJob<'_> {
 
     /// The tools that the server will offer, by whether their effect can be undone.
     fn tools(&self) -> Result<Tools, CommandError> {
-        let offered = offer(self.args.tools.as_deref())?.tools();
+        let offered = offer(self.args.tools.as_deref())?.tools(Output::Text);
         let (allowed, asked) = offered.iter().partition::<Vec<_>, _>(|it| it.effect.is_undoable());
         let names = |tools: Vec<&Tool<ToolRunner>>| tools.iter().map(|it| it.name).collect();
         Ok(Tools { allowed: names(allowed), asked: names(asked) })
