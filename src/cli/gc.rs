@@ -22,13 +22,13 @@ pub(super) fn run(args: Gc, world: &mut World<'_>) -> Result<Outcome, Failure> {
     } else {
         world.say(format_args!("{}\n", as_text(&done, mode)))?;
     }
-    if done.is_unscrubbed {
-        let warning = "another process is reading, so that deleted text is still in the file; \
-                       run this again when it has ended";
-        // What was done is done, whether anybody reads this or not.
-        let _ = writeln!(world.err, "remindb: warning: {warning}");
-    }
-    Ok(Outcome::Done)
+    let Some(why) = done.unscrubbed else { return Ok(Outcome::Done) };
+    // What was done is done, whether anybody reads this or not.
+    let _ = writeln!(
+        world.err,
+        "remindb: warning: bytes of what was deleted are left in the file: {why}; run this again"
+    );
+    Ok(Outcome::NotFound)
 }
 
 fn as_text(done: &Collected, mode: Mode) -> String {
@@ -68,6 +68,6 @@ fn as_json(done: &Collected, mode: Mode) -> Value {
         "left": done.n_left,
         "bytes_before": done.bytes_before,
         "bytes_after": done.bytes_after,
-        "scrubbed": mode == Mode::Real && !done.is_unscrubbed,
+        "scrubbed": mode == Mode::Real && done.unscrubbed.is_none(),
     })
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
+use super::commit::commit;
 use super::{Doing, StoreError, Writer, patience};
 use crate::clock::Millis;
 
@@ -34,7 +35,7 @@ pub(crate) enum Mode {
 }
 
 /// What went, or would go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Collected {
     pub(crate) n_snapshots: usize,
     pub(crate) n_changes: usize,
@@ -47,8 +48,8 @@ pub(crate) struct Collected {
     /// Bytes of the file.
     pub(crate) bytes_before: i64,
     pub(crate) bytes_after: i64,
-    /// Whether somebody else was reading, so that deleted bytes are still in the file.
-    pub(crate) is_unscrubbed: bool,
+    /// Why deleted bytes are still in the file, if they are.
+    pub(crate) unscrubbed: Option<String>,
 }
 
 impl Writer {
@@ -65,7 +66,7 @@ impl Writer {
             let collected = Collected { bytes_before, ..drop_before(&tx, keep)? };
             match mode {
                 Mode::Real => {
-                    tx.commit().doing("commit what was collected")?;
+                    commit(tx, "commit what was collected")?;
                     self.whereabouts().confirm(&conn)?;
                 }
                 Mode::DryRun => tx.rollback().doing("leave everything as it was")?,
@@ -74,8 +75,12 @@ impl Writer {
         };
         collected.bytes_after = collected.bytes_before;
         if mode == Mode::Real {
-            collected.is_unscrubbed = !self.scrub()?;
-            collected.bytes_after = file_bytes(&self.lock())?;
+            collected.unscrubbed = match self.scrub() {
+                Ok(true) => None,
+                Ok(false) => Some("another process is reading it".to_owned()),
+                Err(error) => Some(error.after_a_change()),
+            };
+            collected.bytes_after = file_bytes(&self.lock()).unwrap_or(collected.bytes_before);
         }
         Ok(collected)
     }

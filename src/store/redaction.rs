@@ -25,6 +25,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
+use super::commit::commit;
 use super::whereabouts::Whereabouts;
 use super::{Doing, IfMissing, StoreError, past, pragma};
 use crate::identity::ContentHash;
@@ -89,9 +90,20 @@ pub(crate) fn redact(
         return Ok(redaction);
     }
     whereabouts.confirm(&conn)?;
-    compact(&conn, &mut redaction)?;
+    // The secrets are out of the memory: what fails from here on leaves some of their bytes.
+    if let Err(error) = compact(&conn, &mut redaction) {
+        redaction.left.push(format!(
+            "what was replaced may be left in the file: {}; run this again",
+            error.after_a_change()
+        ));
+    }
     let mut needles = proof::Needles::new(&secrets);
-    proof::examine_rows(&conn, redactor, &mut needles, &mut redaction)?;
+    if let Err(error) = proof::examine_rows(&conn, redactor, &mut needles, &mut redaction) {
+        redaction.left.push(format!(
+            "something may be left in the file, which could not be looked at: {}; run this again",
+            error.after_a_change()
+        ));
+    }
     whereabouts.leave(&conn);
     // While a connection is open, closing another handle of the file would take its locks away.
     drop(conn);
@@ -107,7 +119,7 @@ fn rewrite(
 ) -> Result<(Redaction, Secrets), StoreError> {
     let tx = conn
         .transaction_with_behavior(TransactionBehavior::Immediate)
-        .doing("lock the database: another process writes to it")?;
+        .doing("lock the database")?;
     let before = past::fingerprints(&tx)?;
     let mut work = Work {
         tx: &tx,
@@ -135,7 +147,7 @@ fn rewrite(
         const REBUILD: &str = "INSERT INTO node_fts (node_fts) VALUES ('rebuild')";
         tx.execute(REBUILD, []).doing("rebuild the index")?;
         tx.execute_batch("DROP TABLE moved; DROP TABLE clean").doing("forget the secrets")?;
-        tx.commit().doing("commit the scrubbed memory")?;
+        commit(tx, "commit the scrubbed memory")?;
     }
     Ok((redaction, secrets))
 }
@@ -145,7 +157,7 @@ fn compact(conn: &Connection, redaction: &mut Redaction) -> Result<(), StoreErro
     // From here on there is no secret that a temporary file could hold.
     conn.pragma_update(None, "temp_store", "DEFAULT").doing("let temporary tables be files")?;
     conn.flush_prepared_statement_cache();
-    conn.execute_batch("VACUUM").doing("write the file anew: another process writes to it")?;
+    conn.execute_batch("VACUUM").doing("write the file anew")?;
     let is_busy: i64 = conn
         .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
         .doing("empty the log")?;

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use super::StoreError;
 use super::moving::with_suffix;
-use super::{Doing, StoreError};
 
 /// The endings of the names, in the order of [`Files`].
 const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
@@ -113,7 +113,7 @@ impl Whereabouts {
             None | Some(Change::IndexUnlinked) => Ok(()),
             Some(Change::LogUnlinked) => {
                 let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
-                let _lock = lock.doing("put the log back")?;
+                let Ok(_lock) = lock else { return Err(unkept(Change::LogUnlinked)) };
                 match self.change() {
                     None => Ok(()),
                     Some(Change::LogUnlinked) if self.put_back_or_warn() => Ok(()),

@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::whereabouts::Whereabouts;
 use super::{
-    Batch, Counts, Doing, FileRow, IfMissing, Log, Root, RootId, StoreError, files, pragma,
+    Batch, Counts, Doing, FileRow, IfMissing, Log, Root, RootId, StoreError, commit, files, pragma,
 };
 use crate::clock::Millis;
 
@@ -81,7 +81,7 @@ impl Writer {
         let counts = batch.counts();
         drop(batch);
         self.whereabouts.check_locked()?;
-        tx.commit().doing("commit a write")?;
+        commit::commit(tx, "commit a write")?;
         self.whereabouts.confirm(&conn)?;
         Ok((value, Commit { snapshot, counts }))
     }

@@ -12,6 +12,7 @@ use super::{CHECKS, Check, Report, Status, compute_fingerprint, count, run};
 use crate::clock::Millis;
 use crate::heat;
 use crate::identity::{ContentHash, NodeId};
+use crate::store::commit::commit;
 use crate::store::moving::{self, MoveError};
 use crate::store::whereabouts::Whereabouts;
 use crate::store::{Doing, IfMissing, StoreError, links, pragma};
@@ -61,7 +62,10 @@ pub(crate) fn heal(
     let mut tried = mend(&conn, path, now);
     whereabouts.confirm(&conn)?;
     drop(conn);
-    let mut report = super::examine(path)?;
+    let mut report = super::examine(path).map_err(|error| {
+        let why = error.after_a_change();
+        MoveError::Refused(format!("repairs were made, and could not be looked at: {why}"))
+    })?;
     for check in &mut report.checks {
         let was_bad = found.checks.iter().any(|it| it.name == check.name && is_bad(it));
         check.fix = match (tried.remove(check.name), check.status) {
@@ -92,7 +96,7 @@ pub(in crate::store) fn mend(
             .doing("begin a repair")
             .and_then(|tx| {
                 fix(&tx, now)?;
-                tx.commit().doing("commit a repair")
+                commit(tx, "commit a repair")
             });
         tried.insert(name, fixed.map_err(|error| error.to_string()));
     }

@@ -14,6 +14,7 @@ use rusqlite::backup::Backup;
 use super::backup::{self as pages, Backed, open_to_copy, refuse_same};
 use super::draft::sync_folder;
 use super::{Draft, IfThere, MoveError, OnFile, Progress, complaint, with_suffix};
+use crate::store::commit::at_commit;
 use crate::store::whereabouts::Whereabouts;
 use crate::store::{Doing, IfMissing, StoreError, Writer, check_path, pragma, schema};
 
@@ -139,7 +140,7 @@ fn replace(
     // The first step takes the lock that every writer needs, and keeps it to the end.
     pages::step(&backup, 1, progress)?;
     ready()?;
-    while pages::step(&backup, STEP_PAGES, progress)? {}
+    while pages::step(&backup, STEP_PAGES, progress).map_err(at_commit)? {}
     drop(backup);
     Ok(whereabouts.confirm(&to)?)
 }
