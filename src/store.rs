@@ -333,6 +333,9 @@ fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
         (Ok(it), _) if it.is_dir() => {
             Err(StoreError::Foreign { path: path.to_owned(), what: "a folder" })
         }
+        (Ok(it), _) if !it.is_file() => {
+            Err(StoreError::Foreign { path: path.to_owned(), what: "a pipe or a device" })
+        }
         (Ok(it), _) => whereabouts::check_links(path, &it),
         (Err(_), IfMissing::Refuse) => Err(StoreError::Missing { path: path.to_owned() }),
         (Err(_), IfMissing::Create) => {

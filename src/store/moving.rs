@@ -19,7 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) use backup::{Backed, backup, backup_as_is};
-pub(crate) use draft::{Draft, IfThere};
+pub(crate) use draft::{Draft, IfThere, is_stream};
 pub(crate) use export::export;
 pub(crate) use import::{Imported, Lines, import};
 pub(crate) use old::{Moved, import_old};

@@ -232,9 +232,6 @@ struct Links {
 /// Refuses a database whose log would stand where others do not look for it: beside another of its
 /// names, or in another folder.
 pub(super) fn check_links(path: &Path, database: &Metadata) -> Result<(), StoreError> {
-    if !database.is_file() {
-        return Ok(());
-    }
     judge(path, links_of(path, database))
 }
 

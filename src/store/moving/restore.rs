@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::backup::Backup;
 
 use super::backup::{self as pages, Backed, open_to_copy, refuse_same};
-use super::draft::sync_folder;
+use super::draft::{behind_links, sync_folder};
 use super::{Draft, IfThere, MoveError, OnFile, Progress, complaint, with_suffix};
 use crate::store::commit::at_commit;
 use crate::store::whereabouts::Whereabouts;
@@ -45,6 +45,7 @@ pub(crate) fn restore(
         error => error.into(),
     })?;
     refuse_same(source, db)?;
+    let db = &behind_links(db)?;
     check_path(db, IfMissing::Create)?;
     let draft = draft_of(db)?;
     let state = pages::copy(&open_to_copy(source)?, draft.path(), progress)?;
