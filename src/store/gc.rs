@@ -10,7 +10,7 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::commit::commit;
-use super::{Doing, StoreError, Writer, patience};
+use super::{Doing, StoreError, Writer, checkpoint, patience};
 use crate::clock::Millis;
 
 /// How long emptying the log waits for others that are reading.
@@ -89,7 +89,6 @@ impl Writer {
     /// that is reading keeps the log.
     pub(crate) fn scrub(&self) -> Result<bool, StoreError> {
         const MERGE: &str = "INSERT INTO node_fts (node_fts) VALUES ('optimize')";
-        const EMPTY_LOG: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
         let _kept = self.log().keep();
         let mut conn = self.lock();
         self.whereabouts().check()?;
@@ -99,10 +98,9 @@ impl Writer {
         let rewritten = conn.execute_batch("VACUUM").doing("write the file anew");
         conn.pragma_update(None, "temp_store", "MEMORY").doing("make room for a copy")?;
         rewritten?;
-        conn.busy_timeout(READERS_WAIT).doing("set the waiting time")?;
-        let is_busy: rusqlite::Result<bool> = conn.query_row(EMPTY_LOG, [], |row| row.get(0));
+        let emptied = checkpoint::empty(&conn, READERS_WAIT);
         patience::wait_up_to(&mut conn, patience::LONG)?;
-        Ok(!is_busy.doing("empty the log")?)
+        emptied
     }
 }
 

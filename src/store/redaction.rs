@@ -27,7 +27,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::commit::commit;
 use super::whereabouts::Whereabouts;
-use super::{Doing, IfMissing, StoreError, past, pragma};
+use super::{Doing, IfMissing, StoreError, checkpoint, past, pragma};
 use crate::identity::ContentHash;
 use crate::redact::Redactor;
 use crate::text;
@@ -91,12 +91,13 @@ pub(crate) fn redact(
     }
     whereabouts.confirm(&conn)?;
     // The secrets are out of the memory: what fails from here on leaves some of their bytes.
-    if let Err(error) = compact(&conn, &mut redaction) {
+    if let Err(error) = compact(&conn, LOCK_WAIT, &mut redaction) {
         redaction.left.push(format!(
             "what was replaced may be left in the file: {}; run this again",
             error.after_a_change()
         ));
     }
+    conn.busy_timeout(LOCK_WAIT).doing("set the waiting time")?;
     let mut needles = proof::Needles::new(&secrets);
     if let Err(error) = proof::examine_rows(&conn, redactor, &mut needles, &mut redaction) {
         redaction.left.push(format!(
@@ -153,15 +154,16 @@ fn rewrite(
 }
 
 /// Writes the file anew without what was overwritten, and empties the log.
-fn compact(conn: &Connection, redaction: &mut Redaction) -> Result<(), StoreError> {
+fn compact(
+    conn: &Connection,
+    longest: Duration,
+    redaction: &mut Redaction,
+) -> Result<(), StoreError> {
     // From here on there is no secret that a temporary file could hold.
     conn.pragma_update(None, "temp_store", "DEFAULT").doing("let temporary tables be files")?;
     conn.flush_prepared_statement_cache();
     conn.execute_batch("VACUUM").doing("write the file anew")?;
-    let is_busy: i64 = conn
-        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
-        .doing("empty the log")?;
-    if is_busy != 0 {
+    if !checkpoint::empty(conn, longest)? {
         redaction.left.push(
             "the write-ahead log could not be emptied, since another process reads the file; end \
              it and run this again"

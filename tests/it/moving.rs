@@ -1,6 +1,7 @@
 //! Whole memories on the move, through the program: what arrives is what left, and what was there is
 //! never lost.
 
+mod busy;
 mod forced;
 
 use std::fs;

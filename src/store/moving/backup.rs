@@ -43,7 +43,7 @@ pub(crate) fn backup(
 /// Copies the memory at `db` to `dest`, whatever is wrong with it: what a repair begins with.
 pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), MoveError> {
     let from = pragma::open_to_examine(db)?;
-    let state = from.unchecked_transaction().doing("begin a backup")?;
+    let state = pragma::begin_read(&from, "begin a backup")?;
     let draft = Draft::of(dest, IfThere::Refuse)?;
     let mut copy = pragma::open_existing(draft.path(), "open the copy")?;
     copy_pages(&state, &mut copy, &mut |_, _| ())?;
@@ -64,7 +64,7 @@ pub(super) fn copy(
     progress: Progress<'_>,
 ) -> Result<Backed, MoveError> {
     // One state, however long it takes and whoever writes meanwhile.
-    let state = from.unchecked_transaction().doing("begin a backup")?;
+    let state = pragma::begin_read(from, "begin a backup")?;
     let mut copy = pragma::open_existing(to, "open the copy")?;
     copy_pages(&state, &mut copy, progress)?;
     one_file(&copy)?;

@@ -35,7 +35,7 @@ pub(crate) fn export(
     progress: Progress<'_>,
 ) -> Result<u64, MoveError> {
     let conn = pragma::open_reader(db)?;
-    let state = conn.unchecked_transaction().doing("begin an export")?;
+    let state = pragma::begin_read(&conn, "begin an export")?;
     let tables = Table::all(&state)?;
     let mut n_all = 0;
     for table in &tables {
