@@ -56,7 +56,7 @@ pub(super) fn wait_while(
     conn.busy_handler(Some(look_again))
 }
 
-/// Tries again and again, up to `longest`, what SQLite gives up at once when somebody is in the way;
+/// Tries again, up to `longest`, what SQLite gives up at once when somebody is in the way;
 /// whether it was done. An attempt waits for up to [`ATTEMPT`] by itself.
 pub(super) fn try_up_to(
     longest: Duration,
