@@ -5,33 +5,31 @@
 //! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
 //! nothing.
 
-#[cfg(target_os = "linux")]
-mod ahead;
 mod batch;
-mod checkpoint;
-mod commit;
-mod companions;
-pub(crate) mod doctor;
-mod files;
-mod gc;
+pub(crate) mod busy_handler;
+pub(crate) mod checkpoint;
+pub(crate) mod columns;
+pub(crate) mod commit;
+pub(crate) mod companions;
+pub(crate) mod connection;
+pub(crate) mod file_identity;
+pub(crate) mod files;
 mod heat_rows;
+mod heat_writer;
 mod history;
+pub(crate) mod insert;
 mod lease;
-mod links;
-pub(crate) mod moving;
-mod past;
-mod patience;
-mod pragma;
+pub(crate) mod links;
+pub(crate) mod past;
+#[cfg(target_os = "linux")]
+mod readahead;
 pub(crate) mod reader;
 mod readers;
-mod record;
-pub(crate) mod redaction;
-mod rename;
-mod schema;
+pub(crate) mod record;
+pub(crate) mod rename;
+pub(crate) mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
-mod warmer;
-mod whereabouts;
 mod writer;
 
 use std::fmt;
@@ -40,15 +38,17 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
-pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
+pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, UnrelateOutcome};
 pub(crate) use checkpoint::Log;
-pub(crate) use gc::{Collected, Keep, Mode};
-pub(crate) use history::{Change, Moment, Side, Snapshots};
-pub(crate) use lease::{Claim, Leases};
-pub(crate) use readers::Readers;
-pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
-pub(crate) use warmer::{ColdNode, Offer, Warmer, Warmth};
-pub(crate) use writer::{Commit, Writer};
+pub(crate) use columns::{Attribute, Attributes, LANG};
+pub(crate) use heat_writer::{ColdNode, ColdOffer, HeatShare, HeatWriter};
+pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
+pub(crate) use lease::{LeaseClaim, Leases};
+pub(crate) use readers::ReaderPool;
+pub(crate) use record::{
+    FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
+};
+pub(crate) use writer::{CommitReport, Writer};
 
 /// The one value that a statement gives, which is prepared once for each connection.
 fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> {
@@ -305,11 +305,11 @@ fn advice(error: &rusqlite::Error) -> Option<(Cause, &'static str)> {
 }
 
 /// Names the step that SQLite refused, once, at the call.
-pub(crate) trait Doing<T> {
+pub(crate) trait ErrorStep<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError>;
 }
 
-impl<T> Doing<T> for rusqlite::Result<T> {
+impl<T> ErrorStep<T> for rusqlite::Result<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError> {
         self.map_err(|source| StoreError::Sqlite { doing, source })
     }
@@ -324,7 +324,7 @@ pub(crate) enum IfMissing {
 
 /// Looks at the path before SQLite does, so that a mistyped one creates nothing and no log is made
 /// where others do not find it.
-fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
+pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
     if path.as_os_str().is_empty() || path == Path::new(":memory:") {
         return Err(StoreError::Nowhere { path: path.to_owned() });
     }
@@ -336,7 +336,7 @@ fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
         (Ok(it), _) if !it.is_file() => {
             Err(StoreError::Foreign { path: path.to_owned(), what: "a pipe or a device" })
         }
-        (Ok(it), _) => whereabouts::check_links(path, &it),
+        (Ok(it), _) => file_identity::check_links(path, &it),
         (Err(_), IfMissing::Refuse) => Err(StoreError::Missing { path: path.to_owned() }),
         (Err(_), IfMissing::Create) => {
             let folder = path.parent().filter(|it| !it.as_os_str().is_empty());

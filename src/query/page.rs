@@ -4,7 +4,7 @@
 //! larger than the whole budget is cut and says what all of it needs. This module does no IO.
 
 use super::{QueryError, budget};
-use crate::tokens;
+use crate::text::tokens;
 
 /// What a reply has room for.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Page<T> {
 }
 
 /// An entry: how it stands in the text, without a line break at its end, and the facts about it.
-pub(super) struct Entry<T> {
+pub(super) struct PageEntry<T> {
     pub(super) text: String,
     pub(super) facts: T,
 }
@@ -28,12 +28,12 @@ pub(super) fn fill<T>(
     max: u32,
     n_max: usize,
     separator: &str,
-    mut next: impl FnMut() -> Result<Option<Entry<T>>, QueryError>,
+    mut next: impl FnMut() -> Result<Option<PageEntry<T>>, QueryError>,
     rest: impl Fn(&T, u64) -> String,
 ) -> Result<Page<T>, QueryError> {
-    let mut entries: Vec<Entry<T>> = Vec::new();
+    let mut entries: Vec<PageEntry<T>> = Vec::new();
     let (mut n_bytes, mut n_tokens) = (0, None);
-    let price = |it: &Entry<T>| u64::from(tokens::count(&it.text));
+    let price = |it: &PageEntry<T>| u64::from(tokens::count(&it.text));
     let mut is_full = false;
     while !is_full && let Some(entry) = next()? {
         n_bytes += entry.text.len() + separator.len();
@@ -85,7 +85,7 @@ fn shortened(entry: &str, below: &str, max: u32) -> String {
     for end in ends.iter().map(|it| it.trim_end()) {
         let mut room = max.saturating_sub(tokens::count(end) + 2);
         while 0 < room {
-            let text = format!("{}\n{end}", budget::cut(entry, room).trim_end());
+            let text = format!("{}\n{end}", budget::cut_to_tokens(entry, room).trim_end());
             let n_tokens = tokens::count(&text);
             if n_tokens <= max {
                 return text;
@@ -97,69 +97,4 @@ fn shortened(entry: &str, below: &str, max: u32) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use expect_test::{Expect, expect};
-
-    use super::*;
-
-    fn page(entries: &[&str], max: u32) -> Page<usize> {
-        let mut left = entries.iter().enumerate();
-        let next = || {
-            let entry = left.next();
-            Ok(entry.map(|(at, it)| Entry { text: (*it).to_owned(), facts: at + 1 }))
-        };
-        let n = entries.len();
-        fill(max, 100, "\n", next, |last, _| format!("… {} more", n - last)).unwrap()
-    }
-
-    #[track_caller]
-    fn check(entries: &[&str], max: u32, expected: Expect) {
-        let page = page(entries, max);
-        assert!(tokens::count(&page.text) <= max);
-        expected.assert_eq(&page.text);
-    }
-
-    #[test]
-    fn what_does_not_fit_waits_for_the_next_page() {
-        let entries = ["one apple", "two apples and a pear", "three pears"];
-        check(
-            &entries,
-            100,
-            expect![[r#"
-            one apple
-            two apples and a pear
-            three pears"#]],
-        );
-        check(
-            &entries,
-            10,
-            expect![[r#"
-            one apple
-            … 2 more"#]],
-        );
-        assert!(page(&entries, 10).has_more && !page(&entries, 100).has_more);
-    }
-
-    #[test]
-    fn what_never_fits_is_cut() {
-        let long = "word ".repeat(100);
-        check(
-            &[&long, "next"],
-            40,
-            expect![[r#"
-            word word word word word word word word word word word word word word word word word word word word word word wor
-            … cut: all of it needs 105 tokens
-            … 1 more"#]],
-        );
-        check(
-            &[&long, "next"],
-            14,
-            expect![[r#"
-            word wor
-            … cut: all of it needs 105 tokens"#]],
-        );
-        check(&[&long, "next"], 2, expect!["…"]);
-        check(&[], 2, expect![""]);
-        assert_eq!(page(&[&long, "next"], 40).shown, [1]);
-    }
-}
+mod tests;

@@ -6,15 +6,15 @@
 
 use rusqlite::{ErrorCode, Transaction, ffi};
 
-use super::{Doing, StoreError};
+use super::{ErrorStep, StoreError};
 
 /// Commits, and tells a failure that changed nothing from one that may have.
-pub(super) fn commit(tx: Transaction<'_>, doing: &'static str) -> Result<(), StoreError> {
+pub(crate) fn commit(tx: Transaction<'_>, doing: &'static str) -> Result<(), StoreError> {
     tx.commit().doing(doing).map_err(at_commit)
 }
 
 /// The error of a step that commits.
-pub(super) fn at_commit(error: StoreError) -> StoreError {
+pub(crate) fn at_commit(error: StoreError) -> StoreError {
     match error {
         StoreError::Sqlite { doing, source } if may_be_kept(&source) => {
             StoreError::InDoubt { doing, source }

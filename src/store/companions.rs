@@ -11,8 +11,8 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::moving::with_suffix;
-use super::{StoreError, patience};
+use super::{StoreError, busy_handler};
+use crate::maintenance::transfer::with_suffix;
 
 /// How long somebody who opens or closes the database at the same time is waited for.
 const RIVALS_WAIT: Duration = Duration::from_secs(2);
@@ -39,7 +39,7 @@ fn is_held(path: &Path, log: &Path, is_over: impl Fn() -> bool + Send + 'static)
     let asked = Connection::open_with_flags(path, flags).and_then(|mut conn| {
         // What a log holds is left to whoever opens the database for good.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, log.exists())?;
-        patience::wait_while(&mut conn, RIVALS_WAIT, move || !is_over())?;
+        busy_handler::wait_while(&mut conn, RIVALS_WAIT, move || !is_over())?;
         conn.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;
         conn.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0))
     });

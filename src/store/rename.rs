@@ -6,7 +6,7 @@ use std::path::Path;
 /// Renames a file; an error where the new name is taken. At no instant has it two names, so that a
 /// kill leaves no link behind.
 #[cfg(target_os = "linux")]
-pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     use rustix::io::Errno;
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
