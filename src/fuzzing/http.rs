@@ -23,38 +23,36 @@ pub fn http(data: &[u8]) {
 /// The requests in bytes that come in pieces.
 pub(crate) fn requests<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Read> {
     let mut inbox = Inbox::default();
-    let mut open: Option<(Head, Body)> = None;
+    let mut open = None;
     let mut read = Vec::new();
     for piece in pieces {
         inbox.push(piece);
-        loop {
-            let step = match &mut open {
-                None => inbox.head().and_then(|head| {
-                    let Some(head) = head else { return Ok(false) };
-                    let body = Body::new(head.framing()?);
-                    open = Some((head, body));
-                    Ok(true)
-                }),
-                Some((_, body)) => inbox.fill(body),
-            };
-            match step {
-                Err(refused) => {
-                    read.push(Err(refused));
-                    return read;
-                }
-                Ok(false) => break,
-                Ok(true) => (),
-            }
-            // A body that needs nothing is whole at once.
-            if let Some((_, body)) = &mut open
-                && inbox.fill(body) == Ok(true)
-                && let Some((head, body)) = open.take()
-            {
-                read.push(Ok((head, body.bytes)));
+        while let Some(request) = next(&mut inbox, &mut open).transpose() {
+            let is_end = request.is_err();
+            read.push(request);
+            if is_end {
+                return read;
             }
         }
     }
     read
+}
+
+/// The next request, once all of it is there.
+fn next(
+    inbox: &mut Inbox,
+    open: &mut Option<(Head, Body)>,
+) -> Result<Option<(Head, Vec<u8>)>, Refused> {
+    if open.is_none() {
+        let Some(head) = inbox.head()? else { return Ok(None) };
+        let body = Body::new(head.framing()?);
+        *open = Some((head, body));
+    }
+    let Some((_, body)) = open else { return Ok(None) };
+    if !inbox.fill(body)? {
+        return Ok(None);
+    }
+    Ok(open.take().map(|(head, body)| (head, body.bytes)))
 }
 
 /// What the first request is, by the library alone.
