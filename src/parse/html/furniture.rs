@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::dom::{Dom, Id, ROOT};
+use super::dom::{Dom, Id, ROOT, Visit};
 use crate::parse::Warning;
 use crate::text;
 
@@ -82,13 +82,21 @@ fn survey(dom: &Dom, kept: Option<Id>) -> Survey {
     // Sections that are open, and the furniture that is, innermost last.
     let mut sections: Vec<Id> = Vec::new();
     let mut inside: Option<Id> = None;
-    let mut at = Some(ROOT);
-    while let Some(id) = at {
+    let mut tour = dom.tour(ROOT);
+    while let Some(visit) = tour.next() {
+        let id = match visit {
+            Visit::Start(id) => id,
+            Visit::End(id) => {
+                sections.pop_if(|it| *it == id);
+                inside.take_if(|it| *it == id);
+                continue;
+            }
+        };
         let name = dom.html_name(id);
         if matches!(name, "script" | "style") {
             out.n_scripts += 1;
             out.first_script.get_or_insert(dom.span(id).start);
-            at = leave(dom, id, &mut sections, &mut inside);
+            tour.pass_over(id);
             continue;
         }
         if inside.is_none()
@@ -117,26 +125,8 @@ fn survey(dom: &Dom, kept: Option<Id>) -> Survey {
                 out.has_main_heading |= name == "h1";
             }
         }
-        at = dom.first_child(id).or_else(|| leave(dom, id, &mut sections, &mut inside));
     }
     out
-}
-
-/// The node behind `id`; what ends before it is closed.
-fn leave(dom: &Dom, id: Id, sections: &mut Vec<Id>, inside: &mut Option<Id>) -> Option<Id> {
-    let mut at = id;
-    loop {
-        if sections.last() == Some(&at) {
-            sections.pop();
-        }
-        if *inside == Some(at) {
-            *inside = None;
-        }
-        if let Some(next) = dom.next_sibling(at) {
-            return Some(next);
-        }
-        at = dom.parent(at)?;
-    }
 }
 
 /// The kind of furniture that an element is.

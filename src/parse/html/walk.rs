@@ -5,7 +5,7 @@ mod list;
 
 use std::ops::Range;
 
-use super::dom::{Dom, Id, ROOT};
+use super::dom::{Dom, Id, ROOT, Visit};
 use super::feed::{CODE, LINK};
 use super::flat::{self, Step};
 use super::run::{Flow, Rendered, Run, Sole};
@@ -58,26 +58,12 @@ impl<'a, 'o> Walk<'a, 'o> {
 
     /// Reads the document.
     pub(super) fn run(mut self) -> Vec<Warning> {
-        let dom = self.dom;
-        let mut at = dom.first_child(ROOT);
-        while let Some(id) = at {
-            let step = self.enter(id);
-            at = if step == Step::Into { dom.first_child(id) } else { None };
-            let mut ended = (step == Step::Into).then_some(id);
-            let mut closing = id;
-            while at.is_none() {
-                if let Some(ended) = ended {
-                    self.leave(ended);
-                }
-                at = dom.next_sibling(closing);
-                if at.is_some() {
-                    break;
-                }
-                match dom.parent(closing) {
-                    Some(parent) if parent != ROOT => closing = parent,
-                    _ => return self.finish(),
-                }
-                ended = Some(closing);
+        let mut tour = self.dom.tour(ROOT);
+        while let Some(visit) = tour.next() {
+            match visit {
+                Visit::Start(id) if self.enter(id) == Step::Over => tour.pass_over(id),
+                Visit::Start(_) => (),
+                Visit::End(id) => self.leave(id),
             }
         }
         self.finish()
