@@ -11,8 +11,9 @@ const PLAIN_BYTES_MAX: usize = 400;
 const DATA_BYTES_MAX: usize = 256;
 
 /// Whether a run may have line breaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Flow {
+    #[default]
     Lines,
     OneLine,
 }
@@ -44,7 +45,7 @@ struct Link {
 }
 
 /// A run being read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Run {
     flow: Flow,
     out: String,
@@ -63,19 +64,7 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn new(flow: Flow) -> Run {
-        Run {
-            flow,
-            out: String::new(),
-            plain: String::new(),
-            is_plain_done: false,
-            has_space: false,
-            link: None,
-            code: None,
-            last_code: None,
-            has_text: false,
-            soles: Vec::new(),
-            span: None,
-        }
+        Run { flow, ..Run::default() }
     }
 
     /// Whether nothing has been written.

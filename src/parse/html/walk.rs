@@ -88,7 +88,7 @@ impl<'a, 'o> Walk<'a, 'o> {
             let node = Node {
                 parent: self.outline.parent(),
                 span: start..self.source.len(),
-                label: label_of("", &content),
+                label: label::visible(&content),
                 content,
                 ..Node::default()
             };
@@ -244,7 +244,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         }
         self.add(Node {
             span: rendered.span,
-            label: label_of(&rendered.plain, &rendered.markdown),
+            label: label::shown(&rendered.plain, &rendered.markdown),
             content: rendered.markdown,
             ..Node::default()
         });
@@ -336,7 +336,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         let node = Node {
             node_type: NodeType::Heading,
             level: Some(level),
-            label: label_of(&rendered.plain, &rendered.markdown),
+            label: label::shown(&rendered.plain, &rendered.markdown),
             content: rendered.markdown,
             span,
             ..Node::default()
@@ -349,13 +349,5 @@ impl<'a, 'o> Walk<'a, 'o> {
             None => self.outline.open(node),
         }
         self.all_apart(apart);
-    }
-}
-
-/// The label of text: its first line, without marks where that is known.
-fn label_of(plain: &str, markdown: &str) -> String {
-    match plain.is_empty() {
-        true => label::visible(markdown),
-        false => text::cut(plain, text::LABEL_CHARS_MAX),
     }
 }

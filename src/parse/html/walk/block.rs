@@ -1,6 +1,6 @@
 //! The blocks that are nodes wherever they stand: code, tables, media, drawings, formulas.
 
-use super::{Walk, label_of};
+use super::Walk;
 use crate::parse::html::dom::Id;
 use crate::parse::html::{NODES_MAX, code, flat, math, table};
 use crate::parse::label;
@@ -59,7 +59,7 @@ impl Walk<'_, '_> {
                 parent,
                 Node {
                     span: caption.span.clone(),
-                    label: label_of(&caption.plain, &caption.markdown),
+                    label: label::shown(&caption.plain, &caption.markdown),
                     content: caption.markdown.clone(),
                     ..Node::default()
                 },
