@@ -1,7 +1,7 @@
 //! Invariants that hold for every input, called by the fuzz targets and by the tests.
 //!
-//! `fuzz/seeds/` has a few small inputs for each target to begin with, and `fuzz/regressions/` every
-//! input that ever broke a promise. Tests replay both.
+//! `fuzz/seeds/` has a few small inputs for each target to begin with, and `fuzz/regressions/`
+//! every input that ever broke a promise. Tests replay both.
 
 pub mod align;
 pub mod config;

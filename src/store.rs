@@ -5,30 +5,30 @@
 //! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
 //! nothing.
 
-#[cfg(target_os = "linux")]
-mod ahead;
 mod batch;
+pub(crate) mod busy_handler;
 mod checkpoint;
-pub(crate) mod doctor;
-mod files;
-mod gc;
+pub(crate) mod columns;
+pub(crate) mod companions;
+pub(crate) mod connection;
+pub(crate) mod file_identity;
+pub(crate) mod files;
 mod heat_rows;
+mod heat_writer;
 mod history;
+pub(crate) mod insert;
 mod lease;
-mod links;
-pub(crate) mod moving;
-mod past;
-mod patience;
-mod pragma;
+pub(crate) mod links;
+pub(crate) mod past;
+#[cfg(target_os = "linux")]
+mod readahead;
 pub(crate) mod reader;
 mod readers;
-mod record;
-pub(crate) mod redaction;
-mod schema;
+pub(crate) mod record;
+pub(crate) mod rename;
+pub(crate) mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
-mod warmer;
-mod whereabouts;
 mod writer;
 
 use std::fmt;
@@ -37,15 +37,17 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
-pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
+pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, UnrelateOutcome};
 pub(crate) use checkpoint::Log;
-pub(crate) use gc::{Collected, Keep, Mode};
-pub(crate) use history::{Change, Moment, Side, Snapshots};
-pub(crate) use lease::{Claim, Leases};
-pub(crate) use readers::Readers;
-pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
-pub(crate) use warmer::{ColdNode, Offer, Warmer, Warmth};
-pub(crate) use writer::{Commit, Writer};
+pub(crate) use columns::{Attribute, Attributes, LANG};
+pub(crate) use heat_writer::{ColdNode, ColdOffer, HeatShare, HeatWriter};
+pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
+pub(crate) use lease::{LeaseClaim, Leases};
+pub(crate) use readers::ReaderPool;
+pub(crate) use record::{
+    FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
+};
+pub(crate) use writer::{CommitReport, Writer};
 
 /// The one value that a statement gives, which is prepared once for each connection.
 fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> {
@@ -80,9 +82,38 @@ pub enum StoreError {
         /// What it is instead.
         what: &'static str,
     },
-    /// The file was deleted or replaced while it was open.
+    /// A file of the database was deleted or replaced while it was open.
     Moved {
         /// Where it stood.
+        path: PathBuf,
+    },
+    /// The same during a write: it was committed, and may be lost.
+    Unkept {
+        /// Where the file stood.
+        path: PathBuf,
+    },
+    /// Somebody has the database open whose log, or the log's index, was deleted.
+    Orphaned {
+        /// The database.
+        path: PathBuf,
+        /// The file that was deleted.
+        missing: PathBuf,
+    },
+    /// The path is one by which SQLite would keep the database in no file.
+    Nowhere {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The database has several names, each of which would have a log of its own.
+    Linked {
+        /// The database.
+        path: PathBuf,
+        /// How many.
+        n_names: u64,
+    },
+    /// The database is mounted by itself, so that its log would be in another folder.
+    Mounted {
+        /// The database.
         path: PathBuf,
     },
     /// The schema is newer than this build.
@@ -135,6 +166,34 @@ impl fmt::Display for StoreError {
                 "`{}` was deleted or replaced while it was open; put it back, or start again",
                 path.display()
             ),
+            StoreError::Unkept { path } => write!(
+                f,
+                "`{}` was deleted or replaced during the write, which may or may not be kept; \
+                 start again, and look",
+                path.display()
+            ),
+            StoreError::Orphaned { path, missing } => write!(
+                f,
+                "another process has `{}` open, whose `{}` was deleted; end that process first, so \
+                 that nothing it wrote is lost",
+                path.display(),
+                missing.display()
+            ),
+            StoreError::Nowhere { path } => {
+                write!(f, "`{}` names no file; name one with --db", path.display())
+            }
+            StoreError::Linked { path, n_names } => write!(
+                f,
+                "`{}` has {n_names} names (hard links), and what is written under one is lost to \
+                 the others; remove the others, or use a copy",
+                path.display()
+            ),
+            StoreError::Mounted { path } => write!(
+                f,
+                "`{}` is mounted without its folder, so its log would stay behind; mount the \
+                 folder instead",
+                path.display()
+            ),
             StoreError::TooNew { path, found, known } => write!(
                 f,
                 "`{}` has schema {found}, newer than {known}, the newest this build knows; \
@@ -176,9 +235,13 @@ impl StoreError {
     pub(crate) fn is_outside(&self) -> bool {
         match self {
             StoreError::Sqlite { source, .. } => advice(source).is_some(),
-            StoreError::Missing { .. } | StoreError::Moved { .. } | StoreError::Corrupt { .. } => {
-                true
-            }
+            StoreError::Missing { .. }
+            | StoreError::Moved { .. }
+            | StoreError::Unkept { .. }
+            | StoreError::Orphaned { .. }
+            | StoreError::Linked { .. }
+            | StoreError::Mounted { .. }
+            | StoreError::Corrupt { .. } => true,
             _ => false,
         }
     }
@@ -207,11 +270,11 @@ fn advice(error: &rusqlite::Error) -> Option<&'static str> {
 }
 
 /// Names the step that SQLite refused, once, at the call.
-pub(crate) trait Doing<T> {
+pub(crate) trait ErrorStep<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError>;
 }
 
-impl<T> Doing<T> for rusqlite::Result<T> {
+impl<T> ErrorStep<T> for rusqlite::Result<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError> {
         self.map_err(|source| StoreError::Sqlite { doing, source })
     }
@@ -224,14 +287,18 @@ pub(crate) enum IfMissing {
     Refuse,
 }
 
-/// Looks at the path before SQLite does, so that a mistyped one creates nothing.
-fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
+/// Looks at the path before SQLite does, so that a mistyped one creates nothing and no log is made
+/// where others do not find it.
+pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
+    if path.as_os_str().is_empty() || path == Path::new(":memory:") {
+        return Err(StoreError::Nowhere { path: path.to_owned() });
+    }
     let found = std::fs::metadata(path);
     match (found, if_missing) {
         (Ok(it), _) if it.is_dir() => {
             Err(StoreError::Foreign { path: path.to_owned(), what: "a folder" })
         }
-        (Ok(_), _) => Ok(()),
+        (Ok(it), _) => file_identity::check_links(path, &it),
         (Err(_), IfMissing::Refuse) => Err(StoreError::Missing { path: path.to_owned() }),
         (Err(_), IfMissing::Create) => {
             let folder = path.parent().filter(|it| !it.as_os_str().is_empty());

@@ -12,7 +12,7 @@ use html5ever::tree_builder::{TreeBuilderOpts, TreeSink};
 use html5ever::{Attribute, ParseOpts, QualName, ns, parse_document};
 
 use super::promises::{parse_twice, words};
-use crate::parse::{Parsed, Syntax, decode};
+use crate::ingest::parse::{Parsed, Syntax, decode};
 
 /// Longer inputs, and those with more tags, are not judged: the judge is not linear.
 const JUDGED_BYTES_MAX: usize = 1 << 23;
@@ -23,7 +23,7 @@ pub fn html(data: &[u8]) {
     let parsed = parse_twice(Syntax::Html, &text);
     // A link that ends inside a drawing ends the drawing, if the standard has opened the link
     // again there: then the two may disagree on what else is on the page, and so on whether
-    // furniture stays.
+    // boilerplate stays.
     let lower = text.to_ascii_lowercase();
     let has = |names: &[&str]| names.iter().any(|it| lower.contains(it));
     if has(&["<svg", "<math"]) && has(&["<nav", "<header", "<footer", "<aside", "role"]) {
@@ -102,11 +102,11 @@ impl Page {
         parse_document(page, ParseOpts { tree_builder, ..Default::default() }).one(text)
     }
 
-    /// The texts that a reader of the page sees, furniture left out.
+    /// The texts that a reader of the page sees, boilerplate left out.
     fn visible(&self) -> Vec<String> {
         let nodes = self.nodes.borrow();
         let above = |at: usize| std::iter::successors(Some(at), |&it| nodes[it].parent);
-        let Some(furniture) = self.furniture() else { return Vec::new() };
+        let Some(boilerplate) = self.boilerplate() else { return Vec::new() };
         let is_seen = |at: usize| {
             above(at).last() == Some(0)
                 && above(at).all(|it| {
@@ -120,7 +120,7 @@ impl Page {
         let outside: Vec<usize> = all
             .iter()
             .copied()
-            .filter(|&at| !above(at).any(|it| furniture.contains(&it)))
+            .filter(|&at| !above(at).any(|it| boilerplate.contains(&it)))
             .collect();
         let is_formula = |at: usize| above(at).any(|it| nodes[it].name == "math");
         let is_bare = !(0..nodes.len()).any(|at| {
@@ -128,7 +128,7 @@ impl Page {
             is_text
                 && words(&nodes[at].text).next().is_some()
                 && above(at).last() == Some(0)
-                && !above(at).any(|it| furniture.contains(&it))
+                && !above(at).any(|it| boilerplate.contains(&it))
         });
         let kept = if is_bare { all } else { outside };
         kept.into_iter().map(|at| nodes[at].text.clone()).collect()
@@ -136,7 +136,7 @@ impl Page {
 
     /// Navigation, and the banners and side bars of the page; `None` where the only main heading
     /// stands in one of them, which the judge does not look into.
-    fn furniture(&self) -> Option<HashSet<usize>> {
+    fn boilerplate(&self) -> Option<HashSet<usize>> {
         let nodes = self.nodes.borrow();
         let above = |at: usize| std::iter::successors(nodes[at].parent, |&it| nodes[it].parent);
         let is_one = |at: usize| {

@@ -1,10 +1,10 @@
 //! Any bytes at all, sent to an HTTP server: however they are cut on their way, the same requests
 //! come out of them, and each is one that `httparse` reads, too.
 
-use crate::serve::http::{Body, Head, Inbox, Refused};
+use crate::server::http::{Body, HttpError, ReadBuffer, RequestHead};
 
 /// A request, or why what came is none; after that nothing is read any more.
-type Read = Result<(Head, Vec<u8>), Refused>;
+type Read = Result<(RequestHead, Vec<u8>), HttpError>;
 
 /// Reads requests out of `data` in several ways.
 ///
@@ -22,12 +22,12 @@ pub fn http(data: &[u8]) {
 
 /// The requests in bytes that come in pieces.
 pub(crate) fn requests<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Read> {
-    let mut inbox = Inbox::default();
+    let mut read_buffer = ReadBuffer::default();
     let mut open = None;
     let mut read = Vec::new();
     for piece in pieces {
-        inbox.push(piece);
-        while let Some(request) = next(&mut inbox, &mut open).transpose() {
+        read_buffer.push(piece);
+        while let Some(request) = next(&mut read_buffer, &mut open).transpose() {
             let is_end = request.is_err();
             read.push(request);
             if is_end {
@@ -40,16 +40,16 @@ pub(crate) fn requests<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Re
 
 /// The next request, once all of it is there.
 fn next(
-    inbox: &mut Inbox,
-    open: &mut Option<(Head, Body)>,
-) -> Result<Option<(Head, Vec<u8>)>, Refused> {
+    read_buffer: &mut ReadBuffer,
+    open: &mut Option<(RequestHead, Body)>,
+) -> Result<Option<(RequestHead, Vec<u8>)>, HttpError> {
     if open.is_none() {
-        let Some(head) = inbox.head()? else { return Ok(None) };
+        let Some(head) = read_buffer.head()? else { return Ok(None) };
         let body = Body::new(head.framing()?);
         *open = Some((head, body));
     }
     let Some((_, body)) = open else { return Ok(None) };
-    if !inbox.fill(body)? {
+    if !read_buffer.fill(body)? {
         return Ok(None);
     }
     Ok(open.take().map(|(head, body)| (head, body.bytes)))
@@ -75,7 +75,7 @@ fn against_httparse(data: &[u8], ours: Option<&Read>) {
         (Some(Ok((head, _))), other) => panic!("{head:?} is {other:?}"),
         // A head that is whole is read, or refused for a reason.
         (None, Ok(httparse::Status::Complete(n))) => {
-            let head = Head::parse(&data[..n]).map(|it| it.framing());
+            let head = RequestHead::parse(&data[..n]).map(|it| it.framing());
             let is_awaited = head.is_ok_and(|it| it.is_ok());
             assert!(is_awaited, "a head of {n} bytes was overlooked");
         }

@@ -1,7 +1,7 @@
 //! Ignore files of any content: every line is a pattern or is said to be none, and what patterns
 //! say of a path depends on nothing but the lines.
 
-use crate::patterns::{Patterns, Verdict};
+use crate::ingest::ignore_patterns::{Patterns, Verdict};
 
 /// Panics when reading `data` as an ignore file, and asking it about its own lines, breaks a
 /// promise.
@@ -26,8 +26,8 @@ pub fn ignore(data: &[u8]) {
         for is_dir in [false, true] {
             let verdict = patterns.verdict(path, is_dir);
             assert_eq!(verdict, again.verdict(path, is_dir), "{path:?}");
-            assert!(!is_without_signs || verdict != Verdict::Kept, "{path:?}");
-            assert!(n_lines != bad.len() || verdict == Verdict::Silent, "{path:?}");
+            assert!(!is_without_signs || verdict != Verdict::Included, "{path:?}");
+            assert!(n_lines != bad.len() || verdict == Verdict::NoMatch, "{path:?}");
         }
     }
 }

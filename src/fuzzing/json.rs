@@ -8,8 +8,8 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::promises::{check_present, check_present_but, counts, parse_twice};
-use crate::parse::{Parsed, Syntax, decode};
-use crate::tree::Node;
+use crate::ingest::parse::{Parsed, Syntax, decode};
+use crate::model::tree::Node;
 
 /// Panics when parsing `data` as JSON, or as lines of it, breaks a promise.
 pub fn json(data: &[u8]) {
@@ -125,7 +125,7 @@ fn step(path: &str, key: &str) -> String {
     match is_plain && key.chars().count() <= 100 {
         true if path.is_empty() => key.to_owned(),
         true => format!("{path}.{key}"),
-        false => format!("{path}[{:?}]", crate::text::cut(key, 100)),
+        false => format!("{path}[{:?}]", crate::text::truncate_chars(key, 100)),
     }
 }
 

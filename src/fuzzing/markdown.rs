@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 use super::promises::{parse_twice, without_escapes, words};
-use crate::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, markdown_options};
-use crate::tokens;
-use crate::tree::{Format, Node, NodeType};
+use crate::ingest::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, markdown_options};
+use crate::model::tree::{Format, Node, NodeType};
+use crate::text::tokens;
 
 /// Panics when parsing `data` as Markdown breaks a promise.
 pub fn markdown(data: &[u8]) {

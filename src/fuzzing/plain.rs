@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::promises::{counts, parse_twice};
-use crate::parse::{Syntax, decode};
+use crate::ingest::parse::{Syntax, decode};
 
 /// Panics when parsing `data` as one of the plain notations breaks a promise.
 pub fn plain(data: &[u8]) {

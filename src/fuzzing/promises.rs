@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::parse::{PART_TOKENS_MAX, Parsed, Syntax, parse};
-use crate::tokens;
-use crate::tree::{Format, Node, NodeType, Tree};
+use crate::ingest::parse::{PART_TOKENS_MAX, Parsed, Syntax, parse};
+use crate::model::tree::{Format, Node, NodeType, Tree};
+use crate::text::tokens;
 
-/// Parses a text and returns what comes of it; panics unless it is a sound tree, each time the same.
+/// Parses a text and returns what comes of it; panics unless it is a sound tree, each time the
+/// same.
 pub(super) fn parse_twice(syntax: Syntax, text: &str) -> Parsed {
     let parsed = parse(syntax, text);
     assert_eq!(parsed, parse(syntax, text), "parsing twice gives two trees");

@@ -1,10 +1,10 @@
 //! Any bytes as a query: it is answered, within its budget, and never an error; as an id they are
 //! answered if a node has it.
 
-use crate::query::{Detail, Fetch, Search, fetch, search};
+use crate::query::{Detail, FetchQuery, SearchQuery, fetch, search};
 use crate::store::reader::Reader;
 use crate::store::reader::testing::Sketch;
-use crate::tokens;
+use crate::text::tokens;
 
 /// A little of everything that a query can be about.
 const NOTES: &str = r"
@@ -42,13 +42,13 @@ pub fn query(data: &[u8]) {
     let budget = (0 < budget).then_some(budget);
     let detail = [Detail::Label, Detail::Snippet, Detail::Full][usize::from(detail)];
     MEMORY.with(|Notes { reader, ids }| {
-        let ask = Search { query: &text, budget, detail, ..Search::default() };
+        let ask = SearchQuery { query: &text, budget, detail, ..SearchQuery::default() };
         let answer = search(reader, &ask).expect("every query has an answer");
         assert!(!answer.text.is_empty());
         assert_fits(&answer.text, budget);
         let of_notes = &*ids[text.len() % ids.len()];
         for anchor in [&*text, of_notes] {
-            let answer = fetch(reader, &Fetch { anchor, budget, levels: 3 });
+            let answer = fetch(reader, &FetchQuery { anchor, budget, levels: 3 });
             assert_eq!(answer.is_ok(), ids.iter().any(|id| id == anchor), "{anchor:?}");
             answer.iter().for_each(|answer| assert_fits(&answer.text, budget));
         }

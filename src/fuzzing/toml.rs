@@ -1,7 +1,7 @@
 //! Parsing TOML: no word lost, sound trees, the same tree twice.
 
 use super::promises::{check_present, parse_twice};
-use crate::parse::{Syntax, decode};
+use crate::ingest::parse::{Syntax, decode};
 
 /// Panics when parsing `data` as TOML breaks a promise.
 pub fn toml(data: &[u8]) {

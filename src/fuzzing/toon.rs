@@ -1,8 +1,8 @@
 //! Parsing TOON: no word lost, sound trees; what is written as TOON is read as the same values.
 
 use super::promises::{check_present, parse_twice};
-use crate::parse::{Syntax, decode};
-use crate::tree::Format;
+use crate::ingest::parse::{Syntax, decode};
+use crate::model::tree::Format;
 
 /// Panics when parsing `data` as TOON breaks a promise.
 pub fn toon(data: &[u8]) {

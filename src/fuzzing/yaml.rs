@@ -1,7 +1,7 @@
 //! Parsing YAML: no word lost, sound trees, the same tree twice, and none larger than its source.
 
 use super::promises::{check_present, parse_twice};
-use crate::parse::{Syntax, decode};
+use crate::ingest::parse::{Syntax, decode};
 
 /// Panics when parsing `data` as YAML breaks a promise.
 pub fn yaml(data: &[u8]) {

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Attention, QueryError, budget, echo, excerpt, facts};
-use crate::heat;
-use crate::render;
-use crate::store::reader::{Head, Reader};
+use super::{QueryAnswer, QueryError, ViewKind, budget, excerpt, facts, quote_input};
+use crate::model::heat;
+use crate::query::render;
+use crate::store::reader::{NodeHead, Reader};
 
 /// Ids of one request, the same one twice counting twice.
 pub(crate) const IDS_MAX: usize = 256;
@@ -19,7 +19,7 @@ pub(crate) fn fetch_batch(
     reader: &Reader,
     ids: &[&str],
     budget: Option<u32>,
-) -> Result<Answer, QueryError> {
+) -> Result<QueryAnswer, QueryError> {
     if ids.is_empty() {
         return Err(QueryError::BadArgument("`node_ids` must be non-empty".to_owned()));
     }
@@ -31,34 +31,36 @@ pub(crate) fn fetch_batch(
     reader.at_one_state(|reader| {
         let attended = reader.attended()?;
         let mut seen = HashSet::new();
-        let mut found: Vec<Head> = Vec::new();
+        let mut found: Vec<NodeHead> = Vec::new();
         let mut missing: Vec<String> = Vec::new();
         for &id in ids.iter().filter(|id| seen.insert(**id)) {
             match reader.head(id)? {
                 Some(head) => found.push(head),
-                None => missing.push(echo(id)),
+                None => missing.push(quote_input(id)),
             }
         }
         let max = budget.unwrap_or(u32::MAX);
-        let score = |head: &Head| heat::score(1.0, head.heat.now(attended));
+        let score = |head: &NodeHead| heat::score(1.0, head.heat.now(attended));
         let lists = lists(&missing, &[]).iter().map(|it| it.len() as u32 / 2 + 4).sum::<u32>();
         let needs: Vec<u32> = match budget {
             None => vec![0; found.len()],
             Some(_) => found.iter().map(|it| excerpt::tokens_needed(it, score(it))).collect(),
         };
-        let mut chosen = budget::choose(&needs, max.saturating_sub(lists));
+        let mut chosen = budget::choose_within(&needs, max.saturating_sub(lists));
         let mut contents =
             reader.contents(&chosen.iter().map(|&at| found[at].key).collect::<Vec<_>>())?;
         let blocks: Vec<String> = found
             .iter()
-            .map(|it| render::block(it, score(it), &contents.remove(&it.key).unwrap_or_default()))
+            .map(|it| {
+                render::render_block(it, score(it), &contents.remove(&it.key).unwrap_or_default())
+            })
             .collect();
         let render = |chosen: &[usize]| {
             let mut out: Vec<String> = chosen.iter().map(|&at| blocks[at].clone()).collect();
             out.extend(lists_of(&found, chosen, &missing));
-            Ok::<_, QueryError>(render::blocks(&out))
+            Ok::<_, QueryError>(render::render_blocks(&out))
         };
-        let text = match budget::settle(budget, chosen, |_| None, render)? {
+        let text = match budget::render_within(budget, chosen, |_| None, render)? {
             Some((settled, text)) => {
                 chosen = settled;
                 text
@@ -68,8 +70,8 @@ pub(crate) fn fetch_batch(
                 budget::first_fitting(max, short_lists(found.len(), missing.len()))
             }
         };
-        let shown: Vec<&Head> = chosen.iter().map(|&at| &found[at]).collect();
-        let facts_of = |it: &&Head| facts(it, it.heat.now(attended), Some(score(it)));
+        let shown: Vec<&NodeHead> = chosen.iter().map(|&at| &found[at]).collect();
+        let facts_of = |it: &&NodeHead| facts(it, it.heat.now(attended), Some(score(it)));
         let over: Value = (0..found.len())
             .filter(|at| !chosen.contains(at))
             .map(|at| json!({ "id": found[at].id, "tokens": needs[at] }))
@@ -79,12 +81,12 @@ pub(crate) fn fetch_batch(
             ("not_found", json!(missing)),
             ("over_budget", over),
         ]);
-        let warmed = shown.iter().map(|it| (it.key, Attention::Read)).collect();
-        Ok(Answer { text, structured, warmed })
+        let warmed = shown.iter().map(|it| (it.key, ViewKind::Read)).collect();
+        Ok(QueryAnswer { text, structured, warmed })
     })
 }
 
-fn lists_of(found: &[Head], chosen: &[usize], missing: &[String]) -> Vec<String> {
+fn lists_of(found: &[NodeHead], chosen: &[usize], missing: &[String]) -> Vec<String> {
     let over: Vec<&str> = (0..found.len())
         .filter(|at| !chosen.contains(at))
         .map(|at| found[at].id.as_str())

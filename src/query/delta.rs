@@ -4,11 +4,11 @@
 
 use serde_json::{Value, json};
 
-use super::changes::{self, Net, Nets, Rest};
-use super::page::{self, Entry};
-use super::{Answer, QueryError};
-use crate::store::reader::{Range, Reader};
-use crate::tokens;
+use super::changes::{self, NetChange, NetChanges, OmittedChanges};
+use super::page::{self, PageEntry};
+use super::{QueryAnswer, QueryError};
+use crate::store::reader::{Reader, SnapshotRange};
+use crate::text::tokens;
 
 /// Tokens of a reply of lines when no budget is given.
 const TOKENS_DEFAULT: u32 = 4_000;
@@ -17,7 +17,7 @@ const TOKENS_DEFAULT_WITH_TEXTS: u32 = 8_000;
 
 /// What a delta shows of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Show {
+pub(crate) enum DeltaDetail {
     /// A line.
     #[default]
     Lines,
@@ -27,10 +27,10 @@ pub(crate) enum Show {
 
 /// A question for what changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Delta<'a> {
+pub(crate) struct DeltaQuery<'a> {
     /// The last snapshot that whoever asks knows; 0: none.
     pub(crate) since: i64,
-    pub(crate) show: Show,
+    pub(crate) show: DeltaDetail,
     /// Tokens of the reply; `None`: 4,000, and 8,000 with texts.
     pub(crate) budget: Option<u32>,
     /// Where the page before this one ended.
@@ -38,16 +38,17 @@ pub(crate) struct Delta<'a> {
 }
 
 /// Returns what changed since a snapshot, net.
-pub(crate) fn delta(reader: &Reader, ask: &Delta<'_>) -> Result<Answer, QueryError> {
+pub(crate) fn delta(reader: &Reader, query: &DeltaQuery<'_>) -> Result<QueryAnswer, QueryError> {
     reader.at_one_state(|reader| {
-        let cursor = changes::parse_cursor(ask.cursor)?;
-        changes::check_begin(reader, "since_snapshot", ask.since)?;
+        let cursor = changes::parse_cursor(query.cursor)?;
+        changes::check_begin(reader, "since_snapshot", query.since)?;
         let all = reader.snapshots()?;
-        let is_cut = all.is_cut && ask.since < all.first;
-        let range = Range { from: if is_cut { all.first } else { ask.since }, to: all.last };
-        let max = ask.budget.unwrap_or(match ask.show {
-            Show::Lines => TOKENS_DEFAULT,
-            Show::Texts => TOKENS_DEFAULT_WITH_TEXTS,
+        let is_cut = all.is_cut && query.since < all.first;
+        let range =
+            SnapshotRange { from: if is_cut { all.first } else { query.since }, to: all.last };
+        let max = query.budget.unwrap_or(match query.show {
+            DeltaDetail::Lines => TOKENS_DEFAULT,
+            DeltaDetail::Texts => TOKENS_DEFAULT_WITH_TEXTS,
         });
         let note = match is_cut && cursor.is_none() {
             true => {
@@ -56,13 +57,13 @@ pub(crate) fn delta(reader: &Reader, ask: &Delta<'_>) -> Result<Answer, QueryErr
             false => String::new(),
         };
         let room = max.saturating_sub(if note.is_empty() { 0 } else { tokens::count(&note) + 1 });
-        let mut nets = Nets::behind(reader, range, cursor);
+        let mut nets = NetChanges::behind(reader, range, cursor);
         let n_all = nets.n_left()?;
         let next = || {
             let Some(net) = nets.next()? else { return Ok(None) };
-            Ok(Some(Entry { text: entry(reader, range, &net, ask.show)?, facts: net }))
+            Ok(Some(PageEntry { text: entry(reader, range, &net, query.show)?, facts: net }))
         };
-        let rest = |net: &Net| Rest::behind(net.moment, net.n_passed, n_all);
+        let rest = |net: &NetChange| OmittedChanges::behind(net.moment, net.n_passed, n_all);
         let page = page::fill(room, usize::MAX, "\n", next, |net, mean| rest(net).line(mean))?;
 
         let mut text = page.text.clone();
@@ -76,7 +77,7 @@ pub(crate) fn delta(reader: &Reader, ask: &Delta<'_>) -> Result<Answer, QueryErr
             }
         }
         let mut structured = Value::from_iter([
-            ("since", json!(ask.since)),
+            ("since", json!(query.since)),
             ("head", json!(all.last)),
             ("changes", page.shown.iter().map(changes::facts).collect()),
         ]);
@@ -86,15 +87,20 @@ pub(crate) fn delta(reader: &Reader, ask: &Delta<'_>) -> Result<Answer, QueryErr
         if let Some(last) = page.shown.last().filter(|_| page.has_more) {
             structured["left_out"] = rest(last).facts();
         }
-        Ok(Answer { text, structured, warmed: Vec::new() })
+        Ok(QueryAnswer { text, structured, warmed: Vec::new() })
     })
 }
 
-fn entry(reader: &Reader, range: Range, net: &Net, show: Show) -> Result<String, QueryError> {
+fn entry(
+    reader: &Reader,
+    range: SnapshotRange,
+    net: &NetChange,
+    show: DeltaDetail,
+) -> Result<String, QueryError> {
     let description = changes::description(reader, range, net)?;
     let mut entry =
         format!("{} (snapshot {}) {description}", changes::title(net), net.moment.snapshot);
-    if let (Show::Texts, Some(new), true) = (show, &net.new, net.is_text_changed()) {
+    if let (DeltaDetail::Texts, Some(new), true) = (show, &net.new, net.is_text_changed()) {
         let text = reader.former_text(&net.id, &new.hash)?.unwrap_or_default();
         for line in text.split_inclusive('\n') {
             entry.push_str("\n  ");

@@ -1,11 +1,11 @@
 //! Parts of a text: the words in their context, and a beginning that fits a budget.
 
 use super::budget;
-use crate::grams::{self, Script};
-use crate::render;
-use crate::store::reader::Head;
+use crate::query::render;
+use crate::store::reader::NodeHead;
 use crate::text;
-use crate::tokens;
+use crate::text::bigrams::{self, Script};
+use crate::text::tokens;
 
 /// Characters of a snippet.
 const SNIPPET_CHARS: usize = 140;
@@ -17,22 +17,23 @@ const SCAN_BYTES_MAX: usize = 256 * 1024;
 const PLACES_MAX: usize = 256;
 
 /// The part of `content` that says most of `marks` (lower-case words), on one line.
-pub(crate) fn snippet(content: &str, marks: &[String]) -> String {
+pub(crate) fn make_snippet(content: &str, marks: &[String]) -> String {
     let content = &content[..content.floor_char_boundary(SCAN_BYTES_MAX)];
     let start = match best_place(&places(content, marks)) {
         Some(place) => start_before(content, place),
         None => 0,
     };
-    let shown = text::fold(content[start..].get(..SNIPPET_CHARS * 8).unwrap_or_else(|| {
-        let rest = &content[start..];
-        &rest[..rest.floor_char_boundary(SNIPPET_CHARS * 8)]
-    }));
-    let shown = render::one_line(&text::cut(&shown, SNIPPET_CHARS)).into_owned();
+    let shown =
+        text::fold_whitespace(content[start..].get(..SNIPPET_CHARS * 8).unwrap_or_else(|| {
+            let rest = &content[start..];
+            &rest[..rest.floor_char_boundary(SNIPPET_CHARS * 8)]
+        }));
+    let shown = render::to_one_line(&text::truncate_chars(&shown, SNIPPET_CHARS)).into_owned();
     if start == 0 { shown } else { format!("…{shown}") }
 }
 
 /// The part of a snippet that its label, on the line above, does not say already.
-pub(crate) fn behind_label(snippet: String, label: &str) -> String {
+pub(crate) fn without_label(snippet: String, label: &str) -> String {
     let said = label.strip_suffix('…').unwrap_or(label);
     let rest = match snippet.strip_prefix(said) {
         Some(rest) if !said.is_empty() => rest,
@@ -51,7 +52,7 @@ pub(crate) fn behind_label(snippet: String, label: &str) -> String {
 fn places(content: &str, marks: &[String]) -> Vec<(usize, usize)> {
     let mut places = Vec::new();
     let origin = content.as_ptr() as usize;
-    for segment in grams::segments(content) {
+    for segment in bigrams::segments(content) {
         let at = segment.text.as_ptr() as usize - origin;
         match segment.script {
             Script::Spaced => {
@@ -119,14 +120,16 @@ fn is_same_word(a: &str, b: &str) -> bool {
 }
 
 /// Tokens that certainly suffice for a node's block.
-pub(crate) fn tokens_needed(head: &Head, score: f64) -> u32 {
-    tokens::count(&render::block_head(head, score)).saturating_add(head.tokens).saturating_add(2)
+pub(crate) fn tokens_needed(head: &NodeHead, score: f64) -> u32 {
+    tokens::count(&render::render_block_head(head, score))
+        .saturating_add(head.tokens)
+        .saturating_add(2)
 }
 
 /// A node's block with as much of its text as fits, and a line that says what all of it would need;
 /// where not even that fits, the line alone or a sign.
-pub(crate) fn shortened(head: &Head, score: f64, content: &str, max: u32) -> String {
-    let top = render::block_head(head, score);
+pub(crate) fn shorten_block(head: &NodeHead, score: f64, content: &str, max: u32) -> String {
+    let top = render::render_block_head(head, score);
     let needed = tokens_needed(head, score);
     let note = format!("… cut: all of it needs {needed} tokens\n");
     let frame = tokens::count(&top) + tokens::count(&note) + 2;
@@ -135,7 +138,7 @@ pub(crate) fn shortened(head: &Head, score: f64, content: &str, max: u32) -> Str
         if room == 0 {
             break;
         }
-        let text = format!("{top}{}\n{note}", budget::cut(content, room).trim_end());
+        let text = format!("{top}{}\n{note}", budget::cut_to_tokens(content, room).trim_end());
         if tokens::fits(&text, max) {
             return text;
         }

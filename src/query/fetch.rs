@@ -10,11 +10,11 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Attention, QueryError, anchor, budget, excerpt, facts, rank};
-use crate::heat;
-use crate::render;
+use super::{QueryAnswer, QueryError, ViewKind, budget, excerpt, facts, node_by_id, rank};
+use crate::model::heat;
+use crate::query::render;
 use crate::store::NodeKey;
-use crate::store::reader::{Head, Reader};
+use crate::store::reader::{NodeHead, Reader};
 
 /// Tokens of a reply when no budget is given.
 const TOKENS_DEFAULT: u32 = 8_000;
@@ -33,7 +33,7 @@ const SMALL_BUDGET: u32 = 2_000;
 
 /// A request for a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fetch<'a> {
+pub(crate) struct FetchQuery<'a> {
     /// Its id.
     pub(crate) anchor: &'a str,
     /// Tokens of the reply; `None`: 8,000.
@@ -43,21 +43,21 @@ pub(crate) struct Fetch<'a> {
 }
 
 /// Returns a node's text, preceded by what is around it.
-pub(crate) fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryError> {
+pub(crate) fn fetch(reader: &Reader, query: &FetchQuery<'_>) -> Result<QueryAnswer, QueryError> {
     reader.at_one_state(|reader| {
-        let max = ask.budget.unwrap_or(TOKENS_DEFAULT);
-        let head = anchor(reader, ask.anchor)?;
+        let max = query.budget.unwrap_or(TOKENS_DEFAULT);
+        let head = node_by_id(reader, query.anchor)?;
         let attended = reader.attended()?;
-        let around = around(reader, &head, ask.levels, attended)?;
+        let around = around(reader, &head, query.levels, attended)?;
         let mut contents = reader.contents(&[head.key])?;
         let content = contents.remove(&head.key).unwrap_or_default();
-        let score = heat::score(rank::nearness(0), head.heat.now(attended));
-        let own = render::block(&head, score, &content);
+        let score = heat::score(rank::relation_weight(0), head.heat.now(attended));
+        let own = render::render_block(&head, score, &content);
 
         let prices = around.prices(max);
         let own_price = (own.len() as u32).min(estimate(&head));
         let room = max.saturating_sub(own_price).saturating_sub(SEPARATOR_TOKENS);
-        let chosen = budget::choose(&prices, room);
+        let chosen = budget::choose_within(&prices, room);
         let keys: Vec<NodeKey> = chosen.iter().map(|&at| around.relatives[at].head.key).collect();
         let contents = reader.contents(&keys)?;
         let render = |chosen: &[usize]| {
@@ -65,7 +65,7 @@ pub(crate) fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryErr
                 around.left_out(&prices, chosen).map(|it| it.line() + "\n").into_iter().collect();
             blocks.extend(around.in_order(chosen).into_iter().map(|it| it.block(&contents)));
             blocks.push(own.clone());
-            Ok::<_, QueryError>(render::blocks(&blocks))
+            Ok::<_, QueryError>(render::render_blocks(&blocks))
         };
         let bound = |chosen: &[usize]| {
             let own = block_bound(&head, score, &content)?;
@@ -75,10 +75,10 @@ pub(crate) fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryErr
                 Some(u32::saturating_add(sum, bound))
             })
         };
-        let (chosen, text) = match budget::settle(Some(max), chosen, bound, render)? {
+        let (chosen, text) = match budget::render_within(Some(max), chosen, bound, render)? {
             Some(settled) => settled,
-            None if crate::tokens::fits(&own, max) => (Vec::new(), own),
-            None => (Vec::new(), excerpt::shortened(&head, score, &content, max)),
+            None if crate::text::tokens::fits(&own, max) => (Vec::new(), own),
+            None => (Vec::new(), excerpt::shorten_block(&head, score, &content, max)),
         };
 
         let mut nodes: Vec<Value> =
@@ -91,19 +91,19 @@ pub(crate) fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryErr
         if let Some(rest) = around.left_out(&prices, &chosen) {
             structured["left_out"] = rest.facts();
         }
-        let mut warmed: Vec<(NodeKey, Attention)> =
-            around.in_order(&chosen).into_iter().map(|it| (it.head.key, Attention::Read)).collect();
-        warmed.push((head.key, Attention::Read));
-        Ok(Answer { text, structured, warmed })
+        let mut warmed: Vec<(NodeKey, ViewKind)> =
+            around.in_order(&chosen).into_iter().map(|it| (it.head.key, ViewKind::Read)).collect();
+        warmed.push((head.key, ViewKind::Read));
+        Ok(QueryAnswer { text, structured, warmed })
     })
 }
 
-fn block_bound(head: &Head, score: f64, content: &str) -> Option<u32> {
-    budget::block_bound(&render::block_head(head, score), head.tokens, content)
+fn block_bound(head: &NodeHead, score: f64, content: &str) -> Option<u32> {
+    budget::block_bound(&render::render_block_head(head, score), head.tokens, content)
 }
 
 /// About what a node's block takes, from what is stored.
-fn estimate(head: &Head) -> u32 {
+fn estimate(head: &NodeHead) -> u32 {
     let frame = FRAME_TOKENS + head.path.as_ref().map_or(0, |it| it.len() as u32 / 3);
     frame.saturating_add(head.tokens)
 }
@@ -117,7 +117,7 @@ enum Relation {
 }
 
 struct Relative {
-    head: Head,
+    head: NodeHead,
     relation: Relation,
     /// Steps through the tree.
     distance: usize,
@@ -132,7 +132,7 @@ impl Relative {
     }
 
     fn block(&self, contents: &HashMap<NodeKey, String>) -> String {
-        render::block(&self.head, self.score, self.content(contents))
+        render::render_block(&self.head, self.score, self.content(contents))
     }
 
     fn facts(&self, attended: i64) -> Value {
@@ -147,24 +147,24 @@ impl Relative {
 }
 
 /// The nodes around an anchor, in the order in which they are worth showing.
-struct Around {
+struct Neighbourhood {
     relatives: Vec<Relative>,
     /// Whether there are more than were looked at.
     is_partial: bool,
 }
 
 /// What was left out.
-struct Rest {
+struct OmittedNodes {
     n_nodes: usize,
     tokens: u64,
     is_at_least: bool,
 }
 
-impl Rest {
+impl OmittedNodes {
     fn line(&self) -> String {
         match self.is_at_least {
-            true => render::folded(self.n_nodes as u64, self.tokens, true),
-            false => render::left_out(self.n_nodes, "node", self.tokens, "tokens"),
+            true => render::render_folded(self.n_nodes as u64, self.tokens, true),
+            false => render::render_left_out(self.n_nodes, "node", self.tokens, "tokens"),
         }
     }
 
@@ -173,7 +173,7 @@ impl Rest {
     }
 }
 
-impl Around {
+impl Neighbourhood {
     /// What each block takes: counted for as many as a small budget can hold, else estimated.
     fn prices(&self, max: u32) -> Vec<u32> {
         let n_counted = if max < SMALL_BUDGET { (max / FRAME_TOKENS + 1) as usize } else { 0 };
@@ -190,27 +190,27 @@ impl Around {
         chosen
     }
 
-    fn left_out(&self, prices: &[u32], chosen: &[usize]) -> Option<Rest> {
+    fn left_out(&self, prices: &[u32], chosen: &[usize]) -> Option<OmittedNodes> {
         let sum = |prices: &mut dyn Iterator<Item = u32>| prices.map(u64::from).sum::<u64>();
         let tokens =
             sum(&mut prices.iter().copied()) - sum(&mut chosen.iter().map(|&at| prices[at]));
         let n_nodes = prices.len() - chosen.len();
         let is_at_least = self.is_partial;
-        (0 < n_nodes || is_at_least).then_some(Rest { n_nodes, tokens, is_at_least })
+        (0 < n_nodes || is_at_least).then_some(OmittedNodes { n_nodes, tokens, is_at_least })
     }
 }
 
 fn around(
     reader: &Reader,
-    anchor: &Head,
+    anchor: &NodeHead,
     levels: u32,
     attended: i64,
-) -> Result<Around, QueryError> {
+) -> Result<Neighbourhood, QueryError> {
     let mut relatives: Vec<Relative> = Vec::new();
-    let mut add = |head: Head, relation: Relation, distance: usize, order: usize| {
+    let mut add = |head: NodeHead, relation: Relation, distance: usize, order: usize| {
         // Nodes that only hold parts together say nothing by themselves.
         if 0 < head.tokens {
-            let score = heat::score(rank::nearness(distance), head.heat.now(attended));
+            let score = heat::score(rank::relation_weight(distance), head.heat.now(attended));
             relatives.push(Relative { head, relation, distance, order, score });
         }
     };
@@ -245,20 +245,20 @@ fn around(
         };
         class(a).cmp(&class(b)).then(warmth(b).total_cmp(&warmth(a))).then(step(a).cmp(&step(b)))
     });
-    Ok(Around { relatives, is_partial })
+    Ok(Neighbourhood { relatives, is_partial })
 }
 
 /// Nodes below `top`, each with its distance, in document order.
-fn in_document_order(heads: Vec<Head>, top: NodeKey) -> Vec<(Head, usize)> {
-    let mut children: HashMap<NodeKey, Vec<Head>> = HashMap::new();
+fn in_document_order(heads: Vec<NodeHead>, top: NodeKey) -> Vec<(NodeHead, usize)> {
+    let mut children: HashMap<NodeKey, Vec<NodeHead>> = HashMap::new();
     for head in heads {
         if let Some(parent) = head.parent {
             children.entry(parent).or_default().push(head);
         }
     }
     let mut ordered = Vec::new();
-    let mut open: Vec<(Head, usize)> = Vec::new();
-    let mut enter = |open: &mut Vec<(Head, usize)>, parent: NodeKey, distance: usize| {
+    let mut open: Vec<(NodeHead, usize)> = Vec::new();
+    let mut enter = |open: &mut Vec<(NodeHead, usize)>, parent: NodeKey, distance: usize| {
         let mut of_parent = children.remove(&parent).unwrap_or_default();
         of_parent.sort_by_key(|it| std::cmp::Reverse(it.position));
         open.extend(of_parent.into_iter().map(|it| (it, distance)));

@@ -4,7 +4,7 @@
 //! larger than the whole budget is cut and says what all of it needs. This module does no IO.
 
 use super::{QueryError, budget};
-use crate::tokens;
+use crate::text::tokens;
 
 /// What a reply has room for.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Page<T> {
 }
 
 /// An entry: how it stands in the text, without a line break at its end, and the facts about it.
-pub(super) struct Entry<T> {
+pub(super) struct PageEntry<T> {
     pub(super) text: String,
     pub(super) facts: T,
 }
@@ -28,12 +28,12 @@ pub(super) fn fill<T>(
     max: u32,
     n_max: usize,
     separator: &str,
-    mut next: impl FnMut() -> Result<Option<Entry<T>>, QueryError>,
+    mut next: impl FnMut() -> Result<Option<PageEntry<T>>, QueryError>,
     rest: impl Fn(&T, u64) -> String,
 ) -> Result<Page<T>, QueryError> {
-    let mut entries: Vec<Entry<T>> = Vec::new();
+    let mut entries: Vec<PageEntry<T>> = Vec::new();
     let (mut n_bytes, mut n_tokens) = (0, None);
-    let price = |it: &Entry<T>| u64::from(tokens::count(&it.text));
+    let price = |it: &PageEntry<T>| u64::from(tokens::count(&it.text));
     let mut is_full = false;
     while !is_full && let Some(entry) = next()? {
         n_bytes += entry.text.len() + separator.len();
@@ -85,7 +85,7 @@ fn shortened(entry: &str, below: &str, max: u32) -> String {
     for end in ends.iter().map(|it| it.trim_end()) {
         let mut room = max.saturating_sub(tokens::count(end) + 2);
         while 0 < room {
-            let text = format!("{}\n{end}", budget::cut(entry, room).trim_end());
+            let text = format!("{}\n{end}", budget::cut_to_tokens(entry, room).trim_end());
             let n_tokens = tokens::count(&text);
             if n_tokens <= max {
                 return text;

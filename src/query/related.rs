@@ -8,10 +8,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{Answer, Attention, QueryError, anchor, budget, facts, hundredths};
-use crate::render;
+use super::{QueryAnswer, QueryError, ViewKind, budget, facts, hundredths, node_by_id};
+use crate::query::render;
 use crate::store::NodeKey;
-use crate::store::reader::{Head, Reader, Way};
+use crate::store::reader::{EdgeDirection, NodeHead, Reader};
 
 /// Tokens of a reply when no budget is given.
 const TOKENS_DEFAULT: u32 = 1_000;
@@ -24,7 +24,7 @@ const EDGES_MAX: usize = 20_000;
 
 /// A request for what is related to a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Related<'a> {
+pub(crate) struct RelatedQuery<'a> {
     /// Its id.
     pub(crate) anchor: &'a str,
     pub(crate) direction: Direction,
@@ -61,25 +61,28 @@ impl Direction {
         }
     }
 
-    fn ways(self) -> &'static [Way] {
+    fn ways(self) -> &'static [EdgeDirection] {
         match self {
-            Direction::Out => &[Way::Out],
-            Direction::In => &[Way::In],
-            Direction::Both => &[Way::Out, Way::In],
+            Direction::Out => &[EdgeDirection::Out],
+            Direction::In => &[EdgeDirection::In],
+            Direction::Both => &[EdgeDirection::Out, EdgeDirection::In],
         }
     }
 }
 
 /// Returns the nodes that references connect with a node, heaviest first.
-pub(crate) fn related(reader: &Reader, ask: &Related<'_>) -> Result<Answer, QueryError> {
+pub(crate) fn related(
+    reader: &Reader,
+    query: &RelatedQuery<'_>,
+) -> Result<QueryAnswer, QueryError> {
     reader.at_one_state(|reader| {
-        let anchor = anchor(reader, ask.anchor)?;
-        let hops = super::levels(ask.depth, HOPS.0).min(HOPS.1);
-        let walk = walk(reader, anchor.key, ask, hops)?;
+        let anchor = node_by_id(reader, query.anchor)?;
+        let hops = super::clamp_levels(query.depth, HOPS.0).min(HOPS.1);
+        let walk = walk(reader, anchor.key, query, hops)?;
         let mut found = neighbours(reader, &walk)?;
         let is_partial = walk.is_partial || NODES_MAX < found.len();
         found.truncate(NODES_MAX);
-        let max = ask.budget.unwrap_or(TOKENS_DEFAULT);
+        let max = query.budget.unwrap_or(TOKENS_DEFAULT);
         let (chosen, text) = lines(&found, max)?;
         let shown: Vec<&Neighbour> = chosen.iter().map(|&at| &found[at]).collect();
         let mut structured = Value::from_iter([
@@ -92,21 +95,26 @@ pub(crate) fn related(reader: &Reader, ask: &Related<'_>) -> Result<Answer, Quer
         if is_partial {
             structured["more"] = json!(true);
         }
-        let warmed = shown.iter().map(|it| (it.head.key, Attention::Read)).collect();
-        Ok(Answer { text, structured, warmed })
+        let warmed = shown.iter().map(|it| (it.head.key, ViewKind::Read)).collect();
+        Ok(QueryAnswer { text, structured, warmed })
     })
 }
 
 /// What was reached.
-struct Walk {
+struct GraphWalk {
     /// Hops and weight.
     reached: HashMap<NodeKey, (u32, f64)>,
     /// Whether there were more edges than are looked at.
     is_partial: bool,
 }
 
-fn walk(reader: &Reader, start: NodeKey, ask: &Related<'_>, hops: u32) -> Result<Walk, QueryError> {
-    let mut walk = Walk { reached: HashMap::new(), is_partial: false };
+fn walk(
+    reader: &Reader,
+    start: NodeKey,
+    query: &RelatedQuery<'_>,
+    hops: u32,
+) -> Result<GraphWalk, QueryError> {
+    let mut walk = GraphWalk { reached: HashMap::new(), is_partial: false };
     let mut frontier: HashMap<NodeKey, f64> = HashMap::from([(start, 0.0)]);
     let mut seen = HashSet::from([start]);
     let mut n_left = EDGES_MAX;
@@ -114,8 +122,8 @@ fn walk(reader: &Reader, start: NodeKey, ask: &Related<'_>, hops: u32) -> Result
         let mut keys: Vec<NodeKey> = frontier.keys().copied().collect();
         keys.sort_unstable();
         let mut next: HashMap<NodeKey, f64> = HashMap::new();
-        for &way in ask.direction.ways() {
-            let edges = reader.edges(&keys, way, ask.weight_min, n_left + 1)?;
+        for &way in query.direction.ways() {
+            let edges = reader.edges(&keys, way, query.weight_min, n_left + 1)?;
             walk.is_partial |= n_left < edges.len();
             for edge in edges.iter().take(n_left).filter(|it| !seen.contains(&it.to)) {
                 let weight = frontier.get(&edge.from).copied().unwrap_or(0.0) + edge.weight;
@@ -135,7 +143,7 @@ fn walk(reader: &Reader, start: NodeKey, ask: &Related<'_>, hops: u32) -> Result
 }
 
 struct Neighbour {
-    head: Head,
+    head: NodeHead,
     temperature: f64,
     hop: u32,
     weight: f64,
@@ -143,7 +151,7 @@ struct Neighbour {
 
 impl Neighbour {
     fn line(&self) -> String {
-        render::related(&self.head, self.hop, self.weight, self.temperature) + "\n"
+        render::render_related(&self.head, self.hop, self.weight, self.temperature) + "\n"
     }
 
     fn facts(&self) -> Value {
@@ -155,7 +163,7 @@ impl Neighbour {
 }
 
 /// What was reached, in the order of the reply.
-fn neighbours(reader: &Reader, walk: &Walk) -> Result<Vec<Neighbour>, QueryError> {
+fn neighbours(reader: &Reader, walk: &GraphWalk) -> Result<Vec<Neighbour>, QueryError> {
     let attended = reader.attended()?;
     let keys: Vec<NodeKey> = walk.reached.keys().copied().collect();
     let heads = reader.heads(&keys)?;
@@ -180,14 +188,14 @@ fn lines(found: &[Neighbour], max: u32) -> Result<(Vec<usize>, String), QueryErr
         return Ok((Vec::new(), budget::first_fitting(max, ["no related nodes".to_owned()])));
     }
     let pieces: Vec<String> = found.iter().map(Neighbour::line).collect();
-    let (prices, n_exact) = budget::prices(&pieces, max);
-    let mut chosen = budget::choose(&prices, max);
+    let (prices, n_exact) = budget::line_costs(&pieces, max);
+    let mut chosen = budget::choose_within(&prices, max);
     chosen.retain(|&at| at < n_exact);
     let rest = |chosen: &[usize]| {
         let n = prices.len() - chosen.len();
         let all = prices.iter().map(|&it| u64::from(it)).sum::<u64>();
         let shown = chosen.iter().map(|&at| u64::from(prices[at])).sum::<u64>();
-        (0 < n).then(|| render::left_out(n, "node", all - shown, "tokens"))
+        (0 < n).then(|| render::render_left_out(n, "node", all - shown, "tokens"))
     };
     let render = |chosen: &[usize]| {
         let mut text: String = chosen.iter().map(|&at| pieces[at].as_str()).collect();
@@ -197,6 +205,6 @@ fn lines(found: &[Neighbour], max: u32) -> Result<(Vec<usize>, String), QueryErr
         }
         Ok::<_, QueryError>(text)
     };
-    let settled = budget::settle(Some(max), chosen, |_| None, render)?;
+    let settled = budget::render_within(Some(max), chosen, |_| None, render)?;
     Ok(settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, []))))
 }

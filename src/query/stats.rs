@@ -2,14 +2,18 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, QueryError, hundredths};
-use crate::clock::Millis;
-use crate::heat::Lines;
-use crate::render::stats::{Reader as Audience, block};
+use super::{QueryAnswer, QueryError, hundredths};
+use crate::model::clock::Millis;
+use crate::model::heat::HeatThresholds;
+use crate::query::render::stats::{Audience, render_stats};
 use crate::store::reader::Reader;
 
 /// Returns the facts about the whole memory.
-pub(crate) fn stats(reader: &Reader, lines: Lines, now: Millis) -> Result<Answer, QueryError> {
+pub(crate) fn stats(
+    reader: &Reader,
+    lines: HeatThresholds,
+    now: Millis,
+) -> Result<QueryAnswer, QueryError> {
     let stats = reader.at_one_state(|reader| reader.stats(lines))?;
     let by_type: Map<String, Value> =
         stats.by_type.iter().map(|(name, n)| (name.clone(), json!(n))).collect();
@@ -44,5 +48,9 @@ pub(crate) fn stats(reader: &Reader, lines: Lines, now: Millis) -> Result<Answer
         },
         "index_rows": stats.n_index_rows,
     });
-    Ok(Answer { text: block(&stats, Audience::Agent, now), structured, warmed: Vec::new() })
+    Ok(QueryAnswer {
+        text: render_stats(&stats, Audience::Agent, now),
+        structured,
+        warmed: Vec::new(),
+    })
 }

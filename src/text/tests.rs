@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn a_label_is_the_first_line_with_words() {
-    assert_eq!(label("\n \n  a \t b \nc"), "a b");
+    assert_eq!(label_of_text("\n \n  a \t b \nc"), "a b");
 }
 
 #[test]
@@ -22,9 +22,9 @@ fn a_sentence_ends_where_a_reader_would_end_it() {
 
 #[test]
 fn cutting_counts_characters_not_bytes() {
-    assert_eq!(cut("äöü", 3), "äöü");
-    assert_eq!(cut("äöüß", 3), "äö…");
-    assert_eq!(label(&"語".repeat(100)).chars().count(), LABEL_CHARS_MAX);
+    assert_eq!(truncate_chars("äöü", 3), "äöü");
+    assert_eq!(truncate_chars("äöüß", 3), "äö…");
+    assert_eq!(label_of_text(&"語".repeat(100)).chars().count(), LABEL_CHARS_MAX);
 }
 
 proptest::proptest! {
@@ -34,14 +34,14 @@ proptest::proptest! {
         max_chars in 1..20_usize,
     ) {
         let words: Vec<&str> = text.split_whitespace().collect();
-        proptest::prop_assert_eq!(fold(&text), words.join(" "));
-        proptest::prop_assert_eq!(fold_and_cut(&text, max_chars), cut(&fold(&text), max_chars));
+        proptest::prop_assert_eq!(fold_whitespace(&text), words.join(" "));
+        proptest::prop_assert_eq!(fold_and_truncate(&text, max_chars), truncate_chars(&fold_whitespace(&text), max_chars));
     }
 }
 
 #[test]
 fn lines_are_counted_from_one() {
-    assert_eq!(line_at("a\nb", 0), 1);
-    assert_eq!(line_at("a\nb", 2), 2);
-    assert_eq!(line_at("a\nb", 99), 2);
+    assert_eq!(line_number_at("a\nb", 0), 1);
+    assert_eq!(line_number_at("a\nb", 2), 2);
+    assert_eq!(line_number_at("a\nb", 99), 2);
 }

@@ -2,16 +2,16 @@
 
 use std::cmp::Reverse;
 
-use crate::tokens;
+use crate::text::tokens;
 
 /// A file of notes.
-pub(super) struct Note {
+pub(super) struct NoteFile {
     /// Relative to the folder.
     pub(super) path: String,
     pub(super) text: String,
 }
 
-impl Note {
+impl NoteFile {
     /// Tokens of reading it.
     pub(super) fn tokens(&self) -> u32 {
         tokens::count(&self.text)
@@ -19,16 +19,20 @@ impl Note {
 }
 
 /// Tokens of the list of all files.
-pub(super) fn listing(notes: &[Note]) -> u32 {
+pub(super) fn listing(notes: &[NoteFile]) -> u32 {
     tokens::count(&notes.iter().map(|it| format!("./{}\n", it.path)).collect::<String>())
 }
 
 /// Tokens until the answer was sent: every line with a word of the question, as `grep` shows it,
 /// and the files with most of the words, whole, up to the one that `has` the answer. `None` when no
 /// such file has it.
-pub(super) fn search(notes: &[Note], words: &[String], has: impl Fn(&Note) -> bool) -> Option<u32> {
+pub(super) fn search(
+    notes: &[NoteFile],
+    words: &[String],
+    has: impl Fn(&NoteFile) -> bool,
+) -> Option<u32> {
     let mut lines = String::new();
-    let mut matched: Vec<(usize, usize, &Note)> = Vec::new();
+    let mut matched: Vec<(usize, usize, &NoteFile)> = Vec::new();
     for note in notes {
         let mut seen = vec![false; words.len()];
         let mut n_lines = 0;

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::edit::{Entry, Notation};
-use super::json::Place;
+use super::edit::{ServerEntry, SettingsFormat};
+use super::json::ServersPath;
 use super::scan::Dialect;
 
 /// For whom a client is set up.
@@ -147,9 +147,9 @@ impl Client {
     }
 
     /// How the settings are written.
-    pub(super) fn notation(self) -> Notation {
+    pub(super) fn notation(self) -> SettingsFormat {
         let (dialect, container) = match self {
-            Client::Codex => return Notation::Toml,
+            Client::Codex => return SettingsFormat::Toml,
             Client::ClaudeCode => (Dialect::Strict, "mcpServers"),
             Client::GeminiCli => (Dialect::Comments, "mcpServers"),
             Client::Cursor => (Dialect::Relaxed, "mcpServers"),
@@ -158,11 +158,11 @@ impl Client {
         };
         // OpenCode reads both, but from 2 on nothing beside `servers` where that is there.
         let inner = (self == Client::OpenCode).then_some("servers");
-        Notation::Json(Place { dialect, container, inner })
+        SettingsFormat::Json(ServersPath { dialect, container, inner })
     }
 
     /// The server as this client names it.
-    pub(super) fn entry(self, launch: Launch) -> Entry {
+    pub(super) fn entry(self, launch: Launch) -> ServerEntry {
         let Launch { program, args } = launch;
         let fields: Vec<(&'static str, Value)> = match self {
             Client::OpenCode => {
@@ -176,7 +176,7 @@ impl Client {
                 vec![("command", json!(program)), ("args", json!(args))]
             }
         };
-        Entry { name: "remindb", fields }
+        ServerEntry { name: "remindb", fields }
     }
 
     /// What a person has to do then.

@@ -2,26 +2,26 @@
 
 use serde_json::Value;
 
-use super::json::{self, Place};
+use super::json::{self, ServersPath};
 use super::toml;
 
 /// The server as a client's settings name it.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct ServerEntry {
     pub(super) name: &'static str,
     pub(super) fields: Vec<(&'static str, Value)>,
 }
 
 /// What a settings file is written in.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Notation {
-    Json(Place),
+pub(super) enum SettingsFormat {
+    Json(ServersPath),
     Toml,
 }
 
 /// Settings with the server in them.
 #[derive(Debug)]
-pub(super) struct Put {
+pub(super) struct EditedSettings {
     pub(super) text: String,
     /// The entry of that name that was there before, as written.
     pub(super) entry: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct Put {
 
 /// Why settings are not edited.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum EditError {
     /// They are not what the client reads.
     Broken { at: usize, what: String },
     /// They are fine, but somebody has to look.
@@ -40,12 +40,12 @@ pub(super) enum Refusal {
     Unsure,
 }
 
-impl Notation {
+impl SettingsFormat {
     /// `text` with the server in it; the same text when it is there as it should be.
-    pub(super) fn put(self, text: &str, entry: &Entry) -> Result<Put, Refusal> {
+    pub(super) fn put(self, text: &str, entry: &ServerEntry) -> Result<EditedSettings, EditError> {
         match self {
-            Notation::Json(place) => json::put(text, place, entry),
-            Notation::Toml => toml::put(text, entry),
+            SettingsFormat::Json(place) => json::put(text, place, entry),
+            SettingsFormat::Toml => toml::put(text, entry),
         }
     }
 
@@ -56,23 +56,23 @@ impl Notation {
         name: &str,
         before: Option<&str>,
         is_container_new: bool,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, EditError> {
         match self {
-            Notation::Json(place) => json::take(text, place, name, before, is_container_new),
-            Notation::Toml => toml::take(text, name, before),
+            SettingsFormat::Json(place) => json::take(text, place, name, before, is_container_new),
+            SettingsFormat::Toml => toml::take(text, name, before),
         }
     }
 
     /// Whether nothing is left in `text` that anybody wrote.
     pub(super) fn is_blank(self, text: &str) -> bool {
         match self {
-            Notation::Json(place) => json::is_blank(text, place.dialect),
-            Notation::Toml => text.trim().is_empty(),
+            SettingsFormat::Json(place) => json::is_blank(text, place.dialect),
+            SettingsFormat::Toml => text.trim().is_empty(),
         }
     }
 
     /// The server alone, to be pasted by hand.
-    pub(super) fn snippet(self, entry: &Entry) -> String {
+    pub(super) fn snippet(self, entry: &ServerEntry) -> String {
         self.put("", entry).map(|it| it.text).unwrap_or_default()
     }
 }

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::edit::{Entry, Put, Refusal, newline_of};
-use super::scan::{self, Dialect, Item, Member};
+use super::edit::{EditError, EditedSettings, ServerEntry, newline_of};
+use super::scan::{self, Dialect, JsonItem, Member};
 
 /// Where a server is written down.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ServersPath {
     pub(super) dialect: Dialect,
     /// The key of the object that holds servers by name.
     pub(super) container: &'static str,
@@ -18,22 +18,26 @@ pub(super) struct Place {
 }
 
 /// `text` with the entry in it; fields that the entry has beside ours stay.
-pub(super) fn put(text: &str, place: Place, entry: &Entry) -> Result<Put, Refusal> {
+pub(super) fn put(
+    text: &str,
+    place: ServersPath,
+    entry: &ServerEntry,
+) -> Result<EditedSettings, EditError> {
     let text = if text.trim().is_empty() { "{}\n" } else { text };
     let root = read(text, place.dialect)?;
-    let style = Style::of(text, &root);
+    let style = JsonStyle::of(text, &root);
     let Some((container, depth)) = servers(&root, place, entry.name)? else {
         let servers = style.object(&[(entry.name, style.entry(entry, 2))], 1);
         let text = insert(text, &root, place.container, &servers, (&style, 0))?;
-        return Ok(Put { text, entry: None, is_container_new: true });
+        return Ok(EditedSettings { text, entry: None, is_container_new: true });
     };
     let Some(old) = member(&container.item, entry.name, place.container)? else {
         let fields = style.entry(entry, depth + 1);
         let text = insert(text, &container.item, entry.name, &fields, (&style, depth))?;
-        return Ok(Put { text, entry: None, is_container_new: false });
+        return Ok(EditedSettings { text, entry: None, is_container_new: false });
     };
     if member(&old.item, "command", entry.name)?.is_none() {
-        return Err(Refusal::Other(format!(
+        return Err(EditError::Other(format!(
             "its `{}` has no `command`, so that somebody else made it; rename or remove it",
             entry.name
         )));
@@ -43,20 +47,20 @@ pub(super) fn put(text: &str, place: Place, entry: &Entry) -> Result<Put, Refusa
     for (key, value) in &entry.fields {
         text = put_field(&text, place, entry.name, (key, value))?;
     }
-    Ok(Put { text, entry: Some(before), is_container_new: false })
+    Ok(EditedSettings { text, entry: Some(before), is_container_new: false })
 }
 
 /// Sets one field of an entry that exists.
 fn put_field(
     text: &str,
-    place: Place,
+    place: ServersPath,
     name: &str,
     (key, value): (&str, &Value),
-) -> Result<String, Refusal> {
+) -> Result<String, EditError> {
     let root = read(text, place.dialect)?;
-    let style = Style::of(text, &root);
-    let (container, depth) = servers(&root, place, name)?.ok_or(Refusal::Unsure)?;
-    let entry = member(&container.item, name, place.container)?.ok_or(Refusal::Unsure)?;
+    let style = JsonStyle::of(text, &root);
+    let (container, depth) = servers(&root, place, name)?.ok_or(EditError::Unsure)?;
+    let entry = member(&container.item, name, place.container)?.ok_or(EditError::Unsure)?;
     match member(&entry.item, key, name)? {
         None => insert(text, &entry.item, key, &inline(value), (&style, depth + 1)),
         Some(field) => {
@@ -71,11 +75,11 @@ fn put_field(
 /// `text` without the entry, or with what it was before; with an object that was made for it, too.
 pub(super) fn take(
     text: &str,
-    place: Place,
+    place: ServersPath,
     name: &str,
     before: Option<&str>,
     is_container_new: bool,
-) -> Result<String, Refusal> {
+) -> Result<String, EditError> {
     let root = read(text, place.dialect)?;
     let Some((container, _)) = servers(&root, place, name)? else {
         return Ok(text.to_owned());
@@ -106,23 +110,23 @@ pub(super) fn is_blank(text: &str, dialect: Dialect) -> bool {
 }
 
 /// An object with nothing in it, not even a comment.
-fn is_bare(text: &str, item: &Item) -> bool {
+fn is_bare(text: &str, item: &JsonItem) -> bool {
     let inside = &text[item.span.start + 1..item.span.end - 1];
     item.members.as_ref().is_some_and(Vec::is_empty) && inside.trim().is_empty()
 }
 
-fn read(text: &str, dialect: Dialect) -> Result<Item, Refusal> {
+fn read(text: &str, dialect: Dialect) -> Result<JsonItem, EditError> {
     scan::scan(text, dialect)
-        .map_err(|fault| Refusal::Broken { at: fault.at, what: fault.what.to_owned() })
+        .map_err(|fault| EditError::Broken { at: fault.at, what: fault.what.to_owned() })
 }
 
 /// The object that holds the servers, and how deep in the file it is. A server that is there stays
 /// where it is.
 fn servers<'a>(
-    root: &'a Item,
-    place: Place,
+    root: &'a JsonItem,
+    place: ServersPath,
     name: &str,
-) -> Result<Option<(&'a Member, usize)>, Refusal> {
+) -> Result<Option<(&'a Member, usize)>, EditError> {
     let Some(outer) = member(root, place.container, "the file")? else {
         return Ok(None);
     };
@@ -141,17 +145,17 @@ fn servers<'a>(
 }
 
 /// The member of that name, which must not be there twice.
-fn member<'a>(item: &'a Item, key: &str, owner: &str) -> Result<Option<&'a Member>, Refusal> {
+fn member<'a>(item: &'a JsonItem, key: &str, owner: &str) -> Result<Option<&'a Member>, EditError> {
     let Some(members) = &item.members else {
         let at = item.span.start;
-        return Err(Refusal::Broken { at, what: format!("`{owner}` is not an object") });
+        return Err(EditError::Broken { at, what: format!("`{owner}` is not an object") });
     };
     let mut found = members.iter().filter(|it| it.key == key);
     let first = found.next();
     match found.next() {
         None => Ok(first),
         Some(again) => {
-            Err(Refusal::Broken { at: again.at, what: format!("`{key}` is there twice") })
+            Err(EditError::Broken { at: again.at, what: format!("`{key}` is there twice") })
         }
     }
 }
@@ -163,12 +167,12 @@ fn replaced(text: &str, span: Range<usize>, by: &str) -> String {
 /// Adds a member at the end of an object.
 fn insert(
     text: &str,
-    object: &Item,
+    object: &JsonItem,
     key: &str,
     value: &str,
-    (style, depth): (&Style, usize),
-) -> Result<String, Refusal> {
-    let members = object.members.as_ref().ok_or(Refusal::Unsure)?;
+    (style, depth): (&JsonStyle, usize),
+) -> Result<String, EditError> {
+    let members = object.members.as_ref().ok_or(EditError::Unsure)?;
     let close = object.span.end - 1;
     let inside = &text[object.span.start + 1..close];
     let end = object.span.start + 1 + inside.trim_end().len();
@@ -200,7 +204,7 @@ fn insert(
 }
 
 /// Removes the member whose key starts at `at`, with its line if it has one of its own.
-fn cut(text: &str, object: &Item, at: usize) -> String {
+fn cut(text: &str, object: &JsonItem, at: usize) -> String {
     let members = object.members.as_deref().unwrap_or_default();
     let Some(nth) = members.iter().position(|it| it.at == at) else {
         return text.to_owned();
@@ -253,16 +257,16 @@ pub(super) fn inline(value: &Value) -> String {
 }
 
 /// How a file is laid out.
-struct Style {
+struct JsonStyle {
     unit: String,
     newline: &'static str,
 }
 
-impl Style {
-    fn of(text: &str, root: &Item) -> Style {
+impl JsonStyle {
+    fn of(text: &str, root: &JsonItem) -> JsonStyle {
         let first = root.members.as_ref().and_then(|it| it.first());
         let unit = first.and_then(|it| own_line(text, it.at)).filter(|it| !it.is_empty());
-        Style { unit: unit.unwrap_or("  ").to_owned(), newline: newline_of(text) }
+        JsonStyle { unit: unit.unwrap_or("  ").to_owned(), newline: newline_of(text) }
     }
 
     /// An object over several lines, its braces at `depth`.
@@ -275,7 +279,7 @@ impl Style {
         format!("{{{newline}{}{newline}{outer}}}", lines.join(&between))
     }
 
-    fn entry(&self, entry: &Entry, depth: usize) -> String {
+    fn entry(&self, entry: &ServerEntry, depth: usize) -> String {
         let fields: Vec<(&str, String)> =
             entry.fields.iter().map(|(key, value)| (*key, inline(value))).collect();
         self.object(&fields, depth)

@@ -5,15 +5,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::edit::{Entry, Notation, Refusal};
-use super::file::{self, Found};
-use super::ledger::{Before, Record};
-use crate::cli::Failure;
+use super::edit::{EditError, ServerEntry, SettingsFormat};
+use super::file::{self, FileState};
+use super::ledger::{PriorCopy, WrittenFile};
+use crate::cli::CommandError;
 use crate::text;
 
 /// What happens to one file.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct FileStep {
     pub(super) path: PathBuf,
     pub(super) old: Option<String>,
     /// Nothing, when the file goes.
@@ -23,15 +23,15 @@ pub(super) struct Step {
     /// The copy that is of no use any more.
     pub(super) spent: Option<PathBuf>,
     /// What the ledger says of the file then.
-    pub(super) record: Option<Record>,
+    pub(super) record: Option<WrittenFile>,
     /// Why nothing is done, where one would expect something.
     pub(super) why: Option<&'static str>,
 }
 
-impl Step {
-    fn leave(found: Found, record: Option<Record>, why: Option<&'static str>) -> Step {
-        let Found { path, text } = found;
-        Step { path, new: text.clone(), old: text, needs_copy: false, spent: None, record, why }
+impl FileStep {
+    fn leave(found: FileState, record: Option<WrittenFile>, why: Option<&'static str>) -> FileStep {
+        let FileState { path, text } = found;
+        FileStep { path, new: text.clone(), old: text, needs_copy: false, spent: None, record, why }
     }
 
     /// Whether the file will be another one.
@@ -42,39 +42,44 @@ impl Step {
 
 /// What else a settings file had to say of the server.
 #[derive(Default)]
-struct Had {
+struct PriorEntry {
     entry: Option<String>,
     is_container_new: bool,
 }
 
 /// The server comes into a settings file.
 pub(super) fn add_server(
-    found: Found,
-    notation: Notation,
-    entry: &Entry,
-    record: Option<&Record>,
-) -> Result<Step, Failure> {
+    found: FileState,
+    notation: SettingsFormat,
+    entry: &ServerEntry,
+    record: Option<&WrittenFile>,
+) -> Result<FileStep, CommandError> {
     let old = found.text.as_deref().unwrap_or_default();
     let put = notation.put(old, entry).map_err(|refusal| {
         let snippet = notation.snippet(entry);
         explained(&found.path, old, refusal, &format!("add this by hand:\n{snippet}"))
     })?;
-    let had = Had { entry: put.entry, is_container_new: put.is_container_new };
+    let had = PriorEntry { entry: put.entry, is_container_new: put.is_container_new };
     written(found, put.text, record, had)
 }
 
 /// A skill becomes a file.
 pub(super) fn add_skill(
-    found: Found,
+    found: FileState,
     skill: &str,
-    record: Option<&Record>,
-) -> Result<Step, Failure> {
-    written(found, skill.to_owned(), record, Had::default())
+    record: Option<&WrittenFile>,
+) -> Result<FileStep, CommandError> {
+    written(found, skill.to_owned(), record, PriorEntry::default())
 }
 
-fn written(found: Found, new: String, record: Option<&Record>, had: Had) -> Result<Step, Failure> {
+fn written(
+    found: FileState,
+    new: String,
+    record: Option<&WrittenFile>,
+    had: PriorEntry,
+) -> Result<FileStep, CommandError> {
     if found.text.as_ref() == Some(&new) {
-        return Ok(Step::leave(found, record.cloned(), None));
+        return Ok(FileStep::leave(found, record.cloned(), None));
     }
     file::check_writable(&found.path)?;
     let now = found.text.as_deref().map(file::hash);
@@ -85,20 +90,26 @@ fn written(found: Found, new: String, record: Option<&Record>, had: Had) -> Resu
             if now.as_ref() == Some(&record.after)
                 || now.as_ref() == record.before.as_ref().map(|it| &it.hash) =>
         {
-            (Record { after, ..record.clone() }, false)
+            (WrittenFile { after, ..record.clone() }, false)
         }
         Some(record) if had.entry.is_some() => {
-            (Record { after, is_edited: true, ..record.clone() }, true)
+            (WrittenFile { after, is_edited: true, ..record.clone() }, true)
         }
         _ => {
             let (entry, is_container_new) = (had.entry, had.is_container_new);
             let path = found.path.clone();
-            let fresh =
-                Record { path, before: None, after, entry, is_container_new, is_edited: false };
+            let fresh = WrittenFile {
+                path,
+                before: None,
+                after,
+                entry,
+                is_container_new,
+                is_edited: false,
+            };
             (fresh, found.text.is_some())
         }
     };
-    Ok(Step {
+    Ok(FileStep {
         path: found.path,
         old: found.text,
         new: Some(new),
@@ -111,27 +122,27 @@ fn written(found: Found, new: String, record: Option<&Record>, had: Had) -> Resu
 
 /// The server goes from a settings file.
 pub(super) fn remove_server(
-    found: Found,
-    notation: Notation,
+    found: FileState,
+    notation: SettingsFormat,
     name: &str,
-    record: &Record,
-) -> Result<Step, Failure> {
+    record: &WrittenFile,
+) -> Result<FileStep, CommandError> {
     let found = match restored(found, record)? {
         Ok(step) => return Ok(step),
         Err(found) => found,
     };
     let Some(text) = &found.text else {
-        return Ok(Step::leave(found, None, Some("it is gone")));
+        return Ok(FileStep::leave(found, None, Some("it is gone")));
     };
     let new = notation.take(text, name, record.entry.as_deref(), record.is_container_new).map_err(
         |refusal| explained(&found.path, text, refusal, &format!("remove `{name}` by hand")),
     )?;
     if new == *text {
-        return Ok(Step::leave(found, None, Some("the server is not in it any more")));
+        return Ok(FileStep::leave(found, None, Some("the server is not in it any more")));
     }
     file::check_writable(&found.path)?;
     let is_ours = record.before.is_none() && notation.is_blank(&new);
-    Ok(Step {
+    Ok(FileStep {
         path: found.path,
         old: found.text,
         new: (!is_ours).then_some(new),
@@ -143,7 +154,10 @@ pub(super) fn remove_server(
 }
 
 /// A skill goes, unless somebody made it his own.
-pub(super) fn remove_skill(found: Found, record: &Record) -> Result<Step, Failure> {
+pub(super) fn remove_skill(
+    found: FileState,
+    record: &WrittenFile,
+) -> Result<FileStep, CommandError> {
     Ok(match restored(found, record)? {
         Ok(step) => step,
         Err(found) => {
@@ -151,20 +165,23 @@ pub(super) fn remove_skill(found: Found, record: &Record) -> Result<Step, Failur
                 None => "it is gone",
                 Some(_) => "somebody changed it since; remove it by hand",
             };
-            Step::leave(found, None, Some(why))
+            FileStep::leave(found, None, Some(why))
         }
     })
 }
 
 /// The step back to what was there before, where nobody changed the file since.
-fn restored(found: Found, record: &Record) -> Result<Result<Step, Found>, Failure> {
+fn restored(
+    found: FileState,
+    record: &WrittenFile,
+) -> Result<Result<FileStep, FileState>, CommandError> {
     let is_as_written = found.text.as_deref().map(file::hash).as_ref() == Some(&record.after);
     if !is_as_written || record.is_edited {
         return Ok(Err(found));
     }
     let (new, spent) = match &record.before {
         None => (None, None),
-        Some(Before { copy, hash }) => {
+        Some(PriorCopy { copy, hash }) => {
             let copied = file::read(copy, None)?;
             match copied.text {
                 Some(text) if file::hash(&text) == *hash => (Some(text), Some(copied.path)),
@@ -173,18 +190,19 @@ fn restored(found: Found, record: &Record) -> Result<Result<Step, Found>, Failur
         }
     };
     file::check_writable(&found.path)?;
-    let Found { path, text: old } = found;
-    Ok(Ok(Step { path, old, new, needs_copy: false, spent, record: None, why: None }))
+    let FileState { path, text: old } = found;
+    Ok(Ok(FileStep { path, old, new, needs_copy: false, spent, record: None, why: None }))
 }
 
-fn explained(path: &Path, text: &str, refusal: Refusal, instead: &str) -> Failure {
+fn explained(path: &Path, text: &str, refusal: EditError, instead: &str) -> CommandError {
     match refusal {
-        Refusal::Broken { at, what } => {
-            let what = format!("line {}: {what}; nothing was changed", text::line_at(text, at));
+        EditError::Broken { at, what } => {
+            let what =
+                format!("line {}: {what}; nothing was changed", text::line_number_at(text, at));
             file::refused("understand", path, &what)
         }
-        Refusal::Other(what) => file::refused("edit", path, &what),
-        Refusal::Unsure => {
+        EditError::Other(what) => file::refused("edit", path, &what),
+        EditError::Unsure => {
             let what = format!("it is written in a way that no edit here keeps; {instead}");
             file::refused("edit", path, what.trim_end())
         }

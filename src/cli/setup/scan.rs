@@ -23,7 +23,7 @@ pub(super) enum Dialect {
 
 /// A value: where it stands, and its members if it is an object.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct JsonItem {
     pub(super) span: Range<usize>,
     pub(super) members: Option<Vec<Member>>,
 }
@@ -34,23 +34,23 @@ pub(super) struct Member {
     pub(super) key: String,
     /// Where the key starts.
     pub(super) at: usize,
-    pub(super) item: Item,
+    pub(super) item: JsonItem,
     /// Where the comma behind it stands.
     pub(super) comma: Option<usize>,
 }
 
 /// The first thing that is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct SettingsSyntaxError {
     /// Offset in bytes.
     pub(super) at: usize,
     pub(super) what: &'static str,
 }
 
 /// Reads a whole text.
-pub(super) fn scan(text: &str, dialect: Dialect) -> Result<Item, Fault> {
+pub(super) fn scan(text: &str, dialect: Dialect) -> Result<JsonItem, SettingsSyntaxError> {
     let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let mut scanner = Scanner { text, at, dialect };
+    let mut scanner = JsonScanner { text, at, dialect };
     scanner.gap()?;
     let item = scanner.value(0)?;
     scanner.gap()?;
@@ -60,13 +60,13 @@ pub(super) fn scan(text: &str, dialect: Dialect) -> Result<Item, Fault> {
     Ok(item)
 }
 
-struct Scanner<'a> {
+struct JsonScanner<'a> {
     text: &'a str,
     at: usize,
     dialect: Dialect,
 }
 
-impl Scanner<'_> {
+impl JsonScanner<'_> {
     fn rest(&self) -> &str {
         &self.text[self.at..]
     }
@@ -75,12 +75,12 @@ impl Scanner<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn fault(&self, what: &'static str) -> Fault {
-        Fault { at: self.at, what }
+    fn fault(&self, what: &'static str) -> SettingsSyntaxError {
+        SettingsSyntaxError { at: self.at, what }
     }
 
     /// Passes white space and comments.
-    fn gap(&mut self) -> Result<(), Fault> {
+    fn gap(&mut self) -> Result<(), SettingsSyntaxError> {
         loop {
             let rest = self.rest();
             self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
@@ -100,7 +100,7 @@ impl Scanner<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Item, Fault> {
+    fn value(&mut self, depth: usize) -> Result<JsonItem, SettingsSyntaxError> {
         if DEPTH_MAX < depth {
             return Err(self.fault("nested too deeply"));
         }
@@ -120,10 +120,10 @@ impl Scanner<'_> {
                 None
             }
         };
-        Ok(Item { span: start..self.at, members })
+        Ok(JsonItem { span: start..self.at, members })
     }
 
-    fn object(&mut self, depth: usize) -> Result<Vec<Member>, Fault> {
+    fn object(&mut self, depth: usize) -> Result<Vec<Member>, SettingsSyntaxError> {
         let mut members: Vec<Member> = Vec::new();
         self.at += 1;
         self.gap()?;
@@ -151,7 +151,7 @@ impl Scanner<'_> {
         Ok(members)
     }
 
-    fn array(&mut self, depth: usize) -> Result<(), Fault> {
+    fn array(&mut self, depth: usize) -> Result<(), SettingsSyntaxError> {
         self.at += 1;
         self.gap()?;
         while self.next() != Some(b']') {
@@ -166,7 +166,7 @@ impl Scanner<'_> {
     }
 
     /// Passes a comma and what follows it, up to the next element or the end.
-    fn comma(&mut self, end: u8) -> Result<Option<usize>, Fault> {
+    fn comma(&mut self, end: u8) -> Result<Option<usize>, SettingsSyntaxError> {
         if self.next() != Some(b',') {
             return Ok(None);
         }
@@ -174,12 +174,12 @@ impl Scanner<'_> {
         self.at += 1;
         self.gap()?;
         if self.next() == Some(end) && self.dialect != Dialect::Relaxed {
-            return Err(Fault { at: comma, what: "a comma behind the last one" });
+            return Err(SettingsSyntaxError { at: comma, what: "a comma behind the last one" });
         }
         Ok(Some(comma))
     }
 
-    fn string(&mut self) -> Result<String, Fault> {
+    fn string(&mut self) -> Result<String, SettingsSyntaxError> {
         let bytes = self.text.as_bytes();
         let mut end = self.at + 1;
         while bytes.get(end).is_some_and(|it| *it != b'"') {
@@ -194,7 +194,7 @@ impl Scanner<'_> {
     }
 
     /// A number, `true`, `false` or `null`.
-    fn word(&mut self) -> Result<(), Fault> {
+    fn word(&mut self) -> Result<(), SettingsSyntaxError> {
         let rest = self.rest();
         let is_word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '+' | '-' | '.');
         let len = rest.find(|it| !is_word(it)).unwrap_or(rest.len());

@@ -4,23 +4,32 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::edit::{Entry, Notation, Refusal};
-use super::json::Place;
+use super::edit::{EditError, ServerEntry, SettingsFormat};
+use super::json::ServersPath;
 use super::scan::Dialect;
 
-const RELAXED: Notation =
-    Notation::Json(Place { dialect: Dialect::Relaxed, container: "servers", inner: None });
-const NESTED: Notation =
-    Notation::Json(Place { dialect: Dialect::Relaxed, container: "mcp", inner: Some("servers") });
+const RELAXED: SettingsFormat = SettingsFormat::Json(ServersPath {
+    dialect: Dialect::Relaxed,
+    container: "servers",
+    inner: None,
+});
+const NESTED: SettingsFormat = SettingsFormat::Json(ServersPath {
+    dialect: Dialect::Relaxed,
+    container: "mcp",
+    inner: Some("servers"),
+});
 
-fn entry(memory: &str) -> Entry {
+fn entry(memory: &str) -> ServerEntry {
     let args = json!(["serve", "--db", memory]);
-    Entry { name: "remindb", fields: vec![("command", json!("/bin/remindb")), ("args", args)] }
+    ServerEntry {
+        name: "remindb",
+        fields: vec![("command", json!("/bin/remindb")), ("args", args)],
+    }
 }
 
 /// What comes of settings; that a second time changes nothing, and taking it out does change back.
 #[track_caller]
-fn check(notation: Notation, settings: &str, expected: Expect) {
+fn check(notation: SettingsFormat, settings: &str, expected: Expect) {
     let put = notation.put(settings, &entry("/m.db")).unwrap();
     expected.assert_eq(&put.text);
     assert_eq!(notation.put(&put.text, &entry("/m.db")).unwrap().text, put.text);
@@ -31,11 +40,11 @@ fn check(notation: Notation, settings: &str, expected: Expect) {
 }
 
 #[track_caller]
-fn check_refused(notation: Notation, settings: &str, expected: Expect) {
+fn check_refused(notation: SettingsFormat, settings: &str, expected: Expect) {
     let refusal = match notation.put(settings, &entry("/m.db")).unwrap_err() {
-        Refusal::Broken { at, what } => format!("{at}: {what}"),
-        Refusal::Other(what) => what,
-        Refusal::Unsure => "unsure".to_owned(),
+        EditError::Broken { at, what } => format!("{at}: {what}"),
+        EditError::Other(what) => what,
+        EditError::Unsure => "unsure".to_owned(),
     };
     expected.assert_eq(&refusal);
 }
@@ -174,7 +183,7 @@ fn what_somebody_added_to_the_entry_stays() {
 }
 
 #[test]
-fn what_is_broken_is_said_with_its_place() {
+fn broken_settings_are_reported_with_their_line() {
     check_refused(RELAXED, "{\"a\": 1", expect!["7: a comma is missing"]);
     check_refused(RELAXED, "[]", expect!["0: `the file` is not an object"]);
     check_refused(RELAXED, "{\"servers\": []}", expect!["12: `servers` is not an object"]);
@@ -193,19 +202,30 @@ fn what_is_broken_is_said_with_its_place() {
     check_refused(RELAXED, "{} {}", expect!["3: something follows the end"]);
     check_refused(RELAXED, "{\"a\": \"\\", expect!["6: a string is not closed"]);
     check_refused(RELAXED, &"[".repeat(100_000), expect!["101: nested too deeply"]);
-    let strict =
-        Notation::Json(Place { dialect: Dialect::Strict, container: "servers", inner: None });
+    let strict = SettingsFormat::Json(ServersPath {
+        dialect: Dialect::Strict,
+        container: "servers",
+        inner: None,
+    });
     check_refused(strict, "{} // mine", expect!["3: a comment, which this client does not read"]);
     check_refused(strict, "{\"a\": 1,}", expect!["7: a comma behind the last one"]);
     check_refused(
-        Notation::Toml,
+        SettingsFormat::Toml,
         "a = \n",
         expect!["4: string values must be quoted, expected literal string"],
     );
-    check_refused(Notation::Toml, "mcp_servers = 1\n", expect!["0: `mcp_servers` is not a table"]);
-    check_refused(Notation::Toml, "mcp_servers = { a = { command = 'x' } }\n", expect!["unsure"]);
     check_refused(
-        Notation::Toml,
+        SettingsFormat::Toml,
+        "mcp_servers = 1\n",
+        expect!["0: `mcp_servers` is not a table"],
+    );
+    check_refused(
+        SettingsFormat::Toml,
+        "mcp_servers = { a = { command = 'x' } }\n",
+        expect!["unsure"],
+    );
+    check_refused(
+        SettingsFormat::Toml,
         "[mcp_servers.remindb]\ncommand = 'x'\nenv = { A = 'b' }\n",
         expect![
             "its `mcp_servers.remindb` has settings of its own; change `command` and `args` by hand"
@@ -216,7 +236,7 @@ fn what_is_broken_is_said_with_its_place() {
 #[test]
 fn a_table_comes_last_and_nothing_else_moves() {
     check(
-        Notation::Toml,
+        SettingsFormat::Toml,
         "model = \"m\" # mine\n\n[mcp_servers.a]\ncommand = 'x'\n\n[tui]\n# end\n",
         expect![[r#"
             model = "m" # mine
@@ -237,7 +257,7 @@ fn a_table_comes_last_and_nothing_else_moves() {
 #[test]
 fn a_table_that_is_there_is_replaced_where_it_is() {
     check(
-        Notation::Toml,
+        SettingsFormat::Toml,
         "[ mcp_servers . \"remindb\" ]\ncommand = 'x'\n# of the next\n[tui]\na = '''\n[mcp_servers.b]\n'''\n",
         expect![[r#"
             [mcp_servers.remindb]
@@ -256,7 +276,7 @@ fn a_table_that_is_there_is_replaced_where_it_is() {
 fn a_string_that_looks_like_the_table_is_left_alone() {
     let settings =
         "a = '''\n[mcp_servers.remindb]\ncommand = 1\n'''\n[mcp_servers.remindb]\ncommand = 'x'\n";
-    check_refused(Notation::Toml, settings, expect!["unsure"]);
+    check_refused(SettingsFormat::Toml, settings, expect!["unsure"]);
 }
 
 /// Settings that people could have: objects with comments anywhere.

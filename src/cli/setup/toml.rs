@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::edit::{Entry, Put, Refusal, newline_of};
+use super::edit::{EditError, EditedSettings, ServerEntry, newline_of};
 use super::json::inline;
 use ::toml::{Table, Value as Toml};
 
@@ -13,7 +13,7 @@ use ::toml::{Table, Value as Toml};
 const CONTAINER: &str = "mcp_servers";
 
 /// `text` with the table of the entry in it.
-pub(super) fn put(text: &str, entry: &Entry) -> Result<Put, Refusal> {
+pub(super) fn put(text: &str, entry: &ServerEntry) -> Result<EditedSettings, EditError> {
     let old = read(text)?;
     let before = servers(&old)?.and_then(|it| it.get(entry.name));
     let section = section_text(text, entry);
@@ -21,40 +21,44 @@ pub(super) fn put(text: &str, entry: &Entry) -> Result<Put, Refusal> {
         None => (append(text, &section), None),
         Some(Toml::Table(table)) if has_fields(table, entry) => {
             let raw = find(text, entry.name).map(|it| text[it].to_owned()).unwrap_or_default();
-            return Ok(Put { text: text.to_owned(), entry: Some(raw), is_container_new: false });
+            return Ok(EditedSettings {
+                text: text.to_owned(),
+                entry: Some(raw),
+                is_container_new: false,
+            });
         }
         Some(before) => {
             let is_ours = |key: &String| entry.fields.iter().any(|(name, _)| name == key);
             if !before.as_table().is_some_and(|it| it.keys().all(is_ours)) {
-                return Err(Refusal::Other(format!(
+                return Err(EditError::Other(format!(
                     "its `{CONTAINER}.{}` has settings of its own; change `command` and `args` by \
                      hand",
                     entry.name
                 )));
             }
-            let span = find(text, entry.name).ok_or(Refusal::Unsure)?;
+            let span = find(text, entry.name).ok_or(EditError::Unsure)?;
             let raw = text[span.clone()].to_owned();
             ([&text[..span.start], &section, &text[span.end..]].concat(), Some(raw))
         }
     };
-    let mut new = read(&edited).map_err(|_| Refusal::Unsure)?;
+    let mut new = read(&edited).map_err(|_| EditError::Unsure)?;
     let is_there = servers(&new)?
         .and_then(|it| it.get(entry.name))
         .and_then(Toml::as_table)
         .is_some_and(|it| has_fields(it, entry));
     if !is_there || without(&mut new, entry.name) != without(&mut old.clone(), entry.name) {
-        return Err(Refusal::Unsure);
+        return Err(EditError::Unsure);
     }
-    Ok(Put { text: edited, entry: raw, is_container_new: false })
+    Ok(EditedSettings { text: edited, entry: raw, is_container_new: false })
 }
 
 /// `text` without the table of that name, or with what it was before.
-pub(super) fn take(text: &str, name: &str, before: Option<&str>) -> Result<String, Refusal> {
+pub(super) fn take(text: &str, name: &str, before: Option<&str>) -> Result<String, EditError> {
     let mut old = read(text)?;
     if servers(&old)?.is_none_or(|it| !it.contains_key(name)) {
         return Ok(text.to_owned());
     }
-    let span = find(text, name).ok_or(Refusal::Unsure)?;
+    let span = find(text, name).ok_or(EditError::Unsure)?;
     let (head, tail) = (&text[..span.start], &text[span.end..]);
     let edited = match before {
         Some(before) => [head, before, tail].concat(),
@@ -66,31 +70,31 @@ pub(super) fn take(text: &str, name: &str, before: Option<&str>) -> Result<Strin
             [head, tail].concat()
         }
     };
-    let mut new = read(&edited).map_err(|_| Refusal::Unsure)?;
+    let mut new = read(&edited).map_err(|_| EditError::Unsure)?;
     let is_gone = before.is_some() || servers(&new)?.is_none_or(|it| !it.contains_key(name));
     if !is_gone || without(&mut new, name) != without(&mut old, name) {
-        return Err(Refusal::Unsure);
+        return Err(EditError::Unsure);
     }
     Ok(edited)
 }
 
-fn read(text: &str) -> Result<Table, Refusal> {
+fn read(text: &str) -> Result<Table, EditError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    ::toml::from_str(text).map_err(|error| Refusal::Broken {
+    ::toml::from_str(text).map_err(|error| EditError::Broken {
         at: error.span().map_or(0, |it| it.start),
-        what: crate::text::fold(error.message()),
+        what: crate::text::fold_whitespace(error.message()),
     })
 }
 
-fn servers(table: &Table) -> Result<Option<&Table>, Refusal> {
+fn servers(table: &Table) -> Result<Option<&Table>, EditError> {
     match table.get(CONTAINER) {
         None => Ok(None),
         Some(Toml::Table(servers)) => Ok(Some(servers)),
-        Some(_) => Err(Refusal::Broken { at: 0, what: format!("`{CONTAINER}` is not a table") }),
+        Some(_) => Err(EditError::Broken { at: 0, what: format!("`{CONTAINER}` is not a table") }),
     }
 }
 
-fn has_fields(table: &Table, entry: &Entry) -> bool {
+fn has_fields(table: &Table, entry: &ServerEntry) -> bool {
     entry.fields.iter().all(|(key, value)| {
         table.get(*key).is_some_and(|it| Toml::try_from(value).is_ok_and(|value| *it == value))
     })
@@ -107,7 +111,7 @@ fn without<'a>(table: &'a mut Table, name: &str) -> &'a Table {
     table
 }
 
-fn section_text(text: &str, entry: &Entry) -> String {
+fn section_text(text: &str, entry: &ServerEntry) -> String {
     let newline = newline_of(text);
     let mut out = format!("[{CONTAINER}.{}]{newline}", entry.name);
     for (key, value) in &entry.fields {

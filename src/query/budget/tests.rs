@@ -3,21 +3,22 @@ use std::convert::Infallible;
 use super::*;
 
 #[test]
-fn what_does_not_fit_is_passed_over() {
-    assert_eq!(choose(&[10, 10], 20), [0, 1]);
-    assert_eq!(choose(&[30, 90, 20, 10], 80), [0, 2, 3]);
-    assert_eq!(choose(&[30], 10), [] as [usize; 0]);
-    assert_eq!(choose(&[u32::MAX, u32::MAX], u32::MAX), [] as [usize; 0]);
+fn a_line_beyond_the_budget_is_skipped() {
+    assert_eq!(choose_within(&[10, 10], 20), [0, 1]);
+    assert_eq!(choose_within(&[30, 90, 20, 10], 80), [0, 2, 3]);
+    assert_eq!(choose_within(&[30], 10), [] as [usize; 0]);
+    assert_eq!(choose_within(&[u32::MAX, u32::MAX], u32::MAX), [] as [usize; 0]);
 }
 
 #[test]
 fn the_reply_itself_is_measured() {
     let words = |chosen: &[usize]| Ok::<_, Infallible>("one two three ".repeat(chosen.len()));
-    let (chosen, text) = settle(Some(20), (0..100).collect(), |_| None, words).unwrap().unwrap();
+    let (chosen, text) =
+        render_within(Some(20), (0..100).collect(), |_| None, words).unwrap().unwrap();
     assert!(!chosen.is_empty());
     assert!(tokens::count(&text) <= 20);
     let stubborn = |_: &[usize]| Ok::<_, Infallible>("never short enough".repeat(10));
-    assert_eq!(settle(Some(3), (0..100).collect(), |_| None, stubborn).unwrap(), None);
+    assert_eq!(render_within(Some(3), (0..100).collect(), |_| None, stubborn).unwrap(), None);
 }
 
 #[test]
@@ -31,8 +32,8 @@ fn cutting_fits_whatever_the_text() {
     for text in ["word ".repeat(500), "日本語".repeat(500), "𝔘".repeat(500), " ".repeat(5000)]
     {
         for max in [0, 1, 7, 100] {
-            assert!(tokens::count(cut(&text, max)) <= max);
+            assert!(tokens::count(cut_to_tokens(&text, max)) <= max);
         }
     }
-    assert!(50 < cut(&"word ".repeat(500), 100).len());
+    assert!(50 < cut_to_tokens(&"word ".repeat(500), 100).len());
 }

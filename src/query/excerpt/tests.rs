@@ -5,7 +5,7 @@ use super::*;
 #[track_caller]
 fn check(content: &str, marks: &[&str], shown: Expect) {
     let marks: Vec<String> = marks.iter().map(|&it| it.to_owned()).collect();
-    shown.assert_eq(&snippet(content, &marks));
+    shown.assert_eq(&make_snippet(content, &marks));
 }
 
 #[test]
@@ -29,8 +29,8 @@ fn without_the_words_it_is_the_beginning() {
 }
 
 #[test]
-fn what_the_label_says_is_not_said_again() {
-    let shown = |snippet: &str, label| behind_label(snippet.to_owned(), label);
+fn a_snippet_does_not_repeat_its_label() {
+    let shown = |snippet: &str, label| without_label(snippet.to_owned(), label);
     assert_eq!(shown("One line. And more.", "One line."), "…And more.");
     assert_eq!(shown("A long line of words", "A long li…"), "…line of words");
     assert_eq!(shown("One line.", "One line."), "");

@@ -6,7 +6,7 @@ fn page(entries: &[&str], max: u32) -> Page<usize> {
     let mut left = entries.iter().enumerate();
     let next = || {
         let entry = left.next();
-        Ok(entry.map(|(at, it)| Entry { text: (*it).to_owned(), facts: at + 1 }))
+        Ok(entry.map(|(at, it)| PageEntry { text: (*it).to_owned(), facts: at + 1 }))
     };
     let n = entries.len();
     fill(max, 100, "\n", next, |last, _| format!("… {} more", n - last)).unwrap()
@@ -20,7 +20,7 @@ fn check(entries: &[&str], max: u32, expected: Expect) {
 }
 
 #[test]
-fn what_does_not_fit_waits_for_the_next_page() {
+fn an_entry_that_does_not_fit_waits_for_the_next_page() {
     let entries = ["one apple", "two apples and a pear", "three pears"];
     check(
         &entries,
@@ -41,7 +41,7 @@ fn what_does_not_fit_waits_for_the_next_page() {
 }
 
 #[test]
-fn what_never_fits_is_cut() {
+fn an_entry_that_never_fits_is_cut() {
     let long = "word ".repeat(100);
     check(
         &[&long, "next"],

@@ -5,9 +5,9 @@ use super::*;
 /// Candidates as `(key, parent, relevance, temperature)`; parent 0 is none.
 #[track_caller]
 fn check(candidates: &[(i64, i64, f64, f64)], ranks: Expect) {
-    let candidates: Vec<Candidate<'_>> = candidates
+    let candidates: Vec<RankCandidate<'_>> = candidates
         .iter()
-        .map(|&(key, parent, relevance, temperature)| Candidate {
+        .map(|&(key, parent, relevance, temperature)| RankCandidate {
             key: NodeKey(key),
             parent: (parent != 0).then_some(NodeKey(parent)),
             is_heading: key == 9,
@@ -16,7 +16,7 @@ fn check(candidates: &[(i64, i64, f64, f64)], ranks: Expect) {
             bag: None,
         })
         .collect();
-    let ranks_text: Vec<String> = ranked(&candidates, &relevance(&candidates))
+    let ranks_text: Vec<String> = rank_candidates(&candidates, &relevance_scores(&candidates))
         .into_iter()
         .map(|(at, score)| format!("{} {score:.2}", candidates[at].key.0))
         .collect();
@@ -63,9 +63,9 @@ fn one_section_does_not_fill_an_answer() {
 #[test]
 fn odd_numbers_make_no_odd_scores() {
     let odd = [f64::NAN, f64::INFINITY, -1.0, f64::MAX];
-    let candidates: Vec<Candidate<'_>> = odd
+    let candidates: Vec<RankCandidate<'_>> = odd
         .iter()
-        .map(|&it| Candidate {
+        .map(|&it| RankCandidate {
             key: NodeKey(1),
             parent: None,
             is_heading: false,
@@ -74,6 +74,6 @@ fn odd_numbers_make_no_odd_scores() {
             bag: None,
         })
         .collect();
-    let ranked = ranked(&candidates, &relevance(&candidates));
+    let ranked = rank_candidates(&candidates, &relevance_scores(&candidates));
     assert!(ranked.iter().all(|(_, score)| !(1.0 < *score || *score < 0.0)));
 }

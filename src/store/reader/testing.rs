@@ -7,12 +7,12 @@ use rusqlite::{Connection, params};
 #[cfg(test)]
 use rusqlite::{Statement, StatementStatus};
 
-use super::{Doing, Reader, StoreError};
-use crate::grams;
-use crate::identity::{ContentHash, NodeId};
-use crate::store::pragma;
+use super::{ErrorStep, Reader, StoreError};
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tree::NodeType;
+use crate::store::connection;
 use crate::store::schema::MIGRATIONS;
-use crate::tree::NodeType;
+use crate::text::bigrams;
 
 /// A memory in the making.
 pub(crate) struct Sketch {
@@ -42,9 +42,9 @@ impl Sketch {
         sketch.done()
     }
 
-    /// Adds an outline and returns the ids of its nodes: `= file.md` begins a file, `type content` a
-    /// node, two spaces lead a level down, `\n` in a content is a line break. A node of content `-`
-    /// is empty.
+    /// Adds an outline and returns the ids of its nodes: `= file.md` begins a file, `type content`
+    /// a node, two spaces lead a level down, `\n` in a content is a line break. A node of content
+    /// `-` is empty.
     pub(crate) fn add(&mut self, outline: &str) -> Vec<String> {
         let mut ids = Vec::new();
         for line in outline.lines().filter(|it| !it.trim().is_empty()) {
@@ -86,9 +86,9 @@ impl Sketch {
         let kind = NodeType::parse(node_type).expect("a type");
         let ordinal = u32::try_from(self.n_nodes).expect("a test is small");
         let id = NodeId::birth(kind, path, content, ordinal).to_string();
-        let label = crate::text::label(content);
-        let mut trail: Vec<&str> = vec![path.trim_end_matches(".md")];
-        trail.extend(self.open.iter().map(|(_, label)| label.as_str()));
+        let label = crate::text::label_of_text(content);
+        let mut breadcrumb: Vec<&str> = vec![path.trim_end_matches(".md")];
+        breadcrumb.extend(self.open.iter().map(|(_, label)| label.as_str()));
         self.conn
             .prepare_cached(ADD)
             .and_then(|mut add| {
@@ -99,11 +99,11 @@ impl Sketch {
                     self.open.last().map(|(key, _)| key),
                     self.n_nodes * 1024,
                     node_type,
-                    crate::tokens::count(content),
+                    crate::text::tokens::count(content),
                     ContentHash::of(content).to_string(),
                     label,
-                    trail.join(" / "),
-                    grams::bigrams(&format!("{label}\n{content}")),
+                    breadcrumb.join(" / "),
+                    bigrams::bigrams(&format!("{label}\n{content}")),
                     content
                 ])
             })
@@ -127,7 +127,7 @@ impl Sketch {
     /// The memory, ready to be read; statements get the plans that they have in a file.
     pub(crate) fn done(self) -> Reader {
         self.run("COMMIT; PRAGMA query_only = 1");
-        pragma::prepare_once(&self.conn).expect("plans can be kept");
+        connection::prepare_once(&self.conn).expect("plans can be kept");
         Reader { conn: self.conn }
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 
-fn note(path: &str, text: &str) -> Note {
-    Note { path: path.to_owned(), text: text.to_owned() }
+fn note(path: &str, text: &str) -> NoteFile {
+    NoteFile { path: path.to_owned(), text: text.to_owned() }
 }
 
 #[test]
