@@ -12,10 +12,10 @@
 //! 3. A tag's attributes are compared with each other: 200 KB of them take 0.6 s, 8 MB a quarter
 //!    of an hour. So a tag with very many is read as text.
 //!
-//! Rewriting tags on their way is the price: the parser has no limits of its own, a tokenizer alone
-//! would need tree rules of ours, and a limit on the size of files would refuse sound ones. The text
-//! comes piece by piece, from one `<` to the next, since that is how nodes get their places; on that
-//! way the line breaks of code are marked, which tokenizers change.
+//! Rewriting tags on their way is the price: the parser has no limits of its own, a tokenizer
+//! alone would need tree rules of ours, and a limit on the size of files would refuse sound ones.
+//! The text comes piece by piece, from one `<` to the next, since that is how nodes get their
+//! places; on that way the line breaks of code are marked, which tokenizers change.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
