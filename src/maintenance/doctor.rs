@@ -1,4 +1,5 @@
-//! Checks whether a memory is healthy. Looking changes nothing; [`repair_failed()`] repairs what fails.
+//! Checks whether a memory is healthy. Looking changes nothing; [`repair_failed()`] repairs what
+//! fails.
 //!
 //! All checks see one state, on a connection that SQLite opened read-only. The full-text index can
 //! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
