@@ -442,10 +442,12 @@ fn replace(text: &str, hits: &[SecretHit<'_>]) -> String {
 }
 
 /// `hits` in the original text, and `found` in the text that replacing them gave, as hits in the
-/// original text.
+/// original text. A quote that a marker was given is in no original: where something was found in
+/// it, the marker loses its quotes.
 fn merge<'a>(hits: Vec<SecretHit<'a>>, found: Vec<SecretHit<'a>>) -> Vec<SecretHit<'a>> {
     let mut merged = Vec::with_capacity(hits.len() + found.len());
     let mut hits = hits.into_iter().peekable();
+    let mut last_hit = None;
     // What lies before `out_at` in the new text lies before `text_at` in the original.
     let (mut out_at, mut text_at) = (0, 0);
     for mut next in found {
@@ -454,11 +456,26 @@ fn merge<'a>(hits: Vec<SecretHit<'a>>, found: Vec<SecretHit<'a>>) -> Vec<SecretH
         {
             out_at += hit.range.start - text_at + hit.marker().len();
             text_at = hit.range.end;
+            last_hit = Some(merged.len());
             merged.push(hit);
         }
-        let shift = |at: usize| at - out_at + text_at;
-        next.range = shift(next.range.start)..shift(next.range.end);
-        merged.push(next);
+        if next.range.start < out_at
+            && let Some(before) = last_hit
+        {
+            merged[before].quote = "";
+        }
+        let shift = |at: usize| at.max(out_at) - out_at + text_at;
+        let mut range = shift(next.range.start)..shift(next.range.end);
+        if let Some(after) = hits.peek_mut()
+            && after.range.start < range.end
+        {
+            range.end = after.range.start;
+            after.quote = "";
+        }
+        if !range.is_empty() {
+            next.range = range;
+            merged.push(next);
+        }
     }
     merged.extend(hits);
     merged

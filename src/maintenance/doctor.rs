@@ -1,4 +1,5 @@
-//! Checks whether a memory is healthy. Looking changes nothing; [`mend()`] repairs what fails.
+//! Checks whether a memory is healthy. Looking changes nothing; [`repair_failed()`] repairs what
+//! fails.
 //!
 //! All checks see one state, on a connection that SQLite opened read-only. The full-text index can
 //! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
@@ -8,7 +9,7 @@ mod repairs;
 
 use std::path::Path;
 
-pub(crate) use repairs::{mend, reseal};
+pub(crate) use repairs::{repair_failed, rewrite_fingerprint};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 use serde_json::{Value, json};
 
@@ -106,7 +107,7 @@ const CHECKS: &[(&str, Examine)] = &[
 /// Looks at the database from every side. A check that cannot even run is one that fails.
 pub(crate) fn examine(path: &Path) -> Result<DoctorReport, StoreError> {
     let conn = connection::open_to_examine(path)?;
-    let state = conn.unchecked_transaction().doing("begin to read")?;
+    let state = connection::begin_read(&conn, "begin to read")?;
     let checks = CHECKS.iter().map(|&(name, examine)| run(name, examine, &conn, path)).collect();
     // There is nothing to commit: the end of the transaction lets go of the state.
     drop(state);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::content::error_json;
 use super::errors::{invalid_uri, missing_capability};
-use super::in_flight::Ticket;
+use super::in_flight::InFlightGuard;
 use super::method::Method;
 use super::server_requests::InputResponses;
 use super::{
@@ -28,7 +28,7 @@ pub(crate) struct Job {
     pub(super) task: JobTask,
     pub(super) caller: Caller,
     pub(super) call: Call,
-    pub(super) ticket: Ticket,
+    pub(super) ticket: InFlightGuard,
 }
 
 /// What a job does.

@@ -463,6 +463,22 @@ fn custom_kinds_are_found_beside_the_built_in_ones() {
 }
 
 #[test]
+fn a_match_in_the_quotes_of_a_marker_takes_the_quotes() {
+    let text = r#"{"password": 12345678}"#;
+    for (pattern, expected) in [
+        ("never", r#"{"password": "«redacted:env_secret_assignment»"}"#),
+        (": \"$", r#"{"password"«redacted:odd»«redacted:env_secret_assignment»}"#),
+        ("\"\\}", r#"{"password": «redacted:env_secret_assignment»«redacted:odd»"#),
+        ("\"$", r#"{"password": «redacted:env_secret_assignment»}"#),
+    ] {
+        let redactor = custom("odd", pattern).unwrap();
+        let scrubbed = redactor.scrub(text).text;
+        assert_eq!(scrubbed, expected, "{pattern}");
+        assert!(!redactor.has_secret(&scrubbed), "{scrubbed}");
+    }
+}
+
+#[test]
 fn kinds_can_be_switched_off_by_name() {
     let redactor = Redactor::new(&["aws_access_key".to_owned()], &[]).unwrap();
     assert!(!redactor.has_secret("AKIAIOSFODNN7EXAMPLE"));

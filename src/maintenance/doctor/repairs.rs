@@ -13,6 +13,7 @@ use crate::model::clock::Millis;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
+use crate::store::commit::commit;
 use crate::store::{ErrorStep, StoreError, links};
 use crate::text::tokens;
 
@@ -37,11 +38,11 @@ const FIXES: &[(&str, Fix)] = &[
     ("heat_rows", give_heat),
     ("content_hashes", hash_again),
     ("references", |conn, _| links::read_again(conn)),
-    ("fingerprint", |conn, now| reseal(conn, MESSAGE, now)),
+    ("fingerprint", |conn, now| rewrite_fingerprint(conn, MESSAGE, now)),
 ];
 
 /// Tries every repair whose check fails; gives what came of each.
-pub(crate) fn mend(
+pub(crate) fn repair_failed(
     conn: &Connection,
     path: &Path,
     now: Millis,
@@ -56,7 +57,7 @@ pub(crate) fn mend(
             .doing("begin a repair")
             .and_then(|tx| {
                 fix(&tx, now)?;
-                tx.commit().doing("commit a repair")
+                commit(tx, "commit a repair")
             });
         tried.insert(name, fixed.map_err(|error| error.to_string()));
     }
@@ -264,7 +265,11 @@ fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
 }
 
 /// Notes the fingerprint that the rows have. Where HEAD says another, a snapshot follows it.
-pub(crate) fn reseal(conn: &Connection, message: &str, now: Millis) -> Result<(), StoreError> {
+pub(crate) fn rewrite_fingerprint(
+    conn: &Connection,
+    message: &str,
+    now: Millis,
+) -> Result<(), StoreError> {
     const MEMORY: &str = "
         INSERT OR IGNORE INTO memory (one, fingerprint, attended)
         VALUES (1, 0, (SELECT ifnull(max(at), 0) FROM heat))";

@@ -1,11 +1,21 @@
-//! Text to a document, in time and space that grow with the text, whatever it is.
+//! The feed of the HTML parser: text to a document, in time and space that grow with the text.
 //!
 //! Tree construction as the standard has it is linear but for three things, which are taken out
-//! of its way: formatting tags that nobody closed are opened again in every block that follows
-//! (they mean nothing here and are left out; links and code are renamed to elements without that
-//! habit); every tag looks through the elements that are open (so their number is bounded, and
-//! what nests deeper is flattened); a tag's attributes are compared with each other (so a tag
-//! with very many is read as text).
+//! of its way before it sees them:
+//!
+//! 1. Formatting tags that nobody closed are opened again in every block that follows: 59 KB of
+//!    `<p><b id=…>x` become 8 million nodes. They mean nothing here and are left out; links and
+//!    code are renamed to elements without that habit.
+//! 2. Every tag looks through the elements that are open: 80 KB of `<div>` take 10 s, twice as
+//!    much takes four times as long. So their number is bounded, and what nests deeper is
+//!    flattened.
+//! 3. A tag's attributes are compared with each other: 200 KB of them take 0.6 s, 8 MB a quarter
+//!    of an hour. So a tag with very many is read as text.
+//!
+//! Rewriting tags on their way is the price: the parser has no limits of its own, a tokenizer
+//! alone would need tree rules of ours, and a limit on the size of files would refuse sound ones.
+//! The text comes piece by piece, from one `<` to the next, since that is how nodes get their
+//! places; on that way the line breaks of code are marked, which tokenizers change.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

@@ -299,6 +299,17 @@ const PLAIN: &[&str] = &[
 ];
 
 #[test]
+fn a_directive_in_letters_of_any_script_moves_no_value() {
+    for line in ["%É", "%RESERVÉ ééé", "%YAML 1.2 # é"] {
+        let text = format!("{line}\n---\nfirst: one\n");
+        let parsed = parse(Syntax::Yaml, &text);
+        let [node] = &parsed.tree.nodes[..] else { panic!("{line}: {}", parsed.tree) };
+        assert_eq!(node.content, format!("# {line}\nfirst: one"));
+        assert_eq!(text[node.span.clone()].trim_end(), "first: one", "{line}");
+    }
+}
+
+#[test]
 fn a_comment_may_follow_a_flow_and_a_word_may_not() {
     let warnings = |text| parse(Syntax::Yaml, text).warnings;
     assert_eq!(warnings("{} # y\n---\n[a] # z\n... # x\n"), []);
