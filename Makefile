@@ -32,12 +32,8 @@ model:                  ## a memory against a simple model of one, SEEDS times S
 	REMINDB_MODEL_SEEDS=$(SEEDS) REMINDB_MODEL_STEPS=$(STEPS) \
 	    cargo test --locked --lib memory::tests -- --nocapture
 
-fuzz: $(FUZZ_BIN)       ## each target for FUZZ_S seconds
-	for target in $$(PATH="$(CURDIR)/.tools/bin:$$PATH" cargo +$(NIGHTLY) fuzz list); do \
-	    mkdir -p fuzz/corpus/$$target && \
-	    PATH="$(CURDIR)/.tools/bin:$$PATH" cargo +$(NIGHTLY) fuzz run $$target -- \
-	        -max_total_time=$(FUZZ_S) -timeout=20 -rss_limit_mb=4096 || exit 1; \
-	done
+fuzz: $(FUZZ_BIN)       ## each target for FUZZ_S seconds, or those that TARGETS names
+	FUZZ_S=$(FUZZ_S) NIGHTLY=$(NIGHTLY) .ci/fuzz $(TARGETS)
 
 $(FUZZ_BIN):
 	cargo install cargo-fuzz --locked --root .tools

@@ -7,6 +7,7 @@
 mod args;
 mod backup;
 mod bench;
+mod color;
 mod compile;
 mod completion;
 mod doctor;
@@ -16,14 +17,13 @@ mod import;
 mod inspect;
 mod listen;
 mod logging;
-mod paint;
 mod progress;
 mod redact;
 mod restore;
 mod salvage;
 mod search;
 mod serve;
-#[cfg(feature = "desk")]
+#[cfg(feature = "desktop")]
 mod setup;
 
 use std::env;
@@ -36,19 +36,19 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use args::{COMMANDS, Command};
-use paint::Paint;
+use color::ColorMode;
 
-use crate::clock::Clock;
-use crate::mcp::tools::Offer;
-use crate::scan::Gitignore;
-use crate::workspace::{Options, Trust};
+use crate::ingest::scan::Gitignore;
+use crate::model::clock::Clock;
+use crate::settings::workspace::{Trust, WorkspaceOptions};
+use crate::surface::ToolSet;
 
 /// The database when none is named and nothing suggests a name.
 const DEFAULT_DB: &str = "memory.db";
 
 /// How a command ended well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+enum CommandOutcome {
     Done,
     /// There was nothing to show, or something to worry about.
     NotFound,
@@ -56,24 +56,24 @@ enum Outcome {
 
 /// Why a command could not be carried out: one line for stderr, behind `remindb: `.
 #[derive(Debug)]
-enum Failure {
+enum CommandError {
     /// What went wrong.
     Because(String),
     /// Whoever read our output is gone; there is nobody to tell.
     BrokenPipe,
 }
 
-impl<E: std::error::Error> From<E> for Failure {
-    fn from(error: E) -> Failure {
-        Failure::Because(error.to_string())
+impl<E: std::error::Error> From<E> for CommandError {
+    fn from(error: E) -> CommandError {
+        CommandError::Because(error.to_string())
     }
 }
 
 /// What a command may use of the world around it.
-struct World<'a> {
+struct Context<'a> {
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
-    paint: Paint,
+    paint: ColorMode,
     /// Whether somebody watches stdout.
     is_out_terminal: bool,
     /// Whether somebody watches stderr.
@@ -81,23 +81,23 @@ struct World<'a> {
     clock: Clock,
 }
 
-impl World<'_> {
+impl Context<'_> {
     /// Writes to stdout.
-    fn say(&mut self, text: impl fmt::Display) -> Result<(), Failure> {
+    fn say(&mut self, text: impl fmt::Display) -> Result<(), CommandError> {
         written(write!(self.out, "{text}"))
     }
 }
 
-fn written(result: io::Result<()>) -> Result<(), Failure> {
+fn written(result: io::Result<()>) -> Result<(), CommandError> {
     match result {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::BrokenPipe),
-        Err(error) => Err(Failure::Because(format!("cannot write the answer: {error}"))),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(CommandError::BrokenPipe),
+        Err(error) => Err(CommandError::Because(format!("cannot write the answer: {error}"))),
     }
 }
 
 /// Runs the program with the arguments after its name.
-pub(crate) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+pub(crate) fn run_program(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     // A file that may not grow is an error to who writes it, not the end of the process.
     let told = Arc::new(AtomicBool::new(false));
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, told);
@@ -109,23 +109,25 @@ pub(crate) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     // Not locked: while serving, another thread writes to it.
     let mut out = io::BufWriter::new(stdout);
     let mut err = io::stderr();
-    let mut world = World {
+    let mut context = Context {
         out: &mut out,
         err: &mut err,
-        paint: if has_colour { Paint::Ansi } else { Paint::Plain },
+        paint: if has_colour { ColorMode::Ansi } else { ColorMode::Plain },
         is_out_terminal,
         is_err_terminal: io::stderr().is_terminal(),
         clock: Clock::System,
     };
-    let outcome = match args::parse(args) {
-        Ok(command) => dispatch(command, &mut world),
-        Err(misuse) => Err(Failure::Because(format!("{misuse}; see `remindb help`"))),
+    let outcome = match args::parse_args(args) {
+        Ok(command) => dispatch(command, &mut context),
+        Err(usage_error) => {
+            Err(CommandError::Because(format!("{usage_error}; see `remindb help`")))
+        }
     };
-    let outcome = outcome.and_then(|it| written(world.out.flush()).map(|()| it));
+    let outcome = outcome.and_then(|it| written(context.out.flush()).map(|()| it));
     match outcome {
-        Ok(Outcome::Done) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
-        Ok(Outcome::NotFound) => ExitCode::from(1),
-        Err(Failure::Because(what)) => {
+        Ok(CommandOutcome::Done) | Err(CommandError::BrokenPipe) => ExitCode::SUCCESS,
+        Ok(CommandOutcome::NotFound) => ExitCode::from(1),
+        Err(CommandError::Because(what)) => {
             // If stderr is gone too, the exit code has to do.
             let _ = writeln!(err, "remindb: {what}");
             ExitCode::from(2)
@@ -135,38 +137,38 @@ pub(crate) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Whether this build does what is only done where people are. Without it that code is still
 /// checked, and then left out, since nothing reaches it.
-const HAS_DESK: bool = cfg!(feature = "desk");
+const HAS_DESKTOP: bool = cfg!(feature = "desktop");
 
-fn dispatch(command: Command, world: &mut World<'_>) -> Result<Outcome, Failure> {
+fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
     match command {
-        Command::Compile(args) => compile::run(args, world),
-        Command::Serve(args) => serve::run(args, world),
-        Command::Inspect(args) => inspect::run(args, world),
-        Command::Search(args) => search::run(args, world),
-        Command::Bench(args) if HAS_DESK => bench::run(args, world),
-        Command::Doctor(args) => doctor::run(args, world),
-        Command::Gc(args) => gc::run(args, world),
-        Command::Backup(args) => backup::run(args, world),
-        Command::Restore(args) => restore::run(args, world),
-        Command::Export(args) => export::run(args, world),
-        Command::Import(args) => import::run(args, world),
-        Command::Salvage(args) => salvage::run(args, world),
-        Command::Redact(args) => redact::run(args, world),
-        #[cfg(feature = "desk")]
-        Command::Setup(args) => setup::run(args, world),
-        Command::Bench(_) => Err(Failure::Because("this build has no `bench`".to_owned())),
-        #[cfg(not(feature = "desk"))]
-        Command::Setup(_) => Err(Failure::Because("this build has no `setup`".to_owned())),
-        Command::Completion(shell) => completion::run(shell, world),
-        Command::Help(topic) => help(topic.as_deref(), world),
+        Command::Compile(args) => compile::run(args, context),
+        Command::Serve(args) => serve::run(args, context),
+        Command::Inspect(args) => inspect::run(args, context),
+        Command::Search(args) => search::run(args, context),
+        Command::Bench(args) if HAS_DESKTOP => bench::run(args, context),
+        Command::Doctor(args) => doctor::run(args, context),
+        Command::Gc(args) => gc::run(args, context),
+        Command::Backup(args) => backup::run(args, context),
+        Command::Restore(args) => restore::run(args, context),
+        Command::Export(args) => export::run(args, context),
+        Command::Import(args) => import::run(args, context),
+        Command::Salvage(args) => salvage::run(args, context),
+        Command::Redact(args) => redact::run(args, context),
+        #[cfg(feature = "desktop")]
+        Command::Setup(args) => setup::run(args, context),
+        Command::Bench(_) => Err(CommandError::Because("this build has no `bench`".to_owned())),
+        #[cfg(not(feature = "desktop"))]
+        Command::Setup(_) => Err(CommandError::Because("this build has no `setup`".to_owned())),
+        Command::Completion(shell) => completion::run(shell, context),
+        Command::Help(topic) => help(topic.as_deref(), context),
         Command::Version => {
-            world.say(format_args!("remindb {}\n", env!("CARGO_PKG_VERSION")))?;
-            Ok(Outcome::Done)
+            context.say(format_args!("remindb {}\n", env!("CARGO_PKG_VERSION")))?;
+            Ok(CommandOutcome::Done)
         }
     }
 }
 
-fn help(topic: Option<&str>, world: &mut World<'_>) -> Result<Outcome, Failure> {
+fn help(topic: Option<&str>, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
     let text = match topic {
         None | Some("help") => include_str!("cli/help/remindb.txt"),
         Some("compile") => include_str!("cli/help/compile.txt"),
@@ -187,11 +189,13 @@ fn help(topic: Option<&str>, world: &mut World<'_>) -> Result<Outcome, Failure> 
         Some(other) => {
             let names: Vec<&str> = COMMANDS.iter().map(|it| it.name).collect();
             let names = names.join(", ");
-            return Err(Failure::Because(format!("no help for `{other}`; there is for {names}")));
+            return Err(CommandError::Because(format!(
+                "no help for `{other}`; there is for {names}"
+            )));
         }
     };
-    world.say(text)?;
-    Ok(Outcome::Done)
+    context.say(text)?;
+    Ok(CommandOutcome::Done)
 }
 
 /// A variable of the environment; an empty one is none.
@@ -211,16 +215,17 @@ fn known_database(named: Option<PathBuf>) -> PathBuf {
 }
 
 /// A path made absolute against the working directory, links untouched.
-fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
     if path.as_os_str().is_empty() {
-        return Err(Failure::Because("an empty path names nothing".to_owned()));
+        return Err(CommandError::Because("an empty path names nothing".to_owned()));
     }
-    std::path::absolute(path)
-        .map_err(|error| Failure::Because(format!("cannot find `{}`: {error}", path.display())))
+    std::path::absolute(path).map_err(|error| {
+        CommandError::Because(format!("cannot find `{}`: {error}", path.display()))
+    })
 }
 
 /// What the operator says about a folder: flags, else the environment.
-fn options(is_trusted: bool, is_gitignore: bool) -> Result<Options, Failure> {
+fn options(is_trusted: bool, is_gitignore: bool) -> Result<WorkspaceOptions, CommandError> {
     let from_environment = match variable("REMINDB_TRUST_WORKSPACE") {
         None => false,
         Some(text) if text == "0" => false,
@@ -228,22 +233,22 @@ fn options(is_trusted: bool, is_gitignore: bool) -> Result<Options, Failure> {
         Some(text) => {
             let text = text.to_string_lossy();
             let why = format!("`REMINDB_TRUST_WORKSPACE` must be 0 or 1, not `{text}`");
-            return Err(Failure::Because(why));
+            return Err(CommandError::Because(why));
         }
     };
     let is_trusted = is_trusted || from_environment;
-    Ok(Options {
+    Ok(WorkspaceOptions {
         trust: if is_trusted { Trust::Given } else { Trust::Withheld },
         gitignore: if is_gitignore { Gitignore::Followed } else { Gitignore::Unread },
     })
 }
 
 /// The tools to offer, by the name of their set; all when none is named.
-fn offer(name: Option<&str>) -> Result<Offer, Failure> {
+fn offer(name: Option<&str>) -> Result<ToolSet, CommandError> {
     match name {
-        None => Ok(Offer::default()),
-        Some(name) => Offer::parse(name).ok_or_else(|| {
-            Failure::Because(format!("`--tools` must be `all` or `core`, not `{name}`"))
+        None => Ok(ToolSet::default()),
+        Some(name) => ToolSet::parse(name).ok_or_else(|| {
+            CommandError::Because(format!("`--tools` must be `all` or `core`, not `{name}`"))
         }),
     }
 }

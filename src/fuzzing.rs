@@ -1,4 +1,7 @@
 //! Invariants that hold for every input, called by the fuzz targets and by the tests.
+//!
+//! `fuzz/seeds/` has a few small inputs for each target to begin with, and `fuzz/regressions/`
+//! every input that ever broke a promise. Tests replay both.
 
 pub mod align;
 pub mod config;
@@ -15,9 +18,46 @@ pub mod markdown;
 #[cfg(feature = "html")]
 pub mod mathml;
 pub mod plain;
+pub(crate) mod promises;
 pub mod query;
 pub mod redact;
 pub mod toml;
 pub mod toon;
 pub mod uri;
 pub mod yaml;
+
+#[cfg(test)]
+mod tests;
+
+/// A fuzz target: a name, and a function that panics when an input breaks a promise.
+pub struct Target {
+    /// As `fuzz/Cargo.toml` and the folders of inputs call it.
+    pub name: &'static str,
+    /// Checks one input.
+    pub check: fn(&[u8]),
+}
+
+/// Every target of this build, by name.
+pub const TARGETS: &[Target] = &[
+    Target { name: "align", check: align::align },
+    Target { name: "config", check: config::config },
+    Target { name: "frame", check: frame::frame },
+    #[cfg(feature = "html")]
+    Target { name: "html", check: html::html },
+    #[cfg(feature = "http")]
+    Target { name: "http", check: http::http },
+    Target { name: "ignore", check: ignore::ignore },
+    Target { name: "json", check: json::json },
+    Target { name: "ledger", check: ledger::ledger },
+    Target { name: "link", check: link::link },
+    Target { name: "markdown", check: markdown::markdown },
+    #[cfg(feature = "html")]
+    Target { name: "mathml", check: mathml::mathml },
+    Target { name: "plain", check: plain::plain },
+    Target { name: "query", check: query::query },
+    Target { name: "redact", check: redact::redact },
+    Target { name: "toml", check: toml::toml },
+    Target { name: "toon", check: toon::toon },
+    Target { name: "uri", check: uri::uri },
+    Target { name: "yaml", check: yaml::yaml },
+];

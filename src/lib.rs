@@ -29,7 +29,7 @@
 //! | row | modules | what they are |
 //! |---|---|---|
 //! | values | `clock` `text` `grams` `tokens` `tree` | plain types and facts about text |
-//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `trail` | values to values |
+//! | pure | `parse` `redact` `identity` `fingerprint` `ranks` `breadcrumb` | values to values |
 //! | pure | `heat` `due` | what cools; when something is due |
 //! | pure | `nearest` `uri` | what a typo or a URI means |
 //! | pure | `config` `seeds` `patterns` `links` | what a folder says of itself; what a link means |
@@ -53,11 +53,13 @@
 //! - `heat`: temperatures as a function of what is stored and of the memory clock, and the pace at
 //!   which that clock is written.
 //! - `store`: `Writer` gives out a `Batch` in one transaction, which makes at most one snapshot;
-//!   `Reader` is a connection that SQLite opened read-only, with one method a question; `Warmer`
-//!   notes what was read, moves the memory clock and knows who was told of what went cold;
-//!   `Leases` says who does what only one process should; `doctor` looks whether all of it holds,
-//!   and repairs it; `moving` takes whole memories elsewhere: backups, exports, old databases, what
-//!   is left of a damaged one; `ahead` has the system read a file before anybody asks for it.
+//!   `Reader` is a connection that SQLite opened read-only, with one method a question;
+//!   `HeatWriter` notes what was read, moves the memory clock and knows who was told of what went
+//!   cold; `Leases` says who does what only one process should; `columns` lists what a node
+//!   consists of, and every statement about whole nodes is made of that list; `doctor` looks
+//!   whether all of it holds, and repairs it; `moving` takes whole memories elsewhere: backups,
+//!   exports, old databases, what is left of a damaged one; `ahead` has the system read a file
+//!   before anybody asks for it.
 //! - `config`, `seeds` and `patterns`: settings, first temperatures and ignore patterns as text
 //!   becomes them. `workspace`: reads them from a root's own folder, and knows what a stranger's
 //!   may not say.
@@ -70,7 +72,7 @@
 //! - `due`: when something is next to be done, or somebody to be told of it, as values that are
 //!   told the time.
 //! - `rollback`: an earlier state becomes the present, proved by its fingerprint.
-//! - `memory`: what an embedder calls; [`Observer`] is the part of it that can only look, and
+//! - `memory`: what an embedder calls; [`ReadOnlyMemory`] is the part of it that can only look, and
 //!   `memory::voice` has what an agent does: write, summarize, forget, pin.
 //! - `query`: search, tree, fetch, statistics and what changed, as answers of text, JSON and what
 //!   they warm; `render` has the layouts. `query::observe`: the same memory as documents of fixed
@@ -82,9 +84,9 @@
 //!   questions to the user. `mcp::subscription` stands between what notices changes and the
 //!   connections that want to know.
 //! - `serve`: named threads around bounded queues; the router, the workers and the one writer of
-//!   stdout; `serve::http`: sockets of our own, since server libraries set no bounds where bounds
-//!   are the point; `serve::rescan` keeps the source folder compiled, `serve::notify` tells
-//!   clients what changed, `serve::checkpoint` copies the log into the file.
+//!   stdout; `server::http`: sockets of our own, since server libraries set no bounds where bounds
+//!   are the point; `server::rescan` keeps the source folder compiled, `server::notify` tells
+//!   clients what changed, `server::checkpoint` copies the log into the file.
 //! - `cli`: one module a command; `cli::setup` edits the settings of other programs as text, and
 //!   undoes it. Without the feature `html`, files of HTML are known and not read.
 //!
@@ -103,55 +105,34 @@
 //! - There is no `unsafe` here, no async runtime, and nothing that calls out to a network.
 
 mod cli;
-mod clock;
-mod compile;
-mod config;
-mod due;
-mod fingerprint;
-mod grams;
-mod heat;
-mod identity;
-mod journal;
-mod links;
+mod ingest;
+mod maintenance;
 mod mcp;
 mod memory;
-mod nearest;
-mod parse;
-mod patterns;
+mod model;
 mod query;
-mod ranks;
-mod redact;
-mod render;
-mod ring;
-mod rollback;
-mod rpc;
-mod scan;
-mod seeds;
-mod serve;
-mod sessions;
+mod server;
+mod settings;
 mod store;
+mod surface;
 mod text;
-mod tokens;
-mod trail;
-mod tree;
-mod uri;
-mod workspace;
 
-#[cfg(any(test, feature = "conformance"))]
-#[doc(hidden)]
-pub mod conformance;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
 
-pub use clock::{Clock, Millis};
-pub use compile::{CompileError, FileWarning, Purged, Report};
-pub use memory::{Answer, Error, ForgetMode, Memory, Observer, WriteMode};
-pub use parse::{Parsed, Syntax, Warning, decode, parse};
+#[cfg(any(test, feature = "conformance"))]
+#[doc(hidden)]
+pub use server::conformance;
+
+pub use crate::ingest::parse::{Parsed, Syntax, Warning, decode, parse};
+pub use crate::memory::compile::{CompileError, FileWarning, Purged, Report};
+pub use crate::model::clock::{Clock, Millis};
+pub use crate::model::tree::{Format, Node, NodeType, Tree};
+pub use memory::{Answer, Error, ForgetMode, Memory, ReadOnlyMemory, WriteMode};
 pub use store::StoreError;
-pub use tree::{Format, Node, NodeType, Tree};
 
 /// Runs the `remindb` program with the arguments after its name, and returns its exit code.
 pub fn run(args: impl IntoIterator<Item = std::ffi::OsString>) -> std::process::ExitCode {
-    cli::run(args)
+    cli::run_program(args)
 }

@@ -1,35 +1,36 @@
 //! The protocol engine: from a message to what is to be done about it, in both eras of MCP.
 //!
 //! A [`Server`] is a registration: who it is, tables of tools, resources and prompts, and a
-//! [`Surface`] that runs them. The engine knows no tool, no database and no transport. A transport
+//! [`Handler`] that runs them. The engine knows no tool, no database and no transport. A transport
 //! owns one [`Connection`] for each client, hands it every frame in order, and does what the
-//! [`Step`] says; whatever the surface does is a [`Job`] that may run on any thread.
+//! [`FrameStep`] says; whatever the surface does is a [`Job`] that may run on any thread.
 //!
 //! *Legacy* versions open with `initialize`, and the era is a property of the connection. The
 //! *modern* version stands in the `_meta` of every request, and the era is the request's. A handler
 //! gets checked arguments and a [`Call`], by which it tells and asks, and cannot tell them apart.
 
-mod ask;
+pub(crate) mod rpc;
+pub(crate) mod uri;
+
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod call;
 mod client;
 pub(crate) mod connection;
 mod content;
-pub(crate) mod fault;
+pub(crate) mod errors;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fixture;
+mod form;
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
-pub(crate) mod input;
+pub(crate) mod input_schema;
 mod job;
 mod method;
-pub(crate) mod notice;
-mod page;
-pub(crate) mod resources;
-mod rows;
-mod schema;
-mod seal;
+pub(crate) mod notifications;
+mod pagination;
+mod registry;
+mod server_requests;
+mod signed_state;
 pub(crate) mod subscription;
-pub(crate) mod tools;
 pub(crate) mod version;
 
 use std::fmt;
@@ -37,29 +38,32 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::clock::Clock;
-use crate::rpc::{Fault, Params};
-use crate::uri::Vars;
+use crate::mcp::rpc::{Params, RpcError};
+use crate::mcp::uri::UriVars;
+use crate::model::clock::Clock;
 use method::Method;
 use version::Version;
 
-pub(crate) use ask::{Capabilities, Capability, Elicited, Question, Unanswered};
-pub(crate) use call::{Call, Level, Outbox};
-pub(crate) use client::{Act, Called, Caller, Client, Seen};
-pub(crate) use connection::{Connection, Step};
+pub(crate) use call::{Call, Outbox, Severity};
+pub(crate) use client::{Caller, ClientAction, ClientInfo, RequestSeen, ToolCallRecord};
+pub(crate) use connection::{Connection, FrameStep};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
-pub(crate) use content::{Block, Message, Reply, Role};
-pub(crate) use input::{Arg, Args};
+pub(crate) use content::{ContentBlock, PromptMessage, Reply, Role};
+pub(crate) use input_schema::{Arg, Args};
 pub(crate) use job::Job;
-pub(crate) use notice::{Bell, Line, Notice, Receipt};
-pub(crate) use page::PAGE_ROWS_MAX;
-pub(crate) use rows::{Effect, Form, Prompt, Resource, Tool};
-pub(crate) use seal::Seal;
-pub(crate) use subscription::Hub;
+pub(crate) use method::QUIET_TARGET;
+pub(crate) use notifications::{Notice, OutgoingLine, Receipt, Waker};
+pub(crate) use pagination::PAGE_ROWS_MAX;
+pub(crate) use registry::{Effect, Prompt, Resource, ResourceFormat, Tool};
+pub(crate) use server_requests::{
+    Capabilities, Capability, ClientRequest, ClientRequestError, ElicitResult,
+};
+pub(crate) use signed_state::StateSigner;
+pub(crate) use subscription::SubscriptionHub;
 
 /// The target of what a transport logs about a request.
 #[cfg(feature = "http")]
-pub(crate) fn target_of(request: &crate::rpc::Request) -> &'static str {
+pub(crate) fn log_target_of(request: &crate::mcp::rpc::Request) -> &'static str {
     Method::parse(&request.method).map_or(module_path!(), Method::target)
 }
 
@@ -73,7 +77,7 @@ const READ_CACHE: Cache = (0, "private");
 
 /// What the server says about itself.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct About {
+pub(crate) struct ServerInfo {
     /// Its name for programs.
     pub(crate) name: &'static str,
     /// Its name for people.
@@ -98,7 +102,7 @@ pub(crate) enum ReadError {
 }
 
 /// What runs the tools of a registration; shared by all threads that do.
-pub(crate) trait Surface: Send + Sync + 'static {
+pub(crate) trait Handler: Send + Sync + 'static {
     /// What a row of the table says about how its tool is run.
     type Run: Send + Sync + 'static;
     /// What a row of the resources says about how it is read.
@@ -114,7 +118,7 @@ pub(crate) trait Surface: Send + Sync + 'static {
     fn read(
         &self,
         read: &Self::Read,
-        vars: &Vars,
+        vars: &UriVars,
         out: &mut dyn fmt::Write,
     ) -> Result<(), ReadError>;
 
@@ -124,10 +128,10 @@ pub(crate) trait Surface: Send + Sync + 'static {
         get: &Self::Prompt,
         args: &Args,
         call: &Call,
-    ) -> Result<Vec<Message>, ToolError>;
+    ) -> Result<Vec<PromptMessage>, ToolError>;
 
     /// What an argument of a prompt, or a variable of a template, could be, likeliest first.
-    fn complete(&self, _asked: &Completing<'_>) -> Vec<String> {
+    fn complete(&self, _asked: &CompletionRequest<'_>) -> Vec<String> {
         Vec::new()
     }
 
@@ -138,16 +142,16 @@ pub(crate) trait Surface: Send + Sync + 'static {
     }
 
     /// Takes note of a client that asks for something.
-    fn saw(&self, _seen: &Seen<'_>) {}
+    fn on_request(&self, _seen: &RequestSeen<'_>) {}
 
     /// Takes note that a connection, by the transport's name of it, has ended.
-    fn left(&self, _connection: &str) {}
+    fn on_disconnect(&self, _connection: &str) {}
 
     /// Takes note that a tool call begins, on the thread that runs it.
-    fn begins(&self, _caller: &Caller) {}
+    fn on_call_start(&self, _caller: &Caller) {}
 
     /// Takes note that it is over, on the same thread.
-    fn called(&self, _caller: &Caller, _called: &Called) {}
+    fn on_call_end(&self, _caller: &Caller, _called: &ToolCallRecord) {}
 
     /// What calls are timed by.
     fn clock(&self) -> Clock {
@@ -155,12 +159,12 @@ pub(crate) trait Surface: Send + Sync + 'static {
     }
 
     /// Rings when there may be a notice.
-    fn bell(&self) -> Option<&Bell> {
+    fn waker(&self) -> Option<&Waker> {
         None
     }
 
     /// Takes note that somebody wants to be told of what changes from here on.
-    fn listened(&self) {}
+    fn on_subscribe(&self) {}
 }
 
 /// Why a tool, or a prompt, has no answer. The agent reads it, so it says what to do instead.
@@ -179,12 +183,12 @@ pub(crate) enum ToolError {
     /// The client cannot do what the call needs.
     Needs(Capability),
     /// The client has to answer what it was asked, and the call runs anew.
-    Open,
+    InputRequired,
 }
 
 /// What is completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Subject {
+pub(crate) enum CompletionRef {
     /// An argument of the prompt of this name.
     Prompt(&'static str),
     /// A variable of this template.
@@ -194,9 +198,9 @@ pub(crate) enum Subject {
 /// A question for completions.
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Debug)]
-pub(crate) struct Completing<'a> {
+pub(crate) struct CompletionRequest<'a> {
     /// Whose argument it is.
-    pub(crate) subject: Subject,
+    pub(crate) subject: CompletionRef,
     /// The argument's name.
     pub(crate) argument: &'a str,
     /// What was typed of it.
@@ -215,16 +219,16 @@ impl ToolError {
             ToolError::Internal(_) => "internal",
             ToolError::Cancelled => "cancelled",
             ToolError::Needs(_) => "needs_capability",
-            ToolError::Open => "input_required",
+            ToolError::InputRequired => "input_required",
         }
     }
 }
 
 /// A registration, ready to serve any number of connections.
 #[derive(Debug)]
-pub(crate) struct Server<S: Surface> {
+pub(crate) struct Server<S: Handler> {
     /// What it says about itself.
-    pub(crate) about: About,
+    pub(crate) about: ServerInfo,
     /// Its tools, in the order in which they are listed.
     pub(crate) tools: Vec<Tool<S::Run>>,
     /// Its resources and their templates, in the order in which they are listed.
@@ -234,16 +238,16 @@ pub(crate) struct Server<S: Surface> {
     /// Rows of one page of a list.
     pub(crate) page_rows_max: usize,
     /// What protects the state that travels through clients.
-    pub(crate) seal: Seal,
+    pub(crate) state_signer: StateSigner,
     /// What runs them.
-    pub(crate) surface: S,
+    pub(crate) handler: S,
     /// Who is told when a resource changes; whoever notices changes may outlive the server.
-    pub(crate) hub: Arc<Hub>,
+    pub(crate) hub: Arc<SubscriptionHub>,
 }
 
-impl<S: Surface> Server<S> {
+impl<S: Handler> Server<S> {
     /// What every result of a version carries besides its own.
-    fn dress(
+    fn with_common_fields(
         &self,
         version: Version,
         mut body: Map<String, Value>,
@@ -262,7 +266,7 @@ impl<S: Surface> Server<S> {
     }
 
     fn info(&self) -> Value {
-        let About { name, title, version, .. } = self.about;
+        let ServerInfo { name, title, version, .. } = self.about;
         json!({"name": name, "title": title, "version": version})
     }
 
@@ -312,22 +316,28 @@ impl<S: Surface> Server<S> {
         method: Method,
         version: Version,
         params: &Params,
-    ) -> Result<Map<String, Value>, Fault> {
+    ) -> Result<Map<String, Value>, RpcError> {
         let rows_max = self.page_rows_max;
         let resources =
             |is_template| self.resources.iter().filter(move |it| it.is_template() == is_template);
         match method {
             Method::ListResources => {
-                page::list("resources", resources(false), rows_max, params, |it| it.json(version))
+                pagination::list("resources", resources(false), rows_max, params, |it| {
+                    it.json(version)
+                })
             }
             Method::ListTemplates => {
                 let rows = resources(true);
-                page::list("resourceTemplates", rows, rows_max, params, |it| it.json(version))
+                pagination::list("resourceTemplates", rows, rows_max, params, |it| it.json(version))
             }
             Method::ListPrompts => {
-                page::list("prompts", self.prompts.iter(), rows_max, params, |it| it.json(version))
+                pagination::list("prompts", self.prompts.iter(), rows_max, params, |it| {
+                    it.json(version)
+                })
             }
-            _ => page::list("tools", self.tools.iter(), rows_max, params, |it| it.json(version)),
+            _ => pagination::list("tools", self.tools.iter(), rows_max, params, |it| {
+                it.json(version)
+            }),
         }
     }
 }

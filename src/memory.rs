@@ -1,29 +1,32 @@
 //! The memory as one value: a database with its connections, for whoever embeds it, the command
 //! line and the server alike. It starts no thread and keeps no global state.
 
-mod attention;
+pub(crate) mod compile;
+pub(crate) mod rollback;
+
+mod edits;
 mod observer;
 mod relate;
-mod voice;
+mod warming;
 
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use observer::Observer;
-pub(crate) use observer::{Fact, Named, Nothing, Process};
-pub(crate) use relate::Relate;
+pub use observer::ReadOnlyMemory;
+pub(crate) use observer::{NoProcess, ProcessFact, ProcessFacts, ProcessNames};
+pub(crate) use relate::RelateRequest;
 
-use crate::clock::Clock;
-use crate::compile::{self, CompileError, Report, Request, Seeding, Watch};
-use crate::heat::{LiveRates, Rates};
+use crate::memory::compile::{CompileError, CompileRequest, Report, RescanState, Seeding};
+use crate::memory::rollback::{LaterSnapshots, RollbackReport};
+use crate::model::clock::Clock;
+use crate::model::heat::{LiveRates, Rates};
 use crate::query::{self, Output, QueryError};
-use crate::rollback::{self, After, Rolled};
+use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::Reader;
-use crate::store::{IfMissing, Leases, Log, Readers, Root, StoreError, Warmer, Writer};
-use crate::workspace::{Live, Reload, Workspace, WorkspaceError};
+use crate::store::{HeatWriter, IfMissing, Leases, Log, ReaderPool, Root, StoreError, Writer};
 
-pub use voice::{ForgetMode, WriteMode};
+pub use edits::{ForgetMode, WriteMode};
 
 /// A database of notes, open.
 ///
@@ -32,7 +35,7 @@ pub use voice::{ForgetMode, WriteMode};
 pub struct Memory {
     clock: Clock,
     /// The folder that the memory is kept for.
-    live: Mutex<Live>,
+    live: Mutex<LiveWorkspace>,
     /// What that folder says, as of its last look: apart, so that nobody waits for the look.
     workspace: Mutex<Arc<Workspace>>,
     /// How nodes warm and cool, as of now.
@@ -41,8 +44,8 @@ pub struct Memory {
     output: Output,
     // Closed in this order: the last connection to go writes the log back into the file and removes
     // it, which one that only reads cannot do.
-    readers: Arc<Readers>,
-    warmer: Arc<Warmer>,
+    readers: Arc<ReaderPool>,
+    heat_writer: Arc<HeatWriter>,
     writer: Writer,
 }
 
@@ -149,7 +152,7 @@ impl Memory {
 
     /// The same memory, kept for a folder: what that says counts from now on.
     #[must_use]
-    pub(crate) fn with_workspace(self, live: Live) -> Memory {
+    pub(crate) fn with_workspace(self, live: LiveWorkspace) -> Memory {
         self.set_rates(Rates::of(&live.current().config.temperature));
         let workspace = Mutex::new(Arc::clone(live.current()));
         Memory { live: Mutex::new(live), workspace, ..self }
@@ -161,11 +164,11 @@ impl Memory {
         clock: Clock,
     ) -> Result<Memory, Error> {
         let writer = Writer::open(path, if_missing)?;
-        let warmer = Arc::new(Warmer::open(path, writer.log())?);
-        let readers = Arc::new(Readers::open(path)?);
+        let heat_writer = Arc::new(HeatWriter::open(path, &writer)?);
+        let readers = Arc::new(ReaderPool::open(path, writer.file_identity())?);
         let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
         let output = Output::default();
-        Ok(Memory { clock, live, workspace, rates, output, readers, warmer, writer })
+        Ok(Memory { clock, live, workspace, rates, output, readers, heat_writer, writer })
     }
 
     /// The log of what was written, which grows until somebody copies it into the file.
@@ -190,7 +193,7 @@ impl Memory {
     /// There is nothing at `path` and nothing is known of it, its settings are wrong, or the
     /// database failed. A single file that cannot be compiled is a warning of the report.
     pub fn compile(&self, path: &Path, message: &str) -> Result<Report, Error> {
-        let request = Request {
+        let request = CompileRequest {
             path,
             message,
             n_threads: 1,
@@ -208,8 +211,8 @@ impl Memory {
     ///
     /// The database failed; no words do that.
     pub fn search(&self, words: &str, budget: Option<u32>) -> Result<Answer, Error> {
-        let ask = query::Search { query: words, budget, ..query::Search::default() };
-        self.ask(|reader| query::search(reader, &ask, self.output))
+        let query = query::SearchQuery { query: words, budget, ..query::SearchQuery::default() };
+        self.query_and_warm(|reader| query::search(reader, &query, self.output))
     }
 
     /// Returns a node's text with what is around it, the node itself last, in at most `budget`
@@ -219,8 +222,12 @@ impl Memory {
     ///
     /// There is no such node.
     pub fn fetch(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
-        let ask = query::Fetch { anchor, budget, levels: query::levels(None, query::FETCH_LEVELS) };
-        self.ask(|reader| query::fetch(reader, &ask, self.output))
+        let query = query::FetchQuery {
+            anchor,
+            budget,
+            levels: query::clamp_levels(None, query::FETCH_LEVELS),
+        };
+        self.query_and_warm(|reader| query::fetch(reader, &query, self.output))
     }
 
     /// Returns the outline below a node, or of everything, in at most `budget` tokens.
@@ -229,8 +236,12 @@ impl Memory {
     ///
     /// There is no such node.
     pub fn tree(&self, root: Option<&str>, budget: Option<u32>) -> Result<Answer, Error> {
-        let ask = query::Tree { root, levels: query::levels(None, query::TREE_LEVELS), budget };
-        self.ask(|reader| query::tree(reader, &ask, self.output))
+        let query = query::TreeQuery {
+            root,
+            levels: query::clamp_levels(None, query::TREE_LEVELS),
+            budget,
+        };
+        self.query_and_warm(|reader| query::tree(reader, &query, self.output))
     }
 
     /// Returns what changed since a snapshot, net, the newest first; 0 is before the first one.
@@ -239,8 +250,8 @@ impl Memory {
     ///
     /// There is no such snapshot.
     pub fn delta(&self, since: i64, budget: Option<u32>) -> Result<Answer, Error> {
-        let ask = query::Delta { since, budget, ..query::Delta::default() };
-        self.ask(|reader| query::delta(reader, &ask, self.output))
+        let query = query::DeltaQuery { since, budget, ..query::DeltaQuery::default() };
+        self.query_and_warm(|reader| query::delta(reader, &query, self.output))
     }
 
     /// Returns, as unified diffs, what changed after one snapshot up to another.
@@ -249,8 +260,8 @@ impl Memory {
     ///
     /// One of them does not exist, or `from` is the later one.
     pub fn diff(&self, from: i64, to: i64, budget: Option<u32>) -> Result<Answer, Error> {
-        let ask = query::Diff { from, to, budget, cursor: None };
-        self.ask(|reader| query::diff(reader, &ask, self.output))
+        let query = query::DiffQuery { from, to, budget, cursor: None };
+        self.query_and_warm(|reader| query::diff(reader, &query, self.output))
     }
 
     /// Returns the latest changes of a node, which may be gone.
@@ -260,8 +271,8 @@ impl Memory {
     /// The database failed.
     pub fn history(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
         let depth = query::HISTORY_DEPTH;
-        let ask = query::History { anchor, depth, budget, cursor: None };
-        self.ask(|reader| query::history(reader, &ask, self.clock.now(), self.output))
+        let query = query::HistoryQuery { anchor, depth, budget, cursor: None };
+        self.query_and_warm(|reader| query::history(reader, &query, self.clock.now(), self.output))
     }
 
     /// Makes the state of an earlier snapshot the present, in one new snapshot, and says what that
@@ -272,11 +283,15 @@ impl Memory {
     ///
     /// There is no such snapshot, or its state cannot be reproduced: nothing changed then.
     pub fn rollback(&self, snapshot: i64, drop_after: bool) -> Result<String, Error> {
-        let after = if drop_after { After::Drop } else { After::Keep };
+        let after = if drop_after { LaterSnapshots::Drop } else { LaterSnapshots::Keep };
         Ok(self.rollback_to(snapshot, after)?.text())
     }
 
-    pub(crate) fn rollback_to(&self, snapshot: i64, after: After) -> Result<Rolled, Error> {
+    pub(crate) fn rollback_to(
+        &self,
+        snapshot: i64,
+        after: LaterSnapshots,
+    ) -> Result<RollbackReport, Error> {
         Ok(rollback::rollback(&self.writer, snapshot, after, self.clock.now())?)
     }
 
@@ -286,32 +301,43 @@ impl Memory {
     ///
     /// The database failed.
     pub fn stats(&self) -> Result<Answer, Error> {
-        self.ask(|reader| query::stats(reader, self.rates().lines(), self.clock.now(), self.output))
+        self.query_and_warm(|reader| {
+            query::stats(reader, self.rates().thresholds(), self.clock.now(), self.output)
+        })
     }
 
     /// The part of this memory that can only look. Drop it before the memory, whose last connection
     /// puts the file in order.
-    pub fn observer(&self) -> Observer {
-        self.observer_beside(Arc::new(Nothing))
+    pub fn read_only(&self) -> ReadOnlyMemory {
+        self.read_only_beside(Arc::new(NoProcess))
     }
 
     /// The same, beside what a process knows.
-    pub(crate) fn observer_beside(&self, process: Arc<dyn Process>) -> Observer {
-        Observer::new(Arc::clone(&self.readers), self.clock.clone(), self.rates.watched(), process)
+    pub(crate) fn read_only_beside(&self, process: Arc<dyn ProcessFacts>) -> ReadOnlyMemory {
+        ReadOnlyMemory::new(
+            Arc::clone(&self.readers),
+            self.clock.clone(),
+            self.rates.watched(),
+            process,
+        )
     }
 
-    pub(crate) fn compile_as(&self, request: &Request<'_>) -> Result<Report, Error> {
+    pub(crate) fn compile_as(&self, request: &CompileRequest<'_>) -> Result<Report, Error> {
         Ok(compile::compile(&self.writer, request, self.clock.now())?)
     }
 
     /// Compiles for one who does it again and again, and remembers the folder by `watch`.
-    pub(crate) fn rescan(&self, request: &Request<'_>, watch: &mut Watch) -> Result<Report, Error> {
+    pub(crate) fn rescan(
+        &self,
+        request: &CompileRequest<'_>,
+        watch: &mut RescanState,
+    ) -> Result<Report, Error> {
         Ok(compile::rescan(&self.writer, request, watch, self.clock.now())?)
     }
 
     /// A connection that takes leases for a process that is called `holder`.
     pub(crate) fn leases(&self, holder: &str) -> Result<Leases, Error> {
-        Ok(Leases::open(self.readers.path(), holder)?)
+        Ok(Leases::open(self.readers.path(), self.writer.file_identity(), holder)?)
     }
 
     /// What the folder says that the memory is kept for: budgets, temperatures, what must not be
@@ -368,11 +394,11 @@ impl Memory {
     }
 
     /// Asks on a reading connection, and warms what was shown: the one place that does.
-    pub(crate) fn ask(
+    pub(crate) fn query_and_warm(
         &self,
-        question: impl FnOnce(&Reader) -> Result<query::Answer, QueryError>,
+        question: impl FnOnce(&Reader) -> Result<query::QueryAnswer, QueryError>,
     ) -> Result<Answer, Error> {
-        let query::Answer { text, structured, warmed } = self.read(question)?;
+        let query::QueryAnswer { text, structured, warmed } = self.read(question)?;
         self.warm(warmed);
         Ok(Answer { text, structured })
     }

@@ -1,29 +1,31 @@
 //! Questions an agent asks: search, tree, fetch, statistics, what changed. Each answer is a text in
 //! a layout that clients know, the same facts as JSON, and what reading it warms.
 //!
-//! Nothing here changes the memory: an [`Answer`] names the nodes that it showed, and whoever holds
-//! the writer warms them. A budget bounds the tokens of each form of an answer, kept exactly.
+//! Nothing here changes the memory: a [`QueryAnswer`] names the nodes that it showed, and whoever
+//! holds the writer warms them. A budget bounds the tokens of each form of an answer, kept exactly.
 
-mod bag;
+pub(crate) mod render;
+
+mod bag_of_words;
 mod batch;
+mod bm25;
 mod budget;
+mod candidates;
 mod changes;
+pub(crate) mod dashboard;
 mod delta;
 mod diff;
 mod excerpt;
-mod feedback;
 mod fetch;
 mod history;
-mod lookup;
-pub(crate) mod observe;
 mod page;
+mod query_expansion;
 mod rank;
 mod related;
 mod search;
 mod stats;
 mod tree;
-pub(crate) mod unified;
-mod weigh;
+pub(crate) mod unified_diff;
 mod words;
 
 use std::fmt;
@@ -32,31 +34,31 @@ use serde_json::{Value, json};
 
 pub(crate) use batch::fetch_batch;
 pub(crate) use changes::unknown_snapshot;
-pub(crate) use delta::{Delta, Show, delta};
-pub(crate) use diff::{Diff, diff};
-pub(crate) use fetch::{Fetch, fetch};
-pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, History, history};
-pub(crate) use related::{Direction, Related, related};
-pub(crate) use search::{Detail, NO_RESULTS, Search, search};
+pub(crate) use delta::{DeltaDetail, DeltaQuery, delta};
+pub(crate) use diff::{DiffQuery, diff};
+pub(crate) use fetch::{FetchQuery, fetch};
+pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery, history};
+pub(crate) use related::{Direction, RelatedQuery, related};
+pub(crate) use search::{Detail, NO_RESULTS, SearchQuery, search};
 pub(crate) use stats::stats;
-pub(crate) use tree::{Tree, tree};
+pub(crate) use tree::{TreeQuery, tree};
 
-use crate::render::one_line;
-use crate::store::reader::{Head, Reader};
+use crate::query::render::to_one_line;
+use crate::store::reader::{NodeHead, Reader};
 use crate::store::{NodeKey, StoreError};
 use crate::text;
-use crate::tokens;
+use crate::text::tokens;
 
 /// What a question is answered with.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct QueryAnswer {
     /// For the agent.
     pub(crate) text: String,
     /// The same for programs, null for [`Output::Text`]. Its lists are moved in, which `json!`
     /// would build anew.
     pub(crate) structured: Value,
     /// What was shown, and how closely it was looked at.
-    pub(crate) warmed: Vec<(NodeKey, Attention)>,
+    pub(crate) warmed: Vec<(NodeKey, ViewKind)>,
 }
 
 /// The forms in which an answer is given.
@@ -81,9 +83,9 @@ impl Output {
 
 /// How closely a node was looked at, which decides how much it warms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Attention {
+pub(crate) enum ViewKind {
     /// It was among the hits of a search.
-    Glanced,
+    Listed,
     /// Its text was asked for.
     Read,
 }
@@ -121,8 +123,8 @@ impl From<StoreError> for QueryError {
 fn within(
     budget: Option<u32>,
     output: Output,
-    mut answer: impl FnMut(Option<u32>) -> Result<Answer, QueryError>,
-) -> Result<Answer, QueryError> {
+    mut answer: impl FnMut(Option<u32>) -> Result<QueryAnswer, QueryError>,
+) -> Result<QueryAnswer, QueryError> {
     const ROUNDS_MAX: usize = 12;
     let Some(max) = budget.filter(|_| output == Output::Structured) else { return answer(budget) };
     let mut room = max;
@@ -141,7 +143,7 @@ fn within(
         }
     }
     let text = budget::first_fitting(max, []);
-    Ok(Answer { text, structured: json!({}), warmed: Vec::new() })
+    Ok(QueryAnswer { text, structured: json!({}), warmed: Vec::new() })
 }
 
 /// Characters of what somebody typed that an error repeats.
@@ -150,12 +152,12 @@ const ECHO_CHARS_MAX: usize = 60;
 const NEAREST_MAX: usize = 3;
 
 /// The node of that id, or an error that names the nearest ones.
-pub(crate) fn anchor(reader: &Reader, id: &str) -> Result<Head, QueryError> {
+pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeHead, QueryError> {
     if let Some(head) = reader.head(id)? {
         return Ok(head);
     }
-    let mut message = format!("no node `{}`", echo(id));
-    let nearest = nearest(reader, id)?;
+    let mut message = format!("no node `{}`", quote_input(id));
+    let nearest = similar_ids(reader, id)?;
     if nearest.is_empty() {
         message.push_str("; find one with a search");
     } else {
@@ -165,12 +167,12 @@ pub(crate) fn anchor(reader: &Reader, id: &str) -> Result<Head, QueryError> {
 }
 
 /// What somebody typed, fit to be repeated in an error.
-pub(crate) fn echo(typed: &str) -> String {
-    one_line(&text::cut(typed, ECHO_CHARS_MAX)).into_owned()
+pub(crate) fn quote_input(typed: &str) -> String {
+    to_one_line(&text::truncate_chars(typed, ECHO_CHARS_MAX)).into_owned()
 }
 
 /// Nodes that may have been meant: ids that begin alike, and nodes that the words find.
-fn nearest(reader: &Reader, id: &str) -> Result<Vec<String>, QueryError> {
+fn similar_ids(reader: &Reader, id: &str) -> Result<Vec<String>, QueryError> {
     const ALIKE_CHARS_MIN: usize = 3;
     let mut ids: Vec<(usize, String)> = Vec::new();
     for other in reader.ids_around(id)? {
@@ -180,21 +182,21 @@ fn nearest(reader: &Reader, id: &str) -> Result<Vec<String>, QueryError> {
         }
     }
     ids.sort_by(|a, b| b.cmp(a));
-    let mut heads: Vec<Head> = Vec::new();
+    let mut heads: Vec<NodeHead> = Vec::new();
     for (_, id) in ids {
         heads.extend(reader.head(&id)?);
     }
-    let found = lookup::by_words(reader, &words::rewrite(id).terms, None, NEAREST_MAX)?;
+    let found = candidates::match_words(reader, &words::parse_query(id).terms, None, NEAREST_MAX)?;
     for it in found {
         heads.extend(reader.heads(&[it.node.key])?);
     }
     heads.truncate(NEAREST_MAX);
-    Ok(heads.iter().map(|it| format!("`{}` {}", it.id, one_line(&it.label))).collect())
+    Ok(heads.iter().map(|it| format!("`{}` {}", it.id, to_one_line(&it.label))).collect())
 }
 
 /// The words that a query looks for, lower case, function words left out.
-pub(crate) fn marks(query: &str) -> Vec<String> {
-    words::rewrite(query).marks
+pub(crate) fn words_to_highlight(query: &str) -> Vec<String> {
+    words::parse_query(query).marks
 }
 
 /// Levels of a tree, when none are asked for.
@@ -204,7 +206,7 @@ pub(crate) const FETCH_LEVELS: u32 = 32;
 
 /// Levels to go down, or changes to go back: what was asked for, `default` when that is nothing or
 /// less, at most 128.
-pub(crate) fn levels(asked: Option<i64>, default: u32) -> u32 {
+pub(crate) fn clamp_levels(asked: Option<i64>, default: u32) -> u32 {
     const LEVELS_MAX: u32 = 128;
     match asked {
         Some(asked) if 0 < asked => u32::try_from(asked).unwrap_or(LEVELS_MAX).min(LEVELS_MAX),
@@ -213,11 +215,11 @@ pub(crate) fn levels(asked: Option<i64>, default: u32) -> u32 {
 }
 
 /// What is known of a node, as JSON; nothing that was left out of the text.
-fn facts(head: &Head, temperature: f64, score: Option<f64>) -> Value {
+fn facts(head: &NodeHead, temperature: f64, score: Option<f64>) -> Value {
     let mut facts =
-        json!({ "id": head.id, "type": head.node_type, "label": one_line(&head.label) });
+        json!({ "id": head.id, "type": head.node_type, "label": to_one_line(&head.label) });
     if let Some(path) = &head.path {
-        facts["file"] = json!(one_line(path));
+        facts["file"] = json!(to_one_line(path));
     }
     if let Some(score) = score {
         facts["score"] = hundredths(score);
@@ -229,11 +231,11 @@ fn facts(head: &Head, temperature: f64, score: Option<f64>) -> Value {
 
 /// The facts of a node that is shown with its text, or with a part of it where all of it `needs` so
 /// many tokens.
-fn block_facts(head: &Head, heat: (f64, f64), content: &str, needs: Option<u32>) -> Value {
+fn block_facts(head: &NodeHead, heat: (f64, f64), content: &str, needs: Option<u32>) -> Value {
     let (temperature, score) = heat;
     let mut facts = facts(head, temperature, Some(score));
     if let Some(lang) = head.lang.as_deref().filter(|it| !it.is_empty()) {
-        facts["lang"] = json!(one_line(lang));
+        facts["lang"] = json!(to_one_line(lang));
     }
     if !content.is_empty() {
         facts["text"] = json!(content);

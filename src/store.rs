@@ -5,30 +5,31 @@
 //! the memory goes through [`Writer::write`]: one `BEGIN IMMEDIATE`, at most one snapshot, all or
 //! nothing.
 
-#[cfg(target_os = "linux")]
-mod ahead;
 mod batch;
-mod checkpoint;
-pub(crate) mod doctor;
-mod files;
-mod gc;
+pub(crate) mod busy_handler;
+pub(crate) mod checkpoint;
+pub(crate) mod columns;
+pub(crate) mod commit;
+pub(crate) mod companions;
+pub(crate) mod connection;
+pub(crate) mod file_identity;
+pub(crate) mod files;
 mod heat_rows;
+mod heat_writer;
 mod history;
+pub(crate) mod insert;
 mod lease;
-mod links;
-pub(crate) mod moving;
-mod past;
-mod patience;
-mod pragma;
+pub(crate) mod links;
+pub(crate) mod past;
+#[cfg(target_os = "linux")]
+mod readahead;
 pub(crate) mod reader;
 mod readers;
-mod record;
-pub(crate) mod redaction;
-mod schema;
+pub(crate) mod record;
+pub(crate) mod rename;
+pub(crate) mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
-mod warmer;
-mod whereabouts;
 mod writer;
 
 use std::fmt;
@@ -37,15 +38,17 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
-pub(crate) use batch::{Batch, Counts, Edge, NewNode, Unrelated};
+pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, UnrelateOutcome};
 pub(crate) use checkpoint::Log;
-pub(crate) use gc::{Collected, Keep, Mode};
-pub(crate) use history::{Change, Moment, Side, Snapshots};
-pub(crate) use lease::{Claim, Leases};
-pub(crate) use readers::Readers;
-pub(crate) use record::{FileId, FileRow, Look, NodeKey, Place, Root, RootId, Stored, Tombstone};
-pub(crate) use warmer::{ColdNode, Offer, Warmer, Warmth};
-pub(crate) use writer::{Commit, Writer};
+pub(crate) use columns::{Attribute, Attributes, LANG};
+pub(crate) use heat_writer::{ColdNode, ColdOffer, HeatShare, HeatWriter};
+pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
+pub(crate) use lease::{LeaseClaim, Leases};
+pub(crate) use readers::ReaderPool;
+pub(crate) use record::{
+    FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
+};
+pub(crate) use writer::{CommitReport, Writer};
 
 /// The one value that a statement gives, which is prepared once for each connection.
 fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> {
@@ -58,6 +61,13 @@ fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> 
 pub enum StoreError {
     /// SQLite refused a step. `doing` fits after "cannot".
     Sqlite {
+        /// The step, as a verb phrase.
+        doing: &'static str,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// SQLite refused a commit so late that it may be kept after all.
+    InDoubt {
         /// The step, as a verb phrase.
         doing: &'static str,
         /// What SQLite said.
@@ -80,9 +90,38 @@ pub enum StoreError {
         /// What it is instead.
         what: &'static str,
     },
-    /// The file was deleted or replaced while it was open.
+    /// A file of the database was deleted or replaced while it was open.
     Moved {
         /// Where it stood.
+        path: PathBuf,
+    },
+    /// The same during a write: it was committed, and may be lost.
+    Unkept {
+        /// Where the file stood.
+        path: PathBuf,
+    },
+    /// Somebody has the database open whose log, or the log's index, was deleted.
+    Orphaned {
+        /// The database.
+        path: PathBuf,
+        /// The file that was deleted.
+        missing: PathBuf,
+    },
+    /// The path is one by which SQLite would keep the database in no file.
+    Nowhere {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The database has several names, each of which would have a log of its own.
+    Linked {
+        /// The database.
+        path: PathBuf,
+        /// How many.
+        n_names: u64,
+    },
+    /// The database is mounted by itself, so that its log would be in another folder.
+    Mounted {
+        /// The database.
         path: PathBuf,
     },
     /// The schema is newer than this build.
@@ -112,10 +151,15 @@ impl fmt::Display for StoreError {
             StoreError::Sqlite { doing, source } => {
                 write!(f, "cannot {doing}: {source}")?;
                 match advice(source) {
-                    Some(advice) => write!(f, "; {advice}"),
+                    Some((Cause::Refusal, advice)) => write!(f, "; nothing was changed; {advice}"),
+                    Some((Cause::State, advice)) => write!(f, "; {advice}"),
                     None => Ok(()),
                 }
             }
+            StoreError::InDoubt { doing, source } => write!(
+                f,
+                "cannot {doing}: {source}; it may or may not be kept: look before you do it again"
+            ),
             StoreError::Missing { path } => write!(
                 f,
                 "no database at `{}`; make one with `remindb compile FOLDER --db {}`",
@@ -133,6 +177,34 @@ impl fmt::Display for StoreError {
             StoreError::Moved { path } => write!(
                 f,
                 "`{}` was deleted or replaced while it was open; put it back, or start again",
+                path.display()
+            ),
+            StoreError::Unkept { path } => write!(
+                f,
+                "`{}` was deleted or replaced during the write, which may or may not be kept; \
+                 start again, and look",
+                path.display()
+            ),
+            StoreError::Orphaned { path, missing } => write!(
+                f,
+                "another process has `{}` open, whose `{}` was deleted; end that process first, so \
+                 that nothing it wrote is lost",
+                path.display(),
+                missing.display()
+            ),
+            StoreError::Nowhere { path } => {
+                write!(f, "`{}` names no file; name one with --db", path.display())
+            }
+            StoreError::Linked { path, n_names } => write!(
+                f,
+                "`{}` has {n_names} names (hard links), and what is written under one is lost to \
+                 the others; remove the others, or use a copy",
+                path.display()
+            ),
+            StoreError::Mounted { path } => write!(
+                f,
+                "`{}` is mounted without its folder, so its log would stay behind; mount the \
+                 folder instead",
                 path.display()
             ),
             StoreError::TooNew { path, found, known } => write!(
@@ -156,7 +228,7 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            StoreError::Sqlite { source, .. } => Some(source),
+            StoreError::Sqlite { source, .. } | StoreError::InDoubt { source, .. } => Some(source),
             _ => None,
         }
     }
@@ -172,46 +244,72 @@ impl StoreError {
         )
     }
 
+    /// The error of a step that comes after a change: it does not say that nothing was changed.
+    pub(crate) fn after_a_change(&self) -> String {
+        match self {
+            StoreError::Sqlite { doing, source } => match advice(source) {
+                Some((_, advice)) => format!("cannot {doing}: {source}; {advice}"),
+                None => self.to_string(),
+            },
+            _ => self.to_string(),
+        }
+    }
+
     /// Whether the cause lies with the file or the system, where a person can do something.
     pub(crate) fn is_outside(&self) -> bool {
         match self {
             StoreError::Sqlite { source, .. } => advice(source).is_some(),
-            StoreError::Missing { .. } | StoreError::Moved { .. } | StoreError::Corrupt { .. } => {
-                true
-            }
+            StoreError::InDoubt { .. }
+            | StoreError::Missing { .. }
+            | StoreError::Moved { .. }
+            | StoreError::Unkept { .. }
+            | StoreError::Orphaned { .. }
+            | StoreError::Linked { .. }
+            | StoreError::Mounted { .. }
+            | StoreError::Corrupt { .. } => true,
             _ => false,
         }
     }
 }
 
+/// What an error says of the transaction that it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// The system refused a step, and the transaction was rolled back.
+    Refusal,
+    /// The file or another process is in the way.
+    State,
+}
+
 /// What to do about it, where the cause lies outside of the program.
-fn advice(error: &rusqlite::Error) -> Option<&'static str> {
+fn advice(error: &rusqlite::Error) -> Option<(Cause, &'static str)> {
     use rusqlite::ErrorCode;
-    match error.sqlite_error_code()? {
-        ErrorCode::DatabaseCorrupt => Some(
+    Some(match error.sqlite_error_code()? {
+        ErrorCode::DatabaseCorrupt => (
+            Cause::State,
             "the file is damaged: restore a backup with `remindb restore`, or read what can be \
              read with `remindb salvage`",
         ),
         ErrorCode::DatabaseBusy => {
-            Some("another process has been writing for a long time; try again later")
+            (Cause::State, "another process has been writing for a long time; try again later")
         }
-        ErrorCode::DiskFull => Some("nothing was changed; make room on the disk"),
+        ErrorCode::DiskFull => (Cause::Refusal, "make room on the disk"),
         ErrorCode::SystemIoFailure => {
-            Some("nothing was changed; is the disk full, or a file as large as it may get?")
+            (Cause::Refusal, "is the disk full, or a file as large as it may get?")
         }
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => {
-            Some("nothing was changed; this user has to be able to write the file and its folder")
+            (Cause::Refusal, "this user has to be able to write the file and its folder")
         }
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 /// Names the step that SQLite refused, once, at the call.
-pub(crate) trait Doing<T> {
+pub(crate) trait ErrorStep<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError>;
 }
 
-impl<T> Doing<T> for rusqlite::Result<T> {
+impl<T> ErrorStep<T> for rusqlite::Result<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError> {
         self.map_err(|source| StoreError::Sqlite { doing, source })
     }
@@ -224,14 +322,21 @@ pub(crate) enum IfMissing {
     Refuse,
 }
 
-/// Looks at the path before SQLite does, so that a mistyped one creates nothing.
-fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
+/// Looks at the path before SQLite does, so that a mistyped one creates nothing and no log is made
+/// where others do not find it.
+pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), StoreError> {
+    if path.as_os_str().is_empty() || path == Path::new(":memory:") {
+        return Err(StoreError::Nowhere { path: path.to_owned() });
+    }
     let found = std::fs::metadata(path);
     match (found, if_missing) {
         (Ok(it), _) if it.is_dir() => {
             Err(StoreError::Foreign { path: path.to_owned(), what: "a folder" })
         }
-        (Ok(_), _) => Ok(()),
+        (Ok(it), _) if !it.is_file() => {
+            Err(StoreError::Foreign { path: path.to_owned(), what: "a pipe or a device" })
+        }
+        (Ok(it), _) => file_identity::check_links(path, &it),
         (Err(_), IfMissing::Refuse) => Err(StoreError::Missing { path: path.to_owned() }),
         (Err(_), IfMissing::Create) => {
             let folder = path.parent().filter(|it| !it.as_os_str().is_empty());

@@ -5,9 +5,9 @@
 pub(crate) const LABEL_CHARS_MAX: usize = 80;
 
 /// The first line of `text` that has something on it, white space folded, cut to 80 characters.
-pub(crate) fn label(text: &str) -> String {
+pub(crate) fn label_of_text(text: &str) -> String {
     let line = text.split(['\n', '\r']).find(|line| !line.trim().is_empty()).unwrap_or("");
-    fold_and_cut(line, LABEL_CHARS_MAX)
+    fold_and_truncate(line, LABEL_CHARS_MAX)
 }
 
 /// The first sentence of a line, if more than that is on it.
@@ -48,7 +48,7 @@ fn is_abbreviation(text: &str) -> bool {
 }
 
 /// `text` with every run of white space made one space, and none at the ends.
-pub(crate) fn fold(text: &str) -> String {
+pub(crate) fn fold_whitespace(text: &str) -> String {
     if is_folded(text) {
         return text.to_owned();
     }
@@ -71,13 +71,13 @@ fn is_folded(text: &str) -> bool {
         && (text.is_ascii() || !text.chars().any(is_gap))
 }
 
-/// [`fold`], then [`cut`], without a look at what is cut away.
-pub(crate) fn fold_and_cut(text: &str, max_chars: usize) -> String {
+/// [`fold_whitespace`], then [`truncate_chars`], without a look at what is cut away.
+pub(crate) fn fold_and_truncate(text: &str, max_chars: usize) -> String {
     // No character has more than four bytes.
     let max_bytes = 4 * (max_chars + 1);
     let head = &text[..text.ceil_char_boundary(max_bytes)];
     if is_folded(head) {
-        return cut(head, max_chars);
+        return truncate_chars(head, max_chars);
     }
     let mut out = String::with_capacity(text.len().min(max_bytes));
     for word in text.split_whitespace() {
@@ -89,11 +89,11 @@ pub(crate) fn fold_and_cut(text: &str, max_chars: usize) -> String {
             break;
         }
     }
-    cut(&out, max_chars)
+    truncate_chars(&out, max_chars)
 }
 
 /// `text` if it has at most `max_chars` characters, else its beginning with `…` as the last one.
-pub(crate) fn cut(text: &str, max_chars: usize) -> String {
+pub(crate) fn truncate_chars(text: &str, max_chars: usize) -> String {
     // No character has less than a byte.
     if text.len() <= max_chars || text.chars().nth(max_chars).is_none() {
         return text.to_owned();
@@ -103,59 +103,15 @@ pub(crate) fn cut(text: &str, max_chars: usize) -> String {
 }
 
 /// The line of a byte offset, counted from 1.
-pub(crate) fn line_at(text: &str, offset: usize) -> u32 {
+pub(crate) fn line_number_at(text: &str, offset: usize) -> u32 {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let n_breaks = before.iter().filter(|&&byte| byte == b'\n').count();
     u32::try_from(n_breaks + 1).unwrap_or(u32::MAX)
 }
 
+pub(crate) mod bigrams;
+pub(crate) mod suggest;
+pub(crate) mod tokens;
+
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_label_is_the_first_line_with_words() {
-        assert_eq!(label("\n \n  a \t b \nc"), "a b");
-    }
-
-    #[test]
-    fn a_sentence_ends_where_a_reader_would_end_it() {
-        let check = |line: &str, first: &str| assert_eq!(first_sentence(line), first);
-        check("Run it. Then stop.", "Run it.");
-        check("Why? Because.", "Why?");
-        check("one sentence", "one sentence");
-        check("ends here.", "ends here.");
-        check("Use e.g. this. And that.", "Use e.g. this.");
-        check("Dr. Who came at 3. Nobody J. R. knew.", "Dr. Who came at 3. Nobody J. R. knew.");
-        check("1. First of all. Second.", "1. First of all.");
-        check("Version 1.2 is out. Get it.", "Version 1.2 is out.");
-        check("見よ。次。", "見よ。");
-        check("", "");
-    }
-
-    #[test]
-    fn cutting_counts_characters_not_bytes() {
-        assert_eq!(cut("äöü", 3), "äöü");
-        assert_eq!(cut("äöüß", 3), "äö…");
-        assert_eq!(label(&"語".repeat(100)).chars().count(), LABEL_CHARS_MAX);
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn folding_and_cutting_are_what_they_are_apart(
-            text in r"( |\t|\u{3000}|\u{85}|a|bc|語|……){0,30}",
-            max_chars in 1..20_usize,
-        ) {
-            let words: Vec<&str> = text.split_whitespace().collect();
-            proptest::prop_assert_eq!(fold(&text), words.join(" "));
-            proptest::prop_assert_eq!(fold_and_cut(&text, max_chars), cut(&fold(&text), max_chars));
-        }
-    }
-
-    #[test]
-    fn lines_are_counted_from_one() {
-        assert_eq!(line_at("a\nb", 0), 1);
-        assert_eq!(line_at("a\nb", 2), 2);
-        assert_eq!(line_at("a\nb", 99), 2);
-    }
-}
+mod tests;

@@ -16,7 +16,7 @@ use crate::table::Figure;
 
 /// Less than that is among the others.
 const SHOWN_BYTES: u64 = 40_000;
-const VOCABULARY: &str = "src/tokens/cl100k.bin";
+const VOCABULARY: &str = "src/text/tokens/cl100k.bin";
 
 /// The program without symbols, and what it is made of, largest first.
 pub(crate) fn figures(dir: &Path) -> Outcome<Vec<Figure>> {

@@ -11,12 +11,13 @@ use std::time::Duration;
 
 use lexopt::prelude::*;
 
-use crate::config::Transport;
+use crate::settings::config::Transport;
 
 pub(crate) use client::{Client, Scope};
 pub(crate) use command::{
-    Backup, Bench, Command, Compile, Doctor, Export, Gc, Import, ImportSource, Inspect, Redact,
-    Restore, Salvage, Search, Serve, Setup, Shell,
+    BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, GcArgs, ImportArgs,
+    ImportSource, InspectArgs, RedactArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs,
+    SetupArgs, Shell,
 };
 use values::{
     client_named, client_names, interval, number, scope_named, shell_named, span_ms, suggestion,
@@ -24,15 +25,15 @@ use values::{
 };
 
 /// A command and the flags that it takes: the table that parsing, suggestions and completion share.
-pub(crate) struct Row {
+pub(crate) struct CommandSpec {
     pub(crate) name: &'static str,
     /// Long flags, without the dashes.
     pub(crate) flags: &'static [&'static str],
 }
 
 /// Every command.
-pub(crate) const COMMANDS: &[Row] = &[
-    Row {
+pub(crate) const COMMANDS: &[CommandSpec] = &[
+    CommandSpec {
         name: "compile",
         flags: &[
             "db",
@@ -44,7 +45,7 @@ pub(crate) const COMMANDS: &[Row] = &[
             "help",
         ],
     },
-    Row {
+    CommandSpec {
         name: "serve",
         flags: &[
             "db",
@@ -64,46 +65,52 @@ pub(crate) const COMMANDS: &[Row] = &[
             "help",
         ],
     },
-    Row { name: "inspect", flags: &["db", "tree", "files", "depth", "json", "help"] },
-    Row { name: "search", flags: &["db", "budget", "limit", "detail", "type", "json", "help"] },
-    Row { name: "bench", flags: &["dir", "query", "budget", "json", "help"] },
-    Row { name: "doctor", flags: &["db", "fix", "json", "help"] },
-    Row { name: "gc", flags: &["db", "keep", "older-than", "dry-run", "json", "help"] },
-    Row { name: "redact", flags: &["db", "source", "trust-workspace", "dry-run", "json", "help"] },
-    Row { name: "backup", flags: &["db", "force", "help"] },
-    Row { name: "restore", flags: &["db", "help"] },
-    Row { name: "export", flags: &["db", "force", "help"] },
-    Row { name: "import", flags: &["db", "from", "help"] },
-    Row { name: "salvage", flags: &["out", "help"] },
-    Row {
+    CommandSpec { name: "inspect", flags: &["db", "tree", "files", "depth", "json", "help"] },
+    CommandSpec {
+        name: "search",
+        flags: &["db", "budget", "limit", "detail", "type", "json", "help"],
+    },
+    CommandSpec { name: "bench", flags: &["dir", "query", "budget", "json", "help"] },
+    CommandSpec { name: "doctor", flags: &["db", "fix", "json", "help"] },
+    CommandSpec { name: "gc", flags: &["db", "keep", "older-than", "dry-run", "json", "help"] },
+    CommandSpec {
+        name: "redact",
+        flags: &["db", "source", "trust-workspace", "dry-run", "json", "help"],
+    },
+    CommandSpec { name: "backup", flags: &["db", "force", "help"] },
+    CommandSpec { name: "restore", flags: &["db", "help"] },
+    CommandSpec { name: "export", flags: &["db", "force", "help"] },
+    CommandSpec { name: "import", flags: &["db", "from", "help"] },
+    CommandSpec { name: "salvage", flags: &["out", "help"] },
+    CommandSpec {
         name: "setup",
         flags: &["scope", "db", "source", "tools", "ask", "dry-run", "remove", "json", "help"],
     },
-    Row { name: "completion", flags: &["help"] },
-    Row { name: "help", flags: &["help"] },
+    CommandSpec { name: "completion", flags: &["help"] },
+    CommandSpec { name: "help", flags: &["help"] },
 ];
 
 /// What is wrong with a command line; the text fits behind `remindb: `.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Misuse(pub(crate) String);
+pub(crate) struct UsageError(pub(crate) String);
 
-impl fmt::Display for Misuse {
+impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl From<lexopt::Error> for Misuse {
-    fn from(error: lexopt::Error) -> Misuse {
+impl From<lexopt::Error> for UsageError {
+    fn from(error: lexopt::Error) -> UsageError {
         let text = error.to_string();
         let mut chars = text.chars();
         let first = chars.next().map(|it| it.to_ascii_lowercase());
-        Misuse(first.into_iter().chain(chars).collect::<String>().replace('\'', "`"))
+        UsageError(first.into_iter().chain(chars).collect::<String>().replace('\'', "`"))
     }
 }
 
 /// Reads the arguments after the program's name.
-pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, Misuse> {
+pub(crate) fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageError> {
     let mut parser = lexopt::Parser::from_args(args);
     let mut db: Option<PathBuf> = None;
     loop {
@@ -117,13 +124,17 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
     }
 }
 
-fn command(name: &str, mut parser: lexopt::Parser, db: Option<PathBuf>) -> Result<Command, Misuse> {
+fn command(
+    name: &str,
+    mut parser: lexopt::Parser,
+    db: Option<PathBuf>,
+) -> Result<Command, UsageError> {
     let Some(row) = COMMANDS.iter().find(|it| it.name == name) else {
         let names: Vec<&str> = COMMANDS.iter().map(|it| it.name).collect();
         let what = format!("no command `{name}`; there are {}", names.join(", "));
-        return Err(Misuse(what + &suggestion(name, &names)));
+        return Err(UsageError(what + &suggestion(name, &names)));
     };
-    let mut raw = Raw { db, ..Raw::default() };
+    let mut raw = RawFlags { db, ..RawFlags::default() };
     while let Some(arg) = parser.next()? {
         let flag = match arg {
             Short('h') => "help",
@@ -135,20 +146,20 @@ fn command(name: &str, mut parser: lexopt::Parser, db: Option<PathBuf>) -> Resul
                     let what = format!("`{name}` has no flag `--{flag}`");
                     let flags: Vec<String> = row.flags.iter().map(|it| format!("--{it}")).collect();
                     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-                    return Err(Misuse(what + &suggestion(&format!("--{flag}"), &flags)));
+                    return Err(UsageError(what + &suggestion(&format!("--{flag}"), &flags)));
                 }
             },
             Value(value) => {
                 raw.values.push(value);
                 continue;
             }
-            Short(other) => return Err(Misuse(format!("`{name}` has no flag `-{other}`"))),
+            Short(other) => return Err(UsageError(format!("`{name}` has no flag `-{other}`"))),
         };
         if flag == "help" {
             return Ok(Command::Help((name != "help").then(|| name.to_owned())));
         }
         if !row.flags.contains(&flag) {
-            return Err(Misuse(format!("`{name}` has no flag `--{flag}`")));
+            return Err(UsageError(format!("`{name}` has no flag `--{flag}`")));
         }
         raw.set(flag, &mut parser)?;
     }
@@ -157,7 +168,7 @@ fn command(name: &str, mut parser: lexopt::Parser, db: Option<PathBuf>) -> Resul
 
 /// Flags as typed, whichever command they belong to.
 #[derive(Default)]
-struct Raw {
+struct RawFlags {
     values: Vec<OsString>,
     db: Option<PathBuf>,
     source: Option<PathBuf>,
@@ -197,8 +208,8 @@ struct Raw {
     is_asking: bool,
 }
 
-impl Raw {
-    fn set(&mut self, flag: &str, parser: &mut lexopt::Parser) -> Result<(), Misuse> {
+impl RawFlags {
+    fn set(&mut self, flag: &str, parser: &mut lexopt::Parser) -> Result<(), UsageError> {
         match flag {
             "db" => self.db = Some(parser.value()?.into()),
             "source" => self.source = Some(parser.value()?.into()),
@@ -211,7 +222,7 @@ impl Raw {
             "type" => self.node_type = Some(parser.value()?.string()?),
             "budget" => self.budget = Some(number(flag, &parser.value()?)?),
             "limit" => match number(flag, &parser.value()?)? {
-                0 => return Err(Misuse("`--limit` needs 1 or more".to_owned())),
+                0 => return Err(UsageError("`--limit` needs 1 or more".to_owned())),
                 limit => self.limit = Some(limit),
             },
             "depth" => self.depth = Some(number(flag, &parser.value()?)?),
@@ -239,14 +250,14 @@ impl Raw {
             "allow-host" => self.hosts.push(parser.value()?.string()?),
             "allow-origin" => self.origins.push(parser.value()?.string()?),
             "allow" => self.allowed.push(parser.value()?.into()),
-            _ => return Err(Misuse(format!("no flag `--{flag}`"))),
+            _ => return Err(UsageError(format!("no flag `--{flag}`"))),
         }
         Ok(())
     }
 
-    fn into_command(mut self, name: &str) -> Result<Command, Misuse> {
+    fn into_command(mut self, name: &str) -> Result<Command, UsageError> {
         let command = match name {
-            "compile" => Command::Compile(Compile {
+            "compile" => Command::Compile(CompileArgs {
                 path: self.one_value("compile", "the folder or file to compile")?.into(),
                 db: self.db,
                 message: self.message,
@@ -255,7 +266,7 @@ impl Raw {
                 is_trusted: self.is_trusted,
                 is_json: self.is_json,
             }),
-            "search" => Command::Search(Search {
+            "search" => Command::Search(SearchArgs {
                 query: self.words()?,
                 db: self.db,
                 budget: self.budget,
@@ -266,11 +277,13 @@ impl Raw {
             }),
             "bench" => {
                 self.no_values(name)?;
-                let Raw { dir, queries, budget, is_json, .. } = self;
+                let RawFlags { dir, queries, budget, is_json, .. } = self;
                 let Some(dir) = dir else {
-                    return Err(Misuse("`bench` needs `--dir DIR`, a folder of notes".to_owned()));
+                    return Err(UsageError(
+                        "`bench` needs `--dir DIR`, a folder of notes".to_owned(),
+                    ));
                 };
-                Command::Bench(Bench { dir, queries, budget, is_json })
+                Command::Bench(BenchArgs { dir, queries, budget, is_json })
             }
             "completion" => {
                 let shell = self.one_value("completion", "a shell: bash, zsh or fish")?;
@@ -283,10 +296,10 @@ impl Raw {
             }
             "serve" => {
                 self.no_values(name)?;
-                let Raw { db, source, rescan_interval, tools, .. } = self;
-                let Raw { is_structured, is_gitignore, is_trusted, is_verbose, .. } = self;
-                let Raw { transport, listen, token_file, hosts, origins, allowed, .. } = self;
-                Command::Serve(Serve {
+                let RawFlags { db, source, rescan_interval, tools, .. } = self;
+                let RawFlags { is_structured, is_gitignore, is_trusted, is_verbose, .. } = self;
+                let RawFlags { transport, listen, token_file, hosts, origins, allowed, .. } = self;
+                Command::Serve(ServeArgs {
                     db,
                     source,
                     rescan_interval,
@@ -306,40 +319,46 @@ impl Raw {
             "inspect" => {
                 self.no_values(name)?;
                 if self.depth.is_some() && !self.is_tree {
-                    return Err(Misuse("`--depth` is for `--tree`; add it".to_owned()));
+                    return Err(UsageError("`--depth` is for `--tree`; add it".to_owned()));
                 }
-                let Raw { db, is_tree, is_files, is_json, depth, .. } = self;
-                Command::Inspect(Inspect { db, is_tree, is_files, is_json, depth })
+                let RawFlags { db, is_tree, is_files, is_json, depth, .. } = self;
+                Command::Inspect(InspectArgs { db, is_tree, is_files, is_json, depth })
             }
             "redact" => {
                 self.no_values(name)?;
-                let Raw { db, source, is_trusted, is_dry_run, is_json, .. } = self;
-                Command::Redact(Redact { db, source, is_trusted, is_dry_run, is_json })
+                let RawFlags { db, source, is_trusted, is_dry_run, is_json, .. } = self;
+                Command::Redact(RedactArgs { db, source, is_trusted, is_dry_run, is_json })
             }
             "gc" => {
                 self.no_values(name)?;
                 if self.keep == Some(0) {
-                    return Err(Misuse("`--keep` needs 1 or more; HEAD always stays".to_owned()));
+                    return Err(UsageError(
+                        "`--keep` needs 1 or more; HEAD always stays".to_owned(),
+                    ));
                 }
                 if self.keep.is_some() && self.older_than_ms.is_some() {
-                    return Err(Misuse("`--keep` or `--older-than`, not both".to_owned()));
+                    return Err(UsageError("`--keep` or `--older-than`, not both".to_owned()));
                 }
-                let Raw { db, keep, older_than_ms, is_dry_run, is_json, .. } = self;
-                Command::Gc(Gc { db, keep, older_than_ms, is_dry_run, is_json })
+                let RawFlags { db, keep, older_than_ms, is_dry_run, is_json, .. } = self;
+                Command::Gc(GcArgs { db, keep, older_than_ms, is_dry_run, is_json })
             }
             "setup" => {
                 let client = self.one_value(name, &format!("a client: {}", client_names()))?;
                 let client = client_named(&client)?;
-                let Raw { db, source, tools, is_asking, scope, .. } = self;
-                let Raw { is_dry_run, is_remove, is_json, .. } = self;
+                let RawFlags { db, source, tools, is_asking, scope, .. } = self;
+                let RawFlags { is_dry_run, is_remove, is_json, .. } = self;
                 if is_remove && (db.is_some() || source.is_some()) {
-                    return Err(Misuse("`--remove` needs no `--db` and no `--source`".to_owned()));
+                    return Err(UsageError(
+                        "`--remove` needs no `--db` and no `--source`".to_owned(),
+                    ));
                 }
                 if is_remove && (tools.is_some() || is_asking) {
-                    return Err(Misuse("`--remove` needs no `--tools` and no `--ask`".to_owned()));
+                    return Err(UsageError(
+                        "`--remove` needs no `--tools` and no `--ask`".to_owned(),
+                    ));
                 }
                 let scope = scope.unwrap_or(Scope::Project);
-                Command::Setup(Setup {
+                Command::Setup(SetupArgs {
                     client,
                     scope,
                     db,
@@ -353,8 +372,8 @@ impl Raw {
             }
             "doctor" => {
                 self.no_values(name)?;
-                let Raw { db, is_fix, is_json, .. } = self;
-                Command::Doctor(Doctor { db, is_fix, is_json })
+                let RawFlags { db, is_fix, is_json, .. } = self;
+                Command::Doctor(DoctorArgs { db, is_fix, is_json })
             }
             _ => return self.into_move(name),
         };
@@ -362,20 +381,20 @@ impl Raw {
     }
 
     /// The commands that move whole memories.
-    fn into_move(mut self, name: &str) -> Result<Command, Misuse> {
+    fn into_move(mut self, name: &str) -> Result<Command, UsageError> {
         let command = match name {
             "backup" | "export" => {
                 let dest = self.values.pop().map(PathBuf::from);
                 self.no_values(name)?;
-                let Raw { db, is_force, .. } = self;
+                let RawFlags { db, is_force, .. } = self;
                 if name == "backup" {
-                    Command::Backup(Backup { db, dest, is_force })
+                    Command::Backup(BackupArgs { db, dest, is_force })
                 } else {
                     let dest = dest.filter(|it| it.as_os_str() != "-");
-                    Command::Export(Export { db, dest, is_force })
+                    Command::Export(ExportArgs { db, dest, is_force })
                 }
             }
-            "restore" => Command::Restore(Restore {
+            "restore" => Command::Restore(RestoreArgs {
                 source: self.one_value(name, "the backup to restore")?.into(),
                 db: self.db,
             }),
@@ -389,43 +408,43 @@ impl Raw {
                         self.one_value(name, "the export to import, or `--from OLD.db`")?.into(),
                     ),
                 };
-                Command::Import(Import { source, db: self.db })
+                Command::Import(ImportArgs { source, db: self.db })
             }
             _ => {
                 let damaged = self.one_value(name, "the damaged database")?.into();
                 let Some(out) = self.out else {
                     let what = "`salvage` needs `--out NEW.db` for what can still be read";
-                    return Err(Misuse(what.to_owned()));
+                    return Err(UsageError(what.to_owned()));
                 };
-                Command::Salvage(Salvage { damaged, out })
+                Command::Salvage(SalvageArgs { damaged, out })
             }
         };
         Ok(command)
     }
 
-    fn one_value(&mut self, name: &str, what: &str) -> Result<OsString, Misuse> {
+    fn one_value(&mut self, name: &str, what: &str) -> Result<OsString, UsageError> {
         let value = self.first_value();
         self.no_values(name)?;
-        value.ok_or_else(|| Misuse(format!("`{name}` needs {what}")))
+        value.ok_or_else(|| UsageError(format!("`{name}` needs {what}")))
     }
 
     fn first_value(&mut self) -> Option<OsString> {
         (!self.values.is_empty()).then(|| self.values.remove(0))
     }
 
-    fn no_values(&self, name: &str) -> Result<(), Misuse> {
+    fn no_values(&self, name: &str) -> Result<(), UsageError> {
         match self.values.first() {
             None => Ok(()),
             Some(value) => {
-                Err(Misuse(format!("`{name}` does not take `{}`", value.to_string_lossy())))
+                Err(UsageError(format!("`{name}` does not take `{}`", value.to_string_lossy())))
             }
         }
     }
 
     /// Words need no quotes: `remindb search rate limit`.
-    fn words(&mut self) -> Result<String, Misuse> {
+    fn words(&mut self) -> Result<String, UsageError> {
         if self.values.is_empty() {
-            return Err(Misuse("`search` needs words to look for".to_owned()));
+            return Err(UsageError("`search` needs words to look for".to_owned()));
         }
         let words: Result<Vec<String>, lexopt::Error> =
             self.values.drain(..).map(|it| it.string()).collect();

@@ -1,29 +1,32 @@
 //! `remindb backup`: a verified copy of the memory, while others use it.
 
-use super::args::Backup;
-use super::progress::Progress;
-use super::{Failure, Outcome, World, known_database};
-use crate::store::moving::{self, Backed, IfThere};
+use super::args::BackupArgs;
+use super::progress::ProgressLine;
+use super::{CommandError, CommandOutcome, Context, known_database};
+use crate::maintenance::transfer::{self, BackupReport, IfThere};
 
-pub(super) fn run(args: Backup, world: &mut World<'_>) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    args: BackupArgs,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db);
     let dest = args.dest.unwrap_or_else(|| {
         let mut name = db.clone().into_os_string();
-        name.push(format!(".{}.backup", world.clock.now().stamp()));
+        name.push(format!(".{}.backup", context.clock.now().stamp()));
         name.into()
     });
     let if_there = if args.is_force { IfThere::Replace } else { IfThere::Refuse };
-    let progress = Progress::new(world, "backing up", "pages");
+    let progress = ProgressLine::new(context, "backing up", "pages");
     let backed =
-        moving::backup(&db, &dest, if_there, &mut |n_done, n_all| progress.note(n_done, n_all));
+        transfer::backup(&db, &dest, if_there, &mut |n_done, n_all| progress.note(n_done, n_all));
     progress.clear();
-    let Backed { n_nodes, fingerprint, is_as_noted } = backed?;
+    let BackupReport { n_nodes, fingerprint, is_as_noted } = backed?;
     if !is_as_noted {
         let what = "the memory does not note the fingerprint that its rows have";
         // A warning that nobody can read must not undo the backup.
-        let _ = writeln!(world.err, "remindb: warning: {what}; see `remindb doctor`");
+        let _ = writeln!(context.err, "remindb: warning: {what}; see `remindb doctor`");
     }
     let dest = dest.display();
-    world.say(format_args!("backed up: {n_nodes} nodes, state {fingerprint}, to {dest}\n"))?;
-    Ok(Outcome::Done)
+    context.say(format_args!("backed up: {n_nodes} nodes, state {fingerprint}, to {dest}\n"))?;
+    Ok(CommandOutcome::Done)
 }

@@ -12,15 +12,17 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::args::Bench;
-use super::{Failure, Outcome, World, absolute, options};
-use crate::clock::Millis;
+use super::args::BenchArgs;
+use super::{CommandError, CommandOutcome, Context, absolute, options};
+use crate::ingest::scan::{self, Rules};
 use crate::memory::Memory;
-use crate::query::{self, Answer, Delta, Fetch, Output, Search, Show, Tree};
-use crate::scan::{self, Rules};
-use crate::store::reader::{Head, Reader};
-use crate::{text, tokens};
-use naive::Note;
+use crate::model::clock::Millis;
+use crate::query::{
+    self, DeltaDetail, DeltaQuery, FetchQuery, Output, QueryAnswer, SearchQuery, TreeQuery,
+};
+use crate::store::reader::{NodeHead, Reader};
+use crate::text::{self, tokens};
+use naive::NoteFile;
 
 /// Tokens of each reply, when no budget is given.
 const BUDGET_DEFAULT: u32 = 1_000;
@@ -35,7 +37,7 @@ const ADDED: &str =
     "\n\n## Added by the benchmark\n\nOne more paragraph, so that something is new.\n";
 
 /// What one thing takes, in tokens; `None` where it was not to be had.
-struct Row {
+struct TokenCost {
     scenario: String,
     naive: Option<u32>,
     remindb: Option<u32>,
@@ -43,14 +45,17 @@ struct Row {
     is_in_total: bool,
 }
 
-pub(super) fn run(args: Bench, world: &mut World<'_>) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    args: BenchArgs,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let dir = absolute(&args.dir)?;
     let budget = args.budget.unwrap_or(BUDGET_DEFAULT);
-    let place = Place::new(world.clock.now())?;
+    let place = TempFolder::new(context.clock.now())?;
     let notes = copied(&dir, &place.notes())?;
     if notes.is_empty() {
         let what = format!("no notes in `{}`; there is nothing to compare", dir.display());
-        return Err(Failure::Because(what));
+        return Err(CommandError::Because(what));
     }
     let memory = Memory::create(&place.db())?;
     memory.compile(&place.notes(), "bench")?;
@@ -61,22 +66,22 @@ pub(super) fn run(args: Bench, world: &mut World<'_>) -> Result<Outcome, Failure
     }
     rows.extend(fetch(&reader, &notes, budget)?);
     rows.extend(delta(&memory, &reader, &notes, &place)?);
-    world.say(if args.is_json { json_of(&rows) } else { table(&rows) })?;
-    Ok(Outcome::Done)
+    context.say(if args.is_json { json_of(&rows) } else { table(&rows) })?;
+    Ok(CommandOutcome::Done)
 }
 
 /// A folder that only we read, and that is gone at the end.
-struct Place(PathBuf);
+struct TempFolder(PathBuf);
 
-impl Place {
-    fn new(now: Millis) -> Result<Place, Failure> {
+impl TempFolder {
+    fn new(now: Millis) -> Result<TempFolder, CommandError> {
         let name = format!("remindb-bench-{}-{}", std::process::id(), now.0);
         let folder = std::env::temp_dir().join(name);
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder)?;
-        let place = Place(folder.canonicalize()?);
+        let place = TempFolder(folder.canonicalize()?);
         fs::create_dir(place.notes())?;
         Ok(place)
     }
@@ -90,7 +95,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TempFolder {
     fn drop(&mut self) {
         // What stays behind is in the folder for temporary files.
         let _ = fs::remove_dir_all(&self.0);
@@ -98,14 +103,14 @@ impl Drop for Place {
 }
 
 /// The notes of a folder that a compile would read, copied to another.
-fn copied(dir: &Path, to: &Path) -> Result<Vec<Note>, Failure> {
+fn copied(dir: &Path, to: &Path) -> Result<Vec<NoteFile>, CommandError> {
     if !dir.is_dir() {
-        return Err(Failure::Because(format!("`{}` is no folder", dir.display())));
+        return Err(CommandError::Because(format!("`{}` is no folder", dir.display())));
     }
     let gitignore = options(false, false)?.gitignore;
-    let (rules, _) = Rules::load(dir, gitignore).map_err(Failure::Because)?;
+    let (rules, _) = Rules::load(dir, gitignore).map_err(CommandError::Because)?;
     let mut notes = Vec::new();
-    for found in scan::walk(&rules, dir).found {
+    for found in scan::walk_folder(&rules, dir).found {
         let Ok(bytes) = fs::read(found.full(dir)) else { continue };
         let copy = to.join(&found.path);
         if let Some(folder) = copy.parent() {
@@ -113,55 +118,61 @@ fn copied(dir: &Path, to: &Path) -> Result<Vec<Note>, Failure> {
         }
         fs::write(&copy, &bytes)?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        notes.push(Note { path: found.path, text });
+        notes.push(NoteFile { path: found.path, text });
     }
     Ok(notes)
 }
 
 /// An outline of everything, against listing and reading everything.
-fn tree(reader: &Reader, notes: &[Note]) -> Result<Row, Failure> {
-    let ask = Tree { root: None, levels: query::TREE_LEVELS, budget: Some(u32::MAX) };
+fn tree(reader: &Reader, notes: &[NoteFile]) -> Result<TokenCost, CommandError> {
+    let ask = TreeQuery { root: None, levels: query::TREE_LEVELS, budget: Some(u32::MAX) };
     let outline = query::tree(reader, &ask, Output::Text)?;
-    let naive = notes.iter().map(Note::tokens).fold(naive::listing(notes), u32::saturating_add);
+    let naive = notes.iter().map(NoteFile::tokens).fold(naive::listing(notes), u32::saturating_add);
     let remindb = Some(tokens::count(&outline.text));
-    Ok(Row { scenario: "tree".to_owned(), naive: Some(naive), remindb, is_in_total: false })
+    Ok(TokenCost { scenario: "tree".to_owned(), naive: Some(naive), remindb, is_in_total: false })
 }
 
 /// What a question is answered by.
-struct Wanted {
+struct ExpectedAnswer {
     /// A part of the text that has to be sent, white space folded.
     text: String,
     /// The file that has it, where that is known.
     path: Option<String>,
 }
 
-impl Wanted {
+impl ExpectedAnswer {
     fn is_in(&self, sent: &str) -> bool {
-        !self.text.is_empty() && text::fold(sent).contains(&self.text)
+        !self.text.is_empty() && text::fold_whitespace(sent).contains(&self.text)
     }
 }
 
 /// `QUESTION`, or `QUESTION => PART OF THE ANSWER`.
-fn search(reader: &Reader, notes: &[Note], typed: &str, budget: u32) -> Result<Row, Failure> {
+fn search(
+    reader: &Reader,
+    notes: &[NoteFile],
+    typed: &str,
+    budget: u32,
+) -> Result<TokenCost, CommandError> {
     let (question, answer) = match typed.split_once(" => ") {
         Some((question, answer)) => (question, Some(answer)),
         None => (typed, None),
     };
-    let ask = Search { query: question, budget: Some(budget), ..Search::default() };
+    let ask = SearchQuery { query: question, budget: Some(budget), ..SearchQuery::default() };
     let found = query::search(reader, &ask, Output::Text)?;
     let ids = ids(reader, &found)?;
     let wanted = match answer {
-        Some(answer) => Some(Wanted { text: text::fold(answer), path: None }),
+        Some(answer) => Some(ExpectedAnswer { text: text::fold_whitespace(answer), path: None }),
         None => best(reader, &ids)?,
     };
-    let scenario = format!("search: {}", text::cut(question, NAME_CHARS));
+    let scenario = format!("search: {}", text::truncate_chars(question, NAME_CHARS));
     let Some(wanted) = wanted else {
-        return Ok(Row { scenario, naive: None, remindb: None, is_in_total: true });
+        return Ok(TokenCost { scenario, naive: None, remindb: None, is_in_total: true });
     };
-    let naive = naive::search(notes, &query::marks(question), |note| match &wanted.path {
-        Some(path) => *path == note.path,
-        None => wanted.is_in(&note.text),
-    });
+    let naive =
+        naive::search(notes, &query::words_to_highlight(question), |note| match &wanted.path {
+            Some(path) => *path == note.path,
+            None => wanted.is_in(&note.text),
+        });
     let mut sent = tokens::count(&found.text);
     let mut is_there = wanted.is_in(&found.text);
     for id in ids.iter().take(FETCHES_MAX) {
@@ -172,11 +183,11 @@ fn search(reader: &Reader, notes: &[Note], typed: &str, budget: u32) -> Result<R
         sent = sent.saturating_add(tokens::count(&text));
         is_there = wanted.is_in(&text);
     }
-    Ok(Row { scenario, naive, remindb: is_there.then_some(sent), is_in_total: true })
+    Ok(TokenCost { scenario, naive, remindb: is_there.then_some(sent), is_in_total: true })
 }
 
 /// The ids of a search's hits, best first.
-fn ids(reader: &Reader, answer: &Answer) -> Result<Vec<String>, Failure> {
+fn ids(reader: &Reader, answer: &QueryAnswer) -> Result<Vec<String>, CommandError> {
     let mut ids = Vec::new();
     for (key, _) in &answer.warmed {
         ids.extend(reader.heads(&[*key])?.into_iter().map(|it| it.id));
@@ -185,7 +196,7 @@ fn ids(reader: &Reader, answer: &Answer) -> Result<Vec<String>, Failure> {
 }
 
 /// The best hit that says more than a heading, where nobody named the answer.
-fn best(reader: &Reader, ids: &[String]) -> Result<Option<Wanted>, Failure> {
+fn best(reader: &Reader, ids: &[String]) -> Result<Option<ExpectedAnswer>, CommandError> {
     let mut fallback = None;
     for id in ids {
         let Some(head) = reader.head(id)? else { continue };
@@ -199,22 +210,26 @@ fn best(reader: &Reader, ids: &[String]) -> Result<Option<Wanted>, Failure> {
     Ok(fallback)
 }
 
-fn wanted(reader: &Reader, head: Head) -> Result<Wanted, Failure> {
+fn wanted(reader: &Reader, head: NodeHead) -> Result<ExpectedAnswer, CommandError> {
     let content = reader.contents(&[head.key])?.remove(&head.key).unwrap_or_default();
-    Ok(Wanted { text: text::fold(&content), path: head.path })
+    Ok(ExpectedAnswer { text: text::fold_whitespace(&content), path: head.path })
 }
 
-fn fetched(reader: &Reader, id: &str, budget: u32) -> Result<Answer, Failure> {
-    let ask = Fetch { anchor: id, budget: Some(budget), levels: query::FETCH_LEVELS };
+fn fetched(reader: &Reader, id: &str, budget: u32) -> Result<QueryAnswer, CommandError> {
+    let ask = FetchQuery { anchor: id, budget: Some(budget), levels: query::FETCH_LEVELS };
     Ok(query::fetch(reader, &ask, Output::Text)?)
 }
 
 /// A node with what stands around it, against the whole file: one of the middling nodes of the
 /// largest file.
-fn fetch(reader: &Reader, notes: &[Note], budget: u32) -> Result<Option<Row>, Failure> {
+fn fetch(
+    reader: &Reader,
+    notes: &[NoteFile],
+    budget: u32,
+) -> Result<Option<TokenCost>, CommandError> {
     let Some(note) = notes.iter().max_by_key(|it| it.text.len()) else { return Ok(None) };
     let roots = reader.roots(NODES_MAX)?;
-    let mut nodes: Vec<Head> = Vec::new();
+    let mut nodes: Vec<NodeHead> = Vec::new();
     for root in roots.iter().filter(|it| it.path.as_ref() == Some(&note.path)) {
         nodes.extend(reader.descendants(root.key, query::FETCH_LEVELS, NODES_MAX)?);
     }
@@ -225,27 +240,27 @@ fn fetch(reader: &Reader, notes: &[Note], budget: u32) -> Result<Option<Row>, Fa
     let is_there = wanted(reader, node)?.is_in(&text);
     let remindb = is_there.then(|| tokens::count(&text));
     let naive = Some(note.tokens());
-    Ok(Some(Row { scenario: "fetch".to_owned(), naive, remindb, is_in_total: true }))
+    Ok(Some(TokenCost { scenario: "fetch".to_owned(), naive, remindb, is_in_total: true }))
 }
 
 /// What changed since the last look, against reading the changed file again.
 fn delta(
     memory: &Memory,
     reader: &Reader,
-    notes: &[Note],
-    place: &Place,
-) -> Result<Option<Row>, Failure> {
+    notes: &[NoteFile],
+    place: &TempFolder,
+) -> Result<Option<TokenCost>, CommandError> {
     let Some(note) = notes.iter().find(|it| it.path.ends_with(".md")) else { return Ok(None) };
     let since = reader.snapshots()?.last;
     let changed = format!("{}{ADDED}", note.text.trim_end());
     fs::write(place.notes().join(&note.path), &changed)?;
     let report = memory.compile(&place.notes(), "bench: one section more")?;
-    let ask = Delta { since, show: Show::Texts, ..Delta::default() };
+    let ask = DeltaQuery { since, show: DeltaDetail::Texts, ..DeltaQuery::default() };
     let text = format!("{report}\n{}", query::delta(reader, &ask, Output::Text)?.text);
     let is_there = ADDED.lines().all(|line| text.contains(line.trim_start_matches("## ")));
     let remindb = is_there.then(|| tokens::count(&text));
     let naive = Some(tokens::count(&changed));
-    Ok(Some(Row { scenario: "delta".to_owned(), naive, remindb, is_in_total: true }))
+    Ok(Some(TokenCost { scenario: "delta".to_owned(), naive, remindb, is_in_total: true }))
 }
 
 /// In percent; `None` where one side has no figure.
@@ -255,19 +270,19 @@ fn saved(naive: Option<u32>, remindb: Option<u32>) -> Option<f64> {
 }
 
 /// Both sides of what both sides got.
-fn total(rows: &[Row]) -> (u32, u32) {
+fn total(rows: &[TokenCost]) -> (u32, u32) {
     let both = rows.iter().filter(|it| it.is_in_total).filter_map(|it| it.naive.zip(it.remindb));
     both.fold((0, 0), |(a, b), (c, d)| (u32::saturating_add(a, c), u32::saturating_add(b, d)))
 }
 
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[TokenCost]) -> String {
     let cell = |it: Option<u32>| it.map_or("not found".to_owned(), |it| it.to_string());
     let percent = |it: Option<f64>| it.map_or("n/a".to_owned(), |it| format!("{it:+.1}%"));
     let (naive, remindb) = total(rows);
     let mut lines = vec![["scenario", "naive (tok)", "remindb (tok)", "saved"].map(str::to_owned)];
     lines.push(lines[0].each_ref().map(|it| "-".repeat(it.len())));
     lines.extend(rows.iter().map(|row| {
-        let Row { scenario, naive, remindb, .. } = row;
+        let TokenCost { scenario, naive, remindb, .. } = row;
         [scenario.clone(), cell(*naive), cell(*remindb), percent(saved(*naive, *remindb))]
     }));
     let all = saved(Some(naive), Some(remindb));
@@ -280,8 +295,8 @@ fn table(rows: &[Row]) -> String {
     lines.iter().map(line).collect()
 }
 
-fn json_of(rows: &[Row]) -> String {
-    let row = |it: &Row| {
+fn json_of(rows: &[TokenCost]) -> String {
+    let row = |it: &TokenCost| {
         let saved = saved(it.naive, it.remindb);
         json!({"scenario": it.scenario, "naive": it.naive, "remindb": it.remindb, "saved": saved})
     };

@@ -1,11 +1,11 @@
 //! `remindb completion`: a script for the shell, made from the same table that reads the flags.
 
 use super::args::{COMMANDS, Shell};
-use super::{Failure, Outcome, World};
+use super::{CommandError, CommandOutcome, Context};
 
-pub(super) fn run(shell: Shell, world: &mut World<'_>) -> Result<Outcome, Failure> {
-    world.say(script(shell))?;
-    Ok(Outcome::Done)
+pub(super) fn run(shell: Shell, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
+    context.say(script(shell))?;
+    Ok(CommandOutcome::Done)
 }
 
 fn script(shell: Shell) -> String {

@@ -2,22 +2,25 @@
 
 use std::path::Path;
 
-use super::args::Doctor;
-use super::paint::Role;
-use super::{Failure, Outcome, World, known_database};
+use super::args::DoctorArgs;
+use super::color::TextRole;
+use super::{CommandError, CommandOutcome, Context, known_database};
+use crate::maintenance::doctor::{self, CheckStatus};
+use crate::maintenance::transfer::MoveError;
 use crate::store::StoreError;
-use crate::store::doctor::{self, Status};
-use crate::store::moving::MoveError;
 
-pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    args: DoctorArgs,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db);
     let report = if args.is_fix {
-        let now = world.clock.now();
+        let now = context.clock.now();
         let mut announce = |backup: &Path| {
             // The repair goes on, whether somebody can read this or not.
-            let _ = writeln!(world.err, "remindb: backup: {}", backup.display());
+            let _ = writeln!(context.err, "remindb: backup: {}", backup.display());
         };
-        doctor::heal(&db, now, &mut announce).map_err(|error| match error {
+        doctor::repair(&db, now, &mut announce).map_err(|error| match error {
             MoveError::Store(error) => advised(error, &db),
             error => error.into(),
         })?
@@ -26,32 +29,36 @@ pub(super) fn run(args: Doctor, world: &mut World<'_>) -> Result<Outcome, Failur
     };
     if args.is_json {
         // Programs get what a client of the server gets, to the byte.
-        let end = if world.is_out_terminal { "\n" } else { "" };
-        world.say(format_args!("{}{end}", report.to_json()))?;
+        let end = if context.is_out_terminal { "\n" } else { "" };
+        context.say(format_args!("{}{end}", report.to_json()))?;
     } else {
         let (glyph, role) = look(report.status());
         let headline = match report.status() {
-            Status::Pass => "Database is healthy",
-            Status::Warn => "Database has warnings",
-            Status::Fail => "Database is unhealthy",
+            CheckStatus::Pass => "Database is healthy",
+            CheckStatus::Warn => "Database has warnings",
+            CheckStatus::Fail => "Database is unhealthy",
         };
-        world.say(format_args!("{} {headline}\n\n", world.paint.paint(role, glyph)))?;
+        context.say(format_args!("{} {headline}\n\n", context.paint.paint(role, glyph)))?;
         for check in &report.checks {
             let (glyph, role) = look(check.status);
-            let glyph = world.paint.paint(role, glyph);
+            let glyph = context.paint.paint(role, glyph);
             let fix = match &check.fix {
                 None => String::new(),
                 Some(Ok(())) => "  (fixed)".to_owned(),
                 Some(Err(why)) => format!("  (fix error: {why})"),
             };
-            world.say(format_args!("{glyph} {:<20} {}{fix}\n", check.name, check.detail))?;
+            context.say(format_args!("{glyph} {:<20} {}{fix}\n", check.name, check.detail))?;
         }
     }
-    Ok(if report.status() == Status::Fail { Outcome::NotFound } else { Outcome::Done })
+    Ok(if report.status() == CheckStatus::Fail {
+        CommandOutcome::NotFound
+    } else {
+        CommandOutcome::Done
+    })
 }
 
 /// What is no database at all may have been one.
-fn advised(error: StoreError, db: &Path) -> Failure {
+fn advised(error: StoreError, db: &Path) -> CommandError {
     let hint = match error {
         StoreError::Foreign { what: "no SQLite database", .. } => format!(
             "; if it was a memory, restore a backup, or try `remindb salvage {} --out NEW.db`",
@@ -59,13 +66,13 @@ fn advised(error: StoreError, db: &Path) -> Failure {
         ),
         _ => String::new(),
     };
-    Failure::Because(format!("{error}{hint}"))
+    CommandError::Because(format!("{error}{hint}"))
 }
 
-fn look(status: Status) -> (&'static str, Role) {
+fn look(status: CheckStatus) -> (&'static str, TextRole) {
     match status {
-        Status::Pass => ("✓", Role::Good),
-        Status::Warn => ("⚠", Role::Odd),
-        Status::Fail => ("✗", Role::Bad),
+        CheckStatus::Pass => ("✓", TextRole::Good),
+        CheckStatus::Warn => ("⚠", TextRole::Odd),
+        CheckStatus::Fail => ("✗", TextRole::Bad),
     }
 }

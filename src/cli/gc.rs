@@ -2,36 +2,37 @@
 
 use serde_json::{Value, json};
 
-use super::args::Gc;
-use super::{Failure, Outcome, World, known_database};
-use crate::clock::Millis;
-use crate::render::stats::size;
-use crate::store::{Collected, IfMissing, Keep, Mode, Writer};
+use super::args::GcArgs;
+use super::{CommandError, CommandOutcome, Context, known_database};
+use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
+use crate::model::clock::Millis;
+use crate::query::render::stats::format_size;
+use crate::store::{IfMissing, Writer};
 
-pub(super) fn run(args: Gc, world: &mut World<'_>) -> Result<Outcome, Failure> {
+pub(super) fn run(args: GcArgs, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
     let writer = Writer::open(&known_database(args.db), IfMissing::Refuse)?;
     let keep = match (args.keep, args.older_than_ms) {
-        (Some(n), _) => Keep::Last(n),
-        (None, Some(ms)) => Keep::Since(Millis(world.clock.now().0.saturating_sub(ms))),
-        (None, None) => Keep::All,
+        (Some(n), _) => KeepRule::Last(n),
+        (None, Some(ms)) => KeepRule::Since(Millis(context.clock.now().0.saturating_sub(ms))),
+        (None, None) => KeepRule::All,
     };
-    let mode = if args.is_dry_run { Mode::DryRun } else { Mode::Real };
+    let mode = if args.is_dry_run { GcMode::DryRun } else { GcMode::Real };
     let done = writer.collect(keep, mode)?;
     if args.is_json {
-        world.say(format_args!("{:#}\n", as_json(&done, mode)))?;
+        context.say(format_args!("{:#}\n", as_json(&done, mode)))?;
     } else {
-        world.say(format_args!("{}\n", as_text(&done, mode)))?;
+        context.say(format_args!("{}\n", as_text(&done, mode)))?;
     }
-    if done.is_unscrubbed {
-        let warning = "another process is reading, so that deleted text is still in the file; \
-                       run this again when it has ended";
-        // What was done is done, whether anybody reads this or not.
-        let _ = writeln!(world.err, "remindb: warning: {warning}");
-    }
-    Ok(Outcome::Done)
+    let Some(why) = done.unscrubbed else { return Ok(CommandOutcome::Done) };
+    // What was done is done, whether anybody reads this or not.
+    let _ = writeln!(
+        context.err,
+        "remindb: warning: bytes of what was deleted are left in the file: {why}; run this again"
+    );
+    Ok(CommandOutcome::NotFound)
 }
 
-fn as_text(done: &Collected, mode: Mode) -> String {
+fn as_text(done: &GcReport, mode: GcMode) -> String {
     let left = match (done.n_left, done.first) {
         (0, _) => "no snapshot".to_owned(),
         (1, first) => format!("1 snapshot left, {first}"),
@@ -42,12 +43,13 @@ fn as_text(done: &Collected, mode: Mode) -> String {
         done.n_snapshots,
         done.n_changes,
         done.n_texts,
-        size(bytes(done.text_bytes))
+        format_size(bytes(done.text_bytes))
     );
     match mode {
-        Mode::DryRun => format!("would forget {what}; {left}"),
-        Mode::Real => {
-            let (before, after) = (size(bytes(done.bytes_before)), size(bytes(done.bytes_after)));
+        GcMode::DryRun => format!("would forget {what}; {left}"),
+        GcMode::Real => {
+            let (before, after) =
+                (format_size(bytes(done.bytes_before)), format_size(bytes(done.bytes_after)));
             format!("forgot {what}; {left}; file {before} → {after}")
         }
     }
@@ -57,9 +59,9 @@ fn bytes(n: i64) -> u64 {
     u64::try_from(n).unwrap_or(0)
 }
 
-fn as_json(done: &Collected, mode: Mode) -> Value {
+fn as_json(done: &GcReport, mode: GcMode) -> Value {
     json!({
-        "dry_run": mode == Mode::DryRun,
+        "dry_run": mode == GcMode::DryRun,
         "snapshots": done.n_snapshots,
         "changes": done.n_changes,
         "texts": done.n_texts,
@@ -68,6 +70,6 @@ fn as_json(done: &Collected, mode: Mode) -> Value {
         "left": done.n_left,
         "bytes_before": done.bytes_before,
         "bytes_after": done.bytes_after,
-        "scrubbed": mode == Mode::Real && !done.is_unscrubbed,
+        "scrubbed": mode == GcMode::Real && done.unscrubbed.is_none(),
     })
 }

@@ -2,55 +2,59 @@
 
 use serde_json::{Value, json};
 
-use super::args::Inspect;
-use super::paint::Role;
-use super::{Failure, Outcome, World, known_database};
-use crate::heat::Lines;
+use super::args::InspectArgs;
+use super::color::TextRole;
+use super::{CommandError, CommandOutcome, Context, known_database};
+use crate::model::heat::HeatThresholds;
+use crate::query::render;
 use crate::query::{self, Output, QueryError};
-use crate::render;
 use crate::store::reader::{FileSummary, Reader};
 
 /// Levels of the tree, when none are asked for.
 const DEPTH_DEFAULT: usize = 10;
 
-pub(super) fn run(args: Inspect, world: &mut World<'_>) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    args: InspectArgs,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let reader = Reader::open(&known_database(args.db.clone()))?;
     let depth = u32::try_from(args.depth.unwrap_or(DEPTH_DEFAULT)).unwrap_or(u32::MAX);
-    let now = world.clock.now();
+    let now = context.clock.now();
     if args.is_json {
         let json = reader.at_one_state(|reader| as_json(reader, &args, depth, now))?;
-        world.say(format_args!("{json:#}\n"))?;
-        return Ok(Outcome::Done);
+        context.say(format_args!("{json:#}\n"))?;
+        return Ok(CommandOutcome::Done);
     }
-    let stats = reader.at_one_state(|reader| reader.stats(Lines::default()))?;
-    let text = render::stats::block(&stats, render::stats::Reader::Person, now);
-    world.say(painted(world.paint, &text))?;
+    let stats = reader.at_one_state(|reader| reader.stats(HeatThresholds::default()))?;
+    let text = render::stats::render_stats(&stats, render::stats::Audience::Person, now);
+    context.say(painted(context.paint, &text))?;
     if args.is_files {
-        let files = render::files::block(&reader.files()?);
-        world.say(painted(world.paint, &files))?;
+        let files = render::files::render_files(&reader.files()?);
+        context.say(painted(context.paint, &files))?;
     }
     if args.is_tree {
         let tree = tree(&reader, depth, Output::Text)?;
         let text = if tree.text == "empty tree" { "No nodes in database." } else { &tree.text };
         let text = format!("=== Node Tree ===\n{}\n", text.trim_end_matches('\n'));
-        world.say(painted(world.paint, &text))?;
+        context.say(painted(context.paint, &text))?;
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// The whole tree: a person can page, and has no budget of tokens.
-fn tree(reader: &Reader, depth: u32, output: Output) -> Result<query::Answer, QueryError> {
-    let ask = query::Tree { root: None, levels: depth, budget: Some(u32::MAX) };
+fn tree(reader: &Reader, depth: u32, output: Output) -> Result<query::QueryAnswer, QueryError> {
+    let ask = query::TreeQuery { root: None, levels: depth, budget: Some(u32::MAX) };
     query::tree(reader, &ask, output)
 }
 
 fn as_json(
     reader: &Reader,
-    args: &Inspect,
+    args: &InspectArgs,
     depth: u32,
-    now: crate::clock::Millis,
+    now: crate::model::clock::Millis,
 ) -> Result<Value, QueryError> {
-    let mut json = query::stats(reader, Lines::default(), now, Output::Structured)?.structured;
+    let mut json =
+        query::stats(reader, HeatThresholds::default(), now, Output::Structured)?.structured;
     if args.is_files {
         json["files"] = reader.files()?.iter().map(file_json).collect();
     }
@@ -66,12 +70,12 @@ fn file_json(file: &FileSummary) -> Value {
 }
 
 /// Headers in colour, facts in brackets dimmed, the types of nodes told apart.
-fn painted(paint: super::paint::Paint, text: &str) -> String {
+fn painted(paint: super::color::ColorMode, text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let body = line.trim_end_matches('\n');
         if body.starts_with("===") {
-            out.push_str(&paint.paint(Role::Header, body));
+            out.push_str(&paint.paint(TextRole::Header, body));
         } else {
             out.push_str(&painted_line(paint, body));
         }
@@ -80,7 +84,7 @@ fn painted(paint: super::paint::Paint, text: &str) -> String {
     out
 }
 
-fn painted_line(paint: super::paint::Paint, line: &str) -> String {
+fn painted_line(paint: super::color::ColorMode, line: &str) -> String {
     let (indent, rest) = line.split_at(line.len() - line.trim_start().len());
     let (node_type, rest) = match rest.find("] ").filter(|_| rest.starts_with('[')) {
         Some(end) => rest.split_at(end + 1),
@@ -92,11 +96,11 @@ fn painted_line(paint: super::paint::Paint, line: &str) -> String {
     };
     let node_type = match node_type {
         "" => String::new(),
-        it => paint.paint(Role::Type, it),
+        it => paint.paint(TextRole::Type, it),
     };
     let facts = match facts {
         "" => String::new(),
-        it => paint.paint(Role::Dim, it),
+        it => paint.paint(TextRole::Dim, it),
     };
     format!("{indent}{node_type}{label}{facts}")
 }

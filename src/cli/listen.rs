@@ -8,14 +8,17 @@ mod http;
 
 use std::path::PathBuf;
 
-use super::args::Serve;
-use super::{Failure, variable};
-use crate::config::{Config, Transport};
+use super::args::ServeArgs;
+use super::{CommandError, variable};
+use crate::settings::config::{Config, Transport};
 
-pub(super) use http::{Options, address, run};
+pub(super) use http::{HttpOptions, address, run};
 
 /// How to listen; `None` for the standard streams.
-pub(super) fn options(args: &Serve, config: &Config) -> Result<Option<Options>, Failure> {
+pub(super) fn options(
+    args: &ServeArgs,
+    config: &Config,
+) -> Result<Option<HttpOptions>, CommandError> {
     let transport = match (args.transport, config.server.transport, set("REMINDB_TRANSPORT")) {
         (Some(transport), _, _) | (None, Some(transport), _) => transport,
         (None, None, Some(name)) => match name.as_str() {
@@ -45,7 +48,7 @@ pub(super) fn options(args: &Serve, config: &Config) -> Result<Option<Options>, 
 }
 
 /// Folders and files that `MemoryCompile` may read besides the source folder, without links.
-pub(super) fn allowed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn allowed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     let full = |path: &PathBuf| {
         path.canonicalize()
             .map_err(|error| because(format!("cannot allow `{}`: {error}", path.display())))
@@ -59,6 +62,6 @@ fn set(name: &str) -> Option<String> {
     variable(name).map(|it| it.to_string_lossy().into_owned())
 }
 
-fn because(what: impl Into<String>) -> Failure {
-    Failure::Because(what.into())
+fn because(what: impl Into<String>) -> CommandError {
+    CommandError::Because(what.into())
 }

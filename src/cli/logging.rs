@@ -4,8 +4,8 @@
 //! read. A file that a folder's settings name lies inside that folder, also after links are
 //! followed, and is none that would be compiled.
 //!
-//! What passes is kept in a [`Ring`] as well, for those who watch, and a warning or an error about
-//! a session goes to that session's own log, too.
+//! What passes is kept in a [`LogBuffer`] as well, for those who watch, and a warning or an error
+//! about a session goes to that session's own log, too.
 //!
 //! Only this program's own records are written. Libraries log what they work on, word by word, and
 //! that is the text of notes before its secrets are found.
@@ -19,13 +19,14 @@ use log::{LevelFilter, Log, Metadata, Record};
 use serde_json::json;
 use simplelog::{ConfigBuilder, WriteLogger};
 
-use super::Failure;
-use crate::clock::Clock;
-use crate::config::{Level, LogFormat, Logging};
-use crate::journal::{self, SessionLogs};
-use crate::mcp::tools::sessions::current;
-use crate::parse::Syntax;
-use crate::ring::{self, Ring};
+use super::CommandError;
+use crate::ingest::parse::Syntax;
+use crate::mcp::QUIET_TARGET;
+use crate::model::clock::Clock;
+use crate::server::jsonl_log::{self, SessionLogs};
+use crate::server::log_buffer::{self, LogBuffer};
+use crate::server::sessions::recorder::current;
+use crate::settings::config::{LogFormat, LogLevel, LogSettings};
 
 /// Where this program's own records come from, which are the only ones that are written.
 const TARGET: &str = env!("CARGO_CRATE_NAME");
@@ -33,23 +34,23 @@ const TARGET: &str = env!("CARGO_CRATE_NAME");
 /// Starts the log, and gives what keeps its latest records. The operator's flag counts more than
 /// the settings of the folder.
 pub(super) fn start(
-    settings: &Logging,
+    settings: &LogSettings,
     folder: Option<&Path>,
     is_verbose: bool,
     sessions: SessionLogs,
-) -> Result<Ring, Failure> {
+) -> Result<LogBuffer, CommandError> {
     let level = match settings.level {
         _ if is_verbose => LevelFilter::Debug,
-        Level::Debug => LevelFilter::Debug,
-        Level::Info => LevelFilter::Info,
-        Level::Warn => LevelFilter::Warn,
-        Level::Error => LevelFilter::Error,
+        LogLevel::Debug => LevelFilter::Debug,
+        LogLevel::Info => LevelFilter::Info,
+        LogLevel::Warn => LevelFilter::Warn,
+        LogLevel::Error => LevelFilter::Error,
     };
     let sink: Box<dyn Write + Send> = match (&settings.output_path, folder) {
         (Some(path), Some(folder)) => Box::new(open(path, folder).map_err(|why| {
             let key = "server.logging.output_path";
-            let file = crate::config::FILE;
-            Failure::Because(format!("`{key}` in {file} is `{path}`: {why}"))
+            let file = crate::settings::config::CONFIG_FILE;
+            CommandError::Because(format!("`{key}` in {file} is `{path}`: {why}"))
         })?),
         _ => Box::new(io::stderr()),
     };
@@ -63,22 +64,27 @@ pub(super) fn start(
         }
         LogFormat::Json => Box::new(JsonLines { sink: Mutex::new(sink) }),
     };
-    let ring = Ring::new(settings.buffer_size);
+    let log_buffer = LogBuffer::new(settings.buffer_size);
     log::set_max_level(level);
     // It fails only where a logger is running already, which then gets the records.
-    let _ = log::set_boxed_logger(Box::new(Tee { level, lines, ring: ring.clone(), sessions }));
-    Ok(ring)
+    let _ = log::set_boxed_logger(Box::new(LogFanout {
+        level,
+        lines,
+        log_buffer: log_buffer.clone(),
+        sessions,
+    }));
+    Ok(log_buffer)
 }
 
 /// Everybody who gets the records.
-struct Tee {
+struct LogFanout {
     level: LevelFilter,
     lines: Box<dyn Log>,
-    ring: Ring,
+    log_buffer: LogBuffer,
     sessions: SessionLogs,
 }
 
-impl Log for Tee {
+impl Log for LogFanout {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.level() <= self.level && metadata.target().starts_with(TARGET)
     }
@@ -94,13 +100,14 @@ impl Log for Tee {
             && let Some(session) = current()
         {
             // What cannot be written here is in the log itself.
-            let _ =
-                self.sessions.append(&session, &journal::Record::new(&line, level.as_str(), now));
+            let _ = self
+                .sessions
+                .append(&session, &jsonl_log::SessionLogRecord::new(&line, level.as_str(), now));
         }
-        let kept = ring::Record::new(&line, level.as_str(), now);
+        let kept = log_buffer::LogRecord::new(&line, level.as_str(), now);
         match record.target() {
-            ring::QUIET => self.ring.keep(kept),
-            _ => self.ring.push(kept),
+            QUIET_TARGET => self.log_buffer.add_silently(kept),
+            _ => self.log_buffer.push(kept),
         }
     }
 
@@ -117,7 +124,7 @@ fn open(path: &str, folder: &Path) -> Result<File, String> {
         return Err("that is a note and would be compiled; let it end in `.log`".to_owned());
     }
     let full = folder.join(path);
-    let is_inside = crate::config::inside(path).is_some();
+    let is_inside = crate::settings::config::confined_path(path).is_some();
     if is_inside && !in_full(&full).starts_with(folder) {
         return Err("a link in it leaves the folder; name a path without".to_owned());
     }

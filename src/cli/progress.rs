@@ -3,17 +3,17 @@
 use std::cell::Cell;
 use std::io::Write;
 
-use super::World;
-use crate::clock::{Clock, Millis};
+use super::Context;
+use crate::model::clock::{Clock, Millis};
 
 /// Work that takes longer shows how far it is.
-const PATIENCE_MS: i64 = 300;
+const DELAY_MS: i64 = 300;
 
 /// Shortest time between two progress lines.
 const EVERY_MS: i64 = 100;
 
 /// Shows nothing unless somebody watches stderr.
-pub(super) struct Progress {
+pub(super) struct ProgressLine {
     is_shown: bool,
     /// What is done, and to what: `compiling`, `files`.
     words: (&'static str, &'static str),
@@ -22,11 +22,15 @@ pub(super) struct Progress {
     last: Cell<Option<Millis>>,
 }
 
-impl Progress {
-    pub(super) fn new(world: &World<'_>, verb: &'static str, unit: &'static str) -> Progress {
-        let clock = world.clock.clone();
-        Progress {
-            is_shown: world.is_err_terminal,
+impl ProgressLine {
+    pub(super) fn new(
+        context: &Context<'_>,
+        verb: &'static str,
+        unit: &'static str,
+    ) -> ProgressLine {
+        let clock = context.clock.clone();
+        ProgressLine {
+            is_shown: context.is_err_terminal,
             words: (verb, unit),
             started: clock.now(),
             clock,
@@ -40,7 +44,7 @@ impl Progress {
         }
         let now = self.clock.now();
         let is_due = match self.last.get() {
-            None => PATIENCE_MS <= now.since(self.started),
+            None => DELAY_MS <= now.since(self.started),
             Some(last) => EVERY_MS <= now.since(last),
         };
         if is_due {

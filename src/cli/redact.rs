@@ -7,68 +7,71 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::args::Redact;
-use super::{Failure, Outcome, World, absolute, known_database, options};
-use crate::redact::Redactor;
-use crate::store::redaction::{self, Mode, Redaction};
-use crate::workspace::{Options, Workspace};
+use super::args::RedactArgs;
+use super::{CommandError, CommandOutcome, Context, absolute, known_database, options};
+use crate::ingest::redact::Redactor;
+use crate::maintenance::redaction::{self, RedactionMode, RedactionReport};
+use crate::settings::workspace::{Workspace, WorkspaceOptions};
 
-pub(super) fn run(args: Redact, world: &mut World<'_>) -> Result<Outcome, Failure> {
-    let mode = if args.is_dry_run { Mode::DryRun } else { Mode::Rewrite };
+pub(super) fn run(
+    args: RedactArgs,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
+    let mode = if args.is_dry_run { RedactionMode::DryRun } else { RedactionMode::Rewrite };
     let options = options(args.is_trusted, false)?;
     let db = known_database(args.db);
     let redactor = match args.source {
-        Some(source) => redactor_of(&folder(&source)?, options, world)?,
+        Some(source) => redactor_of(&folder(&source)?, options, context)?,
         None => Redactor::builtin(),
     };
     let done = redaction::redact(&db, &redactor, mode)?;
     if args.is_json {
-        world.say(format_args!("{:#}\n", to_json(&done, mode)))?;
+        context.say(format_args!("{:#}\n", to_json(&done, mode)))?;
     } else {
-        world.say(to_text(&done, mode))?;
+        context.say(to_text(&done, mode))?;
     }
     let is_clean = match mode {
-        Mode::DryRun => done.n_secrets() == 0,
-        Mode::Rewrite => done.left.is_empty(),
+        RedactionMode::DryRun => done.n_secrets() == 0,
+        RedactionMode::Rewrite => done.left.is_empty(),
     };
-    Ok(if is_clean { Outcome::Done } else { Outcome::NotFound })
+    Ok(if is_clean { CommandOutcome::Done } else { CommandOutcome::NotFound })
 }
 
 /// The folder that the operator names.
-fn folder(source: &Path) -> Result<PathBuf, Failure> {
+fn folder(source: &Path) -> Result<PathBuf, CommandError> {
     let folder = absolute(source)?;
     if folder.is_dir() {
         return Ok(folder);
     }
     let why =
         format!("`{}` is no folder; name one whose settings are to be used", source.display());
-    Err(Failure::Because(why))
+    Err(CommandError::Because(why))
 }
 
 /// Looks for what the folder takes for a secret. A built-in kind is left out where it is trusted.
 fn redactor_of(
     folder: &Path,
-    options: Options,
-    world: &mut World<'_>,
-) -> Result<Redactor, Failure> {
+    options: WorkspaceOptions,
+    context: &mut Context<'_>,
+) -> Result<Redactor, CommandError> {
     let workspace = Workspace::load(folder, options)
-        .map_err(|error| Failure::Because(format!("{error}, in `{}`", folder.display())))?;
+        .map_err(|error| CommandError::Because(format!("{error}, in `{}`", folder.display())))?;
     for it in workspace.untrusted.iter().filter(|it| it.key.starts_with("redaction.")) {
-        let _ = writeln!(world.err, "remindb: warning: {it}");
+        let _ = writeln!(context.err, "remindb: warning: {it}");
     }
     Ok(workspace.redactor)
 }
 
-fn to_text(done: &Redaction, mode: Mode) -> String {
-    let would = if mode == Mode::DryRun { "would have redacted" } else { "redacted" };
+fn to_text(done: &RedactionReport, mode: RedactionMode) -> String {
+    let would = if mode == RedactionMode::DryRun { "would have redacted" } else { "redacted" };
     let found = match done.n_secrets() {
         0 => "no secret was found".to_owned(),
         n => format!("{would} {} in {}: {}", count(n, "secret"), places(done), kinds(done)),
     };
     let end = match (mode, done.left.is_empty()) {
-        (Mode::DryRun, _) => "nothing was changed",
-        (Mode::Rewrite, true) => "nothing is left in the file",
-        (Mode::Rewrite, false) => "not all of it is gone:",
+        (RedactionMode::DryRun, _) => "nothing was changed",
+        (RedactionMode::Rewrite, true) => "nothing is left in the file",
+        (RedactionMode::Rewrite, false) => "not all of it is gone:",
     };
     let mut text = format!("{found}; {end}\n");
     for what in &done.left {
@@ -83,7 +86,7 @@ fn to_text(done: &Redaction, mode: Mode) -> String {
     text
 }
 
-fn places(done: &Redaction) -> String {
+fn places(done: &RedactionReport) -> String {
     let mut places = vec![count(done.n_nodes, "node"), count(done.n_versions, "earlier version")];
     if 0 < done.n_others {
         places.push(count(done.n_others, "path or message"));
@@ -92,7 +95,7 @@ fn places(done: &Redaction) -> String {
     format!("{} and {last}", places.join(", "))
 }
 
-fn kinds(done: &Redaction) -> String {
+fn kinds(done: &RedactionReport) -> String {
     done.kinds.iter().map(|(kind, n)| format!("{n} {kind}")).collect::<Vec<_>>().join(", ")
 }
 
@@ -104,7 +107,7 @@ fn count(n: usize, noun: &str) -> String {
     }
 }
 
-fn to_json(done: &Redaction, mode: Mode) -> serde_json::Value {
+fn to_json(done: &RedactionReport, mode: RedactionMode) -> serde_json::Value {
     json!({
         "secrets": done.n_secrets(),
         "kinds": done.kinds,
@@ -112,7 +115,7 @@ fn to_json(done: &Redaction, mode: Mode) -> serde_json::Value {
         "earlier_versions": done.n_versions,
         "paths_and_messages": done.n_others,
         "elsewhere": done.n_elsewhere,
-        "dry_run": mode == Mode::DryRun,
+        "dry_run": mode == RedactionMode::DryRun,
         "left": done.left,
     })
 }

@@ -1,32 +1,35 @@
 //! `remindb restore`: a backup becomes the memory; what was there is kept beside it.
 
-use super::args::Restore;
-use super::progress::Progress;
-use super::{Failure, Outcome, World, known_database};
-use crate::store::moving::{self, Backed, Restored};
+use super::args::RestoreArgs;
+use super::progress::ProgressLine;
+use super::{CommandError, CommandOutcome, Context, known_database};
+use crate::maintenance::transfer::{self, BackupReport, RestoreReport};
 
-pub(super) fn run(args: Restore, world: &mut World<'_>) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    args: RestoreArgs,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let db = known_database(args.db);
-    let stamp = world.clock.now().stamp();
-    let progress = Progress::new(world, "restoring", "pages");
-    let restored = moving::restore(&args.source, &db, &stamp, &mut |n_done, n_all| {
+    let stamp = context.clock.now().stamp();
+    let progress = ProgressLine::new(context, "restoring", "pages");
+    let restored = transfer::restore(&args.source, &db, &stamp, &mut |n_done, n_all| {
         progress.note(n_done, n_all);
     });
     progress.clear();
-    let Restored { state, safety, damage } = restored?;
+    let RestoreReport { state, safety, damage } = restored?;
     if let Some(damage) = damage {
         // It is done, whether somebody can read this or not.
         let _ = writeln!(
-            world.err,
+            context.err,
             "remindb: warning: what was there is damaged ({damage}) and was moved aside; \
              restart the servers that have it open"
         );
     }
     if let Some(safety) = safety {
-        world.say(format_args!("kept what was there: {}\n", safety.display()))?;
+        context.say(format_args!("kept what was there: {}\n", safety.display()))?;
     }
-    let Backed { n_nodes, fingerprint, .. } = state;
+    let BackupReport { n_nodes, fingerprint, .. } = state;
     let db = db.display();
-    world.say(format_args!("restored: {n_nodes} nodes, state {fingerprint}, to {db}\n"))?;
-    Ok(Outcome::Done)
+    context.say(format_args!("restored: {n_nodes} nodes, state {fingerprint}, to {db}\n"))?;
+    Ok(CommandOutcome::Done)
 }

@@ -1,26 +1,29 @@
 //! `remindb salvage`: what can be read of a damaged database becomes a new one.
 
-use super::args::Salvage;
-use super::progress::Progress;
-use super::{Failure, Outcome, World};
-use crate::store::moving::{self, Salvaged};
+use super::args::SalvageArgs;
+use super::progress::ProgressLine;
+use super::{CommandError, CommandOutcome, Context};
+use crate::maintenance::transfer::{self, SalvageReport};
 
-pub(super) fn run(args: Salvage, world: &mut World<'_>) -> Result<Outcome, Failure> {
-    let progress = Progress::new(world, "salvaging", "tables");
-    let now = world.clock.now();
-    let salvaged = moving::salvage(&args.damaged, &args.out, now, &mut |n_done, n_all| {
+pub(super) fn run(
+    args: SalvageArgs,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
+    let progress = ProgressLine::new(context, "salvaging", "tables");
+    let now = context.clock.now();
+    let salvaged = transfer::salvage(&args.damaged, &args.out, now, &mut |n_done, n_all| {
         progress.note(n_done, n_all);
     });
     progress.clear();
-    let Salvaged { n_nodes, fingerprint, losses } = salvaged?;
+    let SalvageReport { n_nodes, fingerprint, losses } = salvaged?;
     let out = args.out.display();
-    world.say(format_args!("salvaged: {n_nodes} nodes, state {fingerprint}, to {out}\n"))?;
+    context.say(format_args!("salvaged: {n_nodes} nodes, state {fingerprint}, to {out}\n"))?;
     match losses.is_empty() {
-        true => world.say("every row could be read\n")?,
-        false => world.say("what was lost:\n")?,
+        true => context.say("every row could be read\n")?,
+        false => context.say("what was lost:\n")?,
     }
     for loss in losses {
-        world.say(format_args!("- {loss}\n"))?;
+        context.say(format_args!("- {loss}\n"))?;
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }

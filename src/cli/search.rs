@@ -1,26 +1,29 @@
 //! `remindb search`: what an agent would be answered. It warms nothing.
 
-use super::args::Search;
-use super::{Failure, Outcome, World, known_database};
+use super::args::SearchArgs;
+use super::{CommandError, CommandOutcome, Context, known_database};
+use crate::model::tree::NodeType;
 use crate::query::{self, Detail, Output};
 use crate::store::reader::Reader;
-use crate::tree::NodeType;
 
-pub(super) fn run(args: Search, world: &mut World<'_>) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    args: SearchArgs,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let detail = match args.detail.as_deref() {
         None => Detail::default(),
         Some(name) => Detail::parse(name).ok_or_else(|| {
-            Failure::Because(format!("no detail `{name}`; there are label, snippet and full"))
+            CommandError::Because(format!("no detail `{name}`; there are label, snippet and full"))
         })?,
     };
     let node_type = match args.node_type.as_deref() {
         None => None,
         Some(name) => Some(NodeType::parse(name).ok_or_else(|| {
             let names = NodeType::ALL.map(NodeType::as_str).join(", ");
-            Failure::Because(format!("no node type `{name}`; there are {names}"))
+            CommandError::Because(format!("no node type `{name}`; there are {names}"))
         })?),
     };
-    let ask = query::Search {
+    let ask = query::SearchQuery {
         query: &args.query,
         budget: args.budget.filter(|it| 0 < *it),
         detail,
@@ -31,10 +34,14 @@ pub(super) fn run(args: Search, world: &mut World<'_>) -> Result<Outcome, Failur
     let output = if args.is_json { Output::Structured } else { Output::Text };
     let answer = query::search(&reader, &ask, output)?;
     if args.is_json {
-        world.say(format_args!("{:#}\n", answer.structured))?;
+        context.say(format_args!("{:#}\n", answer.structured))?;
     } else {
-        world.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
+        context.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
     }
     // Something was found, too, where not even one hit fits the budget.
-    Ok(if answer.text == query::NO_RESULTS { Outcome::NotFound } else { Outcome::Done })
+    Ok(if answer.text == query::NO_RESULTS {
+        CommandOutcome::NotFound
+    } else {
+        CommandOutcome::Done
+    })
 }

@@ -7,28 +7,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::args::Serve;
+use super::args::ServeArgs;
 use super::{
-    Failure, Outcome, World, absolute, known_database, listen, logging, n_threads, offer, options,
-    variable,
+    CommandError, CommandOutcome, Context, absolute, known_database, listen, logging, n_threads,
+    offer, options, variable,
 };
-use crate::compile::FileWarning;
-use crate::config;
-use crate::journal::{History, SessionLogs};
-use crate::mcp::resources::RESOURCES;
-use crate::mcp::tools::sessions::Sessions;
-use crate::mcp::tools::watch::{self, Watch};
-use crate::mcp::tools::{ABOUT, Tools};
-use crate::mcp::{Bell, Hub, PAGE_ROWS_MAX, Seal, Server};
+use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
 use crate::memory::Memory;
-use crate::serve::aside::Aside;
-use crate::serve::rescan::{Rescan, Settings};
-use crate::serve::{Background, Interrupts, Stop, checkpoint, heat, notify, sessions, stdio};
-use crate::sessions::{Door, Keeping, Registry};
+use crate::memory::compile::FileWarning;
+use crate::server::background::rescan::{RescanOptions, Rescanner};
+use crate::server::background::{checkpoint, heat_tick, notify, session_writer};
+use crate::server::jsonl_log::{SessionHistory, SessionLogs};
+use crate::server::process_status::ProcessStatus;
+use crate::server::sessions::recorder::SessionObserver;
+use crate::server::sessions::{Keeping, Registry, TransportInfo};
+use crate::server::{Background, Interrupts, Stop, stdio};
+use crate::settings::config;
+use crate::settings::workspace::{LiveWorkspace, Workspace};
 use crate::store::IfMissing;
-use crate::workspace::{Live, Workspace};
+use crate::surface::changed_resources::{self, ChangeWatch};
+use crate::surface::resources::RESOURCES;
+use crate::surface::{ABOUT, MemoryHandler};
 
-pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    args: ServeArgs,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let from_environment = || variable("REMINDB_SOURCE").map(PathBuf::from);
     let source = match args.source.clone().or_else(from_environment) {
         Some(source) => Some(folder(&source)?),
@@ -38,25 +42,26 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     let offer = offer(args.tools.as_deref())?;
     let options = options(args.is_trusted, args.is_gitignore)?;
     let live = match &source {
-        Some(source) => Live::start(source, options)?,
-        None => Live::nowhere(options),
+        Some(source) => LiveWorkspace::start(source, options)?,
+        None => LiveWorkspace::without_folder(options),
     };
     let workspace = Arc::clone(live.current());
-    let door = listen::options(&args, &workspace.config)?;
+    let transport_info = listen::options(&args, &workspace.config)?;
     let allowed = listen::allowed(&args.allowed)?;
     let log_settings = &workspace.config.server.logging;
     let logs = SessionLogs::new(source.as_deref(), &log_settings.session_files);
-    let ring = logging::start(log_settings, source.as_deref(), args.is_verbose, logs.clone())?;
+    let log_buffer =
+        logging::start(log_settings, source.as_deref(), args.is_verbose, logs.clone())?;
     quiet_panics();
     for it in &workspace.untrusted {
         // Not into the log: the same folder says where that goes and how quiet it is.
         let warning = FileWarning::from(Workspace::oddity(it));
-        let _ = writeln!(world.err, "remindb: warning: {warning}");
+        let _ = writeln!(context.err, "remindb: warning: {warning}");
     }
     // Without notes to compile, a memory begins with what the agent writes.
     let database = known_database(args.db);
     let is_new = !database.exists();
-    let memory = Memory::open_at(&database, IfMissing::Create, world.clock.clone())?;
+    let memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;
     let memory = memory.with_workspace(live);
     let memory = match args.is_structured || workspace.config.server.structured {
         true => memory.with_structured(),
@@ -67,23 +72,25 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     }
     let holder = holder();
     let keeping = if source.is_some() { Keeping::News } else { Keeping::Nothing };
-    let seat = door.as_ref().map_or_else(Door::stdio, |it| Door::http(&listen::address(it)));
+    let seat = transport_info
+        .as_ref()
+        .map_or_else(TransportInfo::stdio, |it| TransportInfo::http(&listen::address(it)));
     let registry = Registry::new(seat, &holder, keeping);
-    let hub: Arc<Hub> = Arc::default();
+    let hub: Arc<SubscriptionHub> = Arc::default();
     let rescan = source.as_deref().map(|it| rescanning(it, &memory, interval, &holder));
     let rescan = rescan.transpose()?.map(|it| {
         let hub = Arc::clone(&hub);
-        it.telling(move || hub.touch(watch::RESCAN))
+        it.with_listener(move || hub.mark_changed(changed_resources::RESCAN))
     });
-    ring.observe({
+    log_buffer.add_observer({
         let hub = Arc::clone(&hub);
-        move || hub.touch(watch::LOGS)
+        move || hub.mark_changed(changed_resources::LOGS)
     });
-    let history = source.as_deref().map_or_else(History::nowhere, History::new);
-    let aside = Aside {
-        clock: world.clock.clone(),
-        rescan: rescan.as_ref().map(Rescan::latest).unwrap_or_default(),
-        ring,
+    let history = source.as_deref().map_or_else(SessionHistory::disabled, SessionHistory::new);
+    let process_status = ProcessStatus {
+        clock: context.clock.clone(),
+        rescan: rescan.as_ref().map(Rescanner::latest).unwrap_or_default(),
+        log_buffer,
         registry: registry.clone(),
         history: history.clone(),
         logs: logs.clone(),
@@ -94,16 +101,16 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
         resources: RESOURCES,
         prompts: offer.prompts(),
         page_rows_max: PAGE_ROWS_MAX,
-        seal: Seal::default(),
-        surface: Tools {
-            observer: memory.observer_beside(Arc::new(aside)),
+        state_signer: StateSigner::default(),
+        handler: MemoryHandler {
+            view: memory.read_only_beside(Arc::new(process_status)),
             memory,
             source,
             allowed,
             n_threads: n_threads(),
-            bell: Bell::default(),
-            watch: Watch::default(),
-            sessions: Sessions { registry, bell: Bell::default(), history, logs },
+            waker: Waker::default(),
+            watch: ChangeWatch::default(),
+            sessions: SessionObserver { registry, waker: Waker::default(), history, logs },
         },
         hub,
     });
@@ -115,29 +122,31 @@ pub(super) fn run(args: Serve, world: &mut World<'_>) -> Result<Outcome, Failure
     }
     if let Some(rescan) = rescan {
         let server = Arc::clone(&server);
-        let work = Box::new(move |stop: &Stop| rescan.run(&server.surface.memory, stop));
+        let work = Box::new(move |stop: &Stop| rescan.run(&server.handler.memory, stop));
         background.push(Background { name: "rescan", work });
     }
     let interrupts = Interrupts::watch()?;
-    let (clock, interrupts) = (&world.clock, interrupts.received());
-    match door {
-        None => stdio::run(&server, clock, background, io::stdin(), io::stdout(), interrupts)?,
+    let (clock, interrupts) = (&context.clock, interrupts.received());
+    match transport_info {
+        None => {
+            stdio::serve_stdio(&server, clock, background, io::stdin(), io::stdout(), interrupts)?
+        }
         Some(options) => {
             let wanted = listen::address(&options);
             let announce = |address| {
                 // Whoever started this with port 0 reads here which one it became.
-                let _ = writeln!(world.err, "listening on http://{address}/mcp");
+                let _ = writeln!(context.err, "listening on http://{address}/mcp");
             };
             listen::run(&server, clock, background, options, announce, interrupts).map_err(
-                |error| Failure::Because(format!("cannot listen on `{wanted}`: {error}")),
+                |error| CommandError::Because(format!("cannot listen on `{wanted}`: {error}")),
             )?
         }
     };
     // What the last lines told a client is noted, too.
-    if let Err(error) = server.surface.memory.attend(0) {
+    if let Err(error) = server.handler.memory.attend(0) {
         log::warn!("what was read last warmed nothing: {error}");
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// What keeps the source folder compiled.
@@ -146,73 +155,85 @@ fn rescanning(
     memory: &Memory,
     interval: Option<Duration>,
     holder: &str,
-) -> Result<Rescan, Failure> {
+) -> Result<Rescanner, CommandError> {
     let settings = move |memory: &Memory| {
         memory.reload();
         let config = &memory.workspace().config;
         let mut rescan = config.rescan.clone();
         rescan.interval = interval.unwrap_or(rescan.interval);
-        Settings { rescan, files: config.server.rescan_files.clone() }
+        RescanOptions { rescan, files: config.server.rescan_files.clone() }
     };
     let leases = Arc::new(memory.leases(holder)?);
-    Ok(Rescan::new(source, n_threads(), leases, settings))
+    Ok(Rescanner::new(source, n_threads(), leases, settings))
 }
 
 /// Has the file in memory before the first questions, where it was only on disk.
-fn reading_ahead(server: &Arc<Server<Tools>>) -> Background {
+fn reading_ahead(server: &Arc<Server<MemoryHandler>>) -> Background {
     let server = Arc::clone(server);
-    let work = move |stop: &Stop| server.surface.memory.read_ahead(|| stop.is_set());
+    let work = move |stop: &Stop| server.handler.memory.read_ahead(|| stop.is_set());
     Background { name: "ahead", work: Box::new(work) }
 }
 
 /// Lets nodes cool while the server is up.
-fn cooling(server: &Arc<Server<Tools>>) -> Background {
+fn cooling(server: &Arc<Server<MemoryHandler>>) -> Background {
     let server = Arc::clone(server);
-    let work = move |stop: &Stop| heat::run(&server.surface.memory, &server.surface.bell, stop);
+    let work = move |stop: &Stop| {
+        heat_tick::run_heat_ticks(&server.handler.memory, &server.handler.waker, stop)
+    };
     Background { name: "heat", work: Box::new(work) }
 }
 
 /// Copies a long log into the database.
-fn copying(server: &Arc<Server<Tools>>) -> Background {
+fn copying(server: &Arc<Server<MemoryHandler>>) -> Background {
     let server = Arc::clone(server);
-    let work = move |stop: &Stop| checkpoint::run(server.surface.memory.log(), stop);
+    let work = move |stop: &Stop| checkpoint::run_checkpoints(server.handler.memory.log(), stop);
     Background { name: "checkpoint", work: Box::new(work) }
 }
 
 /// Tells clients of the resources that they subscribed to and that changed.
-fn notifying(server: &Arc<Server<Tools>>) -> Background {
+fn notifying(server: &Arc<Server<MemoryHandler>>) -> Background {
     let server = Arc::clone(server);
-    let work = move |stop: &Stop| notify::run(&server, stop);
+    let work = move |stop: &Stop| notify::run_notifications(&server, stop);
     Background { name: "notify", work: Box::new(work) }
 }
 
 /// Writes down who uses the memory.
-fn remembering(server: &Arc<Server<Tools>>, interval: Duration) -> Background {
+fn remembering(server: &Arc<Server<MemoryHandler>>, interval: Duration) -> Background {
     let server = Arc::clone(server);
-    let rung = server.surface.sessions.bell.hear();
+    let rung = server.handler.sessions.waker.wakes();
     let work = move |stop: &Stop| {
-        let Tools { memory, sessions: it, .. } = &server.surface;
+        let MemoryHandler { memory, sessions: it, .. } = &server.handler;
         if let Err(error) = it.logs.prune() {
             log::warn!("old logs of sessions were not removed: {error}");
         }
-        sessions::run(&it.registry, &rung, &it.history, interval, memory.clock(), stop);
+        session_writer::run_session_ledger(
+            &it.registry,
+            &rung,
+            &it.history,
+            interval,
+            memory.clock(),
+            stop,
+        );
     };
     Background { name: "sessions", work: Box::new(work) }
 }
 
 /// How often the source folder is scanned, where the command line or the environment says so.
-fn interval(flag: Option<Duration>, source: Option<&Path>) -> Result<Option<Duration>, Failure> {
+fn interval(
+    flag: Option<Duration>,
+    source: Option<&Path>,
+) -> Result<Option<Duration>, CommandError> {
     const NAME: &str = "REMINDB_RESCAN_INTERVAL";
     if flag.is_some() && source.is_none() {
         let what = "`--rescan-interval` is for a source folder; name one with --source";
-        return Err(Failure::Because(what.to_owned()));
+        return Err(CommandError::Because(what.to_owned()));
     }
     let set = variable(NAME).filter(|_| source.is_some());
     match (flag, set) {
         (Some(interval), _) => Ok(Some(interval)),
         (None, Some(text)) => config::positive_duration(&text.to_string_lossy())
             .map(Some)
-            .map_err(|why| Failure::Because(format!("`{NAME}` {why}"))),
+            .map_err(|why| CommandError::Because(format!("`{NAME}` {why}"))),
         (None, None) => Ok(None),
     }
 }
@@ -223,13 +244,15 @@ fn holder() -> String {
     format!("{}-{random:016x}", std::process::id())
 }
 
-fn folder(source: &Path) -> Result<PathBuf, Failure> {
+fn folder(source: &Path) -> Result<PathBuf, CommandError> {
     let full = absolute(source)?.canonicalize();
     match full {
         Ok(full) if full.is_dir() => Ok(full),
-        Ok(_) => Err(Failure::Because(format!("`{}` is no folder; name one", source.display()))),
+        Ok(_) => {
+            Err(CommandError::Because(format!("`{}` is no folder; name one", source.display())))
+        }
         Err(error) => {
-            Err(Failure::Because(format!("cannot serve `{}`: {error}", source.display())))
+            Err(CommandError::Because(format!("cannot serve `{}`: {error}", source.display())))
         }
     }
 }

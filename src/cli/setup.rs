@@ -24,16 +24,16 @@ use std::path::{Path, PathBuf};
 
 use client::{Folders, Launch, SERVER, Tools};
 use entry::Grant;
-use file::Readers;
-use ledger::{Before, Record, Setup, Shelf, remove_folders};
-use plan::{Step, Wanted};
-use show::{Done, Show};
+use file::FileAccess;
+use ledger::{LedgerFile, PriorCopy, SetupRecord, WrittenFile, remove_folders};
+use plan::{FileStep, Wanted};
+use show::{StepReport, StepResult};
 
 use super::args::{self, Client, Scope};
-use super::{Failure, Outcome, World, absolute, database, offer, variable};
+use super::{CommandError, CommandOutcome, Context, absolute, database, offer, variable};
 use crate::mcp::Tool;
-use crate::mcp::tools::Run;
 use crate::query::Output;
+use crate::surface::ToolRunner;
 
 /// The skills by the folder that each stands in.
 const SKILLS: &[(&str, &str)] = &[
@@ -42,7 +42,7 @@ const SKILLS: &[(&str, &str)] = &[
 ];
 
 /// What the environment says of the folders of a user.
-struct Home {
+struct UserFolders {
     folders: Folders,
     /// Of data: `~/.local/share`, unless the environment names another.
     data: PathBuf,
@@ -51,26 +51,29 @@ struct Home {
 }
 
 /// What to do, with everything that the environment has to say.
-struct Job<'a> {
-    args: &'a args::Setup,
-    home: Home,
-    shelf: Shelf,
+struct SetupJob<'a> {
+    args: &'a args::SetupArgs,
+    home: UserFolders,
+    ledger_file: LedgerFile,
     /// An empty setup of this client in this place.
-    setup: Setup,
+    setup: SetupRecord,
     stamp: String,
 }
 
-pub(super) fn run(args: args::Setup, world: &mut World<'_>) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    args: args::SetupArgs,
+    context: &mut Context<'_>,
+) -> Result<CommandOutcome, CommandError> {
     let home = home()?;
-    let shelf = Shelf::open(&home.state)?;
-    let setup = Setup::new(args.client, args.scope, &home.folders.project);
-    let stamp = world.clock.now().stamp();
-    let job = Job { args: &args, home, shelf, setup, stamp };
-    if args.is_remove { job.remove(world) } else { job.set_up(world) }
+    let ledger_file = LedgerFile::open(&home.state)?;
+    let setup = SetupRecord::new(args.client, args.scope, &home.folders.project);
+    let stamp = context.clock.now().stamp();
+    let job = SetupJob { args: &args, home, ledger_file, setup, stamp };
+    if args.is_remove { job.remove(context) } else { job.set_up(context) }
 }
 
-impl Job<'_> {
-    fn set_up(mut self, world: &mut World<'_>) -> Result<Outcome, Failure> {
+impl SetupJob<'_> {
+    fn set_up(mut self, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
         let args = self.args;
         let tools = self.tools()?;
         let (elsewhere, mut grants) = args.client.grants(args.scope, &self.home.folders, &tools);
@@ -79,25 +82,25 @@ impl Job<'_> {
         }
         let is_allowed = !grants.is_empty();
         let (steps, memory) = self.plan(&(elsewhere, grants))?;
-        let is_real = !args.is_dry_run && steps.iter().any(Step::is_change);
+        let is_real = !args.is_dry_run && steps.iter().any(FileStep::is_change);
         let done = if is_real {
             self.write(steps, memory.parent())?
         } else {
-            steps.into_iter().map(|step| Done { step, copy: None }).collect()
+            steps.into_iter().map(|step| StepResult { step, copy: None }).collect()
         };
         let advice = Some(args.client.advice(args.scope));
         let tools = is_allowed.then_some(&tools);
-        Show { args, done: &done, tools, advice }.print(world)?;
-        Ok(Outcome::Done)
+        StepReport { args, done: &done, tools, advice }.print(context)?;
+        Ok(CommandOutcome::Done)
     }
 
     /// The settings and the skills, in this order, and the database that the settings name.
     fn plan(
         &self,
         grants: &(Option<PathBuf>, Vec<Grant>),
-    ) -> Result<(Vec<Step>, PathBuf), Failure> {
+    ) -> Result<(Vec<FileStep>, PathBuf), CommandError> {
         let (client, scope, folders) = (self.args.client, self.args.scope, &self.home.folders);
-        let known = self.shelf.ledger.like(&self.setup);
+        let known = self.ledger_file.ledger.like(&self.setup);
         let record = |path: &Path| known.and_then(|it| it.record(path));
         let (launch, memory) = self.launch()?;
         let entry = client.entry(launch);
@@ -128,13 +131,17 @@ impl Job<'_> {
     }
 
     /// Copies, notes, writes: in this order.
-    fn write(&mut self, steps: Vec<Step>, memory: Option<&Path>) -> Result<Vec<Done>, Failure> {
-        let mut made = Made::default();
-        let mut done: Vec<Done> = Vec::new();
+    fn write(
+        &mut self,
+        steps: Vec<FileStep>,
+        memory: Option<&Path>,
+    ) -> Result<Vec<StepResult>, CommandError> {
+        let mut made = CreatedFiles::default();
+        let mut done: Vec<StepResult> = Vec::new();
         let prepared = made.prepare(steps, memory, &self.stamp, &mut done).and_then(|()| {
             self.note(&made, &done);
-            self.shelf.ledger.set(self.setup.clone());
-            self.shelf.save()
+            self.ledger_file.ledger.set(self.setup.clone());
+            self.ledger_file.save()
         });
         if let Err(failure) = prepared {
             made.undo();
@@ -148,22 +155,22 @@ impl Job<'_> {
     }
 
     /// What is known of this setup from now on.
-    fn note(&mut self, made: &Made, done: &[Done]) {
-        let known = self.shelf.ledger.like(&self.setup).cloned();
+    fn note(&mut self, made: &CreatedFiles, done: &[StepResult]) {
+        let known = self.ledger_file.ledger.like(&self.setup).cloned();
         let (files, folders) = known.map_or_else(Default::default, |it| (it.files, it.folders));
-        let is_elsewhere = |it: &Record| done.iter().all(|done| done.step.path != it.path);
+        let is_elsewhere = |it: &WrittenFile| done.iter().all(|done| done.step.path != it.path);
         self.setup.files = done.iter().filter_map(|it| it.step.record.clone()).collect();
         self.setup.files.extend(files.into_iter().filter(is_elsewhere));
         self.setup.folders = [folders, made.folders.clone()].concat();
-        self.shelf.ledger.keep(made.shared.iter().cloned());
+        self.ledger_file.ledger.keep(made.shared.iter().cloned());
     }
 
-    fn remove(mut self, world: &mut World<'_>) -> Result<Outcome, Failure> {
+    fn remove(mut self, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
         let client = self.args.client;
-        let Some(known) = self.shelf.ledger.like(&self.setup).cloned() else {
-            let show = Show { args: self.args, done: &[], tools: None, advice: None };
-            show.print(world)?;
-            return Ok(Outcome::NotFound);
+        let Some(known) = self.ledger_file.ledger.like(&self.setup).cloned() else {
+            let show = StepReport { args: self.args, done: &[], tools: None, advice: None };
+            show.print(context)?;
+            return Ok(CommandOutcome::NotFound);
         };
         let mut done = Vec::new();
         for record in &known.files {
@@ -174,7 +181,7 @@ impl Job<'_> {
             } else {
                 plan::remove(found, client.notation(), SERVER, record)?
             };
-            done.push(Done { step, copy: None });
+            done.push(StepResult { step, copy: None });
         }
         if !self.args.is_dry_run {
             for it in &mut done {
@@ -191,27 +198,27 @@ impl Job<'_> {
             }
             remove_folders(&known.folders);
             // Another client may have come to use one.
-            self.shelf.ledger.keep(known.folders);
+            self.ledger_file.ledger.keep(known.folders);
             // Without files, it is not there any more.
-            self.shelf.ledger.set(self.setup);
-            self.shelf.save()?;
+            self.ledger_file.ledger.set(self.setup);
+            self.ledger_file.save()?;
         }
-        let show = Show { args: self.args, done: &done, tools: None, advice: None };
-        show.print(world)?;
-        Ok(Outcome::Done)
+        let show = StepReport { args: self.args, done: &done, tools: None, advice: None };
+        show.print(context)?;
+        Ok(CommandOutcome::Done)
     }
 
     /// The tools that the server will offer, by whether their effect can be undone.
-    fn tools(&self) -> Result<Tools, Failure> {
+    fn tools(&self) -> Result<Tools, CommandError> {
         let offered = offer(self.args.tools.as_deref())?.tools(Output::Text);
         let (allowed, asked) = offered.iter().partition::<Vec<_>, _>(|it| it.effect.is_undoable());
-        let names = |tools: Vec<&Tool<Run>>| tools.iter().map(|it| it.name).collect();
+        let names = |tools: Vec<&Tool<ToolRunner>>| tools.iter().map(|it| it.name).collect();
         Ok(Tools { allowed: names(allowed), asked: names(asked) })
     }
 
     /// What the client is to start, and the database that this names.
-    fn launch(&self) -> Result<(Launch, PathBuf), Failure> {
-        let Job { args, home, .. } = self;
+    fn launch(&self) -> Result<(Launch, PathBuf), CommandError> {
+        let SetupJob { args, home, .. } = self;
         let fallback = || match args.scope {
             Scope::Project => home.folders.project.join("memory.db"),
             Scope::User => home.data.join("remindb/memory.db"),
@@ -222,7 +229,7 @@ impl Job<'_> {
         if let Some(source) = args.source.clone().or_else(from_environment) {
             let source = absolute(&source)?;
             if !source.is_dir() {
-                return Err(Failure::Because(format!("no folder `{}`", source.display())));
+                return Err(CommandError::Because(format!("no folder `{}`", source.display())));
             }
             words.extend(["--source".to_owned(), utf8(&source)?]);
         }
@@ -230,11 +237,11 @@ impl Job<'_> {
             words.extend(["--tools".to_owned(), tools.clone()]);
         }
         let program = env::current_exe()
-            .map_err(|error| Failure::Because(format!("cannot find this program: {error}")))?;
+            .map_err(|error| CommandError::Because(format!("cannot find this program: {error}")))?;
         Ok((Launch { program: utf8(&program)?, args: words }, memory))
     }
 
-    fn read(&self, path: &Path) -> Result<file::Found, Failure> {
+    fn read(&self, path: &Path) -> Result<file::FileState, CommandError> {
         // Who writes in a project may not make us write elsewhere.
         let inside = match self.args.scope {
             Scope::Project => Some(self.home.folders.project.as_path()),
@@ -246,21 +253,21 @@ impl Job<'_> {
 
 /// What was made before the first file was changed.
 #[derive(Default)]
-struct Made {
+struct CreatedFiles {
     folders: Vec<PathBuf>,
     /// Of the memory, which all clients share.
     shared: Vec<PathBuf>,
     copies: Vec<PathBuf>,
 }
 
-impl Made {
+impl CreatedFiles {
     fn prepare(
         &mut self,
-        steps: Vec<Step>,
+        steps: Vec<FileStep>,
         memory: Option<&Path>,
         stamp: &str,
-        done: &mut Vec<Done>,
-    ) -> Result<(), Failure> {
+        done: &mut Vec<StepResult>,
+    ) -> Result<(), CommandError> {
         let folders = steps.iter().filter(|it| it.is_change()).filter_map(|it| it.path.parent());
         for folder in folders {
             self.folders.extend(file::missing_folders(folder));
@@ -275,12 +282,12 @@ impl Made {
             if let (true, Some(old)) = (step.needs_copy, &step.old) {
                 let path = file::copy(&step.path, old, stamp)?;
                 self.copies.push(path.clone());
-                if let Some(Record { before, is_edited: false, .. }) = &mut step.record {
-                    *before = Some(Before { copy: path.clone(), hash: file::hash(old) });
+                if let Some(WrittenFile { before, is_edited: false, .. }) = &mut step.record {
+                    *before = Some(PriorCopy { copy: path.clone(), hash: file::hash(old) });
                 }
                 copy = Some(path);
             }
-            done.push(Done { step, copy });
+            done.push(StepResult { step, copy });
         }
         Ok(())
     }
@@ -294,9 +301,9 @@ impl Made {
     }
 }
 
-fn apply(step: &Step) -> Result<(), Failure> {
+fn apply(step: &FileStep) -> Result<(), CommandError> {
     match (&step.new, &step.old) {
-        (Some(new), old) => file::replace(&step.path, old.as_deref(), new, Readers::Usual),
+        (Some(new), old) => file::replace(&step.path, old.as_deref(), new, FileAccess::Usual),
         (None, Some(old)) => file::remove(&step.path, old),
         (None, None) => Ok(()),
     }
@@ -309,8 +316,8 @@ fn settings(client: Client, scope: Scope, folders: &Folders) -> PathBuf {
     all.swap_remove(there.unwrap_or(0))
 }
 
-fn home() -> Result<Home, Failure> {
-    let cannot = |what: &str| Failure::Because(format!("cannot find {what}"));
+fn home() -> Result<UserFolders, CommandError> {
+    let cannot = |what: &str| CommandError::Because(format!("cannot find {what}"));
     let project = env::current_dir().map_err(|_| cannot("the current folder"))?;
     let home = path_in("HOME").ok_or_else(|| cannot("your home folder: `HOME` is not set"))?;
     if !home.is_absolute() {
@@ -320,7 +327,7 @@ fn home() -> Result<Home, Failure> {
     let xdg = |name: &str, below: &str| {
         path_in(name).filter(|it| it.is_absolute()).unwrap_or_else(|| home.join(below))
     };
-    Ok(Home {
+    Ok(UserFolders {
         data: xdg("XDG_DATA_HOME", ".local/share"),
         state: xdg("XDG_STATE_HOME", ".local/state"),
         folders: Folders {
@@ -338,7 +345,7 @@ fn path_in(name: &str) -> Option<PathBuf> {
     variable(name).map(PathBuf::from)
 }
 
-fn utf8(path: &Path) -> Result<String, Failure> {
+fn utf8(path: &Path) -> Result<String, CommandError> {
     let text = path.to_str().map(str::to_owned);
     text.ok_or_else(|| file::refused("write down", path, "it is not UTF-8"))
 }

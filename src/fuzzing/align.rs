@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::identity::{ContentHash, Former, Known, align as align_trees};
-use crate::tree::NodeType;
+use crate::model::identity::{ContentHash, FormerText, KnownNode, align as align_trees};
+use crate::model::tree::NodeType;
 
 /// Nodes of a random document.
 const NODES_MAX: usize = 40;
@@ -29,7 +29,7 @@ pub fn align(data: &[u8]) {
 /// What holds for every two documents.
 pub(crate) fn check(old: &Document, new: &Document) {
     let (old, new) = (old.side(), new.side());
-    let none = Former::default();
+    let none = FormerText::default();
     let same: Vec<Option<usize>> = (0..new.len()).map(Some).collect();
     assert_eq!(align_trees(&new, &new, &none), same, "an unedited file is itself");
 
@@ -45,7 +45,7 @@ pub(crate) fn check(old: &Document, new: &Document) {
     }
 
     // The way back, with what the new nodes said before.
-    let mut former = Former::default();
+    let mut former = FormerText::default();
     for (at, matched) in matches.iter().enumerate() {
         let Some(matched) = *matched else { continue };
         let before = &old[matched];
@@ -68,7 +68,7 @@ pub(crate) fn check(old: &Document, new: &Document) {
 }
 
 /// Types never cross, and no old node is used twice.
-fn assert_sound(old: &[Known<'_>], new: &[Known<'_>], matches: &[Option<usize>]) {
+fn assert_sound(old: &[KnownNode<'_>], new: &[KnownNode<'_>], matches: &[Option<usize>]) {
     assert_eq!(matches.len(), new.len());
     let mut is_used = vec![false; old.len()];
     for (it, matched) in new.iter().zip(matches) {
@@ -79,11 +79,11 @@ fn assert_sound(old: &[Known<'_>], new: &[Known<'_>], matches: &[Option<usize>])
     }
 }
 
-fn key(it: &Known<'_>) -> (NodeType, ContentHash) {
+fn key(it: &KnownNode<'_>) -> (NodeType, ContentHash) {
     (it.node_type, it.hash)
 }
 
-fn counts(side: &[Known<'_>]) -> HashMap<(NodeType, ContentHash), usize> {
+fn counts(side: &[KnownNode<'_>]) -> HashMap<(NodeType, ContentHash), usize> {
     let mut counts = HashMap::new();
     for it in side {
         *counts.entry(key(it)).or_default() += 1;
@@ -168,12 +168,12 @@ impl Document {
     }
 
     /// What alignment sees.
-    pub(crate) fn side(&self) -> Vec<Known<'_>> {
+    pub(crate) fn side(&self) -> Vec<KnownNode<'_>> {
         let mut path: Vec<usize> = Vec::new();
         let mut side = Vec::new();
         for (at, it) in self.items.iter().enumerate() {
             path.truncate(it.depth);
-            side.push(Known {
+            side.push(KnownNode {
                 parent: path.last().copied(),
                 node_type: it.node_type,
                 level: it.level,

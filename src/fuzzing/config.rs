@@ -1,7 +1,7 @@
 //! Configuration files of any content: read or refused, never a panic, and safe once restricted.
 
-use crate::config::{self, Config};
-use crate::seeds::Seeds;
+use crate::settings::config::{self, Config};
+use crate::settings::initial_temperatures::InitialTemperatures;
 
 /// Panics when reading `data` as a configuration or as temperatures breaks a promise.
 pub fn config(data: &[u8]) {
@@ -12,18 +12,18 @@ pub fn config(data: &[u8]) {
             let undone = config.restrict();
             assert!(undone.len() <= 4 && config.untrusted().is_empty());
             if let Some(path) = &config.server.logging.output_path {
-                assert!(config::inside(path).is_some());
+                assert!(config::confined_path(path).is_some());
             }
         }
-        Err(error) => assert!(error.to_string().contains(config::FILE), "{error}"),
+        Err(error) => assert!(error.to_string().contains(config::CONFIG_FILE), "{error}"),
     }
-    if let Some(path) = config::inside(&text) {
-        assert_eq!(config::inside(&path).as_deref(), Some(path.as_str()));
+    if let Some(path) = config::confined_path(&text) {
+        assert_eq!(config::confined_path(&path).as_deref(), Some(path.as_str()));
         assert!(path.split('/').all(|part| !matches!(part, "" | "." | "..")));
     }
-    if let Ok(seeds) = Seeds::parse(&text) {
+    if let Ok(initial_temperatures) = InitialTemperatures::parse(&text) {
         for path in text.split('"').take(64) {
-            let seed = seeds.of(path);
+            let seed = initial_temperatures.of(path);
             assert!(seed.is_none_or(|seed| (0.0..=1.0).contains(&seed)));
         }
     }

@@ -7,8 +7,8 @@ use crossbeam_channel::unbounded;
 use serde_json::Value;
 
 use crate::mcp::fixture;
-use crate::mcp::{Connection, Outbox, Step};
-use crate::rpc::Frames;
+use crate::mcp::rpc::Frames;
+use crate::mcp::{Connection, FrameStep, Outbox};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":"the last","method":"ping"}"#;
 const PONG: &str = r#"{"jsonrpc":"2.0","id":"the last","result":{}}"#;
@@ -29,18 +29,18 @@ pub fn frame(data: &[u8]) {
     let mut last = None;
     for frame in Frames::new(Cursor::new(input)) {
         let frame = frame.expect("reading from memory cannot fail");
-        let line = match connection.accept(&server, frame, &outbox) {
-            Step::Quiet => None,
-            Step::Say(line) | Step::Listen(line) => Some(line),
-            Step::Run(job) => server.run(*job),
+        let line = match connection.accept_frame(&server, frame, &outbox) {
+            FrameStep::NoReply => None,
+            FrameStep::Reply(line) | FrameStep::Listen(line) => Some(line),
+            FrameStep::Run(job) => server.run(*job),
         };
         told.try_iter().for_each(|line| check(&line.text));
         last = line.map(|line| line.text);
         last.iter().for_each(|line| check(line));
         server.hub.publish("fixture://sea");
-        connection.news(&server).iter().for_each(|line| check(&line.text));
+        connection.pending_updates(&server).iter().for_each(|line| check(&line.text));
     }
-    connection.farewell().iter().for_each(|line| check(&line.text));
+    connection.end_subscriptions().iter().for_each(|line| check(&line.text));
     assert_eq!(last.as_deref(), Some(PONG));
 }
 

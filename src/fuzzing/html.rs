@@ -11,9 +11,8 @@ use html5ever::tendril::{StrTendril, TendrilSink};
 use html5ever::tree_builder::{TreeBuilderOpts, TreeSink};
 use html5ever::{Attribute, ParseOpts, QualName, ns, parse_document};
 
-use crate::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, parse};
-use crate::tokens;
-use crate::tree::{NodeType, Tree};
+use super::promises::{parse_twice, words};
+use crate::ingest::parse::{Parsed, Syntax, decode};
 
 /// Longer inputs, and those with more tags, are not judged: the judge is not linear.
 const JUDGED_BYTES_MAX: usize = 1 << 23;
@@ -21,12 +20,10 @@ const JUDGED_BYTES_MAX: usize = 1 << 23;
 /// Panics when parsing `data` as HTML breaks a promise.
 pub fn html(data: &[u8]) {
     let (text, _) = decode(data);
-    let parsed = parse(Syntax::Html, &text);
-    assert_eq!(parsed, parse(Syntax::Html, &text), "parsing twice gives two trees");
-    check_tree(&parsed.tree, &text);
+    let parsed = parse_twice(Syntax::Html, &text);
     // A link that ends inside a drawing ends the drawing, if the standard has opened the link
     // again there: then the two may disagree on what else is on the page, and so on whether
-    // furniture stays.
+    // boilerplate stays.
     let lower = text.to_ascii_lowercase();
     let has = |names: &[&str]| names.iter().any(|it| lower.contains(it));
     if has(&["<svg", "<math"]) && has(&["<nav", "<header", "<footer", "<aside", "role"]) {
@@ -34,28 +31,6 @@ pub fn html(data: &[u8]) {
     }
     if let Err(report) = check_words(&parsed, &text) {
         panic!("{report}");
-    }
-}
-
-/// The tree's own rules.
-pub fn check_tree(tree: &Tree, text: &str) {
-    for (index, node) in tree.nodes.iter().enumerate() {
-        if let Some(parent) = node.parent {
-            assert!(parent < index, "node {index} stands before its parent {parent}");
-            let mut above = Some(index - 1);
-            while above != Some(parent) {
-                above = above.and_then(|it| tree.nodes[it].parent);
-                assert!(above.is_some(), "node {index} is not in document order");
-            }
-        }
-        assert!(node.label.chars().count() <= 80, "label too long: {:?}", node.label);
-        assert!(!node.label.contains(['\n', '\r']), "label of two lines: {:?}", node.label);
-        assert!(!node.label.trim().is_empty(), "no label: {node:?}");
-        assert_eq!(node.token_count, tokens::count(&node.content), "wrong count: {node:?}");
-        assert!(node.token_count <= PART_TOKENS_MAX, "too large: {:?}", node.label);
-        assert!(node.span.start <= node.span.end && node.span.end <= text.len());
-        assert!(text.get(node.span.clone()).is_some(), "span inside a character: {node:?}");
-        assert!(node.level.is_none() || node.node_type == NodeType::Heading);
     }
 }
 
@@ -95,11 +70,6 @@ pub fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
     }
 }
 
-/// Maximal runs of letters and digits.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
-}
-
 /// The words that reach neither end of the text, where an element's end may cut them.
 fn inner_words(text: &str) -> impl Iterator<Item = &str> {
     let start = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
@@ -132,11 +102,11 @@ impl Page {
         parse_document(page, ParseOpts { tree_builder, ..Default::default() }).one(text)
     }
 
-    /// The texts that a reader of the page sees, furniture left out.
+    /// The texts that a reader of the page sees, boilerplate left out.
     fn visible(&self) -> Vec<String> {
         let nodes = self.nodes.borrow();
         let above = |at: usize| std::iter::successors(Some(at), |&it| nodes[it].parent);
-        let Some(furniture) = self.furniture() else { return Vec::new() };
+        let Some(boilerplate) = self.boilerplate() else { return Vec::new() };
         let is_seen = |at: usize| {
             above(at).last() == Some(0)
                 && above(at).all(|it| {
@@ -150,7 +120,7 @@ impl Page {
         let outside: Vec<usize> = all
             .iter()
             .copied()
-            .filter(|&at| !above(at).any(|it| furniture.contains(&it)))
+            .filter(|&at| !above(at).any(|it| boilerplate.contains(&it)))
             .collect();
         let is_formula = |at: usize| above(at).any(|it| nodes[it].name == "math");
         let is_bare = !(0..nodes.len()).any(|at| {
@@ -158,7 +128,7 @@ impl Page {
             is_text
                 && words(&nodes[at].text).next().is_some()
                 && above(at).last() == Some(0)
-                && !above(at).any(|it| furniture.contains(&it))
+                && !above(at).any(|it| boilerplate.contains(&it))
         });
         let kept = if is_bare { all } else { outside };
         kept.into_iter().map(|at| nodes[at].text.clone()).collect()
@@ -166,7 +136,7 @@ impl Page {
 
     /// Navigation, and the banners and side bars of the page; `None` where the only main heading
     /// stands in one of them, which the judge does not look into.
-    fn furniture(&self) -> Option<HashSet<usize>> {
+    fn boilerplate(&self) -> Option<HashSet<usize>> {
         let nodes = self.nodes.borrow();
         let above = |at: usize| std::iter::successors(nodes[at].parent, |&it| nodes[it].parent);
         let is_one = |at: usize| {

@@ -1,10 +1,10 @@
 //! Any bytes at all, sent to an HTTP server: however they are cut on their way, the same requests
 //! come out of them, and each is one that `httparse` reads, too.
 
-use crate::serve::http::{Body, Head, Inbox, Refused};
+use crate::server::http::{Body, HttpError, ReadBuffer, RequestHead};
 
 /// A request, or why what came is none; after that nothing is read any more.
-type Read = Result<(Head, Vec<u8>), Refused>;
+type Read = Result<(RequestHead, Vec<u8>), HttpError>;
 
 /// Reads requests out of `data` in several ways.
 ///
@@ -22,39 +22,37 @@ pub fn http(data: &[u8]) {
 
 /// The requests in bytes that come in pieces.
 pub(crate) fn requests<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Read> {
-    let mut inbox = Inbox::default();
-    let mut open: Option<(Head, Body)> = None;
+    let mut read_buffer = ReadBuffer::default();
+    let mut open = None;
     let mut read = Vec::new();
     for piece in pieces {
-        inbox.push(piece);
-        loop {
-            let step = match &mut open {
-                None => inbox.head().and_then(|head| {
-                    let Some(head) = head else { return Ok(false) };
-                    let body = Body::new(head.framing()?);
-                    open = Some((head, body));
-                    Ok(true)
-                }),
-                Some((_, body)) => inbox.fill(body),
-            };
-            match step {
-                Err(refused) => {
-                    read.push(Err(refused));
-                    return read;
-                }
-                Ok(false) => break,
-                Ok(true) => (),
-            }
-            // A body that needs nothing is whole at once.
-            if let Some((_, body)) = &mut open
-                && inbox.fill(body) == Ok(true)
-                && let Some((head, body)) = open.take()
-            {
-                read.push(Ok((head, body.bytes)));
+        read_buffer.push(piece);
+        while let Some(request) = next(&mut read_buffer, &mut open).transpose() {
+            let is_end = request.is_err();
+            read.push(request);
+            if is_end {
+                return read;
             }
         }
     }
     read
+}
+
+/// The next request, once all of it is there.
+fn next(
+    read_buffer: &mut ReadBuffer,
+    open: &mut Option<(RequestHead, Body)>,
+) -> Result<Option<(RequestHead, Vec<u8>)>, HttpError> {
+    if open.is_none() {
+        let Some(head) = read_buffer.head()? else { return Ok(None) };
+        let body = Body::new(head.framing()?);
+        *open = Some((head, body));
+    }
+    let Some((_, body)) = open else { return Ok(None) };
+    if !read_buffer.fill(body)? {
+        return Ok(None);
+    }
+    Ok(open.take().map(|(head, body)| (head, body.bytes)))
 }
 
 /// What the first request is, by the library alone.
@@ -77,7 +75,7 @@ fn against_httparse(data: &[u8], ours: Option<&Read>) {
         (Some(Ok((head, _))), other) => panic!("{head:?} is {other:?}"),
         // A head that is whole is read, or refused for a reason.
         (None, Ok(httparse::Status::Complete(n))) => {
-            let head = Head::parse(&data[..n]).map(|it| it.framing());
+            let head = RequestHead::parse(&data[..n]).map(|it| it.framing());
             let is_awaited = head.is_ok_and(|it| it.is_ok());
             assert!(is_awaited, "a head of {n} bytes was overlooked");
         }

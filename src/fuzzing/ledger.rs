@@ -1,6 +1,6 @@
 //! Ledgers of any content: read, counted and made shorter without a word of a good line being lost.
 
-use crate::sessions::{LINE_BYTES_MAX, Ledger, each_line};
+use crate::server::sessions::{LEDGER_LINE_BYTES_MAX, SessionLedger, each_line};
 
 /// Panics when `data` as a ledger breaks a promise.
 pub fn ledger(data: &[u8]) {
@@ -21,7 +21,7 @@ pub fn ledger(data: &[u8]) {
     }
     let mut n_lines = 0;
     let each = |line: &[u8]| {
-        assert!(line.len() <= LINE_BYTES_MAX && !line.contains(&b'\n'));
+        assert!(line.len() <= LEDGER_LINE_BYTES_MAX && !line.contains(&b'\n'));
         n_lines += 1;
     };
     each_line(data, each).expect("memory can be read");
@@ -31,6 +31,6 @@ pub fn ledger(data: &[u8]) {
     assert_eq!(twice.past("h").map(|it| it.sessions), past.map(|it| it.sessions));
 }
 
-fn read(parts: &[&[u8]]) -> Ledger {
-    Ledger::read(parts.concat().as_slice()).expect("memory can be read")
+fn read(parts: &[&[u8]]) -> SessionLedger {
+    SessionLedger::read(parts.concat().as_slice()).expect("memory can be read")
 }

@@ -1,8 +1,9 @@
 //! References in any text, and in texts made of the pieces that references are made of.
 
-use crate::links::resolve::wanted;
-use crate::links::title;
-use crate::parse::link::{WEIGHT_MAX, clean, extract};
+use crate::ingest::parse::link::{extract, strip_parameters};
+use crate::model::links::reference::WEIGHT_MAX;
+use crate::model::links::resolve::names_needed_by;
+use crate::model::links::title;
 
 const PIECES: [&str; 40] = [
     "[[",
@@ -60,11 +61,11 @@ fn check(text: &str) {
         assert!(!reference.label.contains('\n'), "{text:?}");
         assert!(reference.weight.is_finite(), "{text:?}");
         assert!((0.0..=WEIGHT_MAX).contains(&reference.weight), "{text:?}");
-        let names = wanted(&reference);
+        let names = names_needed_by(&reference);
         assert!(!names.is_empty() && names.is_sorted(), "{text:?}");
     }
-    let label = clean(text);
-    assert_eq!(clean(&label), label, "{text:?}");
+    let label = strip_parameters(text);
+    assert_eq!(strip_parameters(&label), label, "{text:?}");
     assert!(label.len() <= text.len() + '…'.len_utf8(), "{text:?}");
-    assert!(title::names(text).iter().all(|it| !it.is_empty()), "{text:?}");
+    assert!(title::front_matter_names(text).iter().all(|it| !it.is_empty()), "{text:?}");
 }

@@ -2,18 +2,17 @@
 
 use std::collections::HashMap;
 
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
-use crate::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, parse};
-use crate::tokens;
-use crate::tree::{Format, Node, NodeType, Tree};
+use super::promises::{parse_twice, without_escapes, words};
+use crate::ingest::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, markdown_options};
+use crate::model::tree::{Format, Node, NodeType};
+use crate::text::tokens;
 
 /// Panics when parsing `data` as Markdown breaks a promise.
 pub fn markdown(data: &[u8]) {
     let (text, _) = decode(data);
-    let parsed = parse(Syntax::Markdown, &text);
-    assert_eq!(parsed, parse(Syntax::Markdown, &text), "parsing twice gives two trees");
-    check_tree(&parsed.tree, &text);
+    let parsed = parse_twice(Syntax::Markdown, &text);
     if let Err(report) = check(&parsed, &text) {
         panic!("{report}");
     }
@@ -24,30 +23,6 @@ pub(crate) fn check(parsed: &Parsed, text: &str) -> Result<(), String> {
     check_words(parsed, text)?;
     check_code(parsed, text)?;
     check_preamble(parsed, text)
-}
-
-/// The tree's own rules.
-pub(crate) fn check_tree(tree: &Tree, text: &str) {
-    for (index, node) in tree.nodes.iter().enumerate() {
-        if let Some(parent) = node.parent {
-            assert!(parent < index, "node {index} stands before its parent {parent}");
-            // In pre-order, a node's parent is the node before it or one of that one's ancestors.
-            let mut above = Some(index - 1);
-            while above != Some(parent) {
-                above = above.and_then(|it| tree.nodes[it].parent);
-                assert!(above.is_some(), "node {index} is not in document order");
-            }
-        }
-        assert!(node.label.chars().count() <= 80, "label too long: {:?}", node.label);
-        assert!(!node.label.contains(['\n', '\r']), "label of two lines: {:?}", node.label);
-        assert!(!node.label.trim().is_empty(), "no label: {node:?}");
-        assert_eq!(node.token_count, tokens::count(&node.content), "wrong count: {node:?}");
-        assert!(node.token_count <= PART_TOKENS_MAX, "too large: {:?}", node.label);
-        assert!(node.span.start <= node.span.end && node.span.end <= text.len());
-        assert!(text.get(node.span.clone()).is_some(), "span inside a character: {node:?}");
-        assert_eq!(node.level.is_some(), node.node_type == NodeType::Heading);
-        assert!(node.format != Format::Latex || node.node_type == NodeType::Code);
-    }
 }
 
 /// Every word that the source shows stands in the tree as often as in the source.
@@ -93,7 +68,7 @@ fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
 fn check_code(parsed: &Parsed, text: &str) -> Result<(), String> {
     let body = &text[front_matter_end(parsed, text)..];
     let mut depth = 0usize;
-    for (event, range) in Parser::new_ext(body, options()).into_offset_iter() {
+    for (event, range) in Parser::new_ext(body, markdown_options()).into_offset_iter() {
         match event {
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) if depth == 0 => {
                 let block = &body[range.clone()];
@@ -128,8 +103,7 @@ fn check_code(parsed: &Parsed, text: &str) -> Result<(), String> {
 }
 
 /// The front matter's words stand in its nodes; in YAML, where the text is the value, as often as
-/// in the source. Comments may go, and so may what escapes and indentation marks are written with;
-/// a key of several lines is written with escapes.
+/// in the source. Comments may go, and so may what escapes and indentation marks are written with.
 fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
     let end = match parsed.tree.nodes.first() {
         Some(first) if first.node_type == NodeType::Preamble => first.span.end,
@@ -141,7 +115,8 @@ fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
     }
     let front = parsed.tree.nodes.iter().filter(|node| node.span.end <= end);
     let has_table = front.clone().any(|node| node.format == Format::Toon);
-    let mut kept: Vec<&str> = front.flat_map(|node| words(&node.content)).collect();
+    let contents: Vec<String> = front.map(|node| without_escapes(&node.content)).collect();
+    let mut kept: Vec<&str> = contents.iter().flat_map(|it| words(it)).collect();
     let mut wanted: Vec<&str> = words(source).collect();
     kept.sort_unstable();
     wanted.sort_unstable();
@@ -173,26 +148,12 @@ impl Source {
     fn read(body: &str) -> Source {
         let mut out = Source::default();
         let mut code: Option<String> = None;
-        let events = Parser::new_ext(body, options()).into_offset_iter();
+        let events = Parser::new_ext(body, markdown_options()).into_offset_iter();
         for (label, definition) in events.reference_definitions().iter() {
             out.allowed.push(body[definition.span.clone()].to_owned());
             out.allowed.push(label.to_owned());
         }
-        // A definition of a name that has one already is none to the parser, and no text either.
-        let mut was_definition = false;
-        for line in body.lines() {
-            // What the pipe of a wiki link would cut in two cells is one text to the tree, and may
-            // be code there: what names an entity is a word of it.
-            if line.contains("[[") {
-                let named = line.split('&').skip(1).filter_map(|it| it.split_once(';'));
-                out.allowed.extend(named.map(|it| it.0.to_owned()));
-            }
-            let is_definition = line.contains("]:");
-            if is_definition || was_definition {
-                out.allowed.push(line.to_owned());
-            }
-            was_definition = is_definition;
-        }
+        out.allow_lines(body);
         let mut is_text = false;
         for (event, range) in events {
             let was_text = is_text;
@@ -244,16 +205,25 @@ impl Source {
         }
         out
     }
-}
 
-fn options() -> Options {
-    Options::ENABLE_TABLES
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_FOOTNOTES
-        | Options::ENABLE_MATH
-        | Options::ENABLE_HEADING_ATTRIBUTES
-        | Options::ENABLE_GFM
+    /// Allows words that stand on lines which the tree may read differently.
+    fn allow_lines(&mut self, body: &str) {
+        // A definition of a name that has one already is none to the parser, and no text either.
+        let mut was_definition = false;
+        for line in body.lines() {
+            // What the pipe of a wiki link would cut in two cells is one text to the tree, and may
+            // be code there: what names an entity is a word of it.
+            if line.contains("[[") {
+                let named = line.split('&').skip(1).filter_map(|it| it.split_once(';'));
+                self.allowed.extend(named.map(|it| it.0.to_owned()));
+            }
+            let is_definition = line.contains("]:");
+            if is_definition || was_definition {
+                self.allowed.push(line.to_owned());
+            }
+            was_definition = is_definition;
+        }
+    }
 }
 
 /// Where the body starts: behind the front matter, by the tree's own account.
@@ -271,9 +241,4 @@ fn front_matter_end(parsed: &Parsed, text: &str) -> usize {
         }
         false => 0,
     }
-}
-
-/// Maximal runs of letters and digits.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }

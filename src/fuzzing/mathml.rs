@@ -1,7 +1,7 @@
 //! MathML to LaTeX: braces in balance, every `\left` with its `\right`, no control characters.
 
-use crate::parse::{Syntax, decode, parse};
-use crate::tree::Format;
+use crate::ingest::parse::{Syntax, decode, parse};
+use crate::model::tree::Format;
 
 /// Panics when a formula made of `data` breaks a promise.
 pub fn mathml(data: &[u8]) {

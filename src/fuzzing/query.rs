@@ -1,9 +1,10 @@
-//! Any bytes as a query: it is answered, within its budget, and never an error.
+//! Any bytes as a query: it is answered, within its budget, and never an error; as an id they are
+//! answered if a node has it.
 
-use crate::query::{Detail, Fetch, Output, Search, fetch, search};
+use crate::query::{Detail, FetchQuery, Output, SearchQuery, fetch, search};
 use crate::store::reader::Reader;
 use crate::store::reader::testing::Sketch;
-use crate::tokens;
+use crate::text::tokens;
 
 /// A little of everything that a query can be about.
 const NOTES: &str = r"
@@ -16,8 +17,18 @@ heading 概要
   text Rustの日本語テキストを検索する。 ภาษาไทย 한국어 텍스트
 ";
 
+/// The notes, and their ids.
+struct Notes {
+    reader: Reader,
+    ids: Vec<String>,
+}
+
 thread_local! {
-    static MEMORY: Reader = Sketch::of(NOTES);
+    static MEMORY: Notes = {
+        let mut sketch = Sketch::new();
+        let ids = sketch.add(NOTES);
+        Notes { reader: sketch.done(), ids }
+    };
 }
 
 /// Panics when the query that `data` is (two bytes of budget and detail, then text) is not answered
@@ -30,17 +41,23 @@ pub fn query(data: &[u8]) {
     let text = String::from_utf8_lossy(text);
     let budget = (0 < budget).then_some(budget);
     let detail = [Detail::Label, Detail::Snippet, Detail::Full][usize::from(detail)];
-    MEMORY.with(|reader| {
-        let ask = Search { query: &text, budget, detail, ..Search::default() };
+    MEMORY.with(|Notes { reader, ids }| {
+        let ask = SearchQuery { query: &text, budget, detail, ..SearchQuery::default() };
         let answer = search(reader, &ask, Output::Text).expect("every query has an answer");
         assert!(!answer.text.is_empty());
-        if let Some(budget) = budget {
-            assert!(tokens::fits(&answer.text, budget), "over {budget}:\n{}", answer.text);
+        assert_fits(&answer.text, budget);
+        let of_notes = &*ids[text.len() % ids.len()];
+        for anchor in [&*text, of_notes] {
+            let answer = fetch(reader, &FetchQuery { anchor, budget, levels: 3 }, Output::Text);
+            assert_eq!(answer.is_ok(), ids.iter().any(|id| id == anchor), "{anchor:?}");
+            answer.iter().for_each(|answer| assert_fits(&answer.text, budget));
         }
-        let ask = Fetch { anchor: &text, budget, levels: 3 };
-        assert!(
-            fetch(reader, &ask, Output::Text).is_err(),
-            "no id of these notes is known outside"
-        );
     });
+}
+
+#[track_caller]
+fn assert_fits(text: &str, budget: Option<u32>) {
+    if let Some(budget) = budget {
+        assert!(tokens::fits(text, budget), "over {budget}:\n{text}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Redaction of any text, and of texts made of the pieces that secrets are made of.
 
-use crate::redact::{Custom, Redactor};
+use crate::ingest::redact::{CustomKind, Redactor};
 
 /// Pieces between which matches begin, end, overlap and uncover each other.
 const PIECES: [&str; 60] = [
@@ -71,13 +71,14 @@ pub fn redact(data: &[u8]) {
     check(&Redactor::builtin(), &String::from_utf8_lossy(data));
     let woven: String = data.iter().map(|byte| PIECES[usize::from(*byte) % PIECES.len()]).collect();
     check(&Redactor::builtin(), &woven);
-    let custom = Custom { kind: "odd".to_owned(), pattern: r"^\w|\bpw|user\W+|[a-f]+$".to_owned() };
+    let custom =
+        CustomKind { kind: "odd".to_owned(), pattern: r"^\w|\bpw|user\W+|[a-f]+$".to_owned() };
     let custom = Redactor::new(&["jwt".to_owned()], &[custom]).expect("the pattern is one");
     check(&custom, &woven);
     // Any bytes as a pattern: refused or used, never a panic.
     if let Some((pattern, text)) = data.split_at_checked(data.len().min(24)) {
         let pattern = String::from_utf8_lossy(pattern).into_owned();
-        let custom = [Custom { kind: "any".to_owned(), pattern }];
+        let custom = [CustomKind { kind: "any".to_owned(), pattern }];
         if let Ok(any) = Redactor::new(&[], &custom) {
             check(&any, &String::from_utf8_lossy(text));
         }

@@ -1,15 +1,13 @@
 //! Parsing TOON: no word lost, sound trees; what is written as TOON is read as the same values.
 
-use super::markdown::check_tree;
-use super::plain::{check_present, twice};
-use crate::parse::{Syntax, decode};
-use crate::tree::Format;
+use super::promises::{check_present, parse_twice};
+use crate::ingest::parse::{Syntax, decode};
+use crate::model::tree::Format;
 
 /// Panics when parsing `data` as TOON breaks a promise.
 pub fn toon(data: &[u8]) {
     let (text, _) = decode(data);
-    let parsed = twice(Syntax::Toon, &text);
-    check_tree(&parsed.tree, &text);
+    let parsed = parse_twice(Syntax::Toon, &text);
     // An escape, and what is written as one: a control character within a line.
     let is_escaped = |it: char| it == '\\' || it.is_control() && it != '\n';
     if !text.replace("\r\n", "\n").contains(is_escaped) {
@@ -24,7 +22,7 @@ pub fn toon(data: &[u8]) {
         check_present(&parsed, &shown);
     }
     for node in parsed.tree.nodes.iter().filter(|node| node.format == Format::Toon) {
-        let again = twice(Syntax::Toon, &node.content);
+        let again = parse_twice(Syntax::Toon, &node.content);
         let [only] = &again.tree.nodes[..] else { continue };
         assert!(only.format != Format::Toon || only.content == node.content, "{only:?}");
         assert!(again.warnings.is_empty(), "{:?}", again.warnings);

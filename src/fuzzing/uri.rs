@@ -1,7 +1,7 @@
 //! URIs of any text, and of the pieces that they are made of, against the templates of a server.
 
-use crate::uri::testing::expand;
-use crate::uri::{URI_BYTES_MAX, UriError, find};
+use crate::mcp::uri::testing::expand;
+use crate::mcp::uri::{URI_BYTES_MAX, UriError, match_template};
 
 /// Rows as a registration has them, and some that none should have.
 const TEMPLATES: [&str; 9] = [
@@ -63,7 +63,7 @@ pub fn uri(data: &[u8]) {
 
 /// Every URI has one answer, and the one that the answer stands for has the same.
 pub(crate) fn check(uri: &str) {
-    match find(TEMPLATES, uri) {
+    match match_template(TEMPLATES, uri) {
         Ok((idx, vars)) => {
             for name in ["rootId", "depth", "limit", "id", "hash", "of", "these", "words"] {
                 let Some(value) = vars.get(name) else { continue };
@@ -75,9 +75,13 @@ pub(crate) fn check(uri: &str) {
             if URI_BYTES_MAX < canonical.len() {
                 return;
             }
-            assert_eq!(find(TEMPLATES, &canonical), Ok((idx, vars)), "{uri} is {canonical}");
+            assert_eq!(
+                match_template(TEMPLATES, &canonical),
+                Ok((idx, vars)),
+                "{uri} is {canonical}"
+            );
             let shouted = canonical.replacen("remindb://", "ReMindB://", 1);
-            assert_eq!(find(TEMPLATES, &shouted), find(TEMPLATES, &canonical));
+            assert_eq!(match_template(TEMPLATES, &shouted), match_template(TEMPLATES, &canonical));
         }
         Err(UriError::Bad(why)) => assert!(!why.is_empty() && why.len() < 400),
         Err(UriError::Unknown) => (),

@@ -1,14 +1,12 @@
 //! Parsing YAML: no word lost, sound trees, the same tree twice, and none larger than its source.
 
-use super::markdown::check_tree;
-use super::plain::{check_present, twice};
-use crate::parse::{Syntax, decode};
+use super::promises::{check_present, parse_twice};
+use crate::ingest::parse::{Syntax, decode};
 
 /// Panics when parsing `data` as YAML breaks a promise.
 pub fn yaml(data: &[u8]) {
     let (text, _) = decode(data);
-    let parsed = twice(Syntax::Yaml, &text);
-    check_tree(&parsed.tree, &text);
+    let parsed = parse_twice(Syntax::Yaml, &text);
     let n_bytes: usize = parsed.tree.nodes.iter().map(|node| node.content.len()).sum();
     assert!(n_bytes <= text.len() * 50 + 100, "{n_bytes} bytes from {}", text.len());
     // Escapes are decoded, and the heads of block scalars have digits that are marks.

@@ -10,22 +10,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use serde_json::{Value, json};
 
-use super::ask::{Answers, Asking};
-use super::{Capabilities, Capability, Elicited, Line, Question, Unanswered};
-use crate::rpc::{Fault, Id, notification_line};
+use super::server_requests::{AskMode, InputResponses};
+use super::{
+    Capabilities, Capability, ClientRequest, ClientRequestError, ElicitResult, OutgoingLine,
+};
+use crate::mcp::rpc::{RequestId, RpcError, notification_line};
 
 /// Where lines for the client go: the queue of whoever owns the connection's output.
 #[derive(Clone, Debug)]
-pub(crate) struct Outbox(Sender<Line>);
+pub(crate) struct Outbox(Sender<OutgoingLine>);
 
 impl Outbox {
     /// An outbox that feeds `lines`.
-    pub(crate) fn new(lines: Sender<Line>) -> Outbox {
+    pub(crate) fn new(lines: Sender<OutgoingLine>) -> Outbox {
         Outbox(lines)
     }
 
     /// Queues a line, waiting while the queue is full.
-    pub(crate) fn say(&self, line: impl Into<Line>) {
+    pub(crate) fn send(&self, line: impl Into<OutgoingLine>) {
         // Without a receiver the client is gone, and its transport knows.
         let _ = self.0.send(line.into());
     }
@@ -33,7 +35,7 @@ impl Outbox {
 
 /// How much a log message matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
+pub(crate) enum Severity {
     /// Details for finding errors.
     Debug,
     /// Progress of an operation.
@@ -52,60 +54,64 @@ pub(crate) enum Level {
     Emergency,
 }
 
-impl Level {
-    const ALL: [(Level, &str); 8] = [
-        (Level::Debug, "debug"),
-        (Level::Info, "info"),
-        (Level::Notice, "notice"),
-        (Level::Warning, "warning"),
-        (Level::Error, "error"),
-        (Level::Critical, "critical"),
-        (Level::Alert, "alert"),
-        (Level::Emergency, "emergency"),
+impl Severity {
+    const ALL: [(Severity, &str); 8] = [
+        (Severity::Debug, "debug"),
+        (Severity::Info, "info"),
+        (Severity::Notice, "notice"),
+        (Severity::Warning, "warning"),
+        (Severity::Error, "error"),
+        (Severity::Critical, "critical"),
+        (Severity::Alert, "alert"),
+        (Severity::Emergency, "emergency"),
     ];
 
     /// The level that a request names.
-    pub(crate) fn read(name: &Value) -> Result<Level, Fault> {
-        let found = Level::ALL.into_iter().find(|(_, it)| name.as_str() == Some(*it));
+    pub(crate) fn read(name: &Value) -> Result<Severity, RpcError> {
+        let found = Severity::ALL.into_iter().find(|(_, it)| name.as_str() == Some(*it));
         found.map(|(level, _)| level).ok_or_else(|| {
-            let names = Level::ALL.map(|(_, it)| it).join(", ");
-            Fault::new(Fault::PARAMS, format!("the log level must be one of {names}"))
+            let names = Severity::ALL.map(|(_, it)| it).join(", ");
+            RpcError::new(RpcError::PARAMS, format!("the log level must be one of {names}"))
         })
     }
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let found = Level::ALL.into_iter().find(|(level, _)| level == self);
+        let found = Severity::ALL.into_iter().find(|(level, _)| level == self);
         f.write_str(found.map_or("", |(_, name)| name))
     }
 }
 
 /// What a request says about how it wants to be told and asked.
 #[derive(Debug)]
-pub(super) struct Told {
-    pub(super) level: Option<Level>,
+pub(super) struct RequestContext {
+    pub(super) level: Option<Severity>,
     pub(super) progress_token: Option<Value>,
     pub(super) capabilities: Capabilities,
-    pub(super) asking: Asking,
+    pub(super) asking: AskMode,
 }
 
 /// What a handler sees of the request behind it.
 #[derive(Debug)]
 pub(crate) struct Call {
-    cancelled: Receiver<Never>,
-    level: Option<Level>,
+    cancelled: Receiver<NoMessage>,
+    level: Option<Severity>,
     progress_token: Option<Value>,
     /// One more than the last progress that was told; it may only grow.
     done: AtomicU64,
     outbox: Outbox,
     capabilities: Capabilities,
-    asking: Asking,
+    asking: AskMode,
 }
 
 impl Call {
-    pub(super) fn new(cancelled: Receiver<Never>, outbox: Outbox, told: Told) -> Call {
-        let Told { level, progress_token, capabilities, asking } = told;
+    pub(super) fn new(
+        cancelled: Receiver<NoMessage>,
+        outbox: Outbox,
+        request_context: RequestContext,
+    ) -> Call {
+        let RequestContext { level, progress_token, capabilities, asking } = request_context;
         let done = AtomicU64::new(0);
         Call { cancelled, level, progress_token, done, outbox, capabilities, asking }
     }
@@ -116,7 +122,7 @@ impl Call {
     }
 
     /// Disconnects on cancellation, for work that waits on channels anyway.
-    pub(crate) fn cancelled(&self) -> &Receiver<Never> {
+    pub(crate) fn cancelled(&self) -> &Receiver<NoMessage> {
         &self.cancelled
     }
 
@@ -133,37 +139,37 @@ impl Call {
             params["total"] = total.into();
         }
         params["message"] = message.into();
-        self.outbox.say(notification_line("notifications/progress", &params));
+        self.outbox.send(notification_line("notifications/progress", &params));
     }
 
     /// Sends a log message to a client that wants messages of this level.
-    pub(crate) fn log(&self, level: Level, logger: &str, data: &Value) {
+    pub(crate) fn log(&self, level: Severity, logger: &str, data: &Value) {
         if self.level.is_none_or(|wanted| level < wanted) || self.is_cancelled() {
             return;
         }
         let params = json!({"level": level.to_string(), "logger": logger, "data": data});
-        self.outbox.say(notification_line("notifications/message", &params));
+        self.outbox.send(notification_line("notifications/message", &params));
     }
 }
 
 impl Call {
     /// Whether the client can be asked for it.
-    pub(crate) fn can(&self, capability: Capability) -> bool {
+    pub(crate) fn client_can(&self, capability: Capability) -> bool {
         self.capabilities.has(capability)
     }
 
     /// Asks the client for several things at once, each under a key of its own, and gives the
     /// answers in that order. In the modern era the handler runs anew with the answers, so that
     /// nothing may have been changed before.
-    pub(crate) fn ask(
+    pub(crate) fn request_from_client(
         &self,
-        questions: &[(&'static str, Question)],
-    ) -> Result<Vec<Value>, Unanswered> {
+        questions: &[(&'static str, ClientRequest)],
+    ) -> Result<Vec<Value>, ClientRequestError> {
         let mut needed = questions.iter().map(|(_, it)| it.needs());
-        if let Some(missing) = needed.find(|it| !self.can(*it)) {
-            return Err(Unanswered::Impossible(missing));
+        if let Some(missing) = needed.find(|it| !self.client_can(*it)) {
+            return Err(ClientRequestError::Unsupported(missing));
         }
-        self.asking.ask(questions, &self.outbox, &self.cancelled)
+        self.asking.request(questions, &self.outbox, &self.cancelled)
     }
 
     /// Asks the user by a form; `schema` is the JSON Schema of a flat object.
@@ -176,43 +182,47 @@ impl Call {
         key: &'static str,
         message: &str,
         schema: Value,
-    ) -> Result<Elicited, Unanswered> {
-        let question = Question::Form { message: message.to_owned(), schema };
-        match self.ask(&[(key, question)]) {
+    ) -> Result<ElicitResult, ClientRequestError> {
+        let question = ClientRequest::Form { message: message.to_owned(), schema };
+        match self.request_from_client(&[(key, question)]) {
             Ok(mut answers) => {
                 let mut answer = answers.pop().unwrap_or_default();
                 Ok(match answer["action"].as_str() {
-                    Some("accept") => Elicited::Accepted(answer["content"].take()),
-                    Some("decline") => Elicited::Declined,
-                    _ => Elicited::Cancelled,
+                    Some("accept") => ElicitResult::Accepted(answer["content"].take()),
+                    Some("decline") => ElicitResult::Declined,
+                    _ => ElicitResult::Cancelled,
                 })
             }
-            Err(Unanswered::Impossible(_)) => Ok(Elicited::Unsupported),
-            Err(Unanswered::Refused(_) | Unanswered::Late) => Ok(Elicited::Cancelled),
-            Err(why @ (Unanswered::Open | Unanswered::Cancelled)) => Err(why),
+            Err(ClientRequestError::Unsupported(_)) => Ok(ElicitResult::Unsupported),
+            Err(ClientRequestError::Refused(_) | ClientRequestError::TimedOut) => {
+                Ok(ElicitResult::Cancelled)
+            }
+            Err(why @ (ClientRequestError::InputRequired | ClientRequestError::Cancelled)) => {
+                Err(why)
+            }
         }
     }
 
     /// The answers that the request brought along, after the handler.
-    pub(super) fn answers(&mut self) -> Answers {
+    pub(super) fn answers(&mut self) -> InputResponses {
         match &mut self.asking {
-            Asking::Anew(answers) => std::mem::take(&mut **answers),
-            Asking::Aloud(_) => Answers::default(),
+            AskMode::Retry(answers) => std::mem::take(&mut **answers),
+            AskMode::ServerRequest(_) => InputResponses::default(),
         }
     }
 }
 
 /// Nothing is ever sent; only the channel's end says something.
 #[derive(Debug)]
-pub(crate) enum Never {}
+pub(crate) enum NoMessage {}
 
 /// The calls of a connection that have not been answered, by id. A cancelled one has no sender.
 #[derive(Clone, Debug, Default)]
-pub(super) struct InFlight(Arc<Mutex<HashMap<String, Option<Sender<Never>>>>>);
+pub(super) struct InFlight(Arc<Mutex<HashMap<String, Option<Sender<NoMessage>>>>>);
 
 impl InFlight {
     /// Notes that a call begins; `None` when one with this id has not ended.
-    pub(super) fn admit(&self, id: &Id) -> Option<(Ticket, Receiver<Never>)> {
+    pub(super) fn admit(&self, id: &RequestId) -> Option<(InFlightGuard, Receiver<NoMessage>)> {
         let key = id.key();
         let mut calls = self.lock();
         if calls.contains_key(&key) {
@@ -220,11 +230,11 @@ impl InFlight {
         }
         let (cancel, cancelled) = bounded(0);
         calls.insert(key.clone(), Some(cancel));
-        Some((Ticket { key, calls: self.clone() }, cancelled))
+        Some((InFlightGuard { key, calls: self.clone() }, cancelled))
     }
 
     /// Cancels a call; nothing happens when it is over.
-    pub(super) fn cancel(&self, id: &Id) {
+    pub(super) fn cancel(&self, id: &RequestId) {
         if let Some(cancel) = self.lock().get_mut(&id.key()) {
             *cancel = None;
         }
@@ -235,7 +245,7 @@ impl InFlight {
         self.lock().values_mut().for_each(|cancel| *cancel = None);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Option<Sender<Never>>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Option<Sender<NoMessage>>>> {
         // Nothing panics while it holds the lock, and the table is whole between any two lines.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -243,12 +253,12 @@ impl InFlight {
 
 /// A place among the calls in flight, given back by dropping it.
 #[derive(Debug)]
-pub(super) struct Ticket {
+pub(super) struct InFlightGuard {
     key: String,
     calls: InFlight,
 }
 
-impl Drop for Ticket {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
         self.calls.lock().remove(&self.key);
     }

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::Version;
-use crate::rpc::Params;
+use crate::mcp::rpc::Params;
 use crate::text;
 
 /// Characters of a name or version; the rest is cut off.
@@ -13,7 +13,7 @@ const NAME_CHARS_MAX: usize = 120;
 
 /// What a client says about itself; empty where it says nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Client {
+pub(crate) struct ClientInfo {
     /// Its name for programs.
     pub(crate) name: String,
     /// Its name for people.
@@ -22,14 +22,14 @@ pub(crate) struct Client {
     pub(crate) version: String,
 }
 
-impl Client {
+impl ClientInfo {
     /// Reads an `Implementation`; what is no text counts as absent.
-    pub(super) fn read(info: Option<&Value>) -> Client {
+    pub(super) fn read(info: Option<&Value>) -> ClientInfo {
         let text = |key| {
             let text = info?.get(key)?.as_str()?;
-            (!text.is_empty()).then(|| text::cut(text, NAME_CHARS_MAX))
+            (!text.is_empty()).then(|| text::truncate_chars(text, NAME_CHARS_MAX))
         };
-        Client {
+        ClientInfo {
             name: text("name").unwrap_or_default(),
             title: text("title"),
             version: text("version").unwrap_or_default(),
@@ -39,7 +39,7 @@ impl Client {
 
 /// What a client does, as far as it says something about the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Act {
+pub(crate) enum ClientAction {
     /// Calls a tool.
     CallsTool,
     /// Asks for something else; `ping` does not count.
@@ -52,22 +52,22 @@ pub(crate) struct Caller {
     /// The transport's name of the connection.
     pub(crate) connection: String,
     /// Who it is.
-    pub(crate) client: Client,
+    pub(crate) client: ClientInfo,
     /// The version that the request is in.
     pub(crate) version: Version,
 }
 
 impl Caller {
     /// The call, as news about the one who sent it.
-    pub(crate) fn seen(&self) -> Seen<'_> {
+    pub(crate) fn seen(&self) -> RequestSeen<'_> {
         let Caller { connection, client, version } = self;
-        Seen { connection, client, version: *version, act: Act::CallsTool }
+        RequestSeen { connection, client, version: *version, act: ClientAction::CallsTool }
     }
 }
 
 /// A tool call that is over, without a word of what was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Called {
+pub(crate) struct ToolCallRecord {
     /// The tool's name.
     pub(crate) tool: &'static str,
     /// Bytes of all texts in the arguments.
@@ -95,13 +95,13 @@ pub(super) fn text_bytes(arguments: &Params) -> usize {
 
 /// A request, as news about the one who sent it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct RequestSeen<'a> {
     /// The transport's name of the connection.
     pub(crate) connection: &'a str,
     /// Who sent it.
-    pub(crate) client: &'a Client,
+    pub(crate) client: &'a ClientInfo,
     /// The version that it is in.
     pub(crate) version: Version,
     /// What it asks for.
-    pub(crate) act: Act,
+    pub(crate) act: ClientAction,
 }

@@ -7,76 +7,78 @@
 use crossbeam_channel::Receiver;
 use serde_json::{Map, Value};
 
-use super::ask::{Answers, Asking, Questions};
-use super::call::{InFlight, Told};
-use super::job::Task;
+use super::call::{InFlight, RequestContext};
+use super::job::JobTask;
+use super::server_requests::{AskMode, InputResponses, PendingRequests};
 use super::subscription::Subscriptions;
-use super::version::{Meta, neither_era, supported};
+use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
-    Act, Call, Caller, Capabilities, Client, Job, LIST_CACHE, Level, Line, Method, Outbox, Seen,
-    Server, Surface, Version,
+    Call, Caller, Capabilities, ClientAction, ClientInfo, Handler, Job, LIST_CACHE, Method, Outbox,
+    OutgoingLine, RequestSeen, Server, Severity, Version,
 };
-use crate::rpc::{Fault, Frame, Id, Message, Notification, Params, Request, result_line};
+use crate::mcp::rpc::{
+    Frame, Message, Notification, Params, Request, RequestId, RpcError, result_line,
+};
 use crate::text;
 
 /// What is to be done about a frame.
 #[derive(Debug)]
-pub(crate) enum Step {
+pub(crate) enum FrameStep {
     /// Nothing.
-    Quiet,
+    NoReply,
     /// Send this line.
-    Say(Line),
+    Reply(OutgoingLine),
     /// Send this line and keep what it answers open: more comes as news, until it is cancelled or
     /// the connection says farewell.
-    Listen(Line),
+    Listen(OutgoingLine),
     /// Run this, on any thread, and send the line that comes out.
     Run(Box<Job>),
 }
 
 /// How far the handshake of the legacy era has come.
 #[derive(Debug)]
-enum Session {
+enum HandshakeState {
     Fresh,
-    Ready { version: Version, level: Option<Level>, capabilities: Capabilities },
+    Ready { version: Version, level: Option<Severity>, capabilities: Capabilities },
 }
 
 /// The state of one client.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    session: Session,
+    session: HandshakeState,
     is_open: bool,
     /// It has just said which log messages it wants.
     begins_to_listen: bool,
     in_flight: InFlight,
     /// What it was asked and has not answered; only the legacy era is asked so.
-    questions: Questions,
+    questions: PendingRequests,
     subscriptions: Subscriptions,
     /// What the transport calls this connection; no other of its time is called so.
     id: String,
     /// Who the client says it is, as of its latest word on that.
-    client: Client,
+    client: ClientInfo,
 }
 
 impl Connection {
     /// A client that has not said anything, under a name that no other of its time has.
     pub(crate) fn new(id: impl Into<String>) -> Connection {
         Connection {
-            session: Session::Fresh,
+            session: HandshakeState::Fresh,
             is_open: false,
             begins_to_listen: false,
             in_flight: InFlight::default(),
-            questions: Questions::default(),
+            questions: PendingRequests::default(),
             subscriptions: Subscriptions::default(),
             id: id.into(),
-            client: Client::default(),
+            client: ClientInfo::default(),
         }
     }
 
     /// Tells the surface that the client has gone.
-    pub(crate) fn close<S: Surface>(&self, server: &Server<S>) {
+    pub(crate) fn close<S: Handler>(&self, server: &Server<S>) {
         self.stop_asking();
         self.cancel_all();
-        server.surface.left(&self.id);
+        server.handler.on_disconnect(&self.id);
     }
 
     /// Whether the client has been understood once: shaken hands, or sent a modern request.
@@ -86,7 +88,7 @@ impl Connection {
 
     /// Cancels one call.
     #[cfg(feature = "http")]
-    pub(crate) fn cancel(&self, id: &Id) {
+    pub(crate) fn cancel(&self, id: &RequestId) {
         self.in_flight.cancel(id);
     }
 
@@ -101,46 +103,46 @@ impl Connection {
     }
 
     /// Whether the client has said since the last time which log messages it wants.
-    pub(crate) fn begins_to_listen(&mut self) -> bool {
+    pub(crate) fn took_log_level(&mut self) -> bool {
         std::mem::take(&mut self.begins_to_listen)
     }
 
     /// What the client should know and did not ask for, when it wants such messages: in the legacy
     /// era, once it has said so.
-    pub(crate) fn notice<S: Surface>(&self, server: &Server<S>) -> Option<Line> {
-        let Session::Ready { level: Some(wanted), .. } = self.session else { return None };
-        let notice = server.surface.notice(None)?;
+    pub(crate) fn notice<S: Handler>(&self, server: &Server<S>) -> Option<OutgoingLine> {
+        let HandshakeState::Ready { level: Some(wanted), .. } = self.session else { return None };
+        let notice = server.handler.notice(None)?;
         (wanted <= notice.level).then(|| notice.into_line())
     }
 
     /// A message when there is news for the client, for the one transport that it has.
-    pub(crate) fn wakes<S: Surface>(&self, server: &Server<S>) -> Receiver<()> {
-        if let Some(bell) = server.surface.bell() {
-            bell.wake(self.subscriptions.waker());
+    pub(crate) fn wakes<S: Handler>(&self, server: &Server<S>) -> Receiver<()> {
+        if let Some(waker) = server.handler.waker() {
+            waker.add_sender(self.subscriptions.waker());
         }
         self.subscriptions.woken().clone()
     }
 
     /// What the client is to be told now and did not ask for: resources that changed, and notices.
-    pub(crate) fn news<S: Surface>(&self, server: &Server<S>) -> Vec<Line> {
-        let mut lines = self.subscriptions.news();
+    pub(crate) fn pending_updates<S: Handler>(&self, server: &Server<S>) -> Vec<OutgoingLine> {
+        let mut lines = self.subscriptions.pending_updates();
         lines.extend(self.notice(server));
         lines
     }
 
     /// The results of requests that were kept open, at an end that the server chooses.
-    pub(crate) fn farewell(&self) -> Vec<Line> {
-        self.subscriptions.farewell()
+    pub(crate) fn end_subscriptions(&self) -> Vec<OutgoingLine> {
+        self.subscriptions.end_all()
     }
 
     /// Takes the next frame. What belongs to its answer and comes before it, such as progress, goes
     /// to `outbox`.
-    pub(crate) fn accept<S: Surface>(
+    pub(crate) fn accept_frame<S: Handler>(
         &mut self,
         server: &Server<S>,
         frame: Frame,
         outbox: &Outbox,
-    ) -> Step {
+    ) -> FrameStep {
         match frame {
             Ok(Message::Request(request)) => {
                 let id = request.id.clone();
@@ -148,22 +150,22 @@ impl Connection {
                     Ok(step) => step,
                     Err(fault) => {
                         log::debug!("refused id={} code={}", id.logged(), fault.code);
-                        Step::Say(Line::error(Some(&id), &fault))
+                        FrameStep::Reply(OutgoingLine::error(Some(&id), &fault))
                     }
                 }
             }
             Ok(Message::Notification(notification)) => {
                 self.note(&notification);
-                Step::Quiet
+                FrameStep::NoReply
             }
             Ok(Message::Response(response)) => {
-                self.questions.settle(&response.id, response.outcome);
-                Step::Quiet
+                self.questions.resolve(&response.id, response.outcome);
+                FrameStep::NoReply
             }
-            Ok(Message::Idle) => Step::Quiet,
+            Ok(Message::Ignored) => FrameStep::NoReply,
             Err(refusal) => {
                 log::warn!("refused a line code={}", refusal.fault.code);
-                Step::Say(Line::error(refusal.id.as_ref(), &refusal.fault))
+                FrameStep::Reply(OutgoingLine::error(refusal.id.as_ref(), &refusal.fault))
             }
         }
     }
@@ -173,19 +175,19 @@ impl Connection {
         if notification.method != "notifications/cancelled" {
             return;
         }
-        if let Some(id) = notification.params.get("requestId").and_then(Id::of_value) {
+        if let Some(id) = notification.params.get("requestId").and_then(RequestId::of_value) {
             log::debug!("cancelled id={}", id.logged());
             self.in_flight.cancel(&id);
             self.subscriptions.cancel(&id);
         }
     }
 
-    fn answer<S: Surface>(
+    fn answer<S: Handler>(
         &mut self,
         server: &Server<S>,
         request: Request,
         outbox: &Outbox,
-    ) -> Result<Step, Fault> {
+    ) -> Result<FrameStep, RpcError> {
         let Request { id, method: name, mut params } = request;
         let Some(method) = Method::parse(&name) else {
             // Not its name: that may be anything.
@@ -194,7 +196,7 @@ impl Connection {
         };
         let (target, method_name) = (method.target(), method.as_str());
         log::debug!(target: target, "request method={method_name} id={}", id.logged());
-        let mut meta = Meta::read(&params)?;
+        let mut meta = RequestMeta::read(&params)?;
         if let Some(client) = meta.client.take() {
             self.client = client;
         }
@@ -221,50 +223,57 @@ impl Connection {
             | Method::ListTemplates
             | Method::ListPrompts => (server.list(method, version, &params)?, Some(LIST_CACHE)),
             Method::CallTool | Method::ReadResource | Method::GetPrompt | Method::Complete => {
-                let task = Task::read(server, method, version, &mut params)?;
-                let told = self.told(server, &task, meta, params)?;
-                return self.begin(id, task, version, told, outbox);
+                let task = JobTask::read(server, method, version, &mut params)?;
+                let request_context = self.request_context(server, &task, meta, params)?;
+                return self.begin(id, task, version, request_context, outbox);
             }
             Method::Subscribe => (self.subscriptions.subscribe(server, &params)?, None),
             Method::Unsubscribe => (self.subscriptions.unsubscribe(server, &params)?, None),
             Method::Listen => {
                 let (ticket, _) = self.in_flight.admit(&id).ok_or_else(in_use)?;
                 let line = self.subscriptions.listen(server, id, ticket, &params)?;
-                return Ok(Step::Listen(line));
+                return Ok(FrameStep::Listen(line));
             }
         };
-        let body = Value::Object(server.dress(version, body, cache));
-        Ok(Step::Say(result_line(&id, &body).into()))
+        let body = Value::Object(server.with_common_fields(version, body, cache));
+        Ok(FrameStep::Reply(result_line(&id, &body).into()))
     }
 
     /// Tells the surface that the client is there. The handshake is told once it was understood.
-    fn report<S: Surface>(&self, server: &Server<S>, method: Method, version: Version) {
+    fn report<S: Handler>(&self, server: &Server<S>, method: Method, version: Version) {
         let act = match method {
             Method::Ping => return,
-            Method::CallTool => Act::CallsTool,
-            _ => Act::Asks,
+            Method::CallTool => ClientAction::CallsTool,
+            _ => ClientAction::Asks,
         };
-        server.surface.saw(&Seen { connection: &self.id, client: &self.client, version, act });
+        server.handler.on_request(&RequestSeen {
+            connection: &self.id,
+            client: &self.client,
+            version,
+            act,
+        });
     }
 
     /// The version that a request is in.
-    fn version(&self, method: Method, meta: &Meta) -> Result<Version, Fault> {
+    fn version(&self, method: Method, meta: &RequestMeta) -> Result<Version, RpcError> {
         match (meta.version, &self.session, method) {
             (Some(version), _, _) => Ok(version),
-            (None, Session::Ready { version, .. }, _) => Ok(*version),
-            (None, Session::Fresh, Method::Initialize | Method::Ping) => Ok(Version::LEGACY_LATEST),
-            (None, Session::Fresh, _) => Err(neither_era()),
+            (None, HandshakeState::Ready { version, .. }, _) => Ok(*version),
+            (None, HandshakeState::Fresh, Method::Initialize | Method::Ping) => {
+                Ok(Version::LEGACY_LATEST)
+            }
+            (None, HandshakeState::Fresh, _) => Err(unknown_era_error()),
         }
     }
 
-    fn initialize<S: Surface>(
+    fn initialize<S: Handler>(
         &mut self,
         server: &Server<S>,
         params: &Params,
-    ) -> Result<Map<String, Value>, Fault> {
-        if let Session::Ready { version, .. } = self.session {
+    ) -> Result<Map<String, Value>, RpcError> {
+        if let HandshakeState::Ready { version, .. } = self.session {
             let message = format!("already initialized with {}", version.as_str());
-            return Err(Fault::new(Fault::REQUEST, message));
+            return Err(RpcError::new(RpcError::REQUEST, message));
         }
         let version = match params.get("protocolVersion") {
             None | Some(Value::Null) => Version::LEGACY_LATEST,
@@ -272,11 +281,13 @@ impl Connection {
                 Some(version) if !version.is_modern() => version,
                 _ => Version::LEGACY_LATEST,
             },
-            Some(_) => return Err(Fault::new(Fault::PARAMS, "`protocolVersion` must be a string")),
+            Some(_) => {
+                return Err(RpcError::new(RpcError::PARAMS, "`protocolVersion` must be a string"));
+            }
         };
         let capabilities = Capabilities::read(params.get("capabilities"));
-        self.session = Session::Ready { version, level: None, capabilities };
-        self.client = Client::read(params.get("clientInfo"));
+        self.session = HandshakeState::Ready { version, level: None, capabilities };
+        self.client = ClientInfo::read(params.get("clientInfo"));
         self.is_open = true;
         log::info!("initialized version={}", version.as_str());
         let mut body = Map::new();
@@ -287,9 +298,9 @@ impl Connection {
         Ok(body)
     }
 
-    fn set_level(&mut self, params: &Params) -> Result<Map<String, Value>, Fault> {
-        let wanted = Level::read(params.get("level").unwrap_or(&Value::Null))?;
-        if let Session::Ready { level, .. } = &mut self.session {
+    fn set_level(&mut self, params: &Params) -> Result<Map<String, Value>, RpcError> {
+        let wanted = Severity::read(params.get("level").unwrap_or(&Value::Null))?;
+        if let HandshakeState::Ready { level, .. } = &mut self.session {
             *level = Some(wanted);
             self.begins_to_listen = true;
         }
@@ -298,73 +309,77 @@ impl Connection {
 
     /// How the request wants to be told and asked: the modern era says so with each request, the
     /// legacy era once.
-    fn told<S: Surface>(
+    fn request_context<S: Handler>(
         &self,
         server: &Server<S>,
-        task: &Task,
-        meta: Meta,
+        task: &JobTask,
+        meta: RequestMeta,
         mut params: Params,
-    ) -> Result<Told, Fault> {
-        let Meta { version, level, progress_token, capabilities, .. } = meta;
+    ) -> Result<RequestContext, RpcError> {
+        let RequestMeta { version, level, progress_token, capabilities, .. } = meta;
         if version.is_some() {
             let answers = answers(server, task, &mut params)?;
-            let asking = Asking::Anew(Box::new(Answers::new(answers)));
-            return Ok(Told { level, progress_token, capabilities, asking });
+            let asking = AskMode::Retry(Box::new(InputResponses::new(answers)));
+            return Ok(RequestContext { level, progress_token, capabilities, asking });
         }
         let (level, capabilities) = match self.session {
-            Session::Ready { level, capabilities, .. } => (level, capabilities),
-            Session::Fresh => (None, Capabilities::default()),
+            HandshakeState::Ready { level, capabilities, .. } => (level, capabilities),
+            HandshakeState::Fresh => (None, Capabilities::default()),
         };
-        let asking = Asking::Aloud(self.questions.clone());
-        Ok(Told { level, progress_token, capabilities, asking })
+        let asking = AskMode::ServerRequest(self.questions.clone());
+        Ok(RequestContext { level, progress_token, capabilities, asking })
     }
 
     fn begin(
         &self,
-        id: Id,
-        task: Task,
+        id: RequestId,
+        task: JobTask,
         version: Version,
-        told: Told,
+        request_context: RequestContext,
         outbox: &Outbox,
-    ) -> Result<Step, Fault> {
+    ) -> Result<FrameStep, RpcError> {
         let (ticket, cancelled) = self.in_flight.admit(&id).ok_or_else(in_use)?;
-        let call = Call::new(cancelled, outbox.clone(), told);
+        let call = Call::new(cancelled, outbox.clone(), request_context);
         let caller = Caller { connection: self.id.clone(), client: self.client.clone(), version };
-        Ok(Step::Run(Box::new(Job { id, task, caller, call, ticket })))
+        Ok(FrameStep::Run(Box::new(Job { id, task, caller, call, ticket })))
     }
 }
 
 /// The answers that a request brings along, with those of its earlier rounds.
-fn answers<S: Surface>(
+fn answers<S: Handler>(
     server: &Server<S>,
-    task: &Task,
+    task: &JobTask,
     params: &mut Params,
-) -> Result<Map<String, Value>, Fault> {
+) -> Result<Map<String, Value>, RpcError> {
     let mut answers = match params.get("requestState") {
         None => Map::new(),
-        Some(Value::String(sealed)) => server.seal.open(&task.fingerprint(), sealed)?,
-        Some(_) => return Err(Fault::new(Fault::PARAMS, "`requestState` must be a string")),
+        Some(Value::String(signed)) => {
+            server.state_signer.verify(&task.request_digest(), signed)?
+        }
+        Some(_) => return Err(RpcError::new(RpcError::PARAMS, "`requestState` must be a string")),
     };
     match params.remove("inputResponses") {
         None => (),
         Some(Value::Object(given)) => answers.extend(given),
-        Some(_) => return Err(Fault::new(Fault::PARAMS, "`inputResponses` must be an object")),
+        Some(_) => {
+            return Err(RpcError::new(RpcError::PARAMS, "`inputResponses` must be an object"));
+        }
     }
     Ok(answers)
 }
 
-fn discover<S: Surface>(server: &Server<S>) -> Map<String, Value> {
+fn discover<S: Handler>(server: &Server<S>) -> Map<String, Value> {
     let mut body = Map::new();
-    body.insert("supportedVersions".to_owned(), supported());
+    body.insert("supportedVersions".to_owned(), supported_versions());
     body.insert("capabilities".to_owned(), server.capabilities());
     body.insert("instructions".to_owned(), server.about.instructions.into());
     body
 }
 
-fn in_use() -> Fault {
-    Fault::new(Fault::REQUEST, "the id is that of a request that has not been answered")
+fn in_use() -> RpcError {
+    RpcError::new(RpcError::REQUEST, "the id is that of a request that has not been answered")
 }
 
-fn unknown_method(name: &str) -> Fault {
-    Fault::new(Fault::METHOD, format!("unknown method `{}`", text::cut(name, 40)))
+fn unknown_method(name: &str) -> RpcError {
+    RpcError::new(RpcError::METHOD, format!("unknown method `{}`", text::truncate_chars(name, 40)))
 }

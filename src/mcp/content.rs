@@ -7,7 +7,7 @@ use super::Version;
 /// A piece of a reply or of a prompt.
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Block {
+pub(crate) enum ContentBlock {
     /// Text.
     Text(String),
     /// A picture, in base64.
@@ -20,23 +20,23 @@ pub(crate) enum Block {
     Resource { uri: String, mime: &'static str, text: String },
 }
 
-impl Block {
+impl ContentBlock {
     /// The block as a version has it. What the version does not know becomes text about it.
     pub(super) fn json(&self, version: Version) -> Value {
         match self {
-            Block::Text(text) => text_json(text),
-            Block::Image { base64, mime } => media_json("image", base64, mime),
-            Block::Audio { mime, .. } if version < Version::V2025_03_26 => {
+            ContentBlock::Text(text) => text_json(text),
+            ContentBlock::Image { base64, mime } => media_json("image", base64, mime),
+            ContentBlock::Audio { mime, .. } if version < Version::V2025_03_26 => {
                 text_json(&format!("[{mime}]"))
             }
-            Block::Audio { base64, mime } => media_json("audio", base64, mime),
-            Block::Link { uri, name, .. } if version < Version::V2025_06_18 => {
+            ContentBlock::Audio { base64, mime } => media_json("audio", base64, mime),
+            ContentBlock::Link { uri, name, .. } if version < Version::V2025_06_18 => {
                 text_json(&format!("{name}: {uri}"))
             }
-            Block::Link { uri, name, mime } => {
+            ContentBlock::Link { uri, name, mime } => {
                 json!({"type": "resource_link", "uri": uri, "name": name, "mimeType": mime})
             }
-            Block::Resource { uri, mime, text } => {
+            ContentBlock::Resource { uri, mime, text } => {
                 let resource = json!({"uri": uri, "mimeType": mime, "text": text});
                 json!({"type": "resource", "resource": resource})
             }
@@ -64,17 +64,17 @@ pub(crate) enum Role {
 
 /// A message of a prompt.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Message {
+pub(crate) struct PromptMessage {
     /// Who says it.
     pub(crate) role: Role,
     /// What.
-    pub(crate) block: Block,
+    pub(crate) block: ContentBlock,
 }
 
-impl Message {
+impl PromptMessage {
     /// Words that the person says.
-    pub(crate) fn user(text: impl Into<String>) -> Message {
-        Message { role: Role::User, block: Block::Text(text.into()) }
+    pub(crate) fn user(text: impl Into<String>) -> PromptMessage {
+        PromptMessage { role: Role::User, block: ContentBlock::Text(text.into()) }
     }
 
     pub(super) fn json(&self, version: Version) -> Value {
@@ -92,7 +92,7 @@ pub(crate) struct Reply {
     /// For the agent: the first block, unless it is empty and others follow.
     pub(crate) text: String,
     /// What follows the text.
-    pub(crate) more: Vec<Block>,
+    pub(crate) more: Vec<ContentBlock>,
     /// The same facts for a program, as the tool's output schema says.
     pub(crate) structured: Option<Value>,
 }

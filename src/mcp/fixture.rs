@@ -7,11 +7,11 @@ use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use serde_json::{Value, json};
 
 use super::{
-    About, Arg, Args, Bell, Block, Call, Capability, Completing, Effect, Elicited, Form, Level,
-    Message, Notice, Prompt, Question, ReadError, Reply, Resource, Seal, Server, Subject, Surface,
-    Tool, ToolError,
+    Arg, Args, Call, Capability, ClientRequest, CompletionRef, CompletionRequest, ContentBlock,
+    Effect, ElicitResult, Handler, Notice, Prompt, PromptMessage, ReadError, Reply, Resource,
+    ResourceFormat, Server, ServerInfo, Severity, StateSigner, Tool, ToolError, Waker,
 };
-use crate::uri::Vars;
+use crate::mcp::uri::UriVars;
 
 /// What the fixture's tools share.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Fixture {
     started: Sender<()>,
     gate: Receiver<()>,
     notices: Receiver<Notice>,
-    bell: Arc<Bell>,
+    waker: Arc<Waker>,
 }
 
 /// The test's ends of what [`Fixture`] holds.
@@ -31,12 +31,12 @@ pub(crate) struct Ends {
     /// What the client should know next.
     pub(crate) notices: Sender<Notice>,
     /// Tells the connection to look for it.
-    pub(crate) bell: Arc<Bell>,
+    pub(crate) waker: Arc<Waker>,
 }
 
 type Run = fn(&Fixture, &Args, &Call) -> Result<Reply, ToolError>;
 
-impl Surface for Fixture {
+impl Handler for Fixture {
     type Run = Run;
     type Read = Read;
     type Prompt = Get;
@@ -45,18 +45,18 @@ impl Surface for Fixture {
         run(self, args, call)
     }
 
-    fn read(&self, read: &Read, vars: &Vars, out: &mut dyn fmt::Write) -> Result<(), ReadError> {
+    fn read(&self, read: &Read, vars: &UriVars, out: &mut dyn fmt::Write) -> Result<(), ReadError> {
         read(vars, out)
     }
 
-    fn prompt(&self, get: &Get, args: &Args, call: &Call) -> Result<Vec<Message>, ToolError> {
+    fn prompt(&self, get: &Get, args: &Args, call: &Call) -> Result<Vec<PromptMessage>, ToolError> {
         get(args, call)
     }
 
-    fn complete(&self, asked: &Completing<'_>) -> Vec<String> {
+    fn complete(&self, asked: &CompletionRequest<'_>) -> Vec<String> {
         let n_values = match asked.subject {
-            Subject::Prompt(_) => 3,
-            Subject::Resource(_) => 101,
+            CompletionRef::Prompt(_) => 3,
+            CompletionRef::Resource(_) => 101,
         };
         (0..n_values).map(|it| format!("{}{it}", asked.value)).collect()
     }
@@ -65,13 +65,13 @@ impl Surface for Fixture {
         self.notices.try_recv().ok()
     }
 
-    fn bell(&self) -> Option<&Bell> {
-        Some(&self.bell)
+    fn waker(&self) -> Option<&Waker> {
+        Some(&self.waker)
     }
 }
 
-type Read = fn(&Vars, &mut dyn fmt::Write) -> Result<(), ReadError>;
-type Get = fn(&Args, &Call) -> Result<Vec<Message>, ToolError>;
+type Read = fn(&UriVars, &mut dyn fmt::Write) -> Result<(), ReadError>;
+type Get = fn(&Args, &Call) -> Result<Vec<PromptMessage>, ToolError>;
 
 const TOOLS: &[Tool<Run>] = &[
     Tool {
@@ -130,7 +130,9 @@ const TOOLS: &[Tool<Run>] = &[
         name: "blocks",
         title: "Blocks",
         description: "Returns a block of each kind.",
-        args: &[Arg::whole(|| json!({"$schema": DIALECT, "type": "object", "$defs": {"a": {}}}))],
+        args: &[Arg::custom_schema(
+            || json!({"$schema": DIALECT, "type": "object", "$defs": {"a": {}}}),
+        )],
         output: None,
         effect: Effect::Reads,
         run: blocks,
@@ -152,7 +154,7 @@ const TOOLS: &[Tool<Run>] = &[
         output: None,
         effect: Effect::Reads,
         run: |_, _, call| {
-            let answers = call.ask(&[("model", hello())])?;
+            let answers = call.request_from_client(&[("model", hello())])?;
             Ok(Reply { text: answers[0]["content"]["text"].to_string(), ..Reply::default() })
         },
     },
@@ -163,32 +165,37 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// Twelve bytes of nothing, in base64.
 const BYTES: &str = "AAAAAAAAAAAAAAAA";
 
-const RESOURCES: &[Resource<Read>] = &[
-    resource("test://text", Form::Text("text/plain"), |_, out| {
-        Ok(out.write_str("a \"b\"\n\u{2028}")?)
-    }),
-    resource("test://blob", Form::Base64("image/png"), |_, out| Ok(out.write_str(BYTES)?)),
-    resource("test://json", Form::Json, |_, out| Ok(out.write_str("{\"a\":1}")?)),
-    resource("test://lost", Form::Json, |_, out| {
-        out.write_str("half of it")?;
-        Err(ReadError::NotFound("it was here before".to_owned()))
-    }),
-    resource("test://broken", Form::Json, |_, _| Err(ReadError::Internal("a secret".to_owned()))),
-    resource("test://items/{id}", Form::Json, |vars, out| {
-        Ok(write!(out, "{}", json!({"id": vars.get("id")}))?)
-    }),
-    subscribable("fixture://sea"),
-    subscribable("fixture://sky"),
-    resource("fixture://stone", Form::Json, |_, out| Ok(out.write_str("{}")?)),
-    resource("fixture://sea/{depth}", Form::Json, |_, out| Ok(out.write_str("{}")?)),
-];
+const RESOURCES: &[Resource<Read>] =
+    &[
+        resource("test://text", ResourceFormat::Text("text/plain"), |_, out| {
+            Ok(out.write_str("a \"b\"\n\u{2028}")?)
+        }),
+        resource("test://blob", ResourceFormat::Base64("image/png"), |_, out| {
+            Ok(out.write_str(BYTES)?)
+        }),
+        resource("test://json", ResourceFormat::Json, |_, out| Ok(out.write_str("{\"a\":1}")?)),
+        resource("test://lost", ResourceFormat::Json, |_, out| {
+            out.write_str("half of it")?;
+            Err(ReadError::NotFound("it was here before".to_owned()))
+        }),
+        resource("test://broken", ResourceFormat::Json, |_, _| {
+            Err(ReadError::Internal("a secret".to_owned()))
+        }),
+        resource("test://items/{id}", ResourceFormat::Json, |vars, out| {
+            Ok(write!(out, "{}", json!({"id": vars.get("id")}))?)
+        }),
+        subscribable("fixture://sea"),
+        subscribable("fixture://sky"),
+        resource("fixture://stone", ResourceFormat::Json, |_, out| Ok(out.write_str("{}")?)),
+        resource("fixture://sea/{depth}", ResourceFormat::Json, |_, out| Ok(out.write_str("{}")?)),
+    ];
 
 const fn subscribable(uri: &'static str) -> Resource<Read> {
-    let row = resource(uri, Form::Json, |_, out| Ok(out.write_str("{}")?));
+    let row = resource(uri, ResourceFormat::Json, |_, out| Ok(out.write_str("{}")?));
     Resource { is_subscribable: true, ..row }
 }
 
-const fn resource(uri: &'static str, form: Form, read: Read) -> Resource<Read> {
+const fn resource(uri: &'static str, form: ResourceFormat, read: Read) -> Resource<Read> {
     let (title, description) = ("A resource", "Something to read.");
     Resource { uri, name: uri, title, description, form, is_subscribable: false, read }
 }
@@ -207,7 +214,7 @@ const PROMPTS: &[Prompt<Get>] = &[
         args: &[Arg::text("name", "whom").required(), Arg::text("tone", "how")],
         get: |args, _| {
             let name = args.text("name").unwrap_or_default();
-            Ok(vec![Message::user(format!("Say hello to {name}."))])
+            Ok(vec![PromptMessage::user(format!("Say hello to {name}."))])
         },
     },
     Prompt {
@@ -215,7 +222,7 @@ const PROMPTS: &[Prompt<Get>] = &[
         title: "Asking",
         description: "Has to know something first.",
         args: &[],
-        get: |_, call| Ok(vec![Message::user(greeting(call)?.text)]),
+        get: |_, call| Ok(vec![PromptMessage::user(greeting(call)?.text)]),
     },
 ];
 
@@ -223,24 +230,25 @@ const PROMPTS: &[Prompt<Get>] = &[
 pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
     let (started_sender, started) = unbounded();
     let (gate, gate_receiver) = unbounded();
-    let about = About {
+    let about = ServerInfo {
         name: "fixture",
         title: "Fixture",
         version: "1.2.3",
         instructions: "Say `echo` and listen.",
     };
     let (notices, notice_receiver) = unbounded();
-    let bell = Arc::new(Bell::default());
-    let surface = Fixture {
+    let waker = Arc::new(Waker::default());
+    let handler = Fixture {
         started: started_sender,
         gate: gate_receiver,
         notices: notice_receiver,
-        bell: Arc::clone(&bell),
+        waker: Arc::clone(&waker),
     };
-    let ends = Ends { started, gate, notices, bell };
-    let (seal, page_rows_max, hub) = (Seal::default(), 100, Arc::default());
+    let ends = Ends { started, gate, notices, waker };
+    let (state_signer, page_rows_max, hub) = (StateSigner::default(), 100, Arc::default());
     let (tools, resources, prompts) = (TOOLS.to_vec(), RESOURCES, PROMPTS);
-    let server = Server { about, tools, resources, prompts, page_rows_max, seal, surface, hub };
+    let server =
+        Server { about, tools, resources, prompts, page_rows_max, state_signer, handler, hub };
     (Arc::new(server), ends)
 }
 
@@ -251,7 +259,7 @@ pub(crate) fn notice() -> (Notice, Receiver<()>) {
     let receipt = super::Receipt::new(move || written_sender.send(()).unwrap_or_default());
     let data = json!({"cold": ["a"]});
     let text = "a went cold".to_owned();
-    (Notice { level: Level::Warning, logger: "fixture", data, text, receipt }, written)
+    (Notice { level: Severity::Warning, logger: "fixture", data, text, receipt }, written)
 }
 
 fn echo_schema() -> Value {
@@ -288,8 +296,8 @@ fn gate(fixture: &Fixture, _: &Args, call: &Call) -> Result<Reply, ToolError> {
 fn steps(_: &Fixture, _: &Args, call: &Call) -> Result<Reply, ToolError> {
     call.progress(1, Some(2), "half");
     call.progress(1, Some(2), "half again");
-    call.log(Level::Debug, "fixture", &json!("a detail"));
-    call.log(Level::Warning, "fixture", &json!("a warning"));
+    call.log(Severity::Debug, "fixture", &json!("a detail"));
+    call.log(Severity::Warning, "fixture", &json!("a warning"));
     call.progress(2, None, "all");
     Ok(Reply { text: "done".to_owned(), ..Reply::default() })
 }
@@ -305,10 +313,14 @@ fn fail(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
 fn blocks(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
     let base64 = || BYTES.to_owned();
     let more = vec![
-        Block::Image { base64: base64(), mime: "image/png" },
-        Block::Audio { base64: base64(), mime: "audio/wav" },
-        Block::Link { uri: "test://text".to_owned(), name: "text".to_owned(), mime: "text/plain" },
-        Block::Resource {
+        ContentBlock::Image { base64: base64(), mime: "image/png" },
+        ContentBlock::Audio { base64: base64(), mime: "audio/wav" },
+        ContentBlock::Link {
+            uri: "test://text".to_owned(),
+            name: "text".to_owned(),
+            mime: "text/plain",
+        },
+        ContentBlock::Resource {
             uri: "test://json".to_owned(),
             mime: "application/json",
             text: Value::from(args.whole().cloned().unwrap_or_default()).to_string(),
@@ -325,19 +337,20 @@ fn greeting(call: &Call) -> Result<Reply, ToolError> {
     let mut text = String::new();
     for (key, name) in [("first", "name"), ("second", "color")] {
         text += &match call.elicit(key, &format!("What is your {name}?"), form(name))? {
-            Elicited::Accepted(content) => format!("{name} {}; ", content[name]),
+            ElicitResult::Accepted(content) => format!("{name} {}; ", content[name]),
             other => format!("{name} {other:?}; "),
         };
     }
-    if call.can(Capability::Sampling) && call.can(Capability::Roots) {
-        let answers = call.ask(&[("third", hello()), ("fourth", Question::Folders)])?;
+    if call.client_can(Capability::Sampling) && call.client_can(Capability::Roots) {
+        let answers =
+            call.request_from_client(&[("third", hello()), ("fourth", ClientRequest::Folders)])?;
         text += &format!("{} {}", answers[0]["content"]["text"], answers[1]["roots"][0]["uri"]);
     }
     Ok(Reply { text, ..Reply::default() })
 }
 
-fn hello() -> Question {
+fn hello() -> ClientRequest {
     let content = json!({"type": "text", "text": "Say hello."});
     let messages = json!([{"role": "user", "content": content}]);
-    Question::Model(json!({"messages": messages, "maxTokens": 10}))
+    ClientRequest::Model(json!({"messages": messages, "maxTokens": 10}))
 }

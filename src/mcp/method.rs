@@ -1,7 +1,12 @@
 //! The methods that the engine knows, and who knows them besides.
 
-use super::{Server, Surface, Version};
-use crate::ring;
+use super::{Handler, Server, Version};
+
+/// The log target of records about reads of resources and about bookkeeping.
+///
+/// Such records are kept without a notification: a client that reads the log whenever it changes
+/// would change it by each read.
+pub(crate) const QUIET_TARGET: &str = concat!(env!("CARGO_CRATE_NAME"), "::quiet");
 
 /// A method that the engine knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +59,11 @@ impl Method {
 
     /// The target of what is logged about it. Reading a resource is no signal, not even to the log.
     pub(super) fn target(self) -> &'static str {
-        if self == Method::ReadResource { ring::QUIET } else { module_path!() }
+        if self == Method::ReadResource { QUIET_TARGET } else { module_path!() }
     }
 
     /// Whether a version has it, and the registration something to say to it.
-    pub(super) fn is_known<S: Surface>(self, version: Version, server: &Server<S>) -> bool {
+    pub(super) fn is_known<S: Handler>(self, version: Version, server: &Server<S>) -> bool {
         match self {
             Method::Initialize | Method::Ping | Method::SetLevel => !version.is_modern(),
             Method::Discover => version.is_modern(),

@@ -1,5 +1,5 @@
-//! Who is told that a resource changed: subscriptions of connections, and the [`Hub`] between them
-//! and whoever notices changes.
+//! Who is told that a resource changed: subscriptions of connections, and the [`SubscriptionHub`]
+//! between them and whoever notices changes.
 //!
 //! ```text
 //! what changed ─ touch ─▶ Hub ─ touched ─▶ notifier ─ publish ─▶ mailboxes ─ news ─▶ lines
@@ -17,11 +17,11 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::call::Ticket;
-use super::{Line, Server, Surface};
-use crate::rpc::{Fault, Id, Params, notification_line, result_line};
+use super::call::InFlightGuard;
+use super::{Handler, OutgoingLine, Server};
+use crate::mcp::rpc::{Params, RequestId, RpcError, notification_line, result_line};
+use crate::mcp::uri::{self, UriError};
 use crate::text;
-use crate::uri::{self, UriError};
 
 /// Requests of one connection that stay open at the same time.
 const LISTENS_MAX: usize = 32;
@@ -31,30 +31,30 @@ const REFUSALS_MAX: usize = 16;
 
 /// Between what notices changes and the connections that subscribed.
 #[derive(Debug)]
-pub(crate) struct Hub {
-    state: Mutex<State>,
+pub(crate) struct SubscriptionHub {
+    state: Mutex<HubState>,
     waker: Sender<()>,
     woken: Receiver<()>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct HubState {
     /// Who listens to a resource, or did until now.
     listeners: BTreeMap<&'static str, Vec<Weak<Mailbox>>>,
     /// What changed and was not looked at.
     touched: BTreeSet<&'static str>,
 }
 
-impl Default for Hub {
-    fn default() -> Hub {
+impl Default for SubscriptionHub {
+    fn default() -> SubscriptionHub {
         let (waker, woken) = bounded(1);
-        Hub { state: Mutex::default(), waker, woken }
+        SubscriptionHub { state: Mutex::default(), waker, woken }
     }
 }
 
-impl Hub {
+impl SubscriptionHub {
     /// A resource changed. Quick from any thread, and nothing when nobody listens to it.
-    pub(crate) fn touch(&self, uri: &'static str) {
+    pub(crate) fn mark_changed(&self, uri: &'static str) {
         let mut state = self.lock();
         if state.listeners.contains_key(uri) && state.touched.insert(uri) {
             drop(state);
@@ -74,12 +74,12 @@ impl Hub {
     }
 
     /// What changed since the last time.
-    pub(crate) fn touched(&self) -> BTreeSet<&'static str> {
+    pub(crate) fn take_changed(&self) -> BTreeSet<&'static str> {
         std::mem::take(&mut self.lock().touched)
     }
 
     /// Whether anybody listens to anything; if not, `otherwise` happens before somebody can begin.
-    pub(crate) fn is_heard_or(&self, otherwise: impl FnOnce()) -> bool {
+    pub(crate) fn has_subscribers_or(&self, otherwise: impl FnOnce()) -> bool {
         let mut state = self.lock();
         state.listeners.retain(|uri, mailboxes| {
             mailboxes.retain(|it| it.upgrade().is_some_and(|it| it.wants(uri)));
@@ -110,7 +110,7 @@ impl Hub {
         mailboxes.push(Arc::downgrade(mailbox));
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, HubState> {
         // Nothing panics while it holds the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -126,19 +126,19 @@ struct Mailbox {
 #[derive(Debug)]
 struct Subscription {
     /// The request that stays open; `None` for all that the connection subscribed to one by one.
-    open: Option<Open>,
+    open: Option<OpenRequest>,
     uris: BTreeSet<&'static str>,
     /// Those that changed.
     news: BTreeSet<&'static str>,
 }
 
 #[derive(Debug)]
-struct Open {
-    id: Id,
+struct OpenRequest {
+    id: RequestId,
     /// What the server says about itself at the end.
     server: Value,
     /// The id is taken as long.
-    _ticket: Ticket,
+    _ticket: InFlightGuard,
 }
 
 impl Mailbox {
@@ -195,11 +195,11 @@ impl Subscriptions {
     }
 
     /// Subscribes to one resource. Twice is as good as once.
-    pub(super) fn subscribe<S: Surface>(
+    pub(super) fn subscribe<S: Handler>(
         &self,
         server: &Server<S>,
         params: &Params,
-    ) -> Result<Map<String, Value>, Fault> {
+    ) -> Result<Map<String, Value>, RpcError> {
         let uri = resource(server, named(params)?)?;
         let mut subscriptions = self.mailbox.lock();
         match subscriptions.iter_mut().find(|it| it.open.is_none()) {
@@ -215,11 +215,11 @@ impl Subscriptions {
     }
 
     /// Takes that back. What was never subscribed to is no mistake.
-    pub(super) fn unsubscribe<S: Surface>(
+    pub(super) fn unsubscribe<S: Handler>(
         &self,
         server: &Server<S>,
         params: &Params,
-    ) -> Result<Map<String, Value>, Fault> {
+    ) -> Result<Map<String, Value>, RpcError> {
         let uri = resource(server, named(params)?)?;
         for subscription in self.mailbox.lock().iter_mut().filter(|it| it.open.is_none()) {
             subscription.uris.remove(uri);
@@ -229,16 +229,16 @@ impl Subscriptions {
     }
 
     /// Keeps a request open; gives the line that says to what of it the server agrees.
-    pub(super) fn listen<S: Surface>(
+    pub(super) fn listen<S: Handler>(
         &self,
         server: &Server<S>,
-        id: Id,
-        ticket: Ticket,
+        id: RequestId,
+        ticket: InFlightGuard,
         params: &Params,
-    ) -> Result<Line, Fault> {
+    ) -> Result<OutgoingLine, RpcError> {
         let Some(Value::Object(wanted)) = params.get("notifications") else {
             let why = "`notifications` must be an object: what to be told of";
-            return Err(Fault::new(Fault::PARAMS, why));
+            return Err(RpcError::new(RpcError::PARAMS, why));
         };
         let (uris, refused) = match wanted.get("resourceSubscriptions") {
             None | Some(Value::Null) => (None, Map::new()),
@@ -252,22 +252,25 @@ impl Subscriptions {
             LISTENS_MAX <= self.mailbox.lock().iter().filter(|it| it.open.is_some()).count();
         if is_full {
             let why = format!("{LISTENS_MAX} requests are open on this connection; cancel one");
-            return Err(Fault::new(Fault::REQUEST, why));
+            return Err(RpcError::new(RpcError::REQUEST, why));
         }
         #[derive(Serialize)]
-        struct Agreed<'a> {
+        struct AcknowledgedUris<'a> {
             #[serde(rename = "_meta")]
-            meta: Meta<'a>,
+            meta: SubscriptionMeta<'a>,
             notifications: Value,
         }
         let notifications = match &uris {
             None => json!({}),
             Some(uris) => json!({"resourceSubscriptions": uris}),
         };
-        let agreed = Agreed { meta: Meta { refused, ..Meta::of(&id) }, notifications };
+        let agreed = AcknowledgedUris {
+            meta: SubscriptionMeta { refused, ..SubscriptionMeta::of(&id) },
+            notifications,
+        };
         let line = notification_line("notifications/subscriptions/acknowledged", &agreed);
         let uris = uris.unwrap_or_default();
-        let open = Some(Open { id, server: server.info(), _ticket: ticket });
+        let open = Some(OpenRequest { id, server: server.info(), _ticket: ticket });
         let subscription = Subscription { open, uris: uris.clone(), news: BTreeSet::new() };
         self.mailbox.lock().push(subscription);
         self.begin(server, uris);
@@ -275,23 +278,23 @@ impl Subscriptions {
     }
 
     /// Ends the request of that id, if one is open; its id is free again.
-    pub(super) fn cancel(&self, id: &Id) {
+    pub(super) fn cancel(&self, id: &RequestId) {
         let key = id.key();
         self.mailbox.lock().retain(|it| it.open.as_ref().is_none_or(|it| it.id.key() != key));
     }
 
     /// What changed since the last time, a line for each subscription and resource.
-    pub(super) fn news(&self) -> Vec<Line> {
+    pub(super) fn pending_updates(&self) -> Vec<OutgoingLine> {
         #[derive(Serialize)]
         struct Updated<'a> {
             #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-            meta: Option<Meta<'a>>,
+            meta: Option<SubscriptionMeta<'a>>,
             uri: &'a str,
         }
         let mut lines = Vec::new();
         for subscription in self.mailbox.lock().iter_mut() {
             for uri in std::mem::take(&mut subscription.news) {
-                let meta = subscription.open.as_ref().map(|it| Meta::of(&it.id));
+                let meta = subscription.open.as_ref().map(|it| SubscriptionMeta::of(&it.id));
                 let line =
                     notification_line("notifications/resources/updated", &Updated { meta, uri });
                 lines.push(line.into());
@@ -301,31 +304,32 @@ impl Subscriptions {
     }
 
     /// Ends every request that is open, and gives the lines of their results.
-    pub(super) fn farewell(&self) -> Vec<Line> {
+    pub(super) fn end_all(&self) -> Vec<OutgoingLine> {
         #[derive(Serialize)]
-        struct Ended<'a> {
+        struct StreamEnd<'a> {
             #[serde(rename = "resultType")]
             result_type: &'a str,
             #[serde(rename = "_meta")]
-            meta: Meta<'a>,
+            meta: SubscriptionMeta<'a>,
         }
         let open = std::mem::take(&mut *self.mailbox.lock());
         let ended = open.iter().filter_map(|it| it.open.as_ref()).map(|it| {
-            let meta = Meta { server: Some(&it.server), ..Meta::of(&it.id) };
-            result_line(&it.id, &Ended { result_type: "complete", meta }).into()
+            let meta =
+                SubscriptionMeta { server: Some(&it.server), ..SubscriptionMeta::of(&it.id) };
+            result_line(&it.id, &StreamEnd { result_type: "complete", meta }).into()
         });
         ended.collect()
     }
 
     /// From here on, changes of these reach the mailbox.
-    fn begin<S: Surface>(&self, server: &Server<S>, uris: impl IntoIterator<Item = &'static str>) {
+    fn begin<S: Handler>(&self, server: &Server<S>, uris: impl IntoIterator<Item = &'static str>) {
         let mut is_new = false;
         for uri in uris {
             server.hub.add(uri, &self.mailbox);
             is_new = true;
         }
         if is_new {
-            server.surface.listened();
+            server.handler.on_subscribe();
             // Whoever notices changes may be waiting for this.
             server.hub.wake();
         }
@@ -334,9 +338,9 @@ impl Subscriptions {
 
 /// What everything that is sent for an open request carries.
 #[derive(Serialize)]
-struct Meta<'a> {
+struct SubscriptionMeta<'a> {
     #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
-    id: &'a Id,
+    id: &'a RequestId,
     /// What every result carries.
     #[serde(
         rename = "io.modelcontextprotocol/serverInfo",
@@ -348,22 +352,22 @@ struct Meta<'a> {
     refused: Map<String, Value>,
 }
 
-impl Meta<'_> {
-    fn of(id: &Id) -> Meta<'_> {
-        Meta { id, server: None, refused: Map::new() }
+impl SubscriptionMeta<'_> {
+    fn of(id: &RequestId) -> SubscriptionMeta<'_> {
+        SubscriptionMeta { id, server: None, refused: Map::new() }
     }
 }
 
-fn named(params: &Params) -> Result<&str, Fault> {
+fn named(params: &Params) -> Result<&str, RpcError> {
     let uri = params.get("uri").and_then(Value::as_str);
-    uri.ok_or_else(|| Fault::new(Fault::PARAMS, "`uri` must be a string, the resource's"))
+    uri.ok_or_else(|| RpcError::new(RpcError::PARAMS, "`uri` must be a string, the resource's"))
 }
 
 /// Those of a list that can be subscribed to, and why others cannot.
-fn agreed<S: Surface>(
+fn agreed<S: Handler>(
     server: &Server<S>,
     names: &[Value],
-) -> Result<(BTreeSet<&'static str>, Map<String, Value>), Fault> {
+) -> Result<(BTreeSet<&'static str>, Map<String, Value>), RpcError> {
     let mut uris = BTreeSet::new();
     let mut refused = Map::new();
     for name in names {
@@ -371,7 +375,7 @@ fn agreed<S: Surface>(
         match resource(server, name) {
             Ok(uri) => drop(uris.insert(uri)),
             Err(fault) if refused.len() < REFUSALS_MAX => {
-                refused.insert(text::cut(name, 100), fault.message.into());
+                refused.insert(text::truncate_chars(name, 100), fault.message.into());
             }
             Err(_) => (),
         }
@@ -380,13 +384,13 @@ fn agreed<S: Surface>(
 }
 
 /// The resource that a URI means, if it is one that clients may subscribe to.
-fn resource<S: Surface>(server: &Server<S>, name: &str) -> Result<&'static str, Fault> {
-    let echo = text::cut(name, 100);
+fn resource<S: Handler>(server: &Server<S>, name: &str) -> Result<&'static str, RpcError> {
+    let echo = text::truncate_chars(name, 100);
     let known = || {
         let uris = server.resources.iter().filter(|it| it.is_subscribable).map(|it| it.uri);
         uris.collect::<Vec<_>>().join(", ")
     };
-    let why = match uri::find(server.resources.iter().map(|it| it.uri), name) {
+    let why = match uri::match_template(server.resources.iter().map(|it| it.uri), name) {
         Ok((idx, _)) => match server.resources.get(idx) {
             Some(row) if row.is_subscribable => return Ok(row.uri),
             _ => format!("`{echo}` cannot be subscribed to; these can: {}", known()),
@@ -396,11 +400,11 @@ fn resource<S: Surface>(server: &Server<S>, name: &str) -> Result<&'static str, 
         }
         Err(UriError::Bad(why)) => format!("`{echo}` is no URI of a resource: {why}"),
     };
-    Err(Fault::new(Fault::PARAMS, why))
+    Err(RpcError::new(RpcError::PARAMS, why))
 }
 
-fn not_uris() -> Fault {
-    Fault::new(Fault::PARAMS, "`resourceSubscriptions` must be a list of URIs")
+fn not_uris() -> RpcError {
+    RpcError::new(RpcError::PARAMS, "`resourceSubscriptions` must be a list of URIs")
 }
 
 #[cfg(test)]

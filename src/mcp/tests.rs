@@ -4,13 +4,13 @@ use std::time::Duration;
 use crossbeam_channel::unbounded;
 
 use super::*;
-use crate::rpc::{Message, parse};
+use crate::mcp::rpc::{Message, parse_frame};
 
 mod asking;
 mod reading;
 
 /// Longer than any test should take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn connection() -> Connection {
     Connection::new("a")
@@ -24,11 +24,11 @@ fn nowhere() -> Outbox {
 #[track_caller]
 fn ask(server: &Server<fixture::Fixture>, connection: &mut Connection, request: Value) -> Value {
     let line = request.to_string();
-    let frame = parse(line.as_bytes()).expect("a request is not blank");
-    let reply = match connection.accept(server, frame, &nowhere()) {
-        Step::Quiet => return Value::Null,
-        Step::Say(line) | Step::Listen(line) => line.text,
-        Step::Run(job) => server.run(*job).map_or_else(|| "null".to_owned(), |it| it.text),
+    let frame = parse_frame(line.as_bytes()).expect("a request is not blank");
+    let reply = match connection.accept_frame(server, frame, &nowhere()) {
+        FrameStep::NoReply => return Value::Null,
+        FrameStep::Reply(line) | FrameStep::Listen(line) => line.text,
+        FrameStep::Run(job) => server.run(*job).map_or_else(|| "null".to_owned(), |it| it.text),
     };
     let reply = serde_json::from_str(&reply).unwrap();
     if reply != Value::Null {
@@ -118,8 +118,8 @@ fn a_notice_rides_on_a_modern_reply_and_is_given_when_that_is_written() {
     let mut run = |meta: Value| {
         let params = json!({"name": "echo", "arguments": {"text": "x"}, "_meta": meta});
         let call = request("tools/call", params).to_string();
-        let frame = parse(call.as_bytes()).unwrap();
-        let Step::Run(job) = connection.accept(&server, frame, &outbox) else {
+        let frame = parse_frame(call.as_bytes()).unwrap();
+        let FrameStep::Run(job) = connection.accept_frame(&server, frame, &outbox) else {
             panic!("not a call")
         };
         server.run(*job).unwrap()
@@ -152,8 +152,10 @@ fn a_cancelled_call_says_nothing_more() {
     let (mut connection, outbox) = (connection(), Outbox::new(lines));
     ask(&server, &mut connection, request("initialize", json!({})));
     let call = request("tools/call", json!({"name": "steps", "_meta": {"progressToken": 1}}));
-    let frame = parse(call.to_string().as_bytes()).unwrap();
-    let Step::Run(job) = connection.accept(&server, frame, &outbox) else { panic!("not a call") };
+    let frame = parse_frame(call.to_string().as_bytes()).unwrap();
+    let FrameStep::Run(job) = connection.accept_frame(&server, frame, &outbox) else {
+        panic!("not a call")
+    };
     let cancel = json!({
         "jsonrpc": "2.0",
         "method": "notifications/cancelled",
@@ -163,7 +165,7 @@ fn a_cancelled_call_says_nothing_more() {
     // Its handler has not looked yet, but nothing it says comes through.
     assert!(job.call.is_cancelled());
     job.call.progress(1, None, "late");
-    job.call.log(Level::Emergency, "late", &Value::Null);
+    job.call.log(Severity::Emergency, "late", &Value::Null);
     assert!(server.run(*job).is_none());
     assert!(told.is_empty());
 }
@@ -175,7 +177,7 @@ fn an_id_is_free_again_when_its_call_has_ended() {
     ask(&server, &mut connection, request("initialize", json!({})));
     for name in ["echo", "panic", "steps", "steps"] {
         let reply = ask(&server, &mut connection, request("tools/call", json!({"name": name})));
-        assert_ne!(reply["error"]["code"], Fault::REQUEST, "{reply}");
+        assert_ne!(reply["error"]["code"], RpcError::REQUEST, "{reply}");
     }
 }
 
@@ -187,8 +189,11 @@ fn requests_are_answered_and_notifications_are_not() {
         let mut asked = request(method, json!({}));
         assert_eq!(ask(&server, &mut connection(), asked.clone())["id"], 1);
         asked.as_object_mut().unwrap().remove("id");
-        let frame = parse(asked.to_string().as_bytes()).unwrap();
+        let frame = parse_frame(asked.to_string().as_bytes()).unwrap();
         assert!(matches!(frame, Ok(Message::Notification(_))));
-        assert!(matches!(connection().accept(&server, frame, &nowhere()), Step::Quiet));
+        assert!(matches!(
+            connection().accept_frame(&server, frame, &nowhere()),
+            FrameStep::NoReply
+        ));
     }
 }

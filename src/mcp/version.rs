@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::fault::unsupported_version;
-use super::{Capabilities, Client, Level};
-use crate::rpc::{Fault, Params};
+use super::errors::unsupported_version;
+use super::{Capabilities, ClientInfo, Severity};
+use crate::mcp::rpc::{Params, RpcError};
 
 /// A version of the protocol; later ones are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,26 +57,26 @@ impl Version {
 }
 
 /// The names of all versions, newest first.
-pub(crate) fn supported() -> Value {
+pub(crate) fn supported_versions() -> Value {
     Version::ALL.map(Version::as_str).as_slice().into()
 }
 
 /// What a request says about itself.
 #[derive(Debug, Default)]
-pub(crate) struct Meta {
+pub(crate) struct RequestMeta {
     /// A modern version; `None` when the connection decides.
     pub(crate) version: Option<Version>,
     /// From which level on the request wants to hear log messages; only modern requests say.
-    pub(crate) level: Option<Level>,
+    pub(crate) level: Option<Severity>,
     /// What progress notifications have to carry.
     pub(crate) progress_token: Option<Value>,
     /// Who sends it; only modern requests say.
-    pub(crate) client: Option<Client>,
+    pub(crate) client: Option<ClientInfo>,
     /// What it can do; only modern requests say.
     pub(crate) capabilities: Capabilities,
 }
 
-impl Meta {
+impl RequestMeta {
     const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
     const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
     const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
@@ -86,7 +86,7 @@ impl Meta {
     #[cfg(feature = "http")]
     pub(crate) fn is_in(params: &Params) -> bool {
         let meta = params.get("_meta");
-        [Meta::VERSION, Meta::CAPABILITIES]
+        [RequestMeta::VERSION, RequestMeta::CAPABILITIES]
             .iter()
             .any(|it| meta.is_some_and(|m| m.get(it).is_some()))
     }
@@ -94,59 +94,60 @@ impl Meta {
     /// The version that `_meta` names, whether or not there is one of that name.
     #[cfg(feature = "http")]
     pub(crate) fn version_in(params: &Params) -> Option<&str> {
-        params.get("_meta")?.get(Meta::VERSION)?.as_str()
+        params.get("_meta")?.get(RequestMeta::VERSION)?.as_str()
     }
 
     /// Who sends a modern request, as it says itself.
     #[cfg(feature = "http")]
     pub(crate) fn client_in(params: &Params) -> Option<&Value> {
-        params.get("_meta")?.get(Meta::CLIENT)
+        params.get("_meta")?.get(RequestMeta::CLIENT)
     }
 
     /// Reads `_meta`. What belongs to the modern era is checked as soon as one of it is there.
-    pub(crate) fn read(params: &Params) -> Result<Meta, Fault> {
+    pub(crate) fn read(params: &Params) -> Result<RequestMeta, RpcError> {
         let meta = match params.get("_meta") {
-            None | Some(Value::Null) => return Ok(Meta::default()),
+            None | Some(Value::Null) => return Ok(RequestMeta::default()),
             Some(Value::Object(meta)) => meta,
-            Some(_) => return Err(Fault::new(Fault::PARAMS, "`_meta` must be an object")),
+            Some(_) => return Err(RpcError::new(RpcError::PARAMS, "`_meta` must be an object")),
         };
         let progress_token = match meta.get("progressToken") {
             Some(token @ (Value::String(_) | Value::Number(_))) => Some(token.clone()),
             _ => None,
         };
-        if !meta.contains_key(Meta::VERSION) && !meta.contains_key(Meta::CAPABILITIES) {
-            return Ok(Meta { progress_token, ..Meta::default() });
+        if !meta.contains_key(RequestMeta::VERSION) && !meta.contains_key(RequestMeta::CAPABILITIES)
+        {
+            return Ok(RequestMeta { progress_token, ..RequestMeta::default() });
         }
-        let Some(Value::String(name)) = meta.get(Meta::VERSION) else {
-            return Err(wrong(Meta::VERSION, "a string"));
+        let Some(Value::String(name)) = meta.get(RequestMeta::VERSION) else {
+            return Err(wrong(RequestMeta::VERSION, "a string"));
         };
         let version = match Version::parse(name) {
             Some(version) if version.is_modern() => version,
             _ => return Err(unsupported_version(name)),
         };
-        let Some(capabilities @ Value::Object(_)) = meta.get(Meta::CAPABILITIES) else {
-            return Err(wrong(Meta::CAPABILITIES, "an object"));
+        let Some(capabilities @ Value::Object(_)) = meta.get(RequestMeta::CAPABILITIES) else {
+            return Err(wrong(RequestMeta::CAPABILITIES, "an object"));
         };
         let capabilities = Capabilities::read(Some(capabilities));
-        let level = match meta.get(Meta::LEVEL) {
+        let level = match meta.get(RequestMeta::LEVEL) {
             None | Some(Value::Null) => None,
-            Some(level) => Some(Level::read(level)?),
+            Some(level) => Some(Severity::read(level)?),
         };
-        let client = Some(Client::read(meta.get(Meta::CLIENT)));
-        Ok(Meta { version: Some(version), level, progress_token, client, capabilities })
+        let client = Some(ClientInfo::read(meta.get(RequestMeta::CLIENT)));
+        Ok(RequestMeta { version: Some(version), level, progress_token, client, capabilities })
     }
 }
 
 /// The refusal of a request that nobody can place in an era.
-pub(crate) fn neither_era() -> Fault {
+pub(crate) fn unknown_era_error() -> RpcError {
     let message = format!(
         "send `initialize` first, or `{}` and `{}` in `_meta` with every request",
-        Meta::VERSION,
-        Meta::CAPABILITIES
+        RequestMeta::VERSION,
+        RequestMeta::CAPABILITIES
     );
-    Fault::new(Fault::PARAMS, message)
+    RpcError::new(RpcError::PARAMS, message)
 }
 
-fn wrong(key: &str, wanted: &str) -> Fault {
-    Fault::new(Fault::PARAMS, format!("`{key}` in `_meta` must be {wanted}"))
+fn wrong(key: &str, wanted: &str) -> RpcError {
+    RpcError::new(RpcError::PARAMS, format!("`{key}` in `_meta` must be {wanted}"))
 }

@@ -1,19 +1,20 @@
 //! What whoever watches a memory holds: ways to read, and nothing else.
 //!
-//! An [`Observer`] can ask the database on connections that SQLite opened read-only, read the clock
-//! and the settings, and ask the process what it knows. It holds no way to write, to warm a node,
-//! to take a lease or to make a snapshot, so nothing that is built over it can. No file that it is
-//! made of names anything that could; a test reads them.
+//! A [`ReadOnlyMemory`] can ask the database on connections that SQLite opened read-only, read the
+//! clock and the settings, and ask the process what it knows. It holds no way to write, to warm a
+//! node, to take a lease or to make a snapshot, so nothing that is built over it can. No file that
+//! it is made of names anything that could; a test reads them.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::clock::{Clock, Millis};
-use crate::heat::{Lines, WatchedRates};
+use crate::maintenance::doctor;
+use crate::model::clock::{Clock, Millis};
+use crate::model::heat::{HeatThresholds, WatchedRates};
 use crate::store::reader::Reader;
-use crate::store::{Readers, StoreError, doctor};
+use crate::store::{ReaderPool, StoreError};
 
 /// A look at a memory that leaves no trace: what it shows gets no warmer, and nothing waits for it.
 ///
@@ -21,9 +22,9 @@ use crate::store::{Readers, StoreError, doctor};
 /// # let folder = std::env::temp_dir().join(format!("remindb-look-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// let memory = remindb::Memory::create(&folder.join("memory.db"))?;
-/// let observer = memory.observer();
-/// assert_eq!(observer.resource("remindb://tree")?, r#"{"roots":[]}"#);
-/// # drop((observer, memory));
+/// let view = memory.read_only();
+/// assert_eq!(view.resource("remindb://tree")?, r#"{"roots":[]}"#);
+/// # drop((view, memory));
 /// # std::fs::remove_dir_all(&folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -31,26 +32,26 @@ use crate::store::{Readers, StoreError, doctor};
 /// It cannot write, nor ask as an agent does, which warms what is found:
 ///
 /// ```compile_fail,E0599
-/// fn write(observer: &remindb::Observer) {
-///     observer.write(None, "text", remindb::WriteMode::Append);
+/// fn write(view: &remindb::ReadOnlyMemory) {
+///     view.write(None, "text", remindb::WriteMode::Append);
 /// }
 /// ```
 /// ```compile_fail,E0599
-/// fn warm(observer: &remindb::Observer) {
-///     observer.search("text", None);
+/// fn warm(view: &remindb::ReadOnlyMemory) {
+///     view.search("text", None);
 /// }
 /// ```
 #[derive(Clone)]
-pub struct Observer {
-    readers: Arc<Readers>,
+pub struct ReadOnlyMemory {
+    readers: Arc<ReaderPool>,
     clock: Clock,
     rates: WatchedRates,
-    process: Arc<dyn Process>,
+    process: Arc<dyn ProcessFacts>,
 }
 
 /// What a process knows and no database does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fact<'a> {
+pub(crate) enum ProcessFact<'a> {
     /// The latest scan of the source folder.
     Rescan,
     /// The latest log records.
@@ -69,7 +70,7 @@ pub(crate) enum Fact<'a> {
 
 /// What the process knows by a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum ProcessNames {
     /// Clients, by their hashes.
     Clients,
     /// Sessions that have a log file.
@@ -77,51 +78,53 @@ pub(crate) enum Named {
 }
 
 /// The read halves of what a process keeps beside its memory.
-pub(crate) trait Process: Send + Sync {
+pub(crate) trait ProcessFacts: Send + Sync {
     /// A fact as the clients know it; `None`: there is nothing of that name.
     ///
     /// # Errors
     ///
     /// The files that it is kept in cannot be read; the text says why.
-    fn fact(&self, fact: Fact<'_>) -> Result<Option<Value>, String>;
+    fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String>;
 
     /// All names of a kind, in their order.
-    fn names(&self, of: Named) -> Vec<String>;
+    fn names(&self, of: ProcessNames) -> Vec<String>;
 }
 
 /// A process that keeps nothing beside its memory.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Nothing;
+pub(crate) struct NoProcess;
 
-impl Process for Nothing {
-    fn fact(&self, fact: Fact<'_>) -> Result<Option<Value>, String> {
+impl ProcessFacts for NoProcess {
+    fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String> {
         Ok(match fact {
-            Fact::Rescan => Some(serde_json::json!({
+            ProcessFact::Rescan => Some(serde_json::json!({
                 "interval_s": 0,
                 "last_meta": {
                     "run_at": 0, "error": "", "added": 0, "modified": 0, "removed": 0,
                     "purged_files": [],
                 },
             })),
-            Fact::Logs => Some(serde_json::json!({"records": [], "dropped": 0})),
-            Fact::Sessions | Fact::Clients | Fact::SessionLogs => Some(Value::Array(Vec::new())),
-            Fact::Client(_) | Fact::SessionLog(_) => None,
+            ProcessFact::Logs => Some(serde_json::json!({"records": [], "dropped": 0})),
+            ProcessFact::Sessions | ProcessFact::Clients | ProcessFact::SessionLogs => {
+                Some(Value::Array(Vec::new()))
+            }
+            ProcessFact::Client(_) | ProcessFact::SessionLog(_) => None,
         })
     }
 
-    fn names(&self, _: Named) -> Vec<String> {
+    fn names(&self, _: ProcessNames) -> Vec<String> {
         Vec::new()
     }
 }
 
-impl Observer {
+impl ReadOnlyMemory {
     pub(super) fn new(
-        readers: Arc<Readers>,
+        readers: Arc<ReaderPool>,
         clock: Clock,
         rates: WatchedRates,
-        process: Arc<dyn Process>,
-    ) -> Observer {
-        Observer { readers, clock, rates, process }
+        process: Arc<dyn ProcessFacts>,
+    ) -> ReadOnlyMemory {
+        ReadOnlyMemory { readers, clock, rates, process }
     }
 
     /// Asks all of a question of one state of the memory.
@@ -133,8 +136,8 @@ impl Observer {
     }
 
     /// What the doctor finds.
-    pub(crate) fn examine(&self) -> Result<doctor::Report, StoreError> {
-        self.readers.examine()
+    pub(crate) fn examine(&self) -> Result<doctor::DoctorReport, StoreError> {
+        doctor::examine(self.readers.current_path()?)
     }
 
     /// The file of the database, in full.
@@ -148,12 +151,12 @@ impl Observer {
     }
 
     /// What is called cold and hot now.
-    pub(crate) fn lines(&self) -> Lines {
-        self.rates.get().lines()
+    pub(crate) fn thresholds(&self) -> HeatThresholds {
+        self.rates.get().thresholds()
     }
 
     /// What the process knows.
-    pub(crate) fn process(&self) -> &dyn Process {
+    pub(crate) fn process(&self) -> &dyn ProcessFacts {
         &*self.process
     }
 }

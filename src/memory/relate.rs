@@ -5,13 +5,14 @@
 //! there.
 
 use super::{Error, Memory};
-use crate::parse::link::{self, Form, Reference};
+use crate::ingest::parse::link;
+use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::query;
-use crate::store::{Batch, Edge, NodeKey, StoreError, Unrelated};
+use crate::store::{Batch, ManualEdge, NodeKey, StoreError, UnrelateOutcome};
 
 /// An edge that somebody asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Relate<'a> {
+pub(crate) struct RelateRequest<'a> {
     /// Id of the node that refers.
     pub(crate) source: &'a str,
     /// Id of the target; it means that node only.
@@ -23,7 +24,7 @@ pub(crate) struct Relate<'a> {
     pub(crate) weight: f64,
 }
 
-impl Relate<'_> {
+impl RelateRequest<'_> {
     /// How the target is named in replies.
     pub(crate) fn name(&self) -> &str {
         self.target_label.or(self.target_id).unwrap_or_default()
@@ -33,22 +34,22 @@ impl Relate<'_> {
 impl Memory {
     /// Makes an edge, or gives one that is there another weight. This is no change of state that a
     /// snapshot would keep.
-    pub(crate) fn relate(&self, ask: &Relate<'_>) -> Result<Edge, Error> {
-        let reference = self.reference(ask)?;
-        self.at(ask.source, |batch, source| batch.relate(source, &reference))
+    pub(crate) fn relate(&self, request: &RelateRequest<'_>) -> Result<ManualEdge, Error> {
+        let reference = self.reference(request)?;
+        self.at(request.source, |batch, source| batch.relate(source, &reference))
     }
 
     /// Takes an edge away that was made by hand.
-    pub(crate) fn unrelate(&self, ask: &Relate<'_>) -> Result<Edge, Error> {
-        let reference = self.reference(ask)?;
-        let (source, name) = (ask.source, query::echo(ask.name()));
+    pub(crate) fn unrelate(&self, request: &RelateRequest<'_>) -> Result<ManualEdge, Error> {
+        let reference = self.reference(request)?;
+        let (source, name) = (request.source, query::quote_input(request.name()));
         match self.at(source, |batch, source| batch.unrelate(source, &reference))? {
-            Unrelated::Removed(edge) => Ok(edge),
-            Unrelated::InText => Err(Error::BadArgument(format!(
+            UnrelateOutcome::Removed(edge) => Ok(edge),
+            UnrelateOutcome::InText => Err(Error::BadArgument(format!(
                 "the text of `{source}` refers to `{name}`, and no edge by hand does; edit the \
                  text to remove it"
             ))),
-            Unrelated::Nothing => Err(Error::NotFound(format!(
+            UnrelateOutcome::Nothing => Err(Error::NotFound(format!(
                 "no edge from `{source}` to `{name}`; MemoryRelated shows which there are"
             ))),
         }
@@ -66,22 +67,22 @@ impl Memory {
         match value {
             Some(value) => Ok(value),
             None => {
-                let unknown = self.read(|reader| query::anchor(reader, id).map(drop));
+                let unknown = self.read(|reader| query::node_by_id(reader, id).map(drop));
                 unknown?;
-                Err(Error::NotFound(format!("no node `{}`", query::echo(id))))
+                Err(Error::NotFound(format!("no node `{}`", query::quote_input(id))))
             }
         }
     }
 
     /// What was asked for as a reference, without secrets.
-    fn reference(&self, ask: &Relate<'_>) -> Result<Reference, Error> {
+    fn reference(&self, request: &RelateRequest<'_>) -> Result<Reference, Error> {
         let workspace = self.workspace();
         let clean = |text: Option<&str>| {
             let text = text.map(str::trim).filter(|it| !it.is_empty());
             text.map(|it| workspace.redactor.scrub(it).text.into_owned())
         };
-        let (id, label) = (clean(ask.target_id), clean(ask.target_label));
-        let named = label.as_deref().and_then(link::named);
+        let (id, label) = (clean(request.target_id), clean(request.target_label));
+        let named = label.as_deref().and_then(link::parse_typed_name);
         let mut reference = match (named, &id) {
             (Some(named), _) => named,
             (None, Some(_)) => Reference {
@@ -90,17 +91,17 @@ impl Memory {
                 id_hint: None,
                 heading: None,
                 alias: None,
-                weight: ask.weight,
-                form: Form::Manual,
+                weight: request.weight,
+                form: ReferenceForm::Manual,
             },
             (None, None) => {
                 let why = "give `target_id` or `target_label`: what the node is related to";
                 return Err(Error::BadArgument(why.to_owned()));
             }
         };
-        reference.form = Form::Manual;
-        reference.weight = ask.weight;
-        reference.source = clean(ask.target_source).or(reference.source);
+        reference.form = ReferenceForm::Manual;
+        reference.weight = request.weight;
+        reference.source = clean(request.target_source).or(reference.source);
         if id.is_some() {
             reference.id_hint = id;
         }

@@ -13,7 +13,7 @@ mod world;
 
 use world::World;
 
-use crate::rollback::After;
+use crate::memory::rollback::LaterSnapshots;
 use crate::store::IfMissing;
 
 /// Histories of a plain test run, and the operations of each.
@@ -55,7 +55,7 @@ fn an_agents_text_outlives_recompiles_restarts_and_rescans_until_a_rollback() {
         world.check();
         assert_eq!(world.id_of("Said."), id);
     }
-    world.rollback_to(1, After::Keep);
+    world.rollback_to(1, LaterSnapshots::Keep);
     world.edit("a.md", "# A\n\nOne.\n\nThree.\n");
     assert_eq!(world.id_of("One."), id);
     world.check_health();
@@ -74,8 +74,8 @@ fn a_b_a_by_write_by_file_and_by_rollback_is_one_fingerprint() {
     world.edit("a.md", "# A\n\nAnother.\n");
     world.edit("a.md", "# A\n\nOne.\n");
     assert_eq!(world.model.state.fingerprint(), fingerprint);
-    world.rollback_to(2, After::Keep);
-    world.rollback_to(1, After::Keep);
+    world.rollback_to(2, LaterSnapshots::Keep);
+    world.rollback_to(1, LaterSnapshots::Keep);
     world.check();
     assert_eq!(world.model.state.fingerprint(), fingerprint);
     assert_eq!(world.model.snapshots.len(), 7);

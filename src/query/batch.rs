@@ -5,11 +5,11 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Attention, Output, QueryError, block_facts, budget, echo, excerpt};
-use crate::heat;
-use crate::render;
+use super::{Output, QueryAnswer, QueryError, ViewKind, block_facts, budget, excerpt, quote_input};
+use crate::model::heat;
+use crate::query::render;
 use crate::store::NodeKey;
-use crate::store::reader::{Head, Reader};
+use crate::store::reader::{NodeHead, Reader};
 
 /// Ids of one request, the same one twice counting twice.
 pub(crate) const IDS_MAX: usize = 256;
@@ -21,7 +21,7 @@ pub(crate) fn fetch_batch(
     ids: &[&str],
     budget: Option<u32>,
     output: Output,
-) -> Result<Answer, QueryError> {
+) -> Result<QueryAnswer, QueryError> {
     if ids.is_empty() {
         return Err(QueryError::BadArgument("`node_ids` must be non-empty".to_owned()));
     }
@@ -40,7 +40,7 @@ pub(crate) fn fetch_batch(
                     let temperature = head.heat.now(attended);
                     batch.found.push((head, temperature, heat::score(1.0, temperature)));
                 }
-                None => batch.missing.push(echo(id)),
+                None => batch.missing.push(quote_input(id)),
             }
         }
         super::within(budget, output, |budget| batch.answer(reader, budget, output))
@@ -51,7 +51,7 @@ pub(crate) fn fetch_batch(
 #[derive(Default)]
 struct Batch {
     /// The nodes, their temperatures and scores.
-    found: Vec<(Head, f64, f64)>,
+    found: Vec<(NodeHead, f64, f64)>,
     /// Ids of no node.
     missing: Vec<String>,
 }
@@ -62,7 +62,7 @@ impl Batch {
         reader: &Reader,
         budget: Option<u32>,
         output: Output,
-    ) -> Result<Answer, QueryError> {
+    ) -> Result<QueryAnswer, QueryError> {
         let Batch { found, missing } = self;
         let max = budget.unwrap_or(u32::MAX);
         let lists = lists(missing, &[]).iter().map(|it| it.len() as u32 / 2 + 4).sum::<u32>();
@@ -72,20 +72,21 @@ impl Batch {
                 found.iter().map(|(head, _, score)| excerpt::tokens_needed(head, *score)).collect()
             }
         };
-        let chosen = budget::choose(&needs, max.saturating_sub(lists));
+        let chosen = budget::choose_within(&needs, max.saturating_sub(lists));
         let keys: Vec<NodeKey> = chosen.iter().map(|&at| found[at].0.key).collect();
         let contents = reader.contents(&keys)?;
-        let content = |head: &Head| contents.get(&head.key).map_or("", String::as_str);
+        let content = |head: &NodeHead| contents.get(&head.key).map_or("", String::as_str);
         let render = |chosen: &[usize]| {
             let shown = chosen.iter().map(|&at| &found[at]);
-            let mut out: Vec<String> =
-                shown.map(|(head, _, score)| render::block(head, *score, content(head))).collect();
+            let mut out: Vec<String> = shown
+                .map(|(head, _, score)| render::render_block(head, *score, content(head)))
+                .collect();
             let over: Vec<&str> =
                 left(found.len(), chosen).map(|at| found[at].0.id.as_str()).collect();
             out.extend(self::lists(missing, &over));
-            Ok::<_, QueryError>(render::blocks(&out))
+            Ok::<_, QueryError>(render::render_blocks(&out))
         };
-        let settled = budget::settle(budget, chosen, |_| None, render)?;
+        let settled = budget::render_within(budget, chosen, |_| None, render)?;
         let has_lists = settled.is_some();
         let (chosen, text) = settled.unwrap_or_else(|| {
             (Vec::new(), budget::first_fitting(max, short_lists(found.len(), missing.len())))
@@ -105,8 +106,8 @@ impl Batch {
                 .collect();
             Value::from_iter([nodes, ("not_found", json!(missing)), ("over_budget", over)])
         });
-        let warmed = chosen.iter().map(|&at| (found[at].0.key, Attention::Read)).collect();
-        Ok(Answer { text, structured, warmed })
+        let warmed = chosen.iter().map(|&at| (found[at].0.key, ViewKind::Read)).collect();
+        Ok(QueryAnswer { text, structured, warmed })
     }
 }
 

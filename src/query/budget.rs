@@ -1,11 +1,11 @@
 //! Budgets are promises about what is sent: a reply never has more tokens than it was given.
 //!
 //! Choosing goes by estimates, since the tokens of a text are not always the sum of those of its
-//! parts; [`settle`] then measures the reply itself and lets go of the least worthy parts until it
-//! fits. A token is at least one byte, so a reply of few bytes is proven without the vocabulary.
-//! This module does no IO.
+//! parts; [`render_within`] then measures the reply itself and lets go of the least worthy parts
+//! until it fits. A token is at least one byte, so a reply of few bytes is proven without the
+//! vocabulary. This module does no IO.
 
-use crate::tokens;
+use crate::text::tokens;
 
 /// What the line about the rest may take.
 pub(crate) const REST_TOKENS: u32 = 12;
@@ -22,7 +22,7 @@ const ROUNDS_MAX: usize = 12;
 /// Lines end in a line break and begin with anything but white space or a shorter indent than they
 /// have, and none is empty. The encoding never has a token across such a seam, so that the exact
 /// counts of lines add up to that of the reply. Returns how many prices are exact, too.
-pub(crate) fn prices(lines: &[String], budget: u32) -> (Vec<u32>, usize) {
+pub(crate) fn line_costs(lines: &[String], budget: u32) -> (Vec<u32>, usize) {
     let n_bytes: usize = lines.iter().map(String::len).sum();
     if n_bytes <= budget as usize {
         return (lines.iter().map(|it| it.len() as u32).collect(), lines.len());
@@ -45,7 +45,7 @@ pub(crate) fn prices(lines: &[String], budget: u32) -> (Vec<u32>, usize) {
 
 /// The indices of what to take: in order of worth, everything that still fits, room kept for one
 /// line about the rest.
-pub(crate) fn choose(prices: &[u32], budget: u32) -> Vec<usize> {
+pub(crate) fn choose_within(prices: &[u32], budget: u32) -> Vec<usize> {
     let total = prices.iter().fold(0, |sum: u64, &it| sum + u64::from(it));
     if total <= u64::from(budget) {
         return (0..prices.len()).collect();
@@ -63,7 +63,7 @@ pub(crate) fn choose(prices: &[u32], budget: u32) -> Vec<usize> {
 
 /// Renders `chosen`, best first, and lets go of the last ones until the text fits; `None` when it
 /// does not even without any. What `bound` puts below the budget is not measured.
-pub(crate) fn settle<E>(
+pub(crate) fn render_within<E>(
     budget: Option<u32>,
     mut chosen: Vec<usize>,
     bound: impl Fn(&[usize]) -> Option<u32>,
@@ -112,7 +112,7 @@ pub(crate) fn block_bound(head: &str, n_tokens: u32, content: &str) -> Option<u3
 }
 
 /// Tokens of a line and of its line break.
-pub(crate) fn line_price(line: &str) -> u32 {
+pub(crate) fn line_cost(line: &str) -> u32 {
     tokens::count(line).saturating_add(1)
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn first_fitting(budget: u32, texts: impl IntoIterator<Item = String>
 }
 
 /// The longest beginning of `text` that is worth trying and certainly has at most `max` tokens.
-pub(crate) fn cut(text: &str, max: u32) -> &str {
+pub(crate) fn cut_to_tokens(text: &str, max: u32) -> &str {
     if tokens::fits(text, max) {
         return text;
     }
@@ -144,44 +144,4 @@ pub(crate) fn cut(text: &str, max: u32) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::convert::Infallible;
-
-    use super::*;
-
-    #[test]
-    fn what_does_not_fit_is_passed_over() {
-        assert_eq!(choose(&[10, 10], 20), [0, 1]);
-        assert_eq!(choose(&[30, 90, 20, 10], 80), [0, 2, 3]);
-        assert_eq!(choose(&[30], 10), [] as [usize; 0]);
-        assert_eq!(choose(&[u32::MAX, u32::MAX], u32::MAX), [] as [usize; 0]);
-    }
-
-    #[test]
-    fn the_reply_itself_is_measured() {
-        let words = |chosen: &[usize]| Ok::<_, Infallible>("one two three ".repeat(chosen.len()));
-        let (chosen, text) =
-            settle(Some(20), (0..100).collect(), |_| None, words).unwrap().unwrap();
-        assert!(!chosen.is_empty());
-        assert!(tokens::count(&text) <= 20);
-        let stubborn = |_: &[usize]| Ok::<_, Infallible>("never short enough".repeat(10));
-        assert_eq!(settle(Some(3), (0..100).collect(), |_| None, stubborn).unwrap(), None);
-    }
-
-    #[test]
-    fn a_sign_of_more_is_one_token() {
-        assert_eq!(first_fitting(1, ["too many tokens".to_owned()]), "…");
-        assert_eq!(first_fitting(0, ["too many tokens".to_owned()]), "");
-    }
-
-    #[test]
-    fn cutting_fits_whatever_the_text() {
-        for text in ["word ".repeat(500), "日本語".repeat(500), "𝔘".repeat(500), " ".repeat(5000)]
-        {
-            for max in [0, 1, 7, 100] {
-                assert!(tokens::count(cut(&text, max)) <= max);
-            }
-        }
-        assert!(50 < cut(&"word ".repeat(500), 100).len());
-    }
-}
+mod tests;

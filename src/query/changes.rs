@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 
 use super::page::Place;
 use super::{Output, QueryError};
-use crate::render::{one_line, short};
-use crate::store::reader::{Range, Reader};
-use crate::store::{Moment, Side, Snapshots};
+use crate::query::render::{render_count, to_one_line};
+use crate::store::reader::{Reader, SnapshotRange};
+use crate::store::{LANG, Moment, NodeVersion, Snapshots};
 use crate::text;
 
 /// Last changes that are looked at in one go.
@@ -27,18 +27,18 @@ const PLACE_CHARS_MAX: usize = 40;
 
 /// A node that is not what it was.
 #[derive(Clone, Debug)]
-pub(super) struct Net {
+pub(super) struct NetChange {
     pub(super) id: String,
     /// Its last change.
     pub(super) moment: Moment,
-    pub(super) old: Option<Side>,
-    pub(super) new: Option<Side>,
+    pub(super) old: Option<NodeVersion>,
+    pub(super) new: Option<NodeVersion>,
     pub(super) is_conflict: bool,
     /// Last changes that were looked at up to here.
     pub(super) n_passed: usize,
 }
 
-impl Net {
+impl NetChange {
     /// Where it stands among all changes.
     pub(super) fn place(&self) -> Place {
         Place { moment: self.moment, n_passed: self.n_passed }
@@ -54,7 +54,7 @@ impl Net {
     }
 
     /// Its present, or where it is gone its last, state.
-    pub(super) fn side(&self) -> Option<&Side> {
+    pub(super) fn side(&self) -> Option<&NodeVersion> {
         self.new.as_ref().or(self.old.as_ref())
     }
 
@@ -65,7 +65,7 @@ impl Net {
 
     /// The texts before and after, where they differ.
     pub(super) fn texts(&self, reader: &Reader) -> Result<(String, String), QueryError> {
-        let text = |side: &Option<Side>| match side {
+        let text = |side: &Option<NodeVersion>| match side {
             None => Ok(String::new()),
             Some(it) => reader.former_text(&self.id, &it.hash).map(Option::unwrap_or_default),
         };
@@ -74,37 +74,39 @@ impl Net {
 }
 
 /// Whether two sides are the same but for the rank.
-fn is_same(old: &Side, new: &Side) -> bool {
-    let of_file = |it: &Side| it.parent.is_none().then(|| (it.root, it.path.clone()));
+fn is_same(old: &NodeVersion, new: &NodeVersion) -> bool {
+    let of_file = |it: &NodeVersion| it.parent.is_none().then(|| (it.root, it.path.clone()));
     of_file(old) == of_file(new)
         && old.hash == new.hash
         && old.parent == new.parent
         && old.node_type == new.node_type
-        && old.level == new.level
-        && old.lang == new.lang
-        && old.key_path == new.key_path
+        && old.attributes == new.attributes
         && old.label == new.label
         && old.format == new.format
 }
 
 /// The nodes that changed in a range, newest changes first.
-pub(super) struct Nets<'a> {
+pub(super) struct NetChanges<'a> {
     reader: &'a Reader,
-    range: Range,
+    range: SnapshotRange,
     last: Option<Moment>,
     waiting: VecDeque<(Moment, String)>,
     n_passed: usize,
     orders: Orders,
 }
 
-impl Nets<'_> {
-    /// Those behind `cursor`.
-    pub(super) fn behind(reader: &Reader, range: Range, cursor: Option<Moment>) -> Nets<'_> {
+impl NetChanges<'_> {
+    /// Those behind `format_cursor`.
+    pub(super) fn behind(
+        reader: &Reader,
+        range: SnapshotRange,
+        cursor: Option<Moment>,
+    ) -> NetChanges<'_> {
         let (waiting, orders) = (VecDeque::new(), Orders::default());
-        Nets { reader, range, last: cursor, waiting, n_passed: 0, orders }
+        NetChanges { reader, range, last: cursor, waiting, n_passed: 0, orders }
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<Net>, QueryError> {
+    pub(super) fn next(&mut self) -> Result<Option<NetChange>, QueryError> {
         loop {
             if self.waiting.is_empty() {
                 self.waiting = self.reader.last_changes(self.range, self.last, LOOK_MAX)?.into();
@@ -112,10 +114,10 @@ impl Nets<'_> {
             let Some((moment, id)) = self.waiting.pop_front() else { return Ok(None) };
             self.last = Some(moment);
             self.n_passed += 1;
-            let net = Net {
+            let net = NetChange {
                 moment,
-                old: self.reader.side_at(&id, self.range.from)?,
-                new: self.reader.side_at(&id, self.range.to)?,
+                old: self.reader.version_at(&id, self.range.from)?,
+                new: self.reader.version_at(&id, self.range.to)?,
                 is_conflict: self.reader.has_conflict(&id, self.range)?,
                 id,
                 n_passed: self.n_passed,
@@ -126,7 +128,7 @@ impl Nets<'_> {
         }
     }
 
-    fn is_change(&mut self, net: &Net) -> Result<bool, QueryError> {
+    fn is_change(&mut self, net: &NetChange) -> Result<bool, QueryError> {
         match (&net.old, &net.new) {
             (None, None) => Ok(false),
             (Some(old), Some(new)) if is_same(old, new) => {
@@ -145,18 +147,18 @@ impl Nets<'_> {
 
 /// What is left of `n_all` changes behind a page.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rest {
+pub(super) struct OmittedChanges {
     n_left: usize,
     is_at_least: bool,
     /// The last change of the page.
     moment: Moment,
 }
 
-impl Rest {
+impl OmittedChanges {
     /// `n_all` was counted up to [`COUNT_MAX`].
-    pub(super) fn behind(place: Place, n_all: usize) -> Rest {
+    pub(super) fn behind(place: Place, n_all: usize) -> OmittedChanges {
         let n_left = n_all.saturating_sub(place.n_passed).max(1);
-        Rest { n_left, is_at_least: COUNT_MAX <= n_all, moment: place.moment }
+        OmittedChanges { n_left, is_at_least: COUNT_MAX <= n_all, moment: place.moment }
     }
 
     /// The last line of a page, given the mean tokens of a change.
@@ -164,8 +166,8 @@ impl Rest {
         let n_left = self.n_left as u64;
         let plural = if n_left == 1 { "" } else { "s" };
         let more = if self.is_at_least { "+" } else { "" };
-        let (n, size) = (short(n_left), short(n_left.saturating_mul(mean)));
-        let cursor = cursor(self.moment);
+        let (n, size) = (render_count(n_left), render_count(n_left.saturating_mul(mean)));
+        let cursor = format_cursor(self.moment);
         format!("… {n}{more} more change{plural}, about {size}{more} tokens; cursor={cursor}")
     }
 
@@ -175,17 +177,17 @@ impl Rest {
             "changes": self.n_left,
             "tokens": (self.n_left as u64).saturating_mul(mean),
             "at_least": self.is_at_least,
-            "cursor": cursor(self.moment),
+            "cursor": format_cursor(self.moment),
         })
     }
 }
 
 /// `7.12`: where a page ended.
-fn cursor(moment: Moment) -> String {
+fn format_cursor(moment: Moment) -> String {
     format!("{}.{}", moment.snapshot, moment.seq)
 }
 
-/// Reads what [`cursor`] wrote.
+/// Reads what [`format_cursor`] wrote.
 pub(super) fn parse_cursor(typed: Option<&str>) -> Result<Option<Moment>, QueryError> {
     let Some(typed) = typed.filter(|it| !it.is_empty()) else { return Ok(None) };
     let parsed = typed.split_once('.').and_then(|(snapshot, seq)| {
@@ -195,21 +197,21 @@ pub(super) fn parse_cursor(typed: Option<&str>) -> Result<Option<Moment>, QueryE
         Some(moment) => Ok(Some(moment)),
         None => Err(QueryError::BadArgument(format!(
             "`cursor` must be one that a reply named, such as 7.12, not `{}`",
-            super::echo(typed)
+            super::quote_input(typed)
         ))),
     }
 }
 
 /// `[mod] 3axb6gIRgDr`.
-pub(super) fn title(net: &Net) -> String {
+pub(super) fn title(net: &NetChange) -> String {
     format!("[{}] {}", net.op(), net.id)
 }
 
 /// `[text] The label (file=a.md tok=12 → 4); moved from Alpha (…) to Beta (…)`, and the same facts.
 pub(super) fn described(
     reader: &Reader,
-    range: Range,
-    net: &Net,
+    range: SnapshotRange,
+    net: &NetChange,
     output: Output,
 ) -> Result<(String, Value), QueryError> {
     let notes = notes(reader, range, net)?;
@@ -217,16 +219,16 @@ pub(super) fn described(
     Ok((description(net, &notes), facts))
 }
 
-fn description(net: &Net, notes: &[String]) -> String {
+fn description(net: &NetChange, notes: &[String]) -> String {
     let Some(side) = net.side() else { return String::new() };
     let mut line = format!("[{}] ", side.node_type);
     if !side.label.is_empty() {
-        line.push_str(&one_line(&side.label));
+        line.push_str(&to_one_line(&side.label));
         line.push(' ');
     }
     line.push('(');
     if let Some(path) = &side.path {
-        line.push_str(&format!("file={} ", one_line(path)));
+        line.push_str(&format!("file={} ", to_one_line(path)));
     }
     match &net.old {
         Some(old) if old.tokens != side.tokens => {
@@ -242,7 +244,11 @@ fn description(net: &Net, notes: &[String]) -> String {
 }
 
 /// What changed besides the text, in words.
-pub(super) fn notes(reader: &Reader, range: Range, net: &Net) -> Result<Vec<String>, QueryError> {
+pub(super) fn notes(
+    reader: &Reader,
+    range: SnapshotRange,
+    net: &NetChange,
+) -> Result<Vec<String>, QueryError> {
     let mut notes = Vec::new();
     if let (Some(old), Some(new)) = (&net.old, &net.new) {
         let is_moved = old.parent != new.parent;
@@ -251,24 +257,26 @@ pub(super) fn notes(reader: &Reader, range: Range, net: &Net) -> Result<Vec<Stri
             let from = place(reader, old, range.from)?;
             notes.push(format!("moved from {from} to {}", place(reader, new, range.to)?));
         } else if old.parent.is_none() && is_elsewhere {
-            let path = |it: &Side| one_line(it.path.as_deref().unwrap_or("no file")).into_owned();
+            let path = |it: &NodeVersion| {
+                to_one_line(it.path.as_deref().unwrap_or("no file")).into_owned()
+            };
             notes.push(format!("file renamed from {} to {}", path(old), path(new)));
         } else if is_same(old, new) {
             notes.push("moved among its siblings".to_owned());
         }
         if old.label != new.label && !net.is_text_changed() {
-            let was = one_line(&text::cut(&old.label, PLACE_CHARS_MAX)).into_owned();
+            let was = to_one_line(&text::truncate_chars(&old.label, PLACE_CHARS_MAX)).into_owned();
             notes.push(format!("label was {was}"));
         }
-        let fields = [
-            ("type", old.node_type != new.node_type),
-            ("level", old.level != new.level),
-            ("language", old.lang != new.lang),
-            ("key path", old.key_path != new.key_path),
-            ("format", old.format != new.format),
-        ];
-        for (name, _) in fields.into_iter().filter(|(_, is_changed)| *is_changed) {
+        if old.node_type != new.node_type {
+            notes.push("type changed".to_owned());
+        }
+        for name in old.attributes.differing(&new.attributes) {
+            let name = if name == LANG { "language" } else { &name.replace('_', " ") };
             notes.push(format!("{name} changed"));
+        }
+        if old.format != new.format {
+            notes.push("format changed".to_owned());
         }
     }
     if net.is_conflict {
@@ -278,32 +286,32 @@ pub(super) fn notes(reader: &Reader, range: Range, net: &Net) -> Result<Vec<Stri
 }
 
 /// What a node stood under: its parent's label and id, else its file.
-fn place(reader: &Reader, side: &Side, at: i64) -> Result<String, QueryError> {
+fn place(reader: &Reader, side: &NodeVersion, at: i64) -> Result<String, QueryError> {
     let Some(parent) = &side.parent else {
-        let path = side.path.as_deref().map(one_line);
+        let path = side.path.as_deref().map(to_one_line);
         return Ok(path.map_or_else(|| "the roots".to_owned(), |it| it.into_owned()));
     };
-    let label = reader.side_at(parent, at)?.map(|it| it.label).unwrap_or_default();
-    let label = one_line(&text::cut(&label, PLACE_CHARS_MAX)).into_owned();
+    let label = reader.version_at(parent, at)?.map(|it| it.label).unwrap_or_default();
+    let label = to_one_line(&text::truncate_chars(&label, PLACE_CHARS_MAX)).into_owned();
     Ok(if label.is_empty() { parent.clone() } else { format!("{label} ({parent})") })
 }
 
 /// The facts of a net as JSON.
-fn facts(net: &Net, notes: &[String]) -> Value {
+fn facts(net: &NetChange, notes: &[String]) -> Value {
     let mut facts = json!({ "op": net.op(), "id": net.id, "snapshot": net.moment.snapshot });
     let Some(side) = net.side() else { return facts };
     facts["type"] = json!(side.node_type);
-    facts["label"] = json!(one_line(&side.label));
+    facts["label"] = json!(to_one_line(&side.label));
     if let Some(path) = &side.path {
-        facts["file"] = json!(one_line(path));
+        facts["file"] = json!(to_one_line(path));
     }
     facts["tokens"] = json!(side.tokens);
     facts["text_changed"] = json!(net.is_text_changed());
     if let (Some(old), Some(new)) = (&net.old, &net.new) {
         facts["old_tokens"] = json!(old.tokens);
         if old.parent != new.parent || (old.root, &old.path) != (new.root, &new.path) {
-            let file = |it: &Side| it.path.as_deref().map(|it| one_line(it).into_owned());
-            let place = |it: &Side| json!({ "parent": it.parent, "file": file(it) });
+            let file = |it: &NodeVersion| it.path.as_deref().map(|it| to_one_line(it).into_owned());
+            let place = |it: &NodeVersion| json!({ "parent": it.parent, "file": file(it) });
             facts["moved"] = json!({ "from": place(old), "to": place(new) });
         }
     }

@@ -4,11 +4,11 @@
 
 use serde_json::{Value, json};
 
-use super::changes::{self, Net, Nets, Rest};
-use super::page::{self, Entry};
-use super::{Answer, Output, QueryError, budget};
-use crate::store::reader::{Range, Reader};
-use crate::tokens;
+use super::changes::{self, NetChange, NetChanges, OmittedChanges};
+use super::page::{self, PageEntry};
+use super::{Output, QueryAnswer, QueryError, budget};
+use crate::store::reader::{Reader, SnapshotRange};
+use crate::text::tokens;
 
 /// Tokens of a reply of lines when no budget is given.
 const TOKENS_DEFAULT: u32 = 4_000;
@@ -17,7 +17,7 @@ const TOKENS_DEFAULT_WITH_TEXTS: u32 = 8_000;
 
 /// What a delta shows of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Show {
+pub(crate) enum DeltaDetail {
     /// A line.
     #[default]
     Lines,
@@ -27,10 +27,10 @@ pub(crate) enum Show {
 
 /// A question for what changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Delta<'a> {
+pub(crate) struct DeltaQuery<'a> {
     /// The last snapshot that whoever asks knows; 0: none.
     pub(crate) since: i64,
-    pub(crate) show: Show,
+    pub(crate) show: DeltaDetail,
     /// Tokens of the reply; `None`: 4,000, and 8,000 with texts.
     pub(crate) budget: Option<u32>,
     /// Where the page before this one ended.
@@ -40,31 +40,31 @@ pub(crate) struct Delta<'a> {
 /// Returns what changed since a snapshot, net.
 pub(crate) fn delta(
     reader: &Reader,
-    ask: &Delta<'_>,
+    query: &DeltaQuery<'_>,
     output: Output,
-) -> Result<Answer, QueryError> {
-    let budget = ask.budget.unwrap_or(match ask.show {
-        Show::Lines => TOKENS_DEFAULT,
-        Show::Texts => TOKENS_DEFAULT_WITH_TEXTS,
+) -> Result<QueryAnswer, QueryError> {
+    let budget = query.budget.unwrap_or(match query.show {
+        DeltaDetail::Lines => TOKENS_DEFAULT,
+        DeltaDetail::Texts => TOKENS_DEFAULT_WITH_TEXTS,
     });
     reader.at_one_state(|reader| {
         super::within(Some(budget), output, |room| {
-            page_of(reader, ask, room.unwrap_or(budget), output)
+            page_of(reader, query, room.unwrap_or(budget), output)
         })
     })
 }
 
 fn page_of(
     reader: &Reader,
-    ask: &Delta<'_>,
+    query: &DeltaQuery<'_>,
     max: u32,
     output: Output,
-) -> Result<Answer, QueryError> {
-    let cursor = changes::parse_cursor(ask.cursor)?;
-    changes::check_begin(reader, "since_snapshot", ask.since)?;
+) -> Result<QueryAnswer, QueryError> {
+    let cursor = changes::parse_cursor(query.cursor)?;
+    changes::check_begin(reader, "since_snapshot", query.since)?;
     let all = reader.snapshots()?;
-    let is_cut = all.is_cut && ask.since < all.first;
-    let range = Range { from: if is_cut { all.first } else { ask.since }, to: all.last };
+    let is_cut = all.is_cut && query.since < all.first;
+    let range = SnapshotRange { from: if is_cut { all.first } else { query.since }, to: all.last };
     let note = match is_cut && cursor.is_none() {
         true => {
             format!("… history begins at snapshot {}; what is older is not listed", all.first)
@@ -72,13 +72,13 @@ fn page_of(
         false => String::new(),
     };
     let room = max.saturating_sub(if note.is_empty() { 0 } else { tokens::count(&note) + 1 });
-    let mut nets = Nets::behind(reader, range, cursor);
+    let mut nets = NetChanges::behind(reader, range, cursor);
     let n_all = nets.n_left()?;
     let next = || {
         let Some(net) = nets.next()? else { return Ok(None) };
-        entry(reader, range, &net, ask.show, output).map(Some)
+        entry(reader, range, &net, query.show, output).map(Some)
     };
-    let rest = |place| Rest::behind(place, n_all);
+    let rest = |place| OmittedChanges::behind(place, n_all);
     let page = page::fill(room, usize::MAX, "\n", next, |place, mean| rest(place).line(mean))?;
 
     let mut text = page.text;
@@ -93,7 +93,7 @@ fn page_of(
     }
     let structured = output.json(|| {
         let mut all_facts = Value::from_iter([
-            ("since", json!(ask.since)),
+            ("since", json!(query.since)),
             ("head", json!(all.last)),
             ("changes", page.facts.into()),
         ]);
@@ -105,20 +105,20 @@ fn page_of(
         }
         all_facts
     });
-    Ok(Answer { text, structured, warmed: Vec::new() })
+    Ok(QueryAnswer { text, structured, warmed: Vec::new() })
 }
 
 fn entry(
     reader: &Reader,
-    range: Range,
-    net: &Net,
-    show: Show,
+    range: SnapshotRange,
+    net: &NetChange,
+    show: DeltaDetail,
     output: Output,
-) -> Result<Entry, QueryError> {
+) -> Result<PageEntry, QueryError> {
     let (description, mut facts) = changes::described(reader, range, net, output)?;
     let mut entry =
         format!("{} (snapshot {}) {description}", changes::title(net), net.moment.snapshot);
-    if let (Show::Texts, Some(new), true) = (show, &net.new, net.is_text_changed()) {
+    if let (DeltaDetail::Texts, Some(new), true) = (show, &net.new, net.is_text_changed()) {
         let text = reader.former_text(&net.id, &new.hash)?.unwrap_or_default();
         for line in text.split_inclusive('\n') {
             entry.push_str("\n  ");
@@ -128,5 +128,5 @@ fn entry(
             facts["text"] = json!(text);
         }
     }
-    Ok(Entry { text: entry, place: net.place(), facts })
+    Ok(PageEntry { text: entry, place: net.place(), facts })
 }

@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::changes::{self, Net, Nets, Rest};
-use super::page::{self, Entry};
-use super::{Answer, Output, QueryError, budget, unified};
+use super::changes::{self, NetChange, NetChanges, OmittedChanges};
+use super::page::{self, PageEntry};
+use super::{Output, QueryAnswer, QueryError, budget, unified_diff};
 use crate::store::Moment;
-use crate::store::reader::{Range, Reader};
+use crate::store::reader::{Reader, SnapshotRange};
 
 /// Tokens of a reply when no budget is given.
 const TOKENS_DEFAULT: u32 = 8_000;
 
 /// A question for how texts changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Diff<'a> {
+pub(crate) struct DiffQuery<'a> {
     /// The snapshot before the first change; 0: before everything.
     pub(crate) from: i64,
     /// The snapshot after the last change.
@@ -25,26 +25,30 @@ pub(crate) struct Diff<'a> {
 }
 
 /// Returns what leads from one snapshot to a later one, net.
-pub(crate) fn diff(reader: &Reader, ask: &Diff<'_>, output: Output) -> Result<Answer, QueryError> {
-    let budget = ask.budget.unwrap_or(TOKENS_DEFAULT);
+pub(crate) fn diff(
+    reader: &Reader,
+    query: &DiffQuery<'_>,
+    output: Output,
+) -> Result<QueryAnswer, QueryError> {
+    let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
     reader.at_one_state(|reader| {
-        let cursor = changes::parse_cursor(ask.cursor)?;
-        if ask.to < ask.from {
-            let (from, to) = (ask.from, ask.to);
+        let cursor = changes::parse_cursor(query.cursor)?;
+        if query.to < query.from {
+            let (from, to) = (query.from, query.to);
             return Err(QueryError::BadArgument(format!(
                 "`from_snapshot_id` {from} must be <= `to_snapshot_id` {to}; swap them"
             )));
         }
-        changes::check_begin(reader, "from_snapshot_id", ask.from)?;
-        changes::check_known(reader, "to_snapshot_id", ask.to)?;
+        changes::check_begin(reader, "from_snapshot_id", query.from)?;
+        changes::check_known(reader, "to_snapshot_id", query.to)?;
         let all = reader.snapshots()?;
-        if all.is_cut && ask.from < all.first {
+        if all.is_cut && query.from < all.first {
             let first = all.first;
             return Err(QueryError::NotFound(format!(
                 "`from_snapshot_id`: history begins at snapshot {first}; what was before is gone"
             )));
         }
-        let range = Range { from: ask.from, to: ask.to };
+        let range = SnapshotRange { from: query.from, to: query.to };
         super::within(Some(budget), output, |room| {
             page_of(reader, range, cursor, room.unwrap_or(budget), output)
         })
@@ -53,18 +57,18 @@ pub(crate) fn diff(reader: &Reader, ask: &Diff<'_>, output: Output) -> Result<An
 
 fn page_of(
     reader: &Reader,
-    range: Range,
+    range: SnapshotRange,
     cursor: Option<Moment>,
     max: u32,
     output: Output,
-) -> Result<Answer, QueryError> {
-    let mut nets = Nets::behind(reader, range, cursor);
+) -> Result<QueryAnswer, QueryError> {
+    let mut nets = NetChanges::behind(reader, range, cursor);
     let n_all = nets.n_left()?;
     let next = || {
         let Some(net) = nets.next()? else { return Ok(None) };
         record(reader, range, &net, output).map(Some)
     };
-    let rest = |place| Rest::behind(place, n_all);
+    let rest = |place| OmittedChanges::behind(place, n_all);
     let page = page::fill(max, usize::MAX, "\n\n", next, |place, mean| rest(place).line(mean))?;
     let text = match page.is_empty {
         true => budget::first_fitting(max, ["no changes".to_owned()]),
@@ -81,15 +85,20 @@ fn page_of(
         }
         all
     });
-    Ok(Answer { text, structured, warmed: Vec::new() })
+    Ok(QueryAnswer { text, structured, warmed: Vec::new() })
 }
 
-fn record(reader: &Reader, range: Range, net: &Net, output: Output) -> Result<Entry, QueryError> {
+fn record(
+    reader: &Reader,
+    range: SnapshotRange,
+    net: &NetChange,
+    output: Output,
+) -> Result<PageEntry, QueryError> {
     let (description, mut facts) = changes::described(reader, range, net, output)?;
     let mut record = format!("{} {description}", changes::title(net));
     if net.is_text_changed() {
         let (old, new) = net.texts(reader)?;
-        let hunks = unified::hunks(&old, &new);
+        let hunks = unified_diff::unified_hunks(&old, &new);
         record.push('\n');
         record.push_str(hunks.trim_end_matches('\n'));
         if output == Output::Structured {
@@ -97,5 +106,5 @@ fn record(reader: &Reader, range: Range, net: &Net, output: Output) -> Result<En
         }
     }
     let text = record.trim_end_matches('\n').to_owned();
-    Ok(Entry { text, place: net.place(), facts })
+    Ok(PageEntry { text, place: net.place(), facts })
 }

@@ -1,11 +1,11 @@
 //! Parts of a text: the words in their context, and a beginning that fits a budget.
 
 use super::budget;
-use crate::grams::{self, Script};
-use crate::render;
-use crate::store::reader::Head;
+use crate::query::render;
+use crate::store::reader::NodeHead;
 use crate::text;
-use crate::tokens;
+use crate::text::bigrams::{self, Script};
+use crate::text::tokens;
 
 /// Characters of a snippet.
 const SNIPPET_CHARS: usize = 140;
@@ -17,22 +17,23 @@ const SCAN_BYTES_MAX: usize = 256 * 1024;
 const PLACES_MAX: usize = 256;
 
 /// The part of `content` that says most of `marks` (lower-case words), on one line.
-pub(crate) fn snippet(content: &str, marks: &[String]) -> String {
+pub(crate) fn make_snippet(content: &str, marks: &[String]) -> String {
     let content = &content[..content.floor_char_boundary(SCAN_BYTES_MAX)];
     let start = match best_place(&places(content, marks)) {
         Some(place) => start_before(content, place),
         None => 0,
     };
-    let shown = text::fold(content[start..].get(..SNIPPET_CHARS * 8).unwrap_or_else(|| {
-        let rest = &content[start..];
-        &rest[..rest.floor_char_boundary(SNIPPET_CHARS * 8)]
-    }));
-    let shown = render::one_line(&text::cut(&shown, SNIPPET_CHARS)).into_owned();
+    let shown =
+        text::fold_whitespace(content[start..].get(..SNIPPET_CHARS * 8).unwrap_or_else(|| {
+            let rest = &content[start..];
+            &rest[..rest.floor_char_boundary(SNIPPET_CHARS * 8)]
+        }));
+    let shown = render::to_one_line(&text::truncate_chars(&shown, SNIPPET_CHARS)).into_owned();
     if start == 0 { shown } else { format!("…{shown}") }
 }
 
 /// The part of a snippet that its label, on the line above, does not say already.
-pub(crate) fn behind_label(snippet: String, label: &str) -> String {
+pub(crate) fn without_label(snippet: String, label: &str) -> String {
     let said = label.strip_suffix('…').unwrap_or(label);
     let rest = match snippet.strip_prefix(said) {
         Some(rest) if !said.is_empty() => rest,
@@ -51,7 +52,7 @@ pub(crate) fn behind_label(snippet: String, label: &str) -> String {
 fn places(content: &str, marks: &[String]) -> Vec<(usize, usize)> {
     let mut places = Vec::new();
     let origin = content.as_ptr() as usize;
-    for segment in grams::segments(content) {
+    for segment in bigrams::segments(content) {
         let at = segment.text.as_ptr() as usize - origin;
         match segment.script {
             Script::Spaced => {
@@ -119,8 +120,10 @@ fn is_same_word(a: &str, b: &str) -> bool {
 }
 
 /// Tokens that certainly suffice for a node's block.
-pub(crate) fn tokens_needed(head: &Head, score: f64) -> u32 {
-    tokens::count(&render::block_head(head, score)).saturating_add(head.tokens).saturating_add(2)
+pub(crate) fn tokens_needed(head: &NodeHead, score: f64) -> u32 {
+    tokens::count(&render::render_block_head(head, score))
+        .saturating_add(head.tokens)
+        .saturating_add(2)
 }
 
 /// A block that was cut to fit.
@@ -135,8 +138,8 @@ pub(crate) struct Cut {
 
 /// Cuts a node's block to as much of its text as fits, and a line that says what all of it would
 /// need; where not even that fits, to the line alone or a sign.
-pub(crate) fn cut(head: &Head, score: f64, content: &str, max: u32) -> Cut {
-    let top = render::block_head(head, score);
+pub(crate) fn cut(head: &NodeHead, score: f64, content: &str, max: u32) -> Cut {
+    let top = render::render_block_head(head, score);
     let needs = tokens_needed(head, score);
     let note = format!("… cut: all of it needs {needs} tokens\n");
     let frame = tokens::count(&top) + tokens::count(&note) + 2;
@@ -145,7 +148,7 @@ pub(crate) fn cut(head: &Head, score: f64, content: &str, max: u32) -> Cut {
         if room == 0 {
             break;
         }
-        let content = budget::cut(content, room).trim_end();
+        let content = budget::cut_to_tokens(content, room).trim_end();
         let block = format!("{top}{content}\n{note}");
         if tokens::fits(&block, max) {
             return Cut { block, content: content.to_owned(), needs };
@@ -158,57 +161,4 @@ pub(crate) fn cut(head: &Head, score: f64, content: &str, max: u32) -> Cut {
 }
 
 #[cfg(test)]
-mod tests {
-    use expect_test::{Expect, expect};
-
-    use super::*;
-
-    #[track_caller]
-    fn check(content: &str, marks: &[&str], shown: Expect) {
-        let marks: Vec<String> = marks.iter().map(|&it| it.to_owned()).collect();
-        shown.assert_eq(&snippet(content, &marks));
-    }
-
-    #[test]
-    fn the_words_stand_in_their_context() {
-        let text = format!(
-            "{}The lease\nexpires after an hour. {}",
-            "filler ".repeat(60),
-            "end ".repeat(90)
-        );
-        check(
-            &text,
-            &["leases", "hour"],
-            expect![
-                "…filler filler filler filler filler The lease expires after an hour. end end end end end end end end end end end end end end end end end end…"
-            ],
-        );
-    }
-
-    #[test]
-    fn without_the_words_it_is_the_beginning() {
-        check("Short text.", &["absent"], expect!["Short text."]);
-        check("", &["absent"], expect![""]);
-        check("日本語テキスト", &["本語"], expect!["日本語テキスト"]);
-    }
-
-    #[test]
-    fn what_the_label_says_is_not_said_again() {
-        let shown = |snippet: &str, label| behind_label(snippet.to_owned(), label);
-        assert_eq!(shown("One line. And more.", "One line."), "…And more.");
-        assert_eq!(shown("A long line of words", "A long li…"), "…line of words");
-        assert_eq!(shown("One line.", "One line."), "");
-        assert_eq!(shown("…words in the middle", "One line."), "…words in the middle");
-        assert_eq!(shown("Text", ""), "Text");
-    }
-
-    #[test]
-    fn the_place_with_most_words_wins() {
-        let text = format!("alpha {} alpha beta", "x ".repeat(400));
-        check(
-            &text,
-            &["alpha", "beta"],
-            expect!["…x x x x x x x x x x x x x x x x x x x alpha beta"],
-        );
-    }
-}
+mod tests;

@@ -10,12 +10,14 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Attention, Output, QueryError, anchor, block_facts, budget, excerpt, rank};
-use crate::heat;
-use crate::render;
+use super::{
+    Output, QueryAnswer, QueryError, ViewKind, block_facts, budget, excerpt, node_by_id, rank,
+};
+use crate::model::heat;
+use crate::query::render;
 use crate::store::NodeKey;
-use crate::store::reader::{Head, Reader};
-use crate::tokens;
+use crate::store::reader::{NodeHead, Reader};
+use crate::text::tokens;
 
 /// Tokens of a reply when no budget is given.
 const TOKENS_DEFAULT: u32 = 8_000;
@@ -34,7 +36,7 @@ const SMALL_BUDGET: u32 = 2_000;
 
 /// A request for a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fetch<'a> {
+pub(crate) struct FetchQuery<'a> {
     /// Its id.
     pub(crate) anchor: &'a str,
     /// Tokens of the reply; `None`: 8,000.
@@ -46,13 +48,13 @@ pub(crate) struct Fetch<'a> {
 /// Returns a node's text, preceded by what is around it.
 pub(crate) fn fetch(
     reader: &Reader,
-    ask: &Fetch<'_>,
+    query: &FetchQuery<'_>,
     output: Output,
-) -> Result<Answer, QueryError> {
+) -> Result<QueryAnswer, QueryError> {
     reader.at_one_state(|reader| {
-        let head = anchor(reader, ask.anchor)?;
-        let scene = Scene::around(reader, head, ask.levels)?;
-        let budget = ask.budget.unwrap_or(TOKENS_DEFAULT);
+        let head = node_by_id(reader, query.anchor)?;
+        let scene = Scene::around(reader, head, query.levels)?;
+        let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
         super::within(Some(budget), output, |room| {
             scene.answer(reader, room.unwrap_or(budget), output)
         })
@@ -69,10 +71,10 @@ struct Scene {
 }
 
 impl Scene {
-    fn around(reader: &Reader, anchor: Head, levels: u32) -> Result<Scene, QueryError> {
+    fn around(reader: &Reader, anchor: NodeHead, levels: u32) -> Result<Scene, QueryError> {
         let attended = reader.attended()?;
         let mut relatives: Vec<Relative> = Vec::new();
-        let mut add = |head: Head, relation: Relation, distance: usize, order: usize| {
+        let mut add = |head: NodeHead, relation: Relation, distance: usize, order: usize| {
             // Nodes that only hold parts together say nothing by themselves.
             if 0 < head.tokens {
                 relatives.push(Relative::new(head, relation, distance, order, attended));
@@ -100,12 +102,12 @@ impl Scene {
         Ok(Scene { anchor, content, relatives, is_partial })
     }
 
-    fn answer(&self, reader: &Reader, max: u32, output: Output) -> Result<Answer, QueryError> {
+    fn answer(&self, reader: &Reader, max: u32, output: Output) -> Result<QueryAnswer, QueryError> {
         let own = self.anchor.block(&self.content);
         let prices = self.prices(max);
         let own_price = (own.len() as u32).min(estimate(&self.anchor.head));
         let room = max.saturating_sub(own_price).saturating_sub(SEPARATOR_TOKENS);
-        let chosen = budget::choose(&prices, room);
+        let chosen = budget::choose_within(&prices, room);
         let keys: Vec<NodeKey> = chosen.iter().map(|&at| self.relatives[at].head.key).collect();
         let contents = reader.contents(&keys)?;
         let render = |chosen: &[usize]| {
@@ -114,7 +116,7 @@ impl Scene {
             let around = self.in_order(chosen);
             blocks.extend(around.into_iter().map(|it| it.block(it.content(&contents))));
             blocks.push(own.clone());
-            Ok::<_, QueryError>(render::blocks(&blocks))
+            Ok::<_, QueryError>(render::render_blocks(&blocks))
         };
         let bound = |chosen: &[usize]| {
             let own = self.anchor.bound(&self.content)?;
@@ -123,7 +125,7 @@ impl Scene {
                 Some(u32::saturating_add(sum, it.bound(it.content(&contents))?))
             })
         };
-        let settled = budget::settle(Some(max), chosen, bound, render)?;
+        let settled = budget::render_within(Some(max), chosen, bound, render)?;
         let cut = match &settled {
             None if !tokens::fits(&own, max) => {
                 Some(excerpt::cut(&self.anchor.head, self.anchor.score, &self.content, max))
@@ -147,8 +149,8 @@ impl Scene {
             all
         });
         let shown = around.into_iter().chain([&self.anchor]);
-        let warmed = shown.map(|it| (it.head.key, Attention::Read)).collect();
-        Ok(Answer { text: cut.map_or(text, |it| it.block), structured, warmed })
+        let warmed = shown.map(|it| (it.head.key, ViewKind::Read)).collect();
+        Ok(QueryAnswer { text: cut.map_or(text, |it| it.block), structured, warmed })
     }
 
     /// What each block takes: counted for as many as a small budget can hold, else estimated.
@@ -167,18 +169,18 @@ impl Scene {
         chosen
     }
 
-    fn left_out(&self, prices: &[u32], chosen: &[usize]) -> Option<Rest> {
+    fn left_out(&self, prices: &[u32], chosen: &[usize]) -> Option<OmittedNodes> {
         let sum = |prices: &mut dyn Iterator<Item = u32>| prices.map(u64::from).sum::<u64>();
         let tokens =
             sum(&mut prices.iter().copied()) - sum(&mut chosen.iter().map(|&at| prices[at]));
         let n_nodes = prices.len() - chosen.len();
         let is_at_least = self.is_partial;
-        (0 < n_nodes || is_at_least).then_some(Rest { n_nodes, tokens, is_at_least })
+        (0 < n_nodes || is_at_least).then_some(OmittedNodes { n_nodes, tokens, is_at_least })
     }
 }
 
 /// About what a node's block takes, from what is stored.
-fn estimate(head: &Head) -> u32 {
+fn estimate(head: &NodeHead) -> u32 {
     let frame = FRAME_TOKENS + head.path.as_ref().map_or(0, |it| it.len() as u32 / 3);
     frame.saturating_add(head.tokens)
 }
@@ -193,7 +195,7 @@ enum Relation {
 }
 
 struct Relative {
-    head: Head,
+    head: NodeHead,
     relation: Relation,
     /// Steps through the tree.
     distance: usize,
@@ -205,14 +207,14 @@ struct Relative {
 
 impl Relative {
     fn new(
-        head: Head,
+        head: NodeHead,
         relation: Relation,
         distance: usize,
         order: usize,
         attended: i64,
     ) -> Relative {
         let temperature = head.heat.now(attended);
-        let score = heat::score(rank::nearness(distance), temperature);
+        let score = heat::score(rank::relation_weight(distance), temperature);
         Relative { head, relation, distance, order, temperature, score }
     }
 
@@ -221,12 +223,12 @@ impl Relative {
     }
 
     fn block(&self, content: &str) -> String {
-        render::block(&self.head, self.score, content)
+        render::render_block(&self.head, self.score, content)
     }
 
     /// More than the block can take, if that is known.
     fn bound(&self, content: &str) -> Option<u32> {
-        let top = render::block_head(&self.head, self.score);
+        let top = render::render_block_head(&self.head, self.score);
         budget::block_bound(&top, self.head.tokens, content)
     }
 
@@ -243,17 +245,17 @@ impl Relative {
 }
 
 /// What was left out.
-struct Rest {
+struct OmittedNodes {
     n_nodes: usize,
     tokens: u64,
     is_at_least: bool,
 }
 
-impl Rest {
+impl OmittedNodes {
     fn line(&self) -> String {
         match self.is_at_least {
-            true => render::folded(self.n_nodes as u64, self.tokens, true),
-            false => render::left_out(self.n_nodes, "node", self.tokens, "tokens"),
+            true => render::render_folded(self.n_nodes as u64, self.tokens, true),
+            false => render::render_left_out(self.n_nodes, "node", self.tokens, "tokens"),
         }
     }
 
@@ -263,7 +265,7 @@ impl Rest {
 }
 
 /// Sorts what stands around an anchor: what is worth showing most comes first.
-fn by_worth(relatives: &mut [Relative], anchor: &Head) {
+fn by_worth(relatives: &mut [Relative], anchor: &NodeHead) {
     let before = relatives.iter().filter(|it| it.relation == Relation::Sibling);
     let own_order = before.filter(|it| it.head.position < anchor.position).count();
     let parts_first = anchor.tokens == 0;
@@ -284,16 +286,16 @@ fn by_worth(relatives: &mut [Relative], anchor: &Head) {
 }
 
 /// Nodes below `top`, each with its distance, in document order.
-fn in_document_order(heads: Vec<Head>, top: NodeKey) -> Vec<(Head, usize)> {
-    let mut children: HashMap<NodeKey, Vec<Head>> = HashMap::new();
+fn in_document_order(heads: Vec<NodeHead>, top: NodeKey) -> Vec<(NodeHead, usize)> {
+    let mut children: HashMap<NodeKey, Vec<NodeHead>> = HashMap::new();
     for head in heads {
         if let Some(parent) = head.parent {
             children.entry(parent).or_default().push(head);
         }
     }
     let mut ordered = Vec::new();
-    let mut open: Vec<(Head, usize)> = Vec::new();
-    let mut enter = |open: &mut Vec<(Head, usize)>, parent: NodeKey, distance: usize| {
+    let mut open: Vec<(NodeHead, usize)> = Vec::new();
+    let mut enter = |open: &mut Vec<(NodeHead, usize)>, parent: NodeKey, distance: usize| {
         let mut of_parent = children.remove(&parent).unwrap_or_default();
         of_parent.sort_by_key(|it| std::cmp::Reverse(it.position));
         open.extend(of_parent.into_iter().map(|it| (it, distance)));

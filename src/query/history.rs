@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
-use super::changes::{self, Net, Rest};
-use super::page::{self, Entry};
-use super::{Answer, Output, QueryError, budget, echo};
-use crate::clock::Millis;
-use crate::render::one_line;
-use crate::render::stats::age;
-use crate::store::reader::{Range, Reader};
+use super::changes::{self, NetChange, OmittedChanges};
+use super::page::{self, PageEntry};
+use super::{Output, QueryAnswer, QueryError, budget, quote_input};
+use crate::model::clock::Millis;
+use crate::query::render::stats::format_age;
+use crate::query::render::to_one_line;
+use crate::store::reader::{Reader, SnapshotRange};
 use crate::store::{Change, Moment};
 use crate::text;
 
@@ -27,7 +27,7 @@ const LOOK_MAX: usize = 16;
 
 /// A question for the past of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct History<'a> {
+pub(crate) struct HistoryQuery<'a> {
     /// Its id.
     pub(crate) anchor: &'a str,
     /// Changes of one page.
@@ -41,52 +41,52 @@ pub(crate) struct History<'a> {
 /// Returns what happened to a node, the latest first.
 pub(crate) fn history(
     reader: &Reader,
-    ask: &History<'_>,
+    query: &HistoryQuery<'_>,
     now: Millis,
     output: Output,
-) -> Result<Answer, QueryError> {
-    let budget = ask.budget.unwrap_or(TOKENS_DEFAULT);
+) -> Result<QueryAnswer, QueryError> {
+    let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
     reader.at_one_state(|reader| {
         super::within(Some(budget), output, |room| {
-            page_of(reader, ask, room.unwrap_or(budget), now, output)
+            page_of(reader, query, room.unwrap_or(budget), now, output)
         })
     })
 }
 
 fn page_of(
     reader: &Reader,
-    ask: &History<'_>,
+    query: &HistoryQuery<'_>,
     max: u32,
     now: Millis,
     output: Output,
-) -> Result<Answer, QueryError> {
+) -> Result<QueryAnswer, QueryError> {
     let latest = Moment { snapshot: i64::MAX, seq: i64::MAX };
-    let before = changes::parse_cursor(ask.cursor)?.unwrap_or(latest);
-    let n_all = reader.count_changes_of(ask.anchor, before, changes::COUNT_MAX)?;
+    let before = changes::parse_cursor(query.cursor)?.unwrap_or(latest);
+    let n_all = reader.count_changes_of(query.anchor, before, changes::COUNT_MAX)?;
     let mut last = before;
     let mut n_passed = 0;
     let mut waiting: VecDeque<Change> = VecDeque::new();
     let next = || {
         if waiting.is_empty() {
-            waiting = reader.changes_of(ask.anchor, last, LOOK_MAX)?.into();
+            waiting = reader.changes_of(query.anchor, last, LOOK_MAX)?.into();
         }
         let Some(change) = waiting.pop_front() else { return Ok(None) };
         last = change.moment;
         n_passed += 1;
         step(reader, change, n_passed, now).map(Some)
     };
-    let rest = |place| Rest::behind(place, n_all);
-    let n_max = ask.depth.max(1) as usize;
+    let rest = |place| OmittedChanges::behind(place, n_all);
+    let n_max = query.depth.max(1) as usize;
     let page = page::fill(max, n_max, "\n", next, |place, mean| rest(place).line(mean))?;
     let (text, unchanged_since) = match page.is_empty {
         true => {
-            let (text, since) = nothing(reader, ask.anchor)?;
+            let (text, since) = nothing(reader, query.anchor)?;
             (budget::first_fitting(max, [text]), since)
         }
         false => (page.text, None),
     };
     let structured = output.json(|| {
-        let anchor = ("anchor", json!(echo(ask.anchor)));
+        let anchor = ("anchor", json!(quote_input(query.anchor)));
         let mut all = Value::from_iter([anchor, ("history", page.facts.into())]);
         if let Some((place, mean)) = page.end {
             all["left_out"] = rest(place).facts(mean);
@@ -96,7 +96,7 @@ fn page_of(
         }
         all
     });
-    Ok(Answer { text, structured, warmed: Vec::new() })
+    Ok(QueryAnswer { text, structured, warmed: Vec::new() })
 }
 
 fn step(
@@ -104,24 +104,24 @@ fn step(
     change: Change,
     n_passed: usize,
     now: Millis,
-) -> Result<Entry, QueryError> {
+) -> Result<PageEntry, QueryError> {
     let Change { moment, node_id, op, is_conflict, old } = change;
     let new = match op.as_str() {
         "rem" => None,
-        _ => reader.side_after(&node_id, moment)?,
+        _ => reader.version_after(&node_id, moment)?,
     };
-    let net = Net { id: node_id, moment, old, new, is_conflict, n_passed };
+    let net = NetChange { id: node_id, moment, old, new, is_conflict, n_passed };
     let snapshot = reader.snapshot(moment.snapshot)?;
     let mut text = format!("snapshot {}: {op}", moment.snapshot);
     let mut facts = json!({ "snapshot": moment.snapshot, "op": op });
     if let Some(snapshot) = &snapshot {
-        let message = text::cut(&one_line(&snapshot.message), MESSAGE_CHARS_MAX);
-        let age = age(now.since(snapshot.created_at));
+        let message = text::truncate_chars(&to_one_line(&snapshot.message), MESSAGE_CHARS_MAX);
+        let age = format_age(now.since(snapshot.created_at));
         text.push_str(&format!(" ({age} ago, \"{message}\")"));
         facts["created_at"] = json!(snapshot.created_at.0);
         facts["message"] = json!(message);
     }
-    let range = Range { from: moment.snapshot - 1, to: moment.snapshot };
+    let range = SnapshotRange { from: moment.snapshot - 1, to: moment.snapshot };
     let notes = changes::notes(reader, range, &net)?;
     notes.iter().for_each(|note| text.push_str(&format!("\n  {note}")));
     if net.is_text_changed() {
@@ -140,12 +140,12 @@ fn step(
     if !notes.is_empty() {
         facts["notes"] = json!(notes);
     }
-    Ok(Entry { text, place: net.place(), facts })
+    Ok(PageEntry { text, place: net.place(), facts })
 }
 
 /// The beginning of a text, on one line.
 fn preview(content: &str) -> String {
-    let line = one_line(content);
+    let line = to_one_line(content);
     match line.len() <= PREVIEW_BYTES_MAX {
         true => line.into_owned(),
         false => format!("{}...", &line[..line.floor_char_boundary(PREVIEW_BYTES_MAX)]),
@@ -154,7 +154,7 @@ fn preview(content: &str) -> String {
 
 /// What is said of a node that no change is known of, and since when it is as it is.
 fn nothing(reader: &Reader, anchor: &str) -> Result<(String, Option<i64>), QueryError> {
-    let mut text = format!("no history for {}", echo(anchor));
+    let mut text = format!("no history for {}", quote_input(anchor));
     if reader.head(anchor)?.is_none() {
         return Ok((text, None));
     }

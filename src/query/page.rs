@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{QueryError, budget};
 use crate::store::Moment;
-use crate::tokens;
+use crate::text::tokens;
 
 /// What a reply has room for.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Place {
 }
 
 /// An entry: how it stands in the text, without a line break at its end, and the facts about it.
-pub(super) struct Entry {
+pub(super) struct PageEntry {
     pub(super) text: String,
     pub(super) place: Place,
     pub(super) facts: Value,
@@ -42,12 +42,12 @@ pub(super) fn fill(
     max: u32,
     n_max: usize,
     separator: &str,
-    mut next: impl FnMut() -> Result<Option<Entry>, QueryError>,
+    mut next: impl FnMut() -> Result<Option<PageEntry>, QueryError>,
     rest: impl Fn(Place, u64) -> String,
 ) -> Result<Page, QueryError> {
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<PageEntry> = Vec::new();
     let (mut n_bytes, mut n_tokens) = (0, None);
-    let price = |it: &Entry| u64::from(tokens::count(&it.text));
+    let price = |it: &PageEntry| u64::from(tokens::count(&it.text));
     let mut is_full = false;
     while !is_full && let Some(entry) = next()? {
         n_bytes += entry.text.len() + separator.len();
@@ -88,7 +88,7 @@ pub(super) fn fill(
     }
 }
 
-impl Entry {
+impl PageEntry {
     /// As much of the text as fits above `below`, and a line that says what all of it would need.
     /// The facts say no more than that.
     fn cut(&mut self, below: &str, max: u32) -> String {
@@ -110,7 +110,7 @@ fn shortened<'a>(entry: &'a str, needs: u32, below: &str, max: u32) -> (String, 
     for end in ends.iter().map(|it| it.trim_end()) {
         let mut room = max.saturating_sub(tokens::count(end) + 2);
         while 0 < room {
-            let shown = budget::cut(entry, room).trim_end();
+            let shown = budget::cut_to_tokens(entry, room).trim_end();
             let text = format!("{shown}\n{end}");
             let n_tokens = tokens::count(&text);
             if n_tokens <= max {
@@ -123,72 +123,4 @@ fn shortened<'a>(entry: &'a str, needs: u32, below: &str, max: u32) -> (String, 
 }
 
 #[cfg(test)]
-mod tests {
-    use expect_test::{Expect, expect};
-
-    use super::*;
-
-    fn page(entries: &[&str], max: u32) -> Page {
-        let mut left = entries.iter().enumerate();
-        let next = || {
-            Ok(left.next().map(|(at, it)| {
-                let place = Place { moment: Moment { snapshot: 1, seq: 1 }, n_passed: at + 1 };
-                Entry { text: (*it).to_owned(), place, facts: json!({"id": at, "text": it}) }
-            }))
-        };
-        let n = entries.len();
-        fill(max, 100, "\n", next, |last, _| format!("… {} more", n - last.n_passed)).unwrap()
-    }
-
-    #[track_caller]
-    fn check(entries: &[&str], max: u32, expected: Expect) {
-        let page = page(entries, max);
-        assert!(tokens::count(&page.text) <= max);
-        expected.assert_eq(&page.text);
-    }
-
-    #[test]
-    fn what_does_not_fit_waits_for_the_next_page() {
-        let entries = ["one apple", "two apples and a pear", "three pears"];
-        check(
-            &entries,
-            100,
-            expect![[r#"
-            one apple
-            two apples and a pear
-            three pears"#]],
-        );
-        check(
-            &entries,
-            10,
-            expect![[r#"
-            one apple
-            … 2 more"#]],
-        );
-        assert!(page(&entries, 10).end.is_some() && page(&entries, 100).end.is_none());
-    }
-
-    #[test]
-    fn what_never_fits_is_cut() {
-        let long = "word ".repeat(100);
-        check(
-            &[&long, "next"],
-            40,
-            expect![[r#"
-            word word word word word word word word word word word word word word word word word word word word word word wor
-            … cut: all of it needs 105 tokens
-            … 1 more"#]],
-        );
-        check(
-            &[&long, "next"],
-            14,
-            expect![[r#"
-            word wor
-            … cut: all of it needs 105 tokens"#]],
-        );
-        check(&[&long, "next"], 2, expect!["…"]);
-        check(&[], 2, expect![""]);
-        let facts = &page(&[&long, "next"], 14).facts;
-        assert_eq!(facts, &[json!({"id": 0, "text": "word wor", "needs": 105})]);
-    }
-}
+mod tests;

@@ -11,16 +11,16 @@
 //! 3. A section's best hit has all of its worth, the others half of it and as much of the other
 //!    half as they match, and each of them less than the one before it, so that one section does
 //!    not fill an answer.
-//! 4. What stands right behind one of the best hits is worth half of that hit ([`lend`]), even if
-//!    it matches nothing: people ask for the paragraph beside the one that names the thing.
+//! 4. What stands right behind one of the best hits is worth half of that hit ([`lent_relevance`]),
+//!    even if it matches nothing: people ask for the paragraph beside the one that names the thing.
 //!
 //! This module does no IO.
 
 use std::collections::HashMap;
 
-use super::bag::Bag;
-use super::feedback;
-use crate::heat;
+use super::bag_of_words::BagOfWords;
+use super::query_expansion;
+use crate::model::heat;
 use crate::store::NodeKey;
 
 /// What each further hit of a section counts, by the one before it.
@@ -36,17 +36,17 @@ const FEEDBACK: f64 = 0.5;
 
 /// A hit, for ranking.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Candidate<'a> {
+pub(crate) struct RankCandidate<'a> {
     pub(crate) key: NodeKey,
     pub(crate) parent: Option<NodeKey>,
     pub(crate) is_heading: bool,
     pub(crate) relevance: f64,
     pub(crate) temperature: f64,
     /// The words of its beginning, where that was read.
-    pub(crate) bag: Option<&'a Bag>,
+    pub(crate) bag: Option<&'a BagOfWords>,
 }
 
-impl Candidate<'_> {
+impl RankCandidate<'_> {
     /// The heading that names its section: itself, if it is one.
     fn section(&self) -> NodeKey {
         if self.is_heading { self.key } else { self.parent.unwrap_or(self.key) }
@@ -59,12 +59,12 @@ impl Candidate<'_> {
 }
 
 /// What a relative of the node asked for is worth, by its distance in the tree.
-pub(crate) fn nearness(distance: usize) -> f64 {
+pub(crate) fn relation_weight(distance: usize) -> f64 {
     2.0 / (2.0 + distance as f64)
 }
 
 /// How well each candidate matches, relative to the best.
-pub(crate) fn relevance(candidates: &[Candidate<'_>]) -> Vec<f64> {
+pub(crate) fn relevance_scores(candidates: &[RankCandidate<'_>]) -> Vec<f64> {
     let sections = sections(candidates);
     let worth = worth(candidates, &sections);
     let mut relevance = vec![0.0; candidates.len()];
@@ -79,7 +79,7 @@ pub(crate) fn relevance(candidates: &[Candidate<'_>]) -> Vec<f64> {
 }
 
 /// The indices of the `n` that match best.
-pub(crate) fn best(relevance: &[f64], n: usize) -> Vec<usize> {
+pub(crate) fn best_indices(relevance: &[f64], n: usize) -> Vec<usize> {
     let mut best: Vec<usize> = (0..relevance.len()).collect();
     best.sort_by(|&a, &b| relevance[b].total_cmp(&relevance[a]));
     best.truncate(n);
@@ -87,12 +87,15 @@ pub(crate) fn best(relevance: &[f64], n: usize) -> Vec<usize> {
 }
 
 /// What stands behind a hit of that relevance is worth at the least.
-pub(crate) fn lend(relevance: f64) -> f64 {
+pub(crate) fn lent_relevance(relevance: f64) -> f64 {
     BEHIND * relevance
 }
 
 /// The candidates' indices with their scores, best first; equals in the order they came in.
-pub(crate) fn ranked(candidates: &[Candidate<'_>], relevance: &[f64]) -> Vec<(usize, f64)> {
+pub(crate) fn rank_candidates(
+    candidates: &[RankCandidate<'_>],
+    relevance: &[f64],
+) -> Vec<(usize, f64)> {
     let mut ranked: Vec<(usize, f64)> = candidates
         .iter()
         .zip(relevance)
@@ -104,7 +107,7 @@ pub(crate) fn ranked(candidates: &[Candidate<'_>], relevance: &[f64]) -> Vec<(us
 }
 
 /// The candidates' indices by section, the best of each first.
-fn sections(candidates: &[Candidate<'_>]) -> Vec<Vec<usize>> {
+fn sections(candidates: &[RankCandidate<'_>]) -> Vec<Vec<usize>> {
     let mut places: HashMap<NodeKey, usize> = HashMap::new();
     let mut sections: Vec<Vec<usize>> = Vec::new();
     for (at, it) in candidates.iter().enumerate() {
@@ -121,17 +124,17 @@ fn sections(candidates: &[Candidate<'_>]) -> Vec<Vec<usize>> {
 }
 
 /// What each section is worth, relative to the best.
-fn worth(candidates: &[Candidate<'_>], sections: &[Vec<usize>]) -> Vec<f64> {
+fn worth(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec<f64> {
     let matched = sections.iter().map(|section| {
         let own = section.iter().map(|&at| candidates[at].own());
         own.zip(0..).map(|(own, nth)| own * FURTHER.powi(nth)).sum()
     });
     let mut worth = normalized(matched.collect());
-    let texts: Vec<Vec<&Bag>> = sections
+    let texts: Vec<Vec<&BagOfWords>> = sections
         .iter()
         .map(|section| section.iter().filter_map(|&at| candidates[at].bag).collect())
         .collect();
-    if let Some(likeness) = feedback::likeness(&texts, &worth) {
+    if let Some(likeness) = query_expansion::expansion_scores(&texts, &worth) {
         for (worth, likeness) in worth.iter_mut().zip(likeness) {
             *worth = (1.0 - FEEDBACK) * *worth + FEEDBACK * likeness;
         }
@@ -149,84 +152,4 @@ pub(super) fn normalized(mut values: Vec<f64>) -> Vec<f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use expect_test::{Expect, expect};
-
-    use super::*;
-
-    /// Candidates as `(key, parent, relevance, temperature)`; parent 0 is none.
-    #[track_caller]
-    fn check(candidates: &[(i64, i64, f64, f64)], ranks: Expect) {
-        let candidates: Vec<Candidate<'_>> = candidates
-            .iter()
-            .map(|&(key, parent, relevance, temperature)| Candidate {
-                key: NodeKey(key),
-                parent: (parent != 0).then_some(NodeKey(parent)),
-                is_heading: key == 9,
-                relevance,
-                temperature,
-                bag: None,
-            })
-            .collect();
-        let ranks_text: Vec<String> = ranked(&candidates, &relevance(&candidates))
-            .into_iter()
-            .map(|(at, score)| format!("{} {score:.2}", candidates[at].key.0))
-            .collect();
-        ranks.assert_eq(&ranks_text.join(", "));
-    }
-
-    #[test]
-    fn the_best_match_at_birth_scores_the_same_everywhere() {
-        check(&[(1, 0, 7.0, 0.5), (2, 0, 3.5, 0.5)], expect!["1 0.65, 2 0.32"]);
-        check(&[(1, 0, 1e-6, 0.5)], expect!["1 0.65"]);
-        check(&[(1, 0, 0.0, 0.5), (2, 0, 0.0, 0.5)], expect!["1 0.65, 2 0.65"]);
-    }
-
-    #[test]
-    fn warmth_decides_between_equals_and_only_there() {
-        check(&[(1, 0, 5.0, 0.1), (2, 0, 5.0, 0.9)], expect!["2 0.93, 1 0.37"]);
-        check(&[(1, 0, 5.0, 0.0), (2, 0, 1.0, 1.0)], expect!["1 0.30, 2 0.20"]);
-    }
-
-    #[test]
-    fn neighbours_of_a_good_hit_rank_before_strangers() {
-        check(
-            &[(1, 9, 8.0, 0.5), (2, 9, 1.0, 0.5), (3, 7, 1.5, 0.5)],
-            expect!["1 0.65, 2 0.15, 3 0.12"],
-        );
-    }
-
-    #[test]
-    fn a_heading_lends_to_what_it_heads() {
-        check(
-            &[(9, 0, 8.0, 0.5), (2, 9, 1.0, 0.5), (3, 7, 1.5, 0.5)],
-            expect!["9 0.65, 2 0.15, 3 0.12"],
-        );
-    }
-
-    #[test]
-    fn one_section_does_not_fill_an_answer() {
-        check(
-            &[(1, 9, 8.0, 0.5), (2, 9, 8.0, 0.5), (3, 9, 8.0, 0.5), (4, 7, 5.0, 0.5)],
-            expect!["1 0.65, 4 0.31, 2 0.26, 3 0.10"],
-        );
-    }
-
-    #[test]
-    fn odd_numbers_make_no_odd_scores() {
-        let odd = [f64::NAN, f64::INFINITY, -1.0, f64::MAX];
-        let candidates: Vec<Candidate<'_>> = odd
-            .iter()
-            .map(|&it| Candidate {
-                key: NodeKey(1),
-                parent: None,
-                is_heading: false,
-                relevance: it,
-                temperature: it,
-                bag: None,
-            })
-            .collect();
-        let ranked = ranked(&candidates, &relevance(&candidates));
-        assert!(ranked.iter().all(|(_, score)| !(1.0 < *score || *score < 0.0)));
-    }
-}
+mod tests;

@@ -8,10 +8,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{Answer, Attention, Output, QueryError, anchor, budget, facts, hundredths};
-use crate::render;
+use super::{Output, QueryAnswer, QueryError, ViewKind, budget, facts, hundredths, node_by_id};
+use crate::query::render;
 use crate::store::NodeKey;
-use crate::store::reader::{Head, Reader, Way};
+use crate::store::reader::{EdgeDirection, NodeHead, Reader};
 
 /// Tokens of a reply when no budget is given.
 const TOKENS_DEFAULT: u32 = 1_000;
@@ -24,7 +24,7 @@ const EDGES_MAX: usize = 20_000;
 
 /// A request for what is related to a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Related<'a> {
+pub(crate) struct RelatedQuery<'a> {
     /// Its id.
     pub(crate) anchor: &'a str,
     pub(crate) direction: Direction,
@@ -61,11 +61,11 @@ impl Direction {
         }
     }
 
-    fn ways(self) -> &'static [Way] {
+    fn ways(self) -> &'static [EdgeDirection] {
         match self {
-            Direction::Out => &[Way::Out],
-            Direction::In => &[Way::In],
-            Direction::Both => &[Way::Out, Way::In],
+            Direction::Out => &[EdgeDirection::Out],
+            Direction::In => &[EdgeDirection::In],
+            Direction::Both => &[EdgeDirection::Out, EdgeDirection::In],
         }
     }
 }
@@ -73,17 +73,17 @@ impl Direction {
 /// Returns the nodes that references connect with a node, heaviest first.
 pub(crate) fn related(
     reader: &Reader,
-    ask: &Related<'_>,
+    query: &RelatedQuery<'_>,
     output: Output,
-) -> Result<Answer, QueryError> {
+) -> Result<QueryAnswer, QueryError> {
     reader.at_one_state(|reader| {
-        let anchor = anchor(reader, ask.anchor)?;
-        let hops = super::levels(ask.depth, HOPS.0).min(HOPS.1);
-        let walk = walk(reader, anchor.key, ask, hops)?;
+        let anchor = node_by_id(reader, query.anchor)?;
+        let hops = super::clamp_levels(query.depth, HOPS.0).min(HOPS.1);
+        let walk = walk(reader, anchor.key, query, hops)?;
         let mut found = neighbours(reader, &walk)?;
         let is_partial = walk.is_partial || NODES_MAX < found.len();
         found.truncate(NODES_MAX);
-        let budget = ask.budget.unwrap_or(TOKENS_DEFAULT);
+        let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
         super::within(Some(budget), output, |room| {
             let Lines { text, chosen, tokens_left_out } = lines(&found, room.unwrap_or(budget))?;
             let shown: Vec<&Neighbour> = chosen.iter().map(|&at| &found[at]).collect();
@@ -101,22 +101,27 @@ pub(crate) fn related(
                 }
                 all
             });
-            let warmed = shown.iter().map(|it| (it.head.key, Attention::Read)).collect();
-            Ok(Answer { text, structured, warmed })
+            let warmed = shown.iter().map(|it| (it.head.key, ViewKind::Read)).collect();
+            Ok(QueryAnswer { text, structured, warmed })
         })
     })
 }
 
 /// What was reached.
-struct Walk {
+struct GraphWalk {
     /// Hops and weight.
     reached: HashMap<NodeKey, (u32, f64)>,
     /// Whether there were more edges than are looked at.
     is_partial: bool,
 }
 
-fn walk(reader: &Reader, start: NodeKey, ask: &Related<'_>, hops: u32) -> Result<Walk, QueryError> {
-    let mut walk = Walk { reached: HashMap::new(), is_partial: false };
+fn walk(
+    reader: &Reader,
+    start: NodeKey,
+    query: &RelatedQuery<'_>,
+    hops: u32,
+) -> Result<GraphWalk, QueryError> {
+    let mut walk = GraphWalk { reached: HashMap::new(), is_partial: false };
     let mut frontier: HashMap<NodeKey, f64> = HashMap::from([(start, 0.0)]);
     let mut seen = HashSet::from([start]);
     let mut n_left = EDGES_MAX;
@@ -124,8 +129,8 @@ fn walk(reader: &Reader, start: NodeKey, ask: &Related<'_>, hops: u32) -> Result
         let mut keys: Vec<NodeKey> = frontier.keys().copied().collect();
         keys.sort_unstable();
         let mut next: HashMap<NodeKey, f64> = HashMap::new();
-        for &way in ask.direction.ways() {
-            let edges = reader.edges(&keys, way, ask.weight_min, n_left + 1)?;
+        for &way in query.direction.ways() {
+            let edges = reader.edges(&keys, way, query.weight_min, n_left + 1)?;
             walk.is_partial |= n_left < edges.len();
             for edge in edges.iter().take(n_left).filter(|it| !seen.contains(&it.to)) {
                 let weight = frontier.get(&edge.from).copied().unwrap_or(0.0) + edge.weight;
@@ -145,7 +150,7 @@ fn walk(reader: &Reader, start: NodeKey, ask: &Related<'_>, hops: u32) -> Result
 }
 
 struct Neighbour {
-    head: Head,
+    head: NodeHead,
     temperature: f64,
     hop: u32,
     weight: f64,
@@ -153,7 +158,7 @@ struct Neighbour {
 
 impl Neighbour {
     fn line(&self) -> String {
-        render::related(&self.head, self.hop, self.weight, self.temperature) + "\n"
+        render::render_related(&self.head, self.hop, self.weight, self.temperature) + "\n"
     }
 
     fn facts(&self) -> Value {
@@ -165,7 +170,7 @@ impl Neighbour {
 }
 
 /// What was reached, in the order of the reply.
-fn neighbours(reader: &Reader, walk: &Walk) -> Result<Vec<Neighbour>, QueryError> {
+fn neighbours(reader: &Reader, walk: &GraphWalk) -> Result<Vec<Neighbour>, QueryError> {
     let attended = reader.attended()?;
     let keys: Vec<NodeKey> = walk.reached.keys().copied().collect();
     let heads = reader.heads(&keys)?;
@@ -198,8 +203,8 @@ fn lines(found: &[Neighbour], max: u32) -> Result<Lines, QueryError> {
         return Ok(Lines { text, chosen: Vec::new(), tokens_left_out: 0 });
     }
     let pieces: Vec<String> = found.iter().map(Neighbour::line).collect();
-    let (prices, n_exact) = budget::prices(&pieces, max);
-    let mut chosen = budget::choose(&prices, max);
+    let (prices, n_exact) = budget::line_costs(&pieces, max);
+    let mut chosen = budget::choose_within(&prices, max);
     chosen.retain(|&at| at < n_exact);
     let left_out = |chosen: &[usize]| {
         let all = prices.iter().map(|&it| u64::from(it)).sum::<u64>();
@@ -209,11 +214,11 @@ fn lines(found: &[Neighbour], max: u32) -> Result<Lines, QueryError> {
         let mut text: String = chosen.iter().map(|&at| pieces[at].as_str()).collect();
         match prices.len() - chosen.len() {
             0 => drop(text.pop()),
-            n => text.push_str(&render::left_out(n, "node", left_out(chosen), "tokens")),
+            n => text.push_str(&render::render_left_out(n, "node", left_out(chosen), "tokens")),
         }
         Ok::<_, QueryError>(text)
     };
-    let settled = budget::settle(Some(max), chosen, |_| None, render)?;
+    let settled = budget::render_within(Some(max), chosen, |_| None, render)?;
     let (chosen, text) = settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, [])));
     let tokens_left_out = left_out(&chosen);
     Ok(Lines { text, chosen, tokens_left_out })

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::bag::Bag;
-use super::lookup::{self, Match};
-use super::rank::{self, Candidate};
-use super::words::{self, Asked};
-use super::{Answer, Attention, Output, QueryError, block_facts, budget, excerpt, facts};
-use crate::render::{self, Facts, Named};
+use super::bag_of_words::BagOfWords;
+use super::candidates::{self, NodeMatch};
+use super::rank::{self, RankCandidate};
+use super::words::{self, ParsedQuery};
+use super::{Output, QueryAnswer, QueryError, ViewKind, block_facts, budget, excerpt, facts};
+use crate::model::tree::NodeType;
+use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
-use crate::store::reader::{Found, Head, Reader};
-use crate::tree::NodeType;
+use crate::store::reader::{MatchedNode, NodeHead, Reader};
 
 /// Nodes that are ranked; what matches worse is never looked at.
 const CANDIDATES_MAX: usize = 200;
@@ -32,7 +32,7 @@ pub(crate) const NO_RESULTS: &str = "no results";
 
 /// A search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Search<'a> {
+pub(crate) struct SearchQuery<'a> {
     /// As typed.
     pub(crate) query: &'a str,
     /// Tokens of the reply; `None`: bounded by `limit` alone, whole texts by 4,000 tokens.
@@ -44,7 +44,7 @@ pub(crate) struct Search<'a> {
     pub(crate) limit: Option<usize>,
 }
 
-impl Search<'_> {
+impl SearchQuery<'_> {
     /// Hits that are counted at the most.
     fn hits_max(&self) -> usize {
         match (self.limit, self.budget) {
@@ -91,16 +91,16 @@ impl Detail {
 /// Returns the nodes that a query finds. No query is an error; one that says nothing finds nothing.
 pub(crate) fn search(
     reader: &Reader,
-    ask: &Search<'_>,
+    query: &SearchQuery<'_>,
     output: Output,
-) -> Result<Answer, QueryError> {
+) -> Result<QueryAnswer, QueryError> {
     reader.at_one_state(|reader| {
-        super::within(ask.budget_or_default(), output, |budget| {
-            let ask = Search { budget, limit: Some(ask.hits_max()), ..*ask };
-            let asked = words::rewrite(ask.query);
-            let found = found(reader, &asked, &ask)?;
-            let shown = match (found.hits.is_empty(), ask.detail) {
-                (true, _) => Shown::nothing(budget),
+        super::within(query.budget_or_default(), output, |budget| {
+            let query = SearchQuery { budget, limit: Some(query.hits_max()), ..*query };
+            let asked = words::parse_query(query.query);
+            let found = found(reader, &asked, &query)?;
+            let shown = match (found.hits.is_empty(), query.detail) {
+                (true, _) => ShownHits::nothing(budget),
                 (false, Detail::Label) => lines(&found, HashMap::new(), budget)?,
                 (false, Detail::Snippet) => {
                     let snippets = snippets(reader, &found.hits, &asked)?;
@@ -110,26 +110,26 @@ pub(crate) fn search(
                     full(reader, &found, budget.unwrap_or(FULL_TOKENS_DEFAULT))?
                 }
             };
-            Ok(shown.answer(&found, ask.detail, output))
+            Ok(shown.answer(&found, query.detail, output))
         })
     })
 }
 
 /// What was found, best first.
-struct Ranked {
-    hits: Vec<Hit>,
+struct RankedHits {
+    hits: Vec<SearchHit>,
     /// Hits behind those, too many to be shown.
     n_unread: usize,
     n_matches: usize,
 }
 
-struct Hit {
-    head: Head,
+struct SearchHit {
+    head: NodeHead,
     temperature: f64,
     score: f64,
 }
 
-impl Ranked {
+impl RankedHits {
     /// Puts what the hits behind the others take, as they do on average, behind their prices.
     fn price_unread(&self, prices: &mut Vec<u32>) {
         let sum: u64 = prices.iter().copied().map(u64::from).sum();
@@ -139,11 +139,11 @@ impl Ranked {
     }
 }
 
-impl Hit {
+impl SearchHit {
     fn line(&self) -> String {
-        render::line(Facts {
+        render::render_line(NodeFacts {
             head: &self.head,
-            file: Named::Yes,
+            file: FileLabel::Yes,
             temperature: self.temperature,
             score: Some(self.score),
         })
@@ -151,7 +151,7 @@ impl Hit {
 }
 
 /// What was shown of the hits.
-struct Shown {
+struct ShownHits {
     text: String,
     /// Indices of the hits, best first.
     chosen: Vec<usize>,
@@ -163,26 +163,26 @@ struct Shown {
     tokens_left_out: u64,
 }
 
-impl Shown {
-    fn nothing(budget: Option<u32>) -> Shown {
+impl ShownHits {
+    fn nothing(budget: Option<u32>) -> ShownHits {
         let text = NO_RESULTS.to_owned();
         let text = match budget {
             None => text,
             Some(budget) => budget::first_fitting(budget, [text]),
         };
         let (chosen, texts) = (Vec::new(), HashMap::new());
-        Shown { text, chosen, texts, needs: None, tokens_left_out: 0 }
+        ShownHits { text, chosen, texts, needs: None, tokens_left_out: 0 }
     }
 
-    fn answer(self, found: &Ranked, detail: Detail, output: Output) -> Answer {
-        let shown: Vec<&Hit> = self.chosen.iter().map(|&at| &found.hits[at]).collect();
+    fn answer(self, found: &RankedHits, detail: Detail, output: Output) -> QueryAnswer {
+        let shown: Vec<&SearchHit> = self.chosen.iter().map(|&at| &found.hits[at]).collect();
         let structured = output.json(|| self.json(found, &shown, detail));
-        let warmed = shown.iter().map(|hit| (hit.head.key, Attention::Glanced)).collect();
-        Answer { text: self.text, structured, warmed }
+        let warmed = shown.iter().map(|hit| (hit.head.key, ViewKind::Listed)).collect();
+        QueryAnswer { text: self.text, structured, warmed }
     }
 
-    fn json(&self, found: &Ranked, shown: &[&Hit], detail: Detail) -> Value {
-        let facts_of = |hit: &&Hit| {
+    fn json(&self, found: &RankedHits, shown: &[&SearchHit], detail: Detail) -> Value {
+        let facts_of = |hit: &&SearchHit| {
             let text = self.texts.get(&hit.head.key).map_or("", String::as_str);
             if detail == Detail::Full {
                 return block_facts(&hit.head, (hit.temperature, hit.score), text, self.needs);
@@ -208,16 +208,20 @@ impl Shown {
 }
 
 /// What the query finds, best first, with what its lines need.
-fn found(reader: &Reader, asked: &Asked, ask: &Search<'_>) -> Result<Ranked, QueryError> {
-    let (matches, are_of_words) = matches(reader, asked, ask.node_type)?;
+fn found(
+    reader: &Reader,
+    asked: &ParsedQuery,
+    query: &SearchQuery<'_>,
+) -> Result<RankedHits, QueryError> {
+    let (matches, are_of_words) = matches(reader, asked, query.node_type)?;
     let attended = reader.attended()?;
-    let mut candidates: Vec<Candidate<'_>> = matches
+    let mut candidates: Vec<RankCandidate<'_>> = matches
         .iter()
         .map(|it| candidate(&it.node, it.relevance, Some(&it.bag), attended))
         .collect();
-    let mut relevance = rank::relevance(&candidates);
+    let mut relevance = rank::relevance_scores(&candidates);
     if are_of_words && QUESTION_WORDS_MIN <= asked.marks.len() {
-        for (next, lent) in lent(reader, &candidates, &relevance, ask.node_type)? {
+        for (next, lent) in lent(reader, &candidates, &relevance, query.node_type)? {
             match candidates.iter().position(|it| it.key == next.key) {
                 Some(at) => relevance[at] = relevance[at].max(lent),
                 None => {
@@ -228,42 +232,44 @@ fn found(reader: &Reader, asked: &Asked, ask: &Search<'_>) -> Result<Ranked, Que
         }
     }
     let n_matches = matches.len();
-    let mut ranked = rank::ranked(&candidates, &relevance);
-    ranked.truncate(ask.hits_max());
+    let mut ranked = rank::rank_candidates(&candidates, &relevance);
+    ranked.truncate(query.hits_max());
     let n_ranked = ranked.len();
-    ranked.truncate(ask.hits_fitting());
+    ranked.truncate(query.hits_fitting());
     let keys: Vec<NodeKey> = ranked.iter().map(|&(at, _)| candidates[at].key).collect();
-    let mut heads: HashMap<NodeKey, Head> =
+    let mut heads: HashMap<NodeKey, NodeHead> =
         reader.heads(&keys)?.into_iter().map(|it| (it.key, it)).collect();
     let hit = |&(at, score): &(usize, f64)| {
         let head = heads.remove(&candidates[at].key)?;
-        Some(Hit { head, temperature: candidates[at].temperature, score })
+        Some(SearchHit { head, temperature: candidates[at].temperature, score })
     };
-    let hits: Vec<Hit> = ranked.iter().filter_map(hit).collect();
-    Ok(Ranked { hits, n_unread: n_ranked - ranked.len(), n_matches })
+    let hits: Vec<SearchHit> = ranked.iter().filter_map(hit).collect();
+    Ok(RankedHits { hits, n_unread: n_ranked - ranked.len(), n_matches })
 }
 
 /// What stands behind the best candidates, and what it is worth at the least.
 fn lent(
     reader: &Reader,
-    candidates: &[Candidate<'_>],
+    candidates: &[RankCandidate<'_>],
     relevance: &[f64],
     node_type: Option<NodeType>,
-) -> Result<Vec<(Found, f64)>, QueryError> {
-    let lenders = rank::best(relevance, LENDERS_MAX);
+) -> Result<Vec<(MatchedNode, f64)>, QueryError> {
+    let lenders = rank::best_indices(relevance, LENDERS_MAX);
     let keys: Vec<NodeKey> = lenders.iter().map(|&at| candidates[at].key).collect();
-    let behind = reader.behind(&keys, node_type)?;
-    let lent = |(at, key): (usize, NodeKey)| Some((*behind.get(&key)?, rank::lend(relevance[at])));
+    let behind = reader.following_texts(&keys, node_type)?;
+    let lent = |(at, key): (usize, NodeKey)| {
+        Some((*behind.get(&key)?, rank::lent_relevance(relevance[at])))
+    };
     Ok(lenders.into_iter().zip(keys).filter_map(lent).collect())
 }
 
 fn candidate<'a>(
-    node: &Found,
+    node: &MatchedNode,
     relevance: f64,
-    bag: Option<&'a Bag>,
+    bag: Option<&'a BagOfWords>,
     attended: i64,
-) -> Candidate<'a> {
-    Candidate {
+) -> RankCandidate<'a> {
+    RankCandidate {
         key: node.key,
         parent: node.parent,
         is_heading: node.is_heading,
@@ -277,30 +283,30 @@ fn candidate<'a>(
 /// was read as words.
 fn matches(
     reader: &Reader,
-    asked: &Asked,
+    asked: &ParsedQuery,
     node_type: Option<NodeType>,
-) -> Result<(Vec<Match>, bool), QueryError> {
+) -> Result<(Vec<NodeMatch>, bool), QueryError> {
     if let Some(text) = &asked.expression
-        && let Some(found) = lookup::by_expression(reader, text, node_type, CANDIDATES_MAX)?
+        && let Some(found) = candidates::match_expression(reader, text, node_type, CANDIDATES_MAX)?
     {
         return Ok((found, false));
     }
-    Ok((lookup::by_words(reader, &asked.terms, node_type, CANDIDATES_MAX)?, true))
+    Ok((candidates::match_words(reader, &asked.terms, node_type, CANDIDATES_MAX)?, true))
 }
 
 /// The hits' snippets.
 fn snippets(
     reader: &Reader,
-    hits: &[Hit],
-    asked: &Asked,
+    hits: &[SearchHit],
+    asked: &ParsedQuery,
 ) -> Result<HashMap<NodeKey, String>, QueryError> {
     let keys: Vec<NodeKey> = hits.iter().map(|it| it.head.key).collect();
     let contents = reader.contents(&keys)?;
     let mut snippets = HashMap::new();
     for hit in hits {
         let Some(content) = contents.get(&hit.head.key) else { continue };
-        let snippet = excerpt::snippet(content, &asked.marks);
-        let snippet = excerpt::behind_label(snippet, &hit.head.label);
+        let snippet = excerpt::make_snippet(content, &asked.marks);
+        let snippet = excerpt::without_label(snippet, &hit.head.label);
         if !snippet.is_empty() {
             snippets.insert(hit.head.key, snippet);
         }
@@ -309,10 +315,10 @@ fn snippets(
 }
 
 fn lines(
-    found: &Ranked,
+    found: &RankedHits,
     snippets: HashMap<NodeKey, String>,
     budget: Option<u32>,
-) -> Result<Shown, QueryError> {
+) -> Result<ShownHits, QueryError> {
     let hits = &found.hits;
     let pieces: Vec<String> = hits
         .iter()
@@ -324,11 +330,11 @@ fn lines(
     let Some(max) = budget else {
         let text = trimmed(pieces.concat());
         let chosen = (0..hits.len()).collect();
-        return Ok(Shown { text, chosen, texts: snippets, needs: None, tokens_left_out: 0 });
+        return Ok(ShownHits { text, chosen, texts: snippets, needs: None, tokens_left_out: 0 });
     };
-    let (mut prices, n_exact) = budget::prices(&pieces, max);
+    let (mut prices, n_exact) = budget::line_costs(&pieces, max);
     found.price_unread(&mut prices);
-    let mut chosen = budget::choose(&prices, max);
+    let mut chosen = budget::choose_within(&prices, max);
     chosen.retain(|&at| at < n_exact);
     let render = |chosen: &[usize]| {
         let mut text: String = chosen.iter().map(|&at| pieces[at].as_str()).collect();
@@ -343,16 +349,16 @@ fn lines(
         if last.is_some_and(|&at| snippets.contains_key(&hits[at].head.key)) {
             return None;
         }
-        let rest = rest.map_or(0, |it| budget::line_price(&it));
+        let rest = rest.map_or(0, |it| budget::line_cost(&it));
         Some(chosen.iter().fold(rest, |sum, &at| sum.saturating_add(prices[at])))
     };
-    let settled = budget::settle(budget, chosen, bound, render)?;
+    let settled = budget::render_within(budget, chosen, bound, render)?;
     let (chosen, text) = settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, [])));
     let tokens_left_out = left_out(&prices, &chosen);
-    Ok(Shown { text, chosen, texts: snippets, needs: None, tokens_left_out })
+    Ok(ShownHits { text, chosen, texts: snippets, needs: None, tokens_left_out })
 }
 
-fn full(reader: &Reader, found: &Ranked, max: u32) -> Result<Shown, QueryError> {
+fn full(reader: &Reader, found: &RankedHits, max: u32) -> Result<ShownHits, QueryError> {
     let hits = &found.hits;
     let mut prices: Vec<u32> = hits
         .iter()
@@ -365,7 +371,7 @@ fn full(reader: &Reader, found: &Ranked, max: u32) -> Result<Shown, QueryError> 
     // The best hit is what the question is about: rather a part of it than all of the others.
     let mut chosen = match prices.first() {
         Some(&best) if max < best => vec![0],
-        _ => budget::choose(&prices, max),
+        _ => budget::choose_within(&prices, max),
     };
     chosen.retain(|&at| at < hits.len());
     let keys: Vec<NodeKey> = chosen.iter().map(|&at| hits[at].head.key).collect();
@@ -377,7 +383,7 @@ fn full(reader: &Reader, found: &Ranked, max: u32) -> Result<Shown, QueryError> 
             "" => format!("{}\n", hits[at].line()),
             content => format!("{}\n{content}\n", hits[at].line()),
         });
-        Ok::<_, QueryError>(render::blocks(&blocks.chain(rest).collect::<Vec<_>>()))
+        Ok::<_, QueryError>(render::render_blocks(&blocks.chain(rest).collect::<Vec<_>>()))
     };
     let bound = |chosen: &[usize]| {
         chosen.iter().try_fold(budget::BLOCK_REST_TOKENS, |sum: u32, &at| {
@@ -385,7 +391,7 @@ fn full(reader: &Reader, found: &Ranked, max: u32) -> Result<Shown, QueryError> 
             Some(sum.saturating_add(bound))
         })
     };
-    let settled = budget::settle(Some(max), chosen, bound, render)?;
+    let settled = budget::render_within(Some(max), chosen, bound, render)?;
     let (chosen, text, needs) = match settled {
         Some((chosen, text)) if !chosen.is_empty() => (chosen, text, None),
         _ => {
@@ -396,12 +402,12 @@ fn full(reader: &Reader, found: &Ranked, max: u32) -> Result<Shown, QueryError> 
         }
     };
     let tokens_left_out = left_out(&prices, &chosen);
-    Ok(Shown { text, chosen, texts: contents, needs, tokens_left_out })
+    Ok(ShownHits { text, chosen, texts: contents, needs, tokens_left_out })
 }
 
 fn rest_line(prices: &[u32], chosen: &[usize]) -> Option<String> {
     let n = prices.len() - chosen.len();
-    (0 < n).then(|| render::left_out(n, "hit", left_out(prices, chosen), "tokens"))
+    (0 < n).then(|| render::render_left_out(n, "hit", left_out(prices, chosen), "tokens"))
 }
 
 fn left_out(prices: &[u32], chosen: &[usize]) -> u64 {

@@ -2,22 +2,22 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Output, QueryError, hundredths};
-use crate::clock::Millis;
-use crate::heat::Lines;
-use crate::render::stats::{Reader as Audience, block};
+use super::{Output, QueryAnswer, QueryError, hundredths};
+use crate::model::clock::Millis;
+use crate::model::heat::HeatThresholds;
+use crate::query::render::stats::{Audience, render_stats};
 use crate::store::reader::{Reader, Stats};
 
 /// Returns the facts about the whole memory.
 pub(crate) fn stats(
     reader: &Reader,
-    lines: Lines,
+    lines: HeatThresholds,
     now: Millis,
     output: Output,
-) -> Result<Answer, QueryError> {
+) -> Result<QueryAnswer, QueryError> {
     let stats = reader.at_one_state(|reader| reader.stats(lines))?;
-    let text = block(&stats, Audience::Agent, now);
-    Ok(Answer { text, structured: output.json(|| json(&stats)), warmed: Vec::new() })
+    let text = render_stats(&stats, Audience::Agent, now);
+    Ok(QueryAnswer { text, structured: output.json(|| json(&stats)), warmed: Vec::new() })
 }
 
 fn json(stats: &Stats) -> Value {

@@ -8,11 +8,11 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::clock::Millis;
-use crate::heat::Lines;
+use crate::model::clock::Millis;
+use crate::model::heat::HeatThresholds;
+use crate::model::tree::NodeType;
 use crate::store::reader::testing::Sketch;
-use crate::tokens;
-use crate::tree::NodeType;
+use crate::text::tokens;
 
 const NOTES: &str = r"
 = a.md
@@ -31,55 +31,59 @@ heading 概要
   text 日本語テキストの検索について。
 ";
 
-fn search(reader: &Reader, ask: &Search<'_>) -> Result<Answer, QueryError> {
-    super::search(reader, ask, Output::Text)
+fn search(reader: &Reader, query: &SearchQuery<'_>) -> Result<QueryAnswer, QueryError> {
+    super::search(reader, query, Output::Text)
 }
 
-fn tree(reader: &Reader, ask: &Tree<'_>) -> Result<Answer, QueryError> {
-    super::tree(reader, ask, Output::Text)
+fn tree(reader: &Reader, query: &TreeQuery<'_>) -> Result<QueryAnswer, QueryError> {
+    super::tree(reader, query, Output::Text)
 }
 
-fn fetch(reader: &Reader, ask: &Fetch<'_>) -> Result<Answer, QueryError> {
-    super::fetch(reader, ask, Output::Text)
+fn fetch(reader: &Reader, query: &FetchQuery<'_>) -> Result<QueryAnswer, QueryError> {
+    super::fetch(reader, query, Output::Text)
 }
 
-fn fetch_batch(reader: &Reader, ids: &[&str], budget: Option<u32>) -> Result<Answer, QueryError> {
+fn fetch_batch(
+    reader: &Reader,
+    ids: &[&str],
+    budget: Option<u32>,
+) -> Result<QueryAnswer, QueryError> {
     super::fetch_batch(reader, ids, budget, Output::Text)
 }
 
-fn related(reader: &Reader, ask: &Related<'_>) -> Result<Answer, QueryError> {
-    super::related(reader, ask, Output::Text)
+fn related(reader: &Reader, query: &RelatedQuery<'_>) -> Result<QueryAnswer, QueryError> {
+    super::related(reader, query, Output::Text)
 }
 
 /// What a search finds, as JSON.
-fn found(reader: &Reader, ask: &Search<'_>) -> Value {
-    super::search(reader, ask, Output::Structured).unwrap().structured
+fn found(reader: &Reader, query: &SearchQuery<'_>) -> Value {
+    super::search(reader, query, Output::Structured).unwrap().structured
 }
 
-fn label(query: &str) -> Search<'_> {
-    Search { query, ..Search::default() }
+fn label(query: &str) -> SearchQuery<'_> {
+    SearchQuery { query, ..SearchQuery::default() }
 }
 
 fn id_of(reader: &Reader, query: &str) -> String {
-    let hits = found(reader, &Search { limit: Some(1), ..label(query) });
+    let hits = found(reader, &SearchQuery { limit: Some(1), ..label(query) });
     hits["hits"][0]["id"].as_str().unwrap().to_owned()
 }
 
 #[track_caller]
-fn check(reader: &Reader, ask: &Search<'_>, text: Expect) {
-    text.assert_eq(&search(reader, ask).unwrap().text);
+fn check(reader: &Reader, query: &SearchQuery<'_>, text: Expect) {
+    text.assert_eq(&search(reader, query).unwrap().text);
 }
 
 #[track_caller]
 fn check_tree(reader: &Reader, root: Option<&str>, levels: u32, budget: Option<u32>, text: Expect) {
-    let answer = tree(reader, &Tree { root, levels, budget }).unwrap();
+    let answer = tree(reader, &TreeQuery { root, levels, budget }).unwrap();
     assert_eq!(answer.warmed, []);
     text.assert_eq(&answer.text);
 }
 
 #[track_caller]
 fn check_fetch(reader: &Reader, anchor: &str, budget: Option<u32>, text: Expect) {
-    text.assert_eq(&fetch(reader, &Fetch { anchor, budget, levels: 32 }).unwrap().text);
+    text.assert_eq(&fetch(reader, &FetchQuery { anchor, budget, levels: 32 }).unwrap().text);
 }
 
 /// Makes an edge between the nodes with those keys.
@@ -90,9 +94,9 @@ fn edge(sketch: &Sketch, from: usize, to: usize, weight: f64) {
     ));
 }
 
-fn ask_related(anchor: &str) -> Related<'_> {
+fn query_related(anchor: &str) -> RelatedQuery<'_> {
     let direction = Direction::Both;
-    Related { anchor, direction, depth: None, budget: None, weight_min: 0.0 }
+    RelatedQuery { anchor, direction, depth: None, budget: None, weight_min: 0.0 }
 }
 
 #[test]
@@ -109,15 +113,15 @@ fn related_nodes_come_once_heaviest_first() {
     }
     edge(&sketch, 1, 2, 3.0);
     let reader = sketch.done();
-    let text = |ask: Related<'_>| related(&reader, &ask).unwrap().text + "\n";
-    let ask = ask_related(&ids[0]);
-    let mut all = text(ask);
-    all += &text(Related { direction: Direction::Out, depth: Some(2), ..ask });
-    all += &text(Related { direction: Direction::In, depth: Some(0), ..ask });
-    all += &text(Related { depth: Some(99), weight_min: 0.6, ..ask });
-    all += &text(Related { weight_min: 4.0, ..ask });
-    all += &text(Related { budget: Some(50), depth: Some(5), ..ask });
-    all += &text(Related { budget: Some(1), ..ask });
+    let text = |query: RelatedQuery<'_>| related(&reader, &query).unwrap().text + "\n";
+    let query = query_related(&ids[0]);
+    let mut all = text(query);
+    all += &text(RelatedQuery { direction: Direction::Out, depth: Some(2), ..query });
+    all += &text(RelatedQuery { direction: Direction::In, depth: Some(0), ..query });
+    all += &text(RelatedQuery { depth: Some(99), weight_min: 0.6, ..query });
+    all += &text(RelatedQuery { weight_min: 4.0, ..query });
+    all += &text(RelatedQuery { budget: Some(50), depth: Some(5), ..query });
+    all += &text(RelatedQuery { budget: Some(1), ..query });
     expect![[r#"
         [heading] B (id=EH8muSHBLMx file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
         [heading] D (id=E8jTPLwjz19 file=a.md hop=1 weight=0.50 temp=0.50 tok=1)
@@ -136,12 +140,12 @@ fn related_nodes_come_once_heaviest_first() {
         …
     "#]]
     .assert_eq(&all);
-    let error = related(&reader, &ask_related("nonsense")).unwrap_err().to_string();
+    let error = related(&reader, &query_related("nonsense")).unwrap_err().to_string();
     assert!(error.starts_with("no node `nonsense`"), "{error}");
 }
 
 #[test]
-fn what_was_cut_is_not_warmed() {
+fn a_cut_hit_is_not_warmed() {
     let mut sketch = Sketch::new();
     sketch.file("a.md");
     let first = sketch.node(0, "heading", "Hub");
@@ -152,7 +156,8 @@ fn what_was_cut_is_not_warmed() {
     let reader = sketch.done();
     for budget in [1, 20, 100, 1_000, 1_000_000] {
         let answer =
-            related(&reader, &Related { budget: Some(budget), ..ask_related(&first) }).unwrap();
+            related(&reader, &RelatedQuery { budget: Some(budget), ..query_related(&first) })
+                .unwrap();
         assert!(tokens::count(&answer.text) <= budget, "{budget}: {}", answer.text);
         let n_lines = answer.text.lines().filter(|it| it.contains("hop=1")).count();
         assert_eq!(answer.warmed.len(), n_lines);
@@ -174,8 +179,8 @@ fn a_clique_is_walked_once() {
         }
     }
     let reader = sketch.done();
-    let ask = Related { depth: Some(5), budget: Some(10_000), ..ask_related(&first) };
-    let answer = related(&reader, &ask).unwrap();
+    let query = RelatedQuery { depth: Some(5), budget: Some(10_000), ..query_related(&first) };
+    let answer = related(&reader, &query).unwrap();
     assert_eq!(answer.text.matches("hop=1 weight=1.00").count(), 39);
 }
 
@@ -193,7 +198,8 @@ fn statistics_are_those_of_the_whole_memory() {
          INSERT INTO cursor (name, snapshot, updated_at) VALUES ('HEAD', 1, 3000);
          UPDATE heat SET pinned = 1 WHERE node = 1;",
     );
-    let answer = stats(&sketch.done(), Lines::default(), Millis(200_000), Output::Text).unwrap();
+    let answer =
+        stats(&sketch.done(), HeatThresholds::default(), Millis(200_000), Output::Text).unwrap();
     expect![[r#"
         Database: :memory:
         Nodes:                2 (4 tokens)
@@ -215,19 +221,25 @@ fn statistics_are_those_of_the_whole_memory() {
 }
 
 /// Every reading tool, by number.
-fn ask(reader: &Reader, tool: u8, words: &str, ids: &[String], budget: u32) -> Option<Answer> {
+fn query(
+    reader: &Reader,
+    tool: u8,
+    words: &str,
+    ids: &[String],
+    budget: u32,
+) -> Option<QueryAnswer> {
     let budget = Some(budget);
     let id = ids.first().map_or("none", String::as_str);
     let batch: Vec<&str> = ids.iter().map(String::as_str).chain(words.split(' ')).collect();
-    let detail = |detail| Search { query: words, budget, detail, ..Search::default() };
+    let detail = |detail| SearchQuery { query: words, budget, detail, ..SearchQuery::default() };
     let levels = u32::from(tool) / 8;
     match tool % 8 {
         0 => search(reader, &detail(Detail::Label)).ok(),
         1 => search(reader, &detail(Detail::Snippet)).ok(),
         2 => search(reader, &detail(Detail::Full)).ok(),
-        3 => tree(reader, &Tree { root: None, levels, budget }).ok(),
-        4 => tree(reader, &Tree { root: Some(id), levels, budget }).ok(),
-        5 | 6 => fetch(reader, &Fetch { anchor: id, budget, levels }).ok(),
+        3 => tree(reader, &TreeQuery { root: None, levels, budget }).ok(),
+        4 => tree(reader, &TreeQuery { root: Some(id), levels, budget }).ok(),
+        5 | 6 => fetch(reader, &FetchQuery { anchor: id, budget, levels }).ok(),
         _ => fetch_batch(reader, &batch, budget).ok(),
     }
 }
@@ -268,7 +280,7 @@ proptest! {
         sketch.file("a.md");
         let anchor = sketch.node(0, "text", &content);
         let reader = sketch.done();
-        let text = |budget| fetch(&reader, &Fetch { anchor: &anchor, budget, levels: 1 }).unwrap().text;
+        let text = |budget| fetch(&reader, &FetchQuery { anchor: &anchor, budget, levels: 1 }).unwrap().text;
         let cut = text(Some(40));
         let Some((_, needs)) = cut.rsplit_once("needs ") else { return Ok(()) };
         let needed: u32 = needs.split(' ').next().unwrap().parse().unwrap();
@@ -288,7 +300,7 @@ proptest! {
         let (reader, ids) = memory(&corpus);
         for (tool, words, at, budget) in calls {
             let from = at.index(ids.len());
-            let Some(answer) = ask(&reader, tool, &words, &ids[from..], budget) else { continue };
+            let Some(answer) = query(&reader, tool, &words, &ids[from..], budget) else { continue };
             let counted = tokens::count(&answer.text);
             prop_assert!(counted <= budget, "{counted} of {budget}, tool {}:\n{}", tool % 8, answer.text);
             prop_assert!(!answer.text.is_empty());

@@ -10,11 +10,11 @@ use std::collections::{BinaryHeap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{Answer, Output, QueryError, anchor, budget, facts};
-use crate::render::{self, Facts, Named};
+use super::{Output, QueryAnswer, QueryError, budget, facts, node_by_id};
+use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
-use crate::store::reader::{Extent, Head, Reader, Rest};
-use crate::tokens;
+use crate::store::reader::{NodeHead, Reader, SiblingsAfter, SubtreeSize};
+use crate::text::tokens;
 
 /// Tokens of a reply when no budget is given.
 const TOKENS_DEFAULT: u32 = 4_000;
@@ -34,7 +34,7 @@ const COUNTED_MAX: u32 = 2_000;
 
 /// A look at the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tree<'a> {
+pub(crate) struct TreeQuery<'a> {
     /// An id; `None` or empty: all roots.
     pub(crate) root: Option<&'a str>,
     /// Levels below the roots.
@@ -44,37 +44,41 @@ pub(crate) struct Tree<'a> {
 }
 
 /// Returns the tree below a node, or below all roots.
-pub(crate) fn tree(reader: &Reader, ask: &Tree<'_>, output: Output) -> Result<Answer, QueryError> {
-    let budget = ask.budget.unwrap_or(TOKENS_DEFAULT);
+pub(crate) fn tree(
+    reader: &Reader,
+    query: &TreeQuery<'_>,
+    output: Output,
+) -> Result<QueryAnswer, QueryError> {
+    let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
     reader.at_one_state(|reader| {
         super::within(Some(budget), output, |room| {
             let max = room.unwrap_or(budget);
-            let mut picture = Picture::begin(reader, ask.root, max)?;
-            let text = picture.text(ask.levels, max)?;
+            let mut picture = OutlineBuilder::begin(reader, query.root, max)?;
+            let text = picture.text(query.levels, max)?;
             let structured = output.json(|| picture.structured());
-            Ok(Answer { text, structured, warmed: Vec::new() })
+            Ok(QueryAnswer { text, structured, warmed: Vec::new() })
         })
     })
 }
 
 /// What is known of the tree so far.
-struct Picture<'a> {
+struct OutlineBuilder<'a> {
     reader: &'a Reader,
     attended: i64,
-    items: Vec<Item>,
+    items: Vec<TreeItem>,
     roots: Vec<usize>,
     /// Roots behind those that were read.
-    rest: Rest,
+    rest: SiblingsAfter,
     /// What the last drawing folded: under which id, and how much.
-    folds: Vec<(Option<String>, Extent)>,
+    folds: Vec<(Option<String>, SubtreeSize)>,
     /// What was counted below and behind the hidden children of a parent when so many of those that
     /// are known were hidden: nodes are shown and hidden in one order, so that the number says
     /// which.
-    counted: HashMap<(Option<usize>, usize), Extent>,
+    counted: HashMap<(Option<usize>, usize), SubtreeSize>,
 }
 
-struct Item {
-    head: Head,
+struct TreeItem {
+    head: NodeHead,
     up: Option<usize>,
     depth: u32,
     /// Of a root, its rank within its file: every file comes before any comes again.
@@ -82,28 +86,28 @@ struct Item {
     temperature: f64,
     children: Vec<usize>,
     /// Children behind those that were read.
-    rest: Rest,
+    rest: SiblingsAfter,
     is_shown: bool,
 }
 
-impl Picture<'_> {
+impl OutlineBuilder<'_> {
     /// The roots, or the one of that id.
     fn begin<'a>(
         reader: &'a Reader,
         root: Option<&str>,
         max: u32,
-    ) -> Result<Picture<'a>, QueryError> {
-        let mut picture = Picture {
+    ) -> Result<OutlineBuilder<'a>, QueryError> {
+        let mut picture = OutlineBuilder {
             reader,
             attended: reader.attended()?,
             items: Vec::new(),
             roots: Vec::new(),
-            rest: Rest::Nothing,
+            rest: SiblingsAfter::Nothing,
             folds: Vec::new(),
             counted: HashMap::new(),
         };
         match root.filter(|it| !it.is_empty()) {
-            Some(id) => drop(picture.add(anchor(reader, id)?, None)),
+            Some(id) => drop(picture.add(node_by_id(reader, id)?, None)),
             None => picture.add_roots(ROOTS_MIN.max(n_lines(max)))?,
         }
         Ok(picture)
@@ -120,7 +124,7 @@ impl Picture<'_> {
             self.show(chosen.iter().map(|&at| order[at]));
             self.draw()
         };
-        match budget::settle(Some(max), chosen, |_| None, draw)? {
+        match budget::render_within(Some(max), chosen, |_| None, draw)? {
             Some((_, text)) => Ok(text),
             None => {
                 self.show([].into_iter());
@@ -129,16 +133,16 @@ impl Picture<'_> {
         }
     }
 
-    fn add(&mut self, head: Head, up: Option<usize>) -> usize {
+    fn add(&mut self, head: NodeHead, up: Option<usize>) -> usize {
         let at = self.items.len();
-        self.items.push(Item {
+        self.items.push(TreeItem {
             temperature: head.heat.now(self.attended),
             head,
             up,
             depth: up.map_or(0, |up| self.items[up].depth + 1),
             turn: 0,
             children: Vec::new(),
-            rest: Rest::Nothing,
+            rest: SiblingsAfter::Nothing,
             is_shown: false,
         });
         match up {
@@ -152,7 +156,7 @@ impl Picture<'_> {
         let mut heads = self.reader.roots(n_max.saturating_add(1))?;
         if n_max < heads.len() {
             heads.truncate(n_max);
-            self.rest = Rest::Roots(n_max);
+            self.rest = SiblingsAfter::Roots(n_max);
         }
         let mut turn = 0;
         let mut last_file = None;
@@ -171,7 +175,7 @@ impl Picture<'_> {
         if n_max < heads.len() {
             heads.truncate(n_max);
             let last = heads.last().map_or(i64::MAX, |it| it.position);
-            self.items[up].rest = Rest::Children(key, last);
+            self.items[up].rest = SiblingsAfter::Children(key, last);
         }
         for head in heads {
             self.add(head, Some(up));
@@ -181,10 +185,10 @@ impl Picture<'_> {
 
     /// Reads what may be shown; returns it in the order in which it is worth showing.
     fn grow(&mut self, levels: u32, max: u32) -> Result<Vec<usize>, QueryError> {
-        let mut purse = Purse::new(max);
+        let mut budget_left = TokenBudget::new(max);
         let mut heap = BinaryHeap::new();
         let mut order = Vec::new();
-        let enter = |heap: &mut BinaryHeap<_>, items: &[Item], at: usize| {
+        let enter = |heap: &mut BinaryHeap<_>, items: &[TreeItem], at: usize| {
             let percent = (items[at].temperature * 100.0).round() as i64;
             let place = (items[at].depth, items[at].turn, at);
             heap.push((percent, Reverse(place)));
@@ -194,18 +198,18 @@ impl Picture<'_> {
         }
         let mut n_hidden: Vec<usize> = vec![0; self.items.len()];
         // Whoever has children that are not shown needs a line that says so: so do the roots.
-        purse.n_folds += 1;
+        budget_left.n_folds += 1;
         let mut n_hidden_roots = self.roots.len();
         let mut n_misses = 0;
         while let Some((_, Reverse((_, _, at)))) = heap.pop() {
             if self.items[at].depth < levels {
-                let n_fitting = n_lines(max.saturating_sub(purse.spent));
+                let n_fitting = n_lines(max.saturating_sub(budget_left.spent));
                 self.add_children(at, CHILDREN_MIN.max(n_fitting))?;
                 n_hidden.resize(self.items.len(), 0);
                 n_hidden[at] = self.items[at].children.len();
             }
-            let line = self.line(at, Named::Yes);
-            if !purse.take(line, u32::from(0 < n_hidden[at])) {
+            let line = self.line(at, FileLabel::Yes);
+            if !budget_left.take(line, u32::from(0 < n_hidden[at])) {
                 n_misses += 1;
                 if MISSES_MAX < n_misses {
                     break;
@@ -218,8 +222,8 @@ impl Picture<'_> {
                 None => (&mut n_hidden_roots, self.rest),
             };
             *left -= 1;
-            if *left == 0 && rest == Rest::Nothing {
-                purse.n_folds -= 1;
+            if *left == 0 && rest == SiblingsAfter::Nothing {
+                budget_left.n_folds -= 1;
             }
             for &child in &self.items[at].children {
                 enter(&mut heap, &self.items, child);
@@ -237,10 +241,11 @@ impl Picture<'_> {
         }
     }
 
-    fn line(&self, at: usize, file: Named) -> String {
+    fn line(&self, at: usize, file: FileLabel) -> String {
         let item = &self.items[at];
-        let facts = Facts { head: &item.head, file, temperature: item.temperature, score: None };
-        format!("{}{}\n", indent(item.depth), render::line(facts))
+        let facts =
+            NodeFacts { head: &item.head, file, temperature: item.temperature, score: None };
+        format!("{}{}\n", indent(item.depth), render::render_line(facts))
     }
 
     /// The lines of what is shown and of what is folded.
@@ -262,7 +267,8 @@ impl Picture<'_> {
                 continue;
             }
             let parent_file = item.up.map(|up| self.items[up].head.file);
-            let named = if parent_file == Some(item.head.file) { Named::No } else { Named::Yes };
+            let named =
+                if parent_file == Some(item.head.file) { FileLabel::No } else { FileLabel::Yes };
             out.push_str(&self.line(at, named));
             stack.push((None, Some(at)));
             stack.extend(item.children.iter().rev().map(|&child| (Some(child), Some(at))));
@@ -284,26 +290,27 @@ impl Picture<'_> {
             }
             None => (&self.roots, self.rest, 0, None),
         };
-        let hidden: Vec<&Head> = children
+        let hidden: Vec<&NodeHead> = children
             .iter()
             .map(|&at| &self.items[at])
             .filter(|it| !it.is_shown)
             .map(|it| &it.head)
             .collect();
-        if hidden.is_empty() && rest == Rest::Nothing {
+        if hidden.is_empty() && rest == SiblingsAfter::Nothing {
             return Ok(());
         }
         let keys: Vec<NodeKey> = hidden.iter().map(|it| it.key).collect();
         let mut extent = match (self.counted.get(&(up, hidden.len())), *n_left) {
             (Some(&extent), _) => extent,
-            (None, 0) => Extent { is_at_least: true, ..Extent::default() },
-            (None, n_left) => self.reader.extent(&keys, rest, n_left)?,
+            (None, 0) => SubtreeSize { is_at_least: true, ..SubtreeSize::default() },
+            (None, n_left) => self.reader.subtree_size(&keys, rest, n_left)?,
         };
         self.counted.insert((up, keys.len()), extent);
         *n_left = n_left.saturating_sub(extent.n_nodes);
         extent.n_nodes += hidden.len() as u32;
         extent.tokens += hidden.iter().map(|it| u64::from(it.tokens)).sum::<u64>();
-        let line = render::folded(u64::from(extent.n_nodes), extent.tokens, extent.is_at_least);
+        let line =
+            render::render_folded(u64::from(extent.n_nodes), extent.tokens, extent.is_at_least);
         out.push_str(&format!("{}{line}\n", indent(depth)));
         self.folds.push((id, extent));
         Ok(())
@@ -352,7 +359,7 @@ fn indent(depth: u32) -> String {
 }
 
 /// What is left of a budget: counted in bytes while these prove enough, then in tokens.
-struct Purse {
+struct TokenBudget {
     max: u32,
     spent: u32,
     /// Lines about folded nodes that may become necessary.
@@ -362,9 +369,9 @@ struct Purse {
     is_exact: bool,
 }
 
-impl Purse {
-    fn new(max: u32) -> Purse {
-        Purse { max, spent: 0, n_folds: 0, lines: Vec::new(), is_exact: false }
+impl TokenBudget {
+    fn new(max: u32) -> TokenBudget {
+        TokenBudget { max, spent: 0, n_folds: 0, lines: Vec::new(), is_exact: false }
     }
 
     /// Takes a line, with `n_folds` lines that may follow, if there is room for it.

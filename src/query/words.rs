@@ -2,13 +2,13 @@
 //!
 //! Two readings of a query:
 //!
-//! - **Words** ([`Asked::terms`]): every stretch of letters and digits is quoted, and any will do.
-//!   `rate-limit` is its parts and, for a bonus, the phrase. `"a phrase"` stays one, `conf*` is a
-//!   prefix. Function words are left out while others remain. Scripts without spaces go through
-//!   their pairs.
-//! - **Expression** ([`Asked::expression`]): `a AND b`, `a OR b`, `a NOT b`, `NEAR(a b, 5)`, `label
-//!   : a` and parentheses, rebuilt with its operands quoted. Whether it parses is for the database
-//!   to say; where it doesn't, the words answer.
+//! - **Words** ([`ParsedQuery::terms`]): every stretch of letters and digits is quoted, and any
+//!   will do. `rate-limit` is its parts and, for a bonus, the phrase. `"a phrase"` stays one,
+//!   `conf*` is a prefix. Function words are left out while others remain. Scripts without spaces
+//!   go through their pairs.
+//! - **Expression** ([`ParsedQuery::expression`]): `a AND b`, `a OR b`, `a NOT b`, `NEAR(a b, 5)`,
+//!   `label : a` and parentheses, rebuilt with its operands quoted. Whether it parses is for the
+//!   database to say; where it doesn't, the words answer.
 //!
 //! Capitals in prose are no operators. A query is read as an expression only if every two operands
 //! have an operator between them (`email column NOT NULL` has none between the first two) and no
@@ -17,7 +17,7 @@
 
 use std::collections::HashSet;
 
-use crate::grams::{self, Script, Segment};
+use crate::text::bigrams::{self, Script, Segment};
 
 /// Bytes of a query that are looked at.
 const QUERY_BYTES_MAX: usize = 64 * 1024;
@@ -41,7 +41,7 @@ const COLUMNS: [&str; 4] = ["label", "content", "trail", "grams"];
 
 /// A query, read both ways.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct ParsedQuery {
     /// The query as an expression, if it looks like one.
     pub(crate) expression: Option<String>,
     /// The words that are looked for.
@@ -60,7 +60,7 @@ pub(crate) struct Term {
 }
 
 /// Reads a query.
-pub(crate) fn rewrite(query: &str) -> Asked {
+pub(crate) fn parse_query(query: &str) -> ParsedQuery {
     let query = &query[..query.floor_char_boundary(QUERY_BYTES_MAX)];
     let tokens = tokens(query);
     let mut terms = Terms::default();
@@ -69,14 +69,14 @@ pub(crate) fn rewrite(query: &str) -> Asked {
             break;
         }
         match token {
-            Token::Phrase(text) => terms.add_phrase(text),
-            Token::Word { text, is_prefix } => terms.add_word(text, *is_prefix),
-            Token::Columns { names, .. } => terms.add_word(names, false),
-            Token::Open | Token::Close | Token::Near => (),
+            QueryToken::Phrase(text) => terms.add_phrase(text),
+            QueryToken::Word { text, is_prefix } => terms.add_word(text, *is_prefix),
+            QueryToken::Columns { names, .. } => terms.add_word(names, false),
+            QueryToken::Open | QueryToken::Close | QueryToken::Near => (),
         }
     }
     let (terms, marks) = terms.finish();
-    Asked { expression: expression(&tokens), terms, marks }
+    ParsedQuery { expression: expression(&tokens), terms, marks }
 }
 
 /// Whether a word only holds other words together.
@@ -94,7 +94,7 @@ pub(super) const FUNCTION_WORDS: &[&str] = &[
     "you", "your",
 ];
 
-enum Token<'a> {
+enum QueryToken<'a> {
     /// Between double quotes.
     Phrase(&'a str),
     /// Up to white space or a character with a meaning of its own.
@@ -113,7 +113,7 @@ enum Token<'a> {
     },
 }
 
-fn tokens(query: &str) -> Vec<Token<'_>> {
+fn tokens(query: &str) -> Vec<QueryToken<'_>> {
     let mut tokens = Vec::new();
     let mut rest = query;
     while let Some(first) = rest.chars().next() {
@@ -123,18 +123,18 @@ fn tokens(query: &str) -> Vec<Token<'_>> {
             continue;
         }
         if let Some(after) = rest.strip_prefix("NEAR(") {
-            tokens.push(Token::Near);
+            tokens.push(QueryToken::Near);
             rest = after;
             continue;
         }
         match first {
             // Past the longest expression they mean nothing.
             '(' | ')' if EXPRESSION_TOKENS_MAX < tokens.len() => (),
-            '(' => tokens.push(Token::Open),
-            ')' => tokens.push(Token::Close),
+            '(' => tokens.push(QueryToken::Open),
+            ')' => tokens.push(QueryToken::Close),
             '"' => {
                 if let Some((phrase, after)) = rest[1..].split_once('"') {
-                    tokens.push(Token::Phrase(phrase));
+                    tokens.push(QueryToken::Phrase(phrase));
                     rest = after;
                     continue;
                 }
@@ -144,7 +144,7 @@ fn tokens(query: &str) -> Vec<Token<'_>> {
                 let text = &rest[..end];
                 let bare = text.trim_end_matches('*');
                 let is_prefix = bare.len() < text.len();
-                tokens.push(Token::Word { text: bare, is_prefix });
+                tokens.push(QueryToken::Word { text: bare, is_prefix });
                 rest = &rest[end..];
                 continue;
             }
@@ -160,7 +160,7 @@ fn is_break(letter: char) -> bool {
 }
 
 /// A column filter at the beginning of `text`, and what follows it.
-fn columns(text: &str) -> Option<(Token<'_>, &str)> {
+fn columns(text: &str) -> Option<(QueryToken<'_>, &str)> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => ("- ", rest.trim_start_matches(' ')),
         None => ("", text),
@@ -179,7 +179,7 @@ fn columns(text: &str) -> Option<(Token<'_>, &str)> {
     }
     let mut known = names.split_ascii_whitespace().peekable();
     let is_filter = known.peek().is_some() && known.all(|it| COLUMNS.contains(&it));
-    is_filter.then_some((Token::Columns { sign, names }, after))
+    is_filter.then_some((QueryToken::Columns { sign, names }, after))
 }
 
 /// The terms of a query, in order, each once.
@@ -196,13 +196,13 @@ impl Terms {
         if let Some(term) = all_of(text, false) {
             self.push(term, None, true);
         }
-        for segment in grams::segments(text).take(TERMS_MAX) {
+        for segment in bigrams::segments(text).take(TERMS_MAX) {
             self.mark(segment.text);
         }
     }
 
     fn add_word(&mut self, text: &str, is_prefix: bool) {
-        let segments: Vec<Segment<'_>> = grams::segments(text).take(TERMS_MAX).collect();
+        let segments: Vec<Segment<'_>> = bigrams::segments(text).take(TERMS_MAX).collect();
         let n_spaced = segments.iter().filter(|it| it.script == Script::Spaced).count();
         for phrase in phrases(&segments) {
             self.push(phrase, None, true);
@@ -231,11 +231,11 @@ impl Terms {
     }
 
     fn add_run(&mut self, run: &str) {
-        if let Some(pattern) = grams::pattern(run) {
+        if let Some(pattern) = bigrams::fts_pattern(run) {
             self.push(format!("grams : {pattern}"), None, true);
         }
         if run.chars().nth(SENTENCE_CHARS - 1).is_some() {
-            for pair in grams::pairs(run, PAIRS_MAX) {
+            for pair in bigrams::bigrams_of_run(run, PAIRS_MAX) {
                 self.push(format!("grams : \"{pair}\""), None, true);
                 self.mark(&pair);
             }
@@ -288,7 +288,7 @@ fn is_all_letters(parts: &[Segment<'_>]) -> bool {
 /// Everything that `text` says, at once: the words as one phrase, and each run. `None` when it says
 /// nothing.
 fn all_of(text: &str, is_prefix: bool) -> Option<String> {
-    let segments: Vec<Segment<'_>> = grams::segments(text).take(TERMS_MAX).collect();
+    let segments: Vec<Segment<'_>> = bigrams::segments(text).take(TERMS_MAX).collect();
     let mut parts: Vec<String> = Vec::new();
     for stretch in segments.chunk_by(|a, b| a.script == b.script) {
         match stretch[0].script {
@@ -297,7 +297,7 @@ fn all_of(text: &str, is_prefix: bool) -> Option<String> {
                 parts.push(quoted(&words.join(" "), is_prefix));
             }
             Script::Spaceless => {
-                let patterns = stretch.iter().filter_map(|it| grams::pattern(it.text));
+                let patterns = stretch.iter().filter_map(|it| bigrams::fts_pattern(it.text));
                 parts.extend(patterns.map(|it| format!("grams : {it}")));
             }
         }
@@ -320,7 +320,7 @@ fn head(word: &str) -> &str {
 }
 
 /// The query rebuilt as an expression, if it looks like one.
-fn expression(tokens: &[Token<'_>]) -> Option<String> {
+fn expression(tokens: &[QueryToken<'_>]) -> Option<String> {
     if EXPRESSION_TOKENS_MAX < tokens.len() {
         return None;
     }
@@ -332,7 +332,7 @@ fn expression(tokens: &[Token<'_>]) -> Option<String> {
     while let [token, after @ ..] = rest {
         rest = after;
         match token {
-            Token::Word { text: text @ ("AND" | "OR" | "NOT"), is_prefix: false } => {
+            QueryToken::Word { text: text @ ("AND" | "OR" | "NOT"), is_prefix: false } => {
                 if !is_after_operand || after.first().is_none_or(is_in_capitals) {
                     return None;
                 }
@@ -341,29 +341,29 @@ fn expression(tokens: &[Token<'_>]) -> Option<String> {
                 out.push_str(&format!(" {text} "));
                 continue;
             }
-            Token::Close => {
+            QueryToken::Close => {
                 out.push(')');
                 is_after_operand = true;
                 continue;
             }
             _ if is_after_operand => return None,
-            Token::Open => out.push('('),
-            Token::Columns { sign, names } => {
+            QueryToken::Open => out.push('('),
+            QueryToken::Columns { sign, names } => {
                 has_operator = true;
                 out.push_str(&format!("{sign}{{{names}}} : "));
             }
-            Token::Near => {
+            QueryToken::Near => {
                 let (near, after) = near(after)?;
                 out.push_str(&near);
                 rest = after;
                 has_operator = true;
                 is_after_operand = true;
             }
-            Token::Phrase(text) => {
+            QueryToken::Phrase(text) => {
                 out.push_str(&all_of(text, false)?);
                 is_after_operand = true;
             }
-            Token::Word { text, is_prefix } => {
+            QueryToken::Word { text, is_prefix } => {
                 out.push_str(&all_of(text, *is_prefix)?);
                 is_after_operand = true;
             }
@@ -373,28 +373,31 @@ fn expression(tokens: &[Token<'_>]) -> Option<String> {
 }
 
 /// Whether the token is a bare word in capitals, as operators in prose have beside them.
-fn is_in_capitals(token: &Token<'_>) -> bool {
+fn is_in_capitals(token: &QueryToken<'_>) -> bool {
     match token {
-        Token::Word { text, .. } => {
+        QueryToken::Word { text, .. } => {
             text.chars().any(char::is_alphabetic)
                 && !text.chars().any(char::is_lowercase)
                 && text.chars().any(char::is_uppercase)
         }
-        Token::Close => true,
-        Token::Open | Token::Near | Token::Columns { .. } | Token::Phrase(_) => false,
+        QueryToken::Close => true,
+        QueryToken::Open
+        | QueryToken::Near
+        | QueryToken::Columns { .. }
+        | QueryToken::Phrase(_) => false,
     }
 }
 
 /// The inside of `NEAR(`: words, phrases and a distance.
-fn near<'t, 'q>(tokens: &'t [Token<'q>]) -> Option<(String, &'t [Token<'q>])> {
-    let close = tokens.iter().position(|it| matches!(it, Token::Close))?;
+fn near<'t, 'q>(tokens: &'t [QueryToken<'q>]) -> Option<(String, &'t [QueryToken<'q>])> {
+    let close = tokens.iter().position(|it| matches!(it, QueryToken::Close))?;
     let mut out = String::from("NEAR(");
     let mut distance: Option<u16> = None;
     let mut is_next_distance = false;
     for token in &tokens[..close] {
         let (text, is_prefix) = match token {
-            Token::Word { text, is_prefix } => (*text, *is_prefix),
-            Token::Phrase(text) => (*text, false),
+            QueryToken::Word { text, is_prefix } => (*text, *is_prefix),
+            QueryToken::Phrase(text) => (*text, false),
             _ => return None,
         };
         if is_next_distance {
@@ -405,7 +408,7 @@ fn near<'t, 'q>(tokens: &'t [Token<'q>]) -> Option<(String, &'t [Token<'q>])> {
             Some((text, after)) => (text, Some(after)),
             None => (text, None),
         };
-        let words: Vec<&str> = grams::segments(text).map(|it| head(it.text)).collect();
+        let words: Vec<&str> = bigrams::segments(text).map(|it| head(it.text)).collect();
         if !words.is_empty() {
             out.push_str(&quoted(&words.join(" "), is_prefix));
             out.push(' ');

@@ -5,31 +5,32 @@
 //! taken from the sum, and at the end the terms of the children as they are then are added. Of a
 //! parent that had no children, theirs are added as they are born.
 
-mod births;
+mod agent_edits;
+mod derived;
 mod files;
-mod follow;
+mod fts;
 mod heat;
-mod index;
+mod inserts;
 mod links;
 mod nodes;
-mod past;
 mod tombstones;
-mod voice;
+mod versions;
 
 use std::collections::{BTreeSet, HashMap};
 
-use index::Indexing;
-pub(crate) use links::{Edge, Unrelated};
+use fts::Indexing;
+pub(crate) use links::{ManualEdge, UnrelateOutcome};
 pub(crate) use nodes::NewNode;
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
 
-use super::links::Stale;
-use super::record::{FileId, NodeKey, Place, Stored};
-use super::{Doing, StoreError, heat_rows, one};
-use crate::clock::Millis;
-use crate::fingerprint::{self, State};
-use crate::identity::{ContentHash, NodeId};
-use crate::tree::NodeType;
+use super::columns::Sql;
+use super::links::DirtyRefs;
+use super::record::{self, FileId, NodeKey, NodePlace, NodeRecord};
+use super::{ErrorStep, StoreError, heat_rows, one};
+use crate::model::clock::Millis;
+use crate::model::fingerprint::{self, NodeState};
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tree::NodeType;
 
 /// Families that a write holds before it sums them up.
 const TOUCHED_MAX: usize = 100_000;
@@ -55,7 +56,7 @@ pub(crate) struct Batch<'a> {
     snapshot: Option<i64>,
     next_seq: i64,
     counts: Counts,
-    touched: BTreeSet<Family>,
+    touched: BTreeSet<FamilyOf>,
     /// What the fingerprint changed by so far.
     drift: u64,
     attended: i64,
@@ -71,25 +72,25 @@ pub(crate) struct Batch<'a> {
     /// Whether anything that a file says was ever forgotten.
     has_tombstones: bool,
     /// References and names that are doubtful.
-    stale: Stale,
+    dirty_refs: DirtyRefs,
     /// Whether new nodes wait until they are indexed, and which do.
     indexing: Indexing<'a>,
 }
 
 /// All children of one parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Family {
+enum FamilyOf {
     Node(NodeKey),
     File(FileId),
     Nobody,
 }
 
-impl From<Place> for Family {
-    fn from(place: Place) -> Family {
+impl From<NodePlace> for FamilyOf {
+    fn from(place: NodePlace) -> FamilyOf {
         match (place.parent, place.file) {
-            (Some(parent), _) => Family::Node(parent),
-            (None, Some(file)) => Family::File(file),
-            (None, None) => Family::Nobody,
+            (Some(parent), _) => FamilyOf::Node(parent),
+            (None, Some(file)) => FamilyOf::File(file),
+            (None, None) => FamilyOf::Nobody,
         }
     }
 }
@@ -114,19 +115,19 @@ impl<'a> Batch<'a> {
             counts: Counts::default(),
             touched: BTreeSet::new(),
             drift: 0,
-            attended: heat_rows::attended(tx)?,
-            heated: heat_rows::heated(tx)?,
+            attended: heat_rows::memory_clock(tx)?,
+            heated: heat_rows::heat_rows_end(tx)?,
             has_past: is_any(HAS_PAST)?,
             has_tombstones: is_any(HAS_TOMBSTONES)?,
             taken: HashMap::new(),
             former: HashMap::new(),
-            stale: Stale::begin(tx)?,
+            dirty_refs: DirtyRefs::begin(tx)?,
             indexing: Indexing::AtOnce,
         })
     }
 
     /// Says what the write is about, where that turns out only now.
-    pub(crate) fn describe(&mut self, message: String) {
+    pub(crate) fn set_message(&mut self, message: String) {
         self.message = message;
     }
 
@@ -136,7 +137,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Takes a family's terms from the fingerprint, before the first change to it.
-    fn touch(&mut self, family: Family) -> Result<(), StoreError> {
+    fn touch(&mut self, family: FamilyOf) -> Result<(), StoreError> {
         if !self.touched.insert(family) {
             return Ok(());
         }
@@ -145,7 +146,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Adds the terms of the families that were touched so far.
-    fn sum_up(&mut self) -> Result<(), StoreError> {
+    fn update_fingerprint(&mut self) -> Result<(), StoreError> {
         for family in std::mem::take(&mut self.touched) {
             self.drift = self.drift.wrapping_add(self.family_sum(family)?);
         }
@@ -154,32 +155,33 @@ impl<'a> Batch<'a> {
 
     /// Sums up and resolves what was touched so far, if that is much, so that a write of any size
     /// holds a bounded part of it. What is touched again later is looked at again.
-    pub(crate) fn settle_if_much(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn flush_if_large(&mut self) -> Result<(), StoreError> {
         self.index_meanwhile()?;
         if TOUCHED_MAX <= self.touched.len() {
-            self.take_up_indexes()?;
-            self.sum_up()?;
+            self.rebuild_indexes()?;
+            self.update_fingerprint()?;
         }
-        if STALE_MAX <= self.stale.len() {
-            self.take_up_indexes()?;
-            self.stale.settle(self.tx)?;
+        if STALE_MAX <= self.dirty_refs.len() {
+            self.rebuild_indexes()?;
+            self.dirty_refs.settle(self.tx)?;
         }
         Ok(())
     }
 
-    fn family_sum(&self, family: Family) -> Result<u64, StoreError> {
+    fn family_sum(&self, family: FamilyOf) -> Result<u64, StoreError> {
         let parent = self.parent_name(family)?;
         let states = self.states(family)?;
-        Ok(fingerprint::of_children(parent.as_deref(), &states))
+        Ok(fingerprint::sum_of_children(parent.as_deref(), &states))
     }
 
     /// One node's term as it is now.
     fn term_of(&self, key: NodeKey) -> Result<u64, StoreError> {
-        const NODE: &str = "
-            SELECT id, node_type, level, lang, key_path, format, label, content_hash,
-                   file, parent, position
+        static NODE: Sql = Sql::new(
+            "
+            SELECT id, file, parent, position, {state}
               FROM node
-             WHERE key = ?1";
+             WHERE key = ?1",
+        );
         const BEFORE: &str = "
             SELECT id
               FROM node
@@ -192,23 +194,23 @@ impl<'a> Batch<'a> {
              WHERE parent IS NULL AND file IS ?1 AND (position, key) < (?2, ?3)
              ORDER BY position DESC, key DESC
              LIMIT 1";
-        let read = |row: &rusqlite::Row<'_>| {
-            let place = Place {
-                file: row.get::<_, Option<i64>>(8)?.map(FileId),
-                parent: row.get::<_, Option<i64>>(9)?.map(NodeKey),
-                position: row.get(10)?,
+        let read = |row: &Row<'_>| {
+            let place = NodePlace {
+                file: row.get::<_, Option<i64>>(1)?.map(FileId),
+                parent: row.get::<_, Option<i64>>(2)?.map(NodeKey),
+                position: row.get(3)?,
             };
-            Ok((State::read(row)?, place))
+            Ok((record::read_state(row, row.get(0)?, 4)?, place))
         };
         let (state, place) = self
             .tx
-            .prepare_cached(NODE)
+            .prepare_cached(NODE.text())
             .and_then(|mut it| it.query_row([key.0], read))
             .doing("read a state")?;
-        let (sql, parent) = match Family::from(place) {
-            Family::Node(parent) => (BEFORE, Some(parent.0)),
-            Family::File(file) => (BEFORE_ROOT, Some(file.0)),
-            Family::Nobody => (BEFORE_ROOT, None),
+        let (sql, parent) = match FamilyOf::from(place) {
+            FamilyOf::Node(parent) => (BEFORE, Some(parent.0)),
+            FamilyOf::File(file) => (BEFORE_ROOT, Some(file.0)),
+            FamilyOf::Nobody => (BEFORE_ROOT, None),
         };
         let before: Option<String> = self
             .tx
@@ -218,10 +220,10 @@ impl<'a> Batch<'a> {
             })
             .doing("read the state before")?;
         let parent = self.parent_name(place.into())?;
-        Ok(fingerprint::term(parent.as_deref(), before.as_deref(), &state))
+        Ok(fingerprint::term_of_node(parent.as_deref(), before.as_deref(), &state))
     }
 
-    fn parent_name(&self, family: Family) -> Result<Option<String>, StoreError> {
+    fn parent_name(&self, family: FamilyOf) -> Result<Option<String>, StoreError> {
         const NODE: &str = "SELECT id FROM node WHERE key = ?1";
         const FILE: &str = "SELECT root || ':' || path FROM file WHERE id = ?1";
         let named = |sql, id: i64| {
@@ -232,54 +234,57 @@ impl<'a> Batch<'a> {
             found.doing("name a parent")
         };
         match family {
-            Family::Node(key) => named(NODE, key.0),
-            Family::File(file) => named(FILE, file.0),
-            Family::Nobody => Ok(None),
+            FamilyOf::Node(key) => named(NODE, key.0),
+            FamilyOf::File(file) => named(FILE, file.0),
+            FamilyOf::Nobody => Ok(None),
         }
     }
 
-    fn states(&self, family: Family) -> Result<Vec<State>, StoreError> {
-        const OF_NODE: &str = "
-            SELECT id, node_type, level, lang, key_path, format, label, content_hash
+    fn states(&self, family: FamilyOf) -> Result<Vec<NodeState<'static>>, StoreError> {
+        static OF_NODE: Sql = Sql::new(
+            "
+            SELECT id, {state}
               FROM node
              WHERE parent = ?1
-             ORDER BY position, key";
-        const OF_FILE: &str = "
-            SELECT id, node_type, level, lang, key_path, format, label, content_hash
+             ORDER BY position, key",
+        );
+        static OF_FILE: Sql = Sql::new(
+            "
+            SELECT id, {state}
               FROM node
              WHERE parent IS NULL
                AND file IS ?1
-             ORDER BY position, key";
+             ORDER BY position, key",
+        );
         let (sql, argument) = match family {
-            Family::Node(key) => (OF_NODE, Some(key.0)),
-            Family::File(file) => (OF_FILE, Some(file.0)),
-            Family::Nobody => (OF_FILE, None),
+            FamilyOf::Node(key) => (&OF_NODE, Some(key.0)),
+            FamilyOf::File(file) => (&OF_FILE, Some(file.0)),
+            FamilyOf::Nobody => (&OF_FILE, None),
         };
-        let mut query = self.tx.prepare_cached(sql).doing("read states")?;
-        let rows = query.query_map([argument], State::read).doing("read states")?;
+        let mut query = self.tx.prepare_cached(sql.text()).doing("read states")?;
+        let read = |row: &Row<'_>| record::read_state(row, row.get(0)?, 1);
+        let rows = query.query_map([argument], read).doing("read states")?;
         rows.collect::<Result<_, _>>().doing("read states")
     }
 
     fn record(
         &mut self,
         op: Op,
-        old: &Stored,
+        old: &NodeRecord,
         new_hash: Option<ContentHash>,
         conflict: Conflict,
     ) -> Result<(), StoreError> {
         // The node, its parent and its file are still there: what they were is read from their
         // rows.
-        const RECORD: &str = "
-            INSERT INTO diff (snapshot, seq, op, node_id, old_hash, new_hash, old_parent, old_root,
-                              old_path, old_position, old_type, old_level, old_lang, old_key_path,
-                              old_label, old_format, old_tokens, conflict)
-            SELECT ?1, ?2, ?3, node.id, node.content_hash, ?4, parent.id, file.root,
-                   file.path, node.position, node.node_type, node.level, node.lang, node.key_path,
-                   node.label, node.format, node.token_count, ?5
+        static RECORD: Sql = Sql::new(
+            "
+            INSERT INTO diff (snapshot, seq, op, node_id, new_hash, conflict, {version})
+            SELECT ?1, ?2, ?3, node.id, ?4, ?5, {present}
               FROM node
               LEFT JOIN node AS parent ON parent.key = node.parent
               LEFT JOIN file ON file.id = node.file
-             WHERE node.key = ?6";
+             WHERE node.key = ?6",
+        );
         const KEEP: &str = "
             INSERT INTO blob (hash, content)
             SELECT content_hash, content FROM node WHERE key = ?1
@@ -289,7 +294,7 @@ impl<'a> Batch<'a> {
         let hash = new_hash.map(|it| it.to_string());
         let conflict = conflict == Conflict::Yes;
         self.tx
-            .prepare_cached(RECORD)
+            .prepare_cached(RECORD.text())
             .and_then(|mut it| {
                 it.execute(params![snapshot, seq, op.as_str(), hash, conflict, old.key.0])
             })
@@ -325,18 +330,19 @@ impl<'a> Batch<'a> {
     pub(super) fn finish(&mut self) -> Result<Option<i64>, StoreError> {
         const FINGERPRINT: &str = "SELECT fingerprint FROM memory";
         const SET_FINGERPRINT: &str = "UPDATE memory SET fingerprint = ?1";
-        const SEAL: &str = "UPDATE snapshot SET cursor_hash = ?2, message = ?3 WHERE id = ?1";
+        const SET_SNAPSHOT_FINGERPRINT: &str =
+            "UPDATE snapshot SET cursor_hash = ?2, message = ?3 WHERE id = ?1";
         const MOVE_HEAD: &str = "
             INSERT INTO cursor (name, snapshot, updated_at)
             VALUES ('HEAD', ?1, ?2)
             ON CONFLICT (name) DO UPDATE SET snapshot = ?1, updated_at = ?2";
-        self.take_up_indexes()?;
-        self.stale.settle(self.tx)?;
+        self.rebuild_indexes()?;
+        self.dirty_refs.settle(self.tx)?;
         self.index_at_once()?;
         let Some(snapshot) = self.snapshot else {
             return Ok(None);
         };
-        self.sum_up()?;
+        self.update_fingerprint()?;
         let old: i64 = one(self.tx, FINGERPRINT).doing("read the fingerprint")?;
         let new = old.cast_unsigned().wrapping_add(self.drift);
         let hash = ContentHash(new).to_string();
@@ -344,9 +350,9 @@ impl<'a> Batch<'a> {
         prepared(SET_FINGERPRINT)
             .and_then(|mut it| it.execute([new.cast_signed()]))
             .doing("set the fingerprint")?;
-        prepared(SEAL)
+        prepared(SET_SNAPSHOT_FINGERPRINT)
             .and_then(|mut it| it.execute(params![snapshot, hash, self.message]))
-            .doing("seal the snapshot")?;
+            .doing("note the snapshot's fingerprint")?;
         prepared(MOVE_HEAD)
             .and_then(|mut it| it.execute(params![snapshot, self.now.0]))
             .doing("move HEAD")?;

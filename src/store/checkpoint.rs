@@ -6,11 +6,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rusqlite::Connection;
 
-use super::{Doing, StoreError, pragma};
+use super::busy_handler::ATTEMPT;
+use super::file_identity::FileIdentity;
+use super::{ErrorStep, StoreError, busy_handler, connection};
 
 /// Pages of a log that is worth copying; each time, the next commit waits for the disk once.
 const LONG_PAGES: i32 = 4_000;
@@ -21,28 +24,36 @@ const TOO_LONG_PAGES: i32 = 8_000;
 /// The write-ahead log of a memory.
 pub(crate) struct Log {
     path: PathBuf,
+    file_identity: Arc<FileIdentity>,
     /// Held while it is copied, since two cannot.
     copying: Mutex<()>,
-    ring: Sender<()>,
+    sender: Sender<()>,
     rung: Receiver<()>,
 }
 
 impl Log {
     /// That of the memory at `path`.
-    pub(super) fn of(path: &Path) -> Arc<Log> {
+    pub(super) fn of(path: &Path, file_identity: &Arc<FileIdentity>) -> Arc<Log> {
         let (ring, rung) = bounded(1);
-        Arc::new(Log { path: path.to_owned(), copying: Mutex::default(), ring, rung })
+        let file_identity = Arc::clone(file_identity);
+        Arc::new(Log {
+            path: path.to_owned(),
+            file_identity,
+            copying: Mutex::default(),
+            sender: ring,
+            rung,
+        })
     }
 
     /// Has the connection's commits ring when the log is long, in place of copying it.
-    pub(super) fn hear(&self, conn: &mut Connection) -> Result<(), StoreError> {
-        let ring = self.ring.clone();
+    pub(super) fn attach(&self, conn: &mut Connection) -> Result<(), StoreError> {
+        let (ring, file_identity) = (self.sender.clone(), Arc::clone(&self.file_identity));
         conn.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, n_pages: i32| {
             if LONG_PAGES <= n_pages {
                 // A second one while the first waits says nothing new.
                 let _ = ring.try_send(());
             }
-            if TOO_LONG_PAGES <= n_pages {
+            if TOO_LONG_PAGES <= n_pages && file_identity.check().is_ok() {
                 // The commit is done; another commit copies what this one cannot.
                 let _ = log.checkpoint();
             }
@@ -52,22 +63,35 @@ impl Log {
     }
 
     /// One message when the log is long.
-    pub(crate) fn rung(&self) -> &Receiver<()> {
+    pub(crate) fn long_log(&self) -> &Receiver<()> {
         &self.rung
     }
 
     /// Copies what no reader needs any more. Whoever reads or writes meanwhile does not wait.
     pub(crate) fn copy(&self) -> Result<(), StoreError> {
-        let _copying = self.keep();
-        let conn = pragma::open_existing(&self.path, "open the database")?;
+        let _copying = self.lock_copying();
+        self.file_identity.check()?;
+        let conn = connection::open_existing(&self.path, "open the database")?;
         conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).doing("copy the log")
     }
 
     /// Keeps others of this process from copying it.
-    pub(super) fn keep(&self) -> MutexGuard<'_, ()> {
+    pub(crate) fn lock_copying(&self) -> MutexGuard<'_, ()> {
         // What it guards is in the file, and whole at every instant.
         self.copying.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Copies all of the log and leaves none of it; whether it could, within about `longest`: others
+/// who read keep it. The caller sets the connection's waiting time again.
+pub(crate) fn empty(conn: &Connection, longest: Duration) -> Result<bool, StoreError> {
+    const EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+    conn.busy_timeout(ATTEMPT.min(longest)).doing("set the waiting time")?;
+    // While somebody else copies the log, SQLite does not wait at all.
+    busy_handler::try_up_to(longest, || {
+        let is_busy: bool = conn.query_row(EMPTY, [], |row| row.get(0)).doing("empty the log")?;
+        Ok(!is_busy)
+    })
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::record::{FileRow, Root, RootId};
-use super::{Doing, StoreError};
+use super::{ErrorStep, StoreError};
 
 /// Every compiled folder that has files, by path. Others are remembered, since the history and the
 /// fingerprint name a root by its number.
-pub(super) fn roots(conn: &Connection) -> Result<Vec<Root>, StoreError> {
+pub(crate) fn roots(conn: &Connection) -> Result<Vec<Root>, StoreError> {
     const ROOTS: &str = "
         SELECT id, path
           FROM root

@@ -7,14 +7,14 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Doing, NodeKey, StoreError, one};
-use crate::heat::Heat;
+use super::{ErrorStep, NodeKey, StoreError, one};
+use crate::model::heat::Heat;
 
 /// Nodes that get rows in one transaction when they become cold.
 const GIVEN_MAX: i64 = 1_000;
 
-/// The heat of a node, in the order that [`read`] expects; `h` is its row of heat, if it has one.
-/// What it is without one is what [`untouched`] says.
+/// The heat of a node, in the order that [`read_heat`] expects; `h` is its row of heat, if it has
+/// one. What it is without one is what [`untouched`] says.
 macro_rules! heat_columns {
     () => {
         "ifnull(h.temperature, 0.5), ifnull(h.at, 0), ifnull(h.pinned, 0)"
@@ -23,7 +23,7 @@ macro_rules! heat_columns {
 pub(super) use heat_columns;
 
 /// Reads a heat, which begins at that column.
-pub(super) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Heat> {
+pub(super) fn read_heat(row: &Row<'_>, at: usize) -> rusqlite::Result<Heat> {
     Ok(Heat { temperature: row.get(at)?, at: row.get(at + 1)?, pinned: row.get(at + 2)? })
 }
 
@@ -33,32 +33,35 @@ pub(super) fn untouched() -> Heat {
 }
 
 /// The reading of the memory clock, in attended milliseconds.
-pub(super) fn attended(conn: &Connection) -> Result<i64, StoreError> {
+pub(super) fn memory_clock(conn: &Connection) -> Result<i64, StoreError> {
     const ATTENDED: &str = "SELECT attended FROM memory";
     one(conn, ATTENDED).doing("read the memory clock")
 }
 
 /// The key up to which all nodes have rows.
-pub(super) fn heated(conn: &Connection) -> Result<NodeKey, StoreError> {
+pub(super) fn heat_rows_end(conn: &Connection) -> Result<NodeKey, StoreError> {
     const HEATED: &str = "SELECT heated FROM memory";
     one(conn, HEATED).map(NodeKey).doing("read who has a temperature")
 }
 
 /// What is noted of a node.
-pub(super) fn noted(conn: &Connection, node: NodeKey) -> Result<Option<Heat>, StoreError> {
+pub(super) fn heat_row_of(conn: &Connection, node: NodeKey) -> Result<Option<Heat>, StoreError> {
     const NOTED: &str = "SELECT temperature, at, pinned FROM heat WHERE node = ?1";
     conn.prepare_cached(NOTED)
-        .and_then(|mut it| it.query_row([node.0], |row| read(row, 0)).optional())
+        .and_then(|mut it| it.query_row([node.0], |row| read_heat(row, 0)).optional())
         .doing("read a temperature")
 }
 
 /// The heat of a node that is about to change, which has a row from here on; `None` when there is
 /// no such node.
-pub(super) fn touch(conn: &Connection, node: NodeKey) -> Result<Option<Heat>, StoreError> {
+pub(super) fn ensure_heat_row(
+    conn: &Connection,
+    node: NodeKey,
+) -> Result<Option<Heat>, StoreError> {
     const GIVE: &str = "
         INSERT INTO heat (node, temperature, at, full_at)
         SELECT key, ?2, ?3, ?4 FROM node WHERE key = ?1";
-    if let Some(heat) = noted(conn, node)? {
+    if let Some(heat) = heat_row_of(conn, node)? {
         return Ok(Some(heat));
     }
     let heat = untouched();
@@ -77,7 +80,7 @@ pub(super) fn has_untouched(conn: &Connection) -> Result<bool, StoreError> {
 }
 
 /// Gives the next nodes without one a row.
-pub(super) fn give_next(conn: &Connection) -> Result<(), StoreError> {
+pub(super) fn add_next_heat_rows(conn: &Connection) -> Result<(), StoreError> {
     const LAST: &str = "
         SELECT max(key)
           FROM (SELECT key
@@ -107,18 +110,4 @@ pub(super) fn give_next(conn: &Connection) -> Result<(), StoreError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn without_a_row_the_columns_are_those_of_an_untouched_node() {
-        const COLUMNS: &str = concat!(
-            "SELECT ",
-            heat_columns!(),
-            " FROM (SELECT NULL AS temperature, NULL AS at, NULL AS pinned) AS h"
-        );
-        let conn = Connection::open_in_memory().unwrap();
-        let heat = conn.query_row(COLUMNS, [], |row| read(row, 0)).unwrap();
-        assert_eq!(heat, untouched());
-    }
-}
+mod tests;

@@ -6,8 +6,9 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Doing, StoreError};
-use crate::clock::Millis;
+use super::columns::{Attributes, Sql};
+use super::{ErrorStep, StoreError};
+use crate::model::clock::Millis;
 
 /// A snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(crate) struct Snapshot {
 
 /// A node at some time: everything that its history keeps, but for the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Side {
+pub(crate) struct NodeVersion {
     /// Of the text.
     pub(crate) hash: String,
     /// Id of the parent.
@@ -32,12 +33,10 @@ pub(crate) struct Side {
     pub(crate) path: Option<String>,
     pub(crate) position: i64,
     pub(crate) node_type: String,
-    pub(crate) level: Option<u8>,
-    pub(crate) lang: Option<String>,
-    pub(crate) key_path: Option<String>,
     pub(crate) label: String,
     pub(crate) format: String,
     pub(crate) tokens: u32,
+    pub(crate) attributes: Attributes,
 }
 
 /// Where a change stands in the history.
@@ -58,7 +57,7 @@ pub(crate) struct Change {
     /// Whether a file's new words replaced an agent's.
     pub(crate) is_conflict: bool,
     /// What the node was; `None` where it was not there.
-    pub(crate) old: Option<Side>,
+    pub(crate) old: Option<NodeVersion>,
 }
 
 /// Which snapshots there are.
@@ -72,29 +71,20 @@ pub(crate) struct Snapshots {
     pub(crate) is_cut: bool,
 }
 
-/// The columns of a row of `diff` that [`read_old`] expects.
-macro_rules! old_columns {
-    () => {
-        "old_hash, old_parent, old_root, old_path, old_position, old_type, old_level, old_lang,
-         old_key_path, old_label, old_format, old_tokens"
-    };
-}
-
-fn read_old(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Side>> {
-    let Some(hash) = row.get(at)? else { return Ok(None) };
-    Ok(Some(Side {
+/// Reads `{version}` or `{present}`, which begins at a column; `None` where the node was not there.
+fn read_side(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersion>> {
+    let Some(hash) = row.get(at + 7)? else { return Ok(None) };
+    Ok(Some(NodeVersion {
         hash,
-        parent: row.get(at + 1)?,
-        root: row.get(at + 2)?,
-        path: row.get(at + 3)?,
-        position: row.get(at + 4)?,
-        node_type: row.get(at + 5)?,
-        level: row.get(at + 6)?,
-        lang: row.get(at + 7)?,
-        key_path: row.get(at + 8)?,
-        label: row.get(at + 9)?,
-        format: row.get(at + 10)?,
-        tokens: row.get(at + 11)?,
+        root: row.get(at)?,
+        path: row.get(at + 1)?,
+        parent: row.get(at + 2)?,
+        position: row.get(at + 3)?,
+        node_type: row.get(at + 4)?,
+        format: row.get(at + 5)?,
+        label: row.get(at + 6)?,
+        tokens: row.get(at + 8)?,
+        attributes: Attributes::read(row, at + 9)?,
     }))
 }
 
@@ -131,7 +121,7 @@ pub(super) fn snapshots(conn: &Connection) -> Result<Snapshots, StoreError> {
 }
 
 /// The snapshots next to an id that is none: the one before and the one after.
-pub(super) fn neighbours(
+pub(super) fn snapshots_beside(
     conn: &Connection,
     id: i64,
 ) -> Result<(Option<i64>, Option<i64>), StoreError> {
@@ -142,47 +132,50 @@ pub(super) fn neighbours(
 }
 
 /// What a node was at a snapshot; `None` where it was not there.
-pub(super) fn side_at(
+pub(super) fn version_at(
     conn: &Connection,
     node_id: &str,
     snapshot: i64,
-) -> Result<Option<Side>, StoreError> {
-    side_after(conn, node_id, Moment { snapshot, seq: i64::MAX })
+) -> Result<Option<NodeVersion>, StoreError> {
+    version_after(conn, node_id, Moment { snapshot, seq: i64::MAX })
 }
 
 /// What a node was right after a change.
-pub(super) fn side_after(
+pub(super) fn version_after(
     conn: &Connection,
     node_id: &str,
     after: Moment,
-) -> Result<Option<Side>, StoreError> {
-    const NEXT: &str = concat!(
-        "SELECT ",
-        old_columns!(),
-        " FROM diff WHERE node_id = ?1 AND (snapshot, seq) > (?2, ?3)
-          ORDER BY snapshot, seq LIMIT 1"
+) -> Result<Option<NodeVersion>, StoreError> {
+    static NEXT: Sql = Sql::new(
+        "
+        SELECT {version}
+          FROM diff
+         WHERE node_id = ?1 AND (snapshot, seq) > (?2, ?3)
+         ORDER BY snapshot, seq
+         LIMIT 1",
     );
-    const NOW: &str = "
-        SELECT node.content_hash, parent.id, file.root, file.path, node.position, node.node_type,
-               node.level, node.lang, node.key_path, node.label, node.format, node.token_count
+    static NOW: Sql = Sql::new(
+        "
+        SELECT {present}
           FROM node
           LEFT JOIN node AS parent ON parent.key = node.parent
           LEFT JOIN file ON file.id = node.file
-         WHERE node.id = ?1";
+         WHERE node.id = ?1",
+    );
     let doing = "look into the history";
     let next = conn
-        .prepare_cached(NEXT)
+        .prepare_cached(NEXT.text())
         .and_then(|mut it| {
             let args = params![node_id, after.snapshot, after.seq];
-            it.query_row(args, |row| read_old(row, 0)).optional()
+            it.query_row(args, |row| read_side(row, 0)).optional()
         })
         .doing(doing)?;
     if let Some(side) = next {
         return Ok(side);
     }
     let now = conn
-        .prepare_cached(NOW)
-        .and_then(|mut it| it.query_row([node_id], |row| read_old(row, 0)).optional());
+        .prepare_cached(NOW.text())
+        .and_then(|mut it| it.query_row([node_id], |row| read_side(row, 0)).optional());
     Ok(now.doing(doing)?.flatten())
 }
 
@@ -209,11 +202,13 @@ pub(super) fn changes_of(
     before: Moment,
     n_max: usize,
 ) -> Result<Vec<Change>, StoreError> {
-    const CHANGES: &str = concat!(
-        "SELECT snapshot, seq, op, conflict, ",
-        old_columns!(),
-        " FROM diff WHERE node_id = ?1 AND (snapshot, seq) < (?2, ?3) AND op <> 'rank'
-          ORDER BY snapshot DESC, seq DESC LIMIT ?4"
+    static CHANGES: Sql = Sql::new(
+        "
+        SELECT snapshot, seq, op, conflict, {version}
+          FROM diff
+         WHERE node_id = ?1 AND (snapshot, seq) < (?2, ?3) AND op <> 'rank'
+         ORDER BY snapshot DESC, seq DESC
+         LIMIT ?4",
     );
     let read = |row: &Row<'_>| {
         Ok(Change {
@@ -221,11 +216,11 @@ pub(super) fn changes_of(
             node_id: node_id.to_owned(),
             op: row.get(2)?,
             is_conflict: row.get(3)?,
-            old: read_old(row, 4)?,
+            old: read_side(row, 4)?,
         })
     };
     let n_max = i64::try_from(n_max).unwrap_or(i64::MAX);
-    let mut query = conn.prepare_cached(CHANGES).doing("read a node's history")?;
+    let mut query = conn.prepare_cached(CHANGES.text()).doing("read a node's history")?;
     let rows = query.query_map(params![node_id, before.snapshot, before.seq, n_max], read);
     rows.doing("read a node's history")?.collect::<Result<_, _>>().doing("read a node's history")
 }

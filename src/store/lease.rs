@@ -8,13 +8,14 @@
 //! written by another clock, so that no step of a clock keeps everybody out.
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::{Doing, StoreError, pragma};
-use crate::clock::Millis;
+use super::file_identity::FileIdentity;
+use super::{ErrorStep, StoreError, connection};
+use crate::model::clock::Millis;
 
 /// How long a holder that says nothing more is believed to be alive.
 pub(crate) const LEASE_MS: i64 = 90_000;
@@ -30,7 +31,7 @@ const BUSY_WAIT: Duration = Duration::from_millis(20);
 
 /// Whose lease gives way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Claim {
+pub(crate) enum LeaseClaim {
     /// One that has expired.
     Free,
     /// One that was not taken or renewed just now: who starts cannot know whether its holder died.
@@ -40,19 +41,30 @@ pub(crate) enum Claim {
 /// The connection that takes leases, for one holder.
 pub(crate) struct Leases {
     conn: Mutex<Connection>,
+    file_identity: Arc<FileIdentity>,
     holder: String,
 }
 
 impl Leases {
     /// Opens the connection; the memory must exist. No other process may be called `holder`.
-    pub(crate) fn open(path: &Path, holder: &str) -> Result<Leases, StoreError> {
-        let conn = pragma::open_beside(path, BUSY_WAIT)?;
-        Ok(Leases { conn: Mutex::new(conn), holder: holder.to_owned() })
+    pub(crate) fn open(
+        path: &Path,
+        file_identity: &Arc<FileIdentity>,
+        holder: &str,
+    ) -> Result<Leases, StoreError> {
+        file_identity.check()?;
+        let conn = Mutex::new(connection::open_beside(path, BUSY_WAIT)?);
+        Ok(Leases { conn, file_identity: Arc::clone(file_identity), holder: holder.to_owned() })
     }
 
     /// Takes or renews a lease; whether this holder has it now. Writes nothing where another has
     /// it or where it lasts for long enough.
-    pub(crate) fn take(&self, name: &str, claim: Claim, now: Millis) -> Result<bool, StoreError> {
+    pub(crate) fn take(
+        &self,
+        name: &str,
+        claim: LeaseClaim,
+        now: Millis,
+    ) -> Result<bool, StoreError> {
         match self.try_take(name, claim, now) {
             Err(error) if error.is_busy() => Ok(false),
             taken => taken,
@@ -62,6 +74,7 @@ impl Leases {
     /// Gives a lease back, if this holder has it.
     pub(crate) fn release(&self, name: &str) -> Result<(), StoreError> {
         const RELEASE: &str = "DELETE FROM lease WHERE name = ?1 AND holder = ?2";
+        self.file_identity.check()?;
         match self.lock().execute(RELEASE, [name, &self.holder]).doing("give a lease back") {
             // Whoever starts next does not wait for it to expire.
             Err(error) if error.is_busy() => Ok(()),
@@ -69,22 +82,23 @@ impl Leases {
         }
     }
 
-    fn try_take(&self, name: &str, claim: Claim, now: Millis) -> Result<bool, StoreError> {
+    fn try_take(&self, name: &str, claim: LeaseClaim, now: Millis) -> Result<bool, StoreError> {
         const TAKE: &str = "
             INSERT INTO lease (name, holder, expires_at)
             VALUES (?1, ?2, ?3)
             ON CONFLICT (name) DO UPDATE SET holder = ?2, expires_at = ?3";
+        self.file_identity.check()?;
         let mut conn = self.lock();
-        match self.standing(&conn, name, claim, now)? {
-            Standing::Held => return Ok(true),
-            Standing::Others => return Ok(false),
-            Standing::Open => (),
+        match self.state(&conn, name, claim, now)? {
+            LeaseState::Held => return Ok(true),
+            LeaseState::Others => return Ok(false),
+            LeaseState::Open => (),
         }
         let tx = conn
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .doing("begin to take a lease")?;
         // Looked at again under the lock: a rival may have been quicker.
-        if self.standing(&tx, name, claim, now)? == Standing::Others {
+        if self.state(&tx, name, claim, now)? == LeaseState::Others {
             return Ok(false);
         }
         let expires_at = now.0.saturating_add(LEASE_MS);
@@ -93,25 +107,25 @@ impl Leases {
         Ok(true)
     }
 
-    fn standing(
+    fn state(
         &self,
         conn: &Connection,
         name: &str,
-        claim: Claim,
+        claim: LeaseClaim,
         now: Millis,
-    ) -> Result<Standing, StoreError> {
+    ) -> Result<LeaseState, StoreError> {
         const LEASE: &str = "SELECT holder, expires_at FROM lease WHERE name = ?1";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
         let row = conn.query_row(LEASE, [name], read).optional().doing("look at a lease")?;
-        let Some((holder, expires_at)) = row else { return Ok(Standing::Open) };
+        let Some((holder, expires_at)) = row else { return Ok(LeaseState::Open) };
         let left_ms = expires_at.saturating_sub(now.0);
         let is_running = 0 < left_ms && left_ms <= LEASE_MS;
         Ok(match (holder == self.holder, claim) {
-            _ if !is_running => Standing::Open,
-            (true, _) if left_ms < RENEW_MS => Standing::Open,
-            (true, _) => Standing::Held,
-            (false, Claim::Idle) if left_ms < LEASE_MS - FRESH_MS => Standing::Open,
-            (false, _) => Standing::Others,
+            _ if !is_running => LeaseState::Open,
+            (true, _) if left_ms < RENEW_MS => LeaseState::Open,
+            (true, _) => LeaseState::Held,
+            (false, LeaseClaim::Idle) if left_ms < LEASE_MS - FRESH_MS => LeaseState::Open,
+            (false, _) => LeaseState::Others,
         })
     }
 
@@ -121,9 +135,15 @@ impl Leases {
     }
 }
 
+impl Drop for Leases {
+    fn drop(&mut self) {
+        self.file_identity.leave(&self.lock());
+    }
+}
+
 /// How a lease stands for one who wants it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum LeaseState {
     /// To be had, or to be renewed.
     Open,
     /// By the one who asks, for long enough.

@@ -1,34 +1,38 @@
 //! References in the database: read from texts as they change, and resolved at the end of the write
 //! that changed a text, or anything that a reference was or could have been resolved by.
 //!
-//! [`Stale`] collects what a write made doubtful. [`Stale::settle`] puts it right, in the same
-//! transaction, and looks at nothing else: what a write costs follows what it changed. What a write
-//! adds has ascending keys, so that it is told by where they begin and takes no memory.
+//! [`DirtyRefs`] collects what a write made doubtful. [`DirtyRefs::settle`] puts it right, in the
+//! same transaction, and looks at nothing else: what a write costs follows what it changed. What a
+//! write adds has ascending keys, so that it is told by where they begin and takes no memory.
 
-pub(super) mod check;
-mod index;
+pub(crate) mod check;
+mod inserted;
 mod names;
-mod new;
-mod renew;
-mod settle;
+mod rebuild;
+mod resolution;
+mod targets;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use index::Rows;
-pub(super) use index::ids;
+use inserted::NewestKeys;
 use names::{file_names, name_file, path_of};
-use new::Newest;
-pub(super) use renew::{read_again, read_all};
+pub(crate) use rebuild::{read_again, read_all};
+pub(crate) use resolution::resolve_rows;
+use resolution::{WaitingRefs, compare_target, resolve_all};
 use rusqlite::{Connection, Row, params};
-pub(super) use settle::resolve_rows;
-use settle::{Wanting, look, resolve_all};
+use targets::LinkRows;
+pub(super) use targets::ids;
 
-use super::{Doing, FileId, NodeKey, StoreError};
-use crate::links::resolve::{self, Index, Name, Resolver, Target, last_name, stem};
-use crate::links::title;
-use crate::parse::link::{self, Form, Reference};
-use crate::redact::Redactor;
-use crate::tree::NodeType;
+use super::{ErrorStep, FileId, NodeKey, StoreError};
+use crate::ingest::parse::link;
+use crate::ingest::redact::Redactor;
+use crate::model::links::name::{self, NameKey, Target};
+use crate::model::links::reference::{Reference, ReferenceForm};
+use crate::model::links::resolve::{
+    self, LinkIndex, Resolver, last_path_segment, without_extension,
+};
+use crate::model::links::title;
+use crate::model::tree::NodeType;
 
 /// The columns that [`read_reference`] expects first.
 macro_rules! reference_columns {
@@ -41,13 +45,13 @@ use reference_columns;
 
 /// What a write made doubtful so far.
 #[derive(Debug)]
-pub(super) struct Stale {
+pub(super) struct DirtyRefs {
     /// What has a greater key is new.
-    newest: Newest,
+    newest: NewestKeys,
     /// Names of what came, went, changed or moved.
-    names: BTreeSet<Name>,
+    names: BTreeSet<NameKey>,
     /// The same, by file.
-    inside: BTreeSet<(FileId, Name)>,
+    inside: BTreeSet<(FileId, NameKey)>,
     /// Files whose names or first nodes changed.
     files: BTreeSet<FileId>,
     /// Files whose nodes all stand elsewhere.
@@ -58,7 +62,7 @@ pub(super) struct Stale {
 
 /// What a node's names and references are made of.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Said<'a> {
+pub(super) struct LinkText<'a> {
     pub(super) key: NodeKey,
     pub(super) file: Option<FileId>,
     pub(super) is_top: bool,
@@ -68,26 +72,26 @@ pub(super) struct Said<'a> {
     pub(super) content: &'a str,
 }
 
-impl Said<'_> {
+impl LinkText<'_> {
     /// Whether its file's names, or what stands for the file, may depend on it.
     fn tells_of_file(&self) -> bool {
-        self.is_top || self.key_path.is_some_and(title::is_naming)
+        self.is_top || self.key_path.is_some_and(title::is_name_field)
     }
 }
 
 /// The name of a node in its row.
 pub(super) fn name(label: &str) -> Option<i64> {
-    (!label.is_empty()).then(|| Name::of(label).0)
+    (!label.is_empty()).then(|| NameKey::of(label).0)
 }
 
-impl Stale {
+impl DirtyRefs {
     /// Nothing is doubtful of what there is now.
-    pub(super) fn begin(conn: &Connection) -> Result<Stale, StoreError> {
-        Ok(Stale::since(Newest::of(conn)?))
+    pub(super) fn begin(conn: &Connection) -> Result<DirtyRefs, StoreError> {
+        Ok(DirtyRefs::since(NewestKeys::of(conn)?))
     }
 
-    fn since(newest: Newest) -> Stale {
-        Stale {
+    fn since(newest: NewestKeys) -> DirtyRefs {
+        DirtyRefs {
             newest,
             names: BTreeSet::new(),
             inside: BTreeSet::new(),
@@ -98,49 +102,53 @@ impl Stale {
     }
 
     /// A node is new.
-    pub(super) fn came(
+    pub(super) fn node_added(
         &mut self,
         conn: &Connection,
-        said: &Said<'_>,
+        link_text: &LinkText<'_>,
         id: &str,
     ) -> Result<(), StoreError> {
-        if said.key.0 <= self.newest.node {
-            self.names.insert(Name::of_id(id));
-            self.stands(said);
-        } else if said.tells_of_file() {
-            self.tells_of(said.file);
+        if link_text.key.0 <= self.newest.node {
+            self.names.insert(NameKey::of_id(id));
+            self.stands(link_text);
+        } else if link_text.tells_of_file() {
+            self.tells_of(link_text.file);
         }
-        self.add_references(conn, said.key, &parsed(said.node_type, said.content))
+        self.add_references(conn, link_text.key, &parsed(link_text.node_type, link_text.content))
     }
 
     /// A node's text is another.
-    pub(super) fn changed(
+    pub(super) fn text_changed(
         &mut self,
         conn: &Connection,
-        said: &Said<'_>,
+        link_text: &LinkText<'_>,
         old_label: &str,
     ) -> Result<(), StoreError> {
         const FORGET: &str = "DELETE FROM reference WHERE source = ?1 AND origin = 'parsed'";
-        if old_label != said.label {
-            self.stands(&Said { label: old_label, ..*said });
-            self.stands(said);
-        } else if said.tells_of_file() {
-            self.tells_of(said.file);
+        if old_label != link_text.label {
+            self.stands(&LinkText { label: old_label, ..*link_text });
+            self.stands(link_text);
+        } else if link_text.tells_of_file() {
+            self.tells_of(link_text.file);
         }
         conn.prepare_cached(FORGET)
-            .and_then(|mut it| it.execute([said.key.0]))
+            .and_then(|mut it| it.execute([link_text.key.0]))
             .doing("forget references")?;
-        self.add_references(conn, said.key, &parsed(said.node_type, said.content))
+        self.add_references(conn, link_text.key, &parsed(link_text.node_type, link_text.content))
     }
 
     /// A node stands elsewhere, and so may everything below it.
-    pub(super) fn moved(&mut self, from: Option<FileId>, to: Option<FileId>) {
+    pub(super) fn node_moved(&mut self, from: Option<FileId>, to: Option<FileId>) {
         self.moved.extend(from);
         self.moved.extend(to);
     }
 
     /// A node goes to another file, which may be none.
-    pub(super) fn displaced(&mut self, conn: &Connection, key: NodeKey) -> Result<(), StoreError> {
+    pub(super) fn file_changed(
+        &mut self,
+        conn: &Connection,
+        key: NodeKey,
+    ) -> Result<(), StoreError> {
         const NAMED: &str = "
             SELECT node.name, reference.id
               FROM node
@@ -151,48 +159,52 @@ impl Stale {
         while let Some(row) = rows.next().doing("read a node's names")? {
             let name: Option<i64> = row.get(0).doing("read a node's names")?;
             let reference: Option<i64> = row.get(1).doing("read a node's names")?;
-            self.names.extend(name.map(Name));
+            self.names.extend(name.map(NameKey));
             self.references.extend(reference);
         }
         Ok(())
     }
 
     /// A node goes.
-    pub(super) fn goes(&mut self, said: &Said<'_>, id: &str) {
-        self.names.insert(Name::of_id(id));
-        self.stands(said);
+    pub(super) fn node_removed(&mut self, link_text: &LinkText<'_>, id: &str) {
+        self.names.insert(NameKey::of_id(id));
+        self.stands(link_text);
     }
 
     /// A file is new.
-    pub(super) fn began(&mut self, file: FileId) {
+    pub(super) fn file_added(&mut self, file: FileId) {
         self.tells_of(Some(file));
     }
 
     /// A file's path is another, or it may be new.
-    pub(super) fn renamed(&mut self, file: FileId) {
+    pub(super) fn file_renamed(&mut self, file: FileId) {
         self.moved.insert(file);
     }
 
     /// A file goes; its nodes went before.
-    pub(super) fn drops(&mut self, conn: &Connection, file: FileId) -> Result<(), StoreError> {
+    pub(super) fn file_removed(
+        &mut self,
+        conn: &Connection,
+        file: FileId,
+    ) -> Result<(), StoreError> {
         self.files.remove(&file);
         self.moved.remove(&file);
         let names = file_names(conn, file)?;
-        self.names.extend(names.iter().map(|it| Name::of(it)));
+        self.names.extend(names.iter().map(|it| NameKey::of(it)));
         self.scope(conn, file)
     }
 
     /// What the reference of that row points at may be another.
-    pub(super) fn doubts(&mut self, reference: i64) {
+    pub(super) fn reference_changed(&mut self, reference: i64) {
         self.references.insert(reference);
     }
 
-    fn stands(&mut self, said: &Said<'_>) {
-        let name = Name::of(said.label);
+    fn stands(&mut self, link_text: &LinkText<'_>) {
+        let name = NameKey::of(link_text.label);
         self.names.insert(name);
-        self.inside.extend(said.file.map(|file| (file, name)));
-        if said.tells_of_file() {
-            self.tells_of(said.file);
+        self.inside.extend(link_text.file.map(|file| (file, name)));
+        if link_text.tells_of_file() {
+            self.tells_of(link_text.file);
         }
     }
 
@@ -218,8 +230,8 @@ impl Stale {
     /// Names what changed inside a file by the file's name, too.
     fn scope(&mut self, conn: &Connection, file: FileId) -> Result<(), StoreError> {
         let Some(path) = path_of(conn, file)? else { return Ok(()) };
-        let file_name = Name::of(stem(last_name(&path)));
-        let all = (file, Name(i64::MIN))..=(file, Name(i64::MAX));
+        let file_name = NameKey::of(without_extension(last_path_segment(&path)));
+        let all = (file, NameKey(i64::MIN))..=(file, NameKey(i64::MAX));
         let inside = self.inside.range(all).map(|(_, name)| name.inside(file_name));
         self.names.extend(inside);
         Ok(())
@@ -232,7 +244,7 @@ impl Stale {
 
     /// Resolves what is doubtful.
     pub(super) fn settle(&mut self, conn: &Connection) -> Result<(), StoreError> {
-        let settled = Stale::begin(conn)?;
+        let settled = DirtyRefs::begin(conn)?;
         std::mem::replace(self, settled).resolve(conn)
     }
 
@@ -253,32 +265,32 @@ impl Stale {
             while let Some(row) = rows.next().doing("list the names in a file")? {
                 let name: Option<i64> = row.get(0).doing("list the names in a file")?;
                 let reference: Option<i64> = row.get(1).doing("list the names in a file")?;
-                self.names.extend(name.map(Name));
-                self.inside.extend(name.map(|it| (file, Name(it))));
+                self.names.extend(name.map(NameKey));
+                self.inside.extend(name.map(|it| (file, NameKey(it))));
                 self.references.extend(reference);
             }
         }
         for &file in self.files.union(&self.moved) {
             let names = name_file(conn, file)?;
-            self.names.extend(names.iter().map(|it| Name::of(it)));
+            self.names.extend(names.iter().map(|it| NameKey::of(it)));
         }
         let files: BTreeSet<FileId> = self.inside.iter().map(|(file, _)| *file).collect();
         for file in files {
             self.scope(conn, file)?;
         }
-        let Stale { newest, names, mut references, .. } = self;
-        let mut wanting = Wanting { conn, newest: newest.reference, found: &mut references };
+        let DirtyRefs { newest, names, mut references, .. } = self;
+        let mut wanting = WaitingRefs { conn, newest: newest.reference, found: &mut references };
         for name in names {
             wanting.add(name)?;
         }
-        new::names(&mut wanting, newest)?;
+        inserted::name_new_files(&mut wanting, newest)?;
         references.retain(|it| *it <= newest.reference);
         resolve_all(conn, references, newest.reference)
     }
 }
 
 /// What a reference in the text of a node would point at.
-pub(super) fn target(
+pub(super) fn resolve_text_target(
     conn: &Connection,
     source: NodeKey,
     reference: &Reference,
@@ -290,11 +302,11 @@ pub(super) fn target(
          WHERE node.key = ?1";
     let from: String =
         conn.query_row(FROM, [source.0], |row| row.get(0)).doing("find a node's file")?;
-    Resolver::new(Rows { conn }).resolve(source, &from, reference)
+    Resolver::new(LinkRows { conn }).resolve(source, &from, reference)
 }
 
 /// The rows of a node that say the same as `reference`, in words or because they point at the same.
-pub(super) fn same(
+pub(super) fn same_references(
     conn: &Connection,
     source: NodeKey,
     origin: Origin,
@@ -305,13 +317,13 @@ pub(super) fn same(
         reference_columns!(),
         ", reference.id, reference.target FROM reference WHERE source = ?1 AND origin = ?2"
     );
-    let target = match target(conn, source, reference)? {
+    let target = match resolve_text_target(conn, source, reference)? {
         Target::Node(key) => Some(key.0),
         Target::Missing | Target::Ambiguous(_) => None,
     };
     let named = |it: &Reference| {
-        let key = |name: &Option<String>| name.as_deref().map(resolve::key);
-        (resolve::key(&it.label), key(&it.source), key(&it.heading))
+        let key = |name: &Option<String>| name.as_deref().map(name::fold_name);
+        (name::fold_name(&it.label), key(&it.source), key(&it.heading))
     };
     let is_same = |it: &Reference, its_target: Option<i64>| match (&it.id_hint, its_target) {
         (_, Some(its_target)) if target == Some(its_target) => true,
@@ -332,7 +344,7 @@ pub(super) fn same(
 
 /// The node of that id.
 pub(super) fn node(conn: &Connection, id: &str) -> Result<Option<NodeKey>, StoreError> {
-    Rows { conn }.node(id)
+    LinkRows { conn }.node(id)
 }
 
 /// The references of a text as a set: of those that name the same target, the one that weighs most.
@@ -347,7 +359,7 @@ pub(super) fn parsed(node_type: NodeType, content: &str) -> Vec<Reference> {
     references.retain(|it| !it.words().any(|it| redactor.has_secret(it)));
     for reference in references {
         let Reference { label, source, id_hint, heading, .. } = reference.clone();
-        let is_markdown = reference.form == Form::Markdown;
+        let is_markdown = reference.form == ReferenceForm::Markdown;
         let kept = set
             .entry((label, source, id_hint, heading, is_markdown))
             .or_insert_with(|| reference.clone());
@@ -360,7 +372,7 @@ pub(super) fn parsed(node_type: NodeType, content: &str) -> Vec<Reference> {
 
 /// Who says that a reference is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// A text.
     Parsed,
     /// Whoever related two nodes by hand.
@@ -377,7 +389,7 @@ impl Origin {
 }
 
 /// Adds the row of a reference, not resolved yet, and returns its id.
-pub(super) fn insert(
+pub(crate) fn insert(
     conn: &Connection,
     source: NodeKey,
     origin: Origin,
@@ -399,29 +411,29 @@ pub(super) fn insert(
 fn want(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreError> {
     const WANT: &str = "INSERT INTO wanted (name, reference) VALUES (?1, ?2)";
     let mut want = conn.prepare_cached(WANT).doing("note what a reference wants")?;
-    for name in resolve::wanted(reference) {
+    for name in resolve::names_needed_by(reference) {
         want.execute([name.0, id]).doing("note what a reference wants")?;
     }
     Ok(())
 }
 
 /// The names that a row wants.
-fn wanted_of(conn: &Connection, id: i64) -> Result<BTreeSet<Name>, StoreError> {
+fn wanted_of(conn: &Connection, id: i64) -> Result<BTreeSet<NameKey>, StoreError> {
     const WANTED: &str = "SELECT name FROM wanted WHERE reference = ?1";
     let mut query = conn.prepare_cached(WANTED).doing("read what a reference wants")?;
-    let rows = query.query_map([id], |row| row.get(0).map(Name));
+    let rows = query.query_map([id], |row| row.get(0).map(NameKey));
     rows.doing("read what a reference wants")?
         .collect::<Result<_, _>>()
         .doing("read what a reference wants")
 }
 
-fn form_name(form: Form) -> &'static str {
+fn form_name(form: ReferenceForm) -> &'static str {
     match form {
-        Form::Wiki => "wiki",
-        Form::Embed => "embed",
-        Form::Knowledge => "knowledge",
-        Form::Markdown => "markdown",
-        Form::Manual => "manual",
+        ReferenceForm::Wiki => "wiki",
+        ReferenceForm::Embed => "embed",
+        ReferenceForm::Knowledge => "knowledge",
+        ReferenceForm::Markdown => "markdown",
+        ReferenceForm::Manual => "manual",
     }
 }
 
@@ -436,11 +448,11 @@ pub(super) fn read_reference(row: &Row<'_>) -> rusqlite::Result<Reference> {
         alias: row.get(4)?,
         weight: row.get(5)?,
         form: match form.as_str() {
-            "markdown" => Form::Markdown,
-            "embed" => Form::Embed,
-            "knowledge" => Form::Knowledge,
-            "manual" => Form::Manual,
-            _ => Form::Wiki,
+            "markdown" => ReferenceForm::Markdown,
+            "embed" => ReferenceForm::Embed,
+            "knowledge" => ReferenceForm::Knowledge,
+            "manual" => ReferenceForm::Manual,
+            _ => ReferenceForm::Wiki,
         },
     })
 }

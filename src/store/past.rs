@@ -2,56 +2,63 @@
 //! after it with the snapshot's changes undone, last one first.
 //!
 //! It starts from the rows as they are and needs of the history only `diff`. What it promises:
-//! after every snapshot younger than N is undone, [`Past::fingerprint`] is the `cursor_hash` of N.
+//! after every snapshot younger than N is undone, [`PastState::fingerprint`] is the `cursor_hash`
+//! of N.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rusqlite::{Connection, Row};
 
-use super::{Doing, StoreError};
-use crate::fingerprint::{self, State};
+use super::columns::Sql;
+use super::record::read_state;
+use super::{ErrorStep, StoreError};
+use crate::model::fingerprint::{self, NodeState};
 
 /// Who the children belong to: the parent's id, or for the roots of a file `ROOT:PATH`, or nobody.
-type Family = Option<String>;
+type ParentName = Option<String>;
 
 /// Where a node stands among its siblings. Positions differ; the id only makes the order total.
-type Seat = (i64, String);
+type SiblingPosition = (i64, String);
+
+/// A node with its family and its position in it.
+type Seated = (ParentName, i64, NodeState<'static>);
 
 /// The state of the memory at some snapshot, without texts.
-pub(super) struct Past {
-    families: BTreeMap<Family, BTreeMap<Seat, State>>,
+pub(super) struct PastState {
+    families: BTreeMap<ParentName, BTreeMap<SiblingPosition, NodeState<'static>>>,
     /// Where each node stands, by id.
-    places: HashMap<String, (Family, i64)>,
+    places: HashMap<String, (ParentName, i64)>,
     fingerprint: u64,
 }
 
 /// The old side of a change.
-struct Undo {
+struct UndoStep {
     id: String,
     /// What the node was and where it stood; nothing when it was added.
-    old: Option<(Family, i64, State)>,
+    old: Option<Seated>,
 }
 
-impl Past {
+impl PastState {
     /// The state as the rows have it.
-    pub(super) fn present(conn: &Connection) -> Result<Past, StoreError> {
-        const STATES: &str = "
-            SELECT node.id, node.node_type, node.level, node.lang, node.key_path, node.format,
-                   node.label, node.content_hash,
-                   iif(node.parent IS NULL, file.root || ':' || file.path, parent.id), node.position
+    pub(super) fn present(conn: &Connection) -> Result<PastState, StoreError> {
+        static STATES: Sql = Sql::new(
+            "
+            SELECT node.id, node.position,
+                   iif(node.parent IS NULL, file.root || ':' || file.path, parent.id), {state}
               FROM node
               LEFT JOIN node AS parent ON parent.key = node.parent
-              LEFT JOIN file ON file.id = node.file";
-        let mut past = Past { families: BTreeMap::new(), places: HashMap::new(), fingerprint: 0 };
-        let mut query = conn.prepare(STATES).doing("read the state")?;
+              LEFT JOIN file ON file.id = node.file",
+        );
+        let mut past =
+            PastState { families: BTreeMap::new(), places: HashMap::new(), fingerprint: 0 };
+        let mut query = conn.prepare(STATES.text()).doing("read the state")?;
         let mut rows = query.query([]).doing("read the state")?;
         while let Some(row) = rows.next().doing("read the state")? {
-            let read = |row: &Row<'_>| Ok((row.get(8)?, row.get(9)?, State::read(row)?));
-            let (family, position, state) = read(row).doing("read the state")?;
+            let (family, position, state) = read_seated(row).doing("read the state")?;
             past.seat(family, position, state);
         }
         for (family, children) in &past.families {
-            let sum = fingerprint::of_children(family.as_deref(), children.values());
+            let sum = fingerprint::sum_of_children(family.as_deref(), children.values());
             past.fingerprint = past.fingerprint.wrapping_add(sum);
         }
         Ok(past)
@@ -64,18 +71,19 @@ impl Past {
 
     /// Goes back to the state before `snapshot`, which must be the youngest not undone yet.
     pub(super) fn undo(&mut self, conn: &Connection, snapshot: i64) -> Result<(), StoreError> {
-        const CHANGES: &str = "
-            SELECT node_id, old_type, old_level, old_lang, old_key_path, old_format, old_label,
-                   old_hash, iif(old_parent IS NULL, old_root || ':' || old_path, old_parent),
-                   old_position, op
+        static CHANGES: Sql = Sql::new(
+            "
+            SELECT node_id, old_position,
+                   iif(old_parent IS NULL, old_root || ':' || old_path, old_parent), {old_state}, op
               FROM diff
              WHERE snapshot = ?1
-             ORDER BY seq DESC";
-        let mut query = conn.prepare_cached(CHANGES).doing("read the history")?;
+             ORDER BY seq DESC",
+        );
+        let mut query = conn.prepare_cached(CHANGES.text()).doing("read the history")?;
         let mut rows = query.query([snapshot]).doing("read the history")?;
-        let mut touched: BTreeSet<Family> = BTreeSet::new();
+        let mut touched: BTreeSet<ParentName> = BTreeSet::new();
         while let Some(row) = rows.next().doing("read the history")? {
-            let Undo { id, old } = Undo::read(row).doing("read the history")?;
+            let UndoStep { id, old } = UndoStep::read(row).doing("read the history")?;
             if let Some((family, position)) = self.places.remove(&id) {
                 self.touch(&family, &mut touched);
                 if let Some(children) = self.families.get_mut(&family) {
@@ -96,42 +104,48 @@ impl Past {
         Ok(())
     }
 
-    fn seat(&mut self, family: Family, position: i64, state: State) {
-        self.places.insert(state.id.clone(), (family.clone(), position));
-        self.families.entry(family).or_default().insert((position, state.id.clone()), state);
+    fn seat(&mut self, family: ParentName, position: i64, state: NodeState<'static>) {
+        let id = state.id.clone().into_owned();
+        self.places.insert(id.clone(), (family.clone(), position));
+        self.families.entry(family).or_default().insert((position, id), state);
     }
 
     /// Takes a family's terms from the sum before the first change to it.
-    fn touch(&mut self, family: &Family, touched: &mut BTreeSet<Family>) {
+    fn touch(&mut self, family: &ParentName, touched: &mut BTreeSet<ParentName>) {
         if touched.insert(family.clone()) {
             self.fingerprint = self.fingerprint.wrapping_sub(self.sum(family));
         }
     }
 
-    fn sum(&self, family: &Family) -> u64 {
-        self.families
-            .get(family)
-            .map_or(0, |children| fingerprint::of_children(family.as_deref(), children.values()))
+    fn sum(&self, family: &ParentName) -> u64 {
+        self.families.get(family).map_or(0, |children| {
+            fingerprint::sum_of_children(family.as_deref(), children.values())
+        })
     }
 }
 
-impl Undo {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Undo> {
-        let op: String = row.get(10)?;
+impl UndoStep {
+    fn read(row: &Row<'_>) -> rusqlite::Result<UndoStep> {
+        let op: String = row.get("op")?;
         let old = match op.as_str() {
             "add" => None,
-            _ => Some((row.get(8)?, row.get(9)?, State::read(row)?)),
+            _ => Some(read_seated(row)?),
         };
-        Ok(Undo { id: row.get(0)?, old })
+        Ok(UndoStep { id: row.get(0)?, old })
     }
+}
+
+/// Reads `id, position, family` and the state behind them.
+fn read_seated(row: &Row<'_>) -> rusqlite::Result<Seated> {
+    Ok((row.get(2)?, row.get(1)?, read_state(row, row.get(0)?, 3)?))
 }
 
 /// Every snapshot from the youngest to the oldest, with the fingerprint of its state.
-pub(super) fn fingerprints(conn: &Connection) -> Result<Vec<(i64, u64)>, StoreError> {
+pub(crate) fn fingerprints(conn: &Connection) -> Result<Vec<(i64, u64)>, StoreError> {
     const SNAPSHOTS: &str = "SELECT id FROM snapshot ORDER BY id DESC";
     let mut query = conn.prepare(SNAPSHOTS).doing("list the snapshots")?;
     let ids = query.query_map([], |row| row.get(0)).doing("list the snapshots")?;
-    let mut past = Past::present(conn)?;
+    let mut past = PastState::present(conn)?;
     let mut found = Vec::new();
     for id in ids {
         let id: i64 = id.doing("list the snapshots")?;

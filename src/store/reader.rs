@@ -5,15 +5,15 @@
 //! [`Reader::at_one_state`]. Answers are bounded by what the caller asks for: nothing here reads
 //! the whole database to answer a question about part of it.
 
+mod change_counters;
+mod counts;
 mod edges;
-mod extent;
-mod found;
 mod history;
-mod pulse;
+mod hits;
+mod listings;
 mod summary;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod testing;
-mod watching;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -21,18 +21,18 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
-pub(crate) use edges::Way;
-pub(crate) use extent::{Extent, Rest};
-pub(crate) use found::{Age, Found, Wording};
-pub(crate) use history::Range;
-pub(crate) use pulse::Pulse;
+pub(crate) use change_counters::ChangeCounters;
+pub(crate) use counts::{SiblingsAfter, SubtreeSize};
+pub(crate) use edges::EdgeDirection;
+pub(crate) use history::SnapshotRange;
+pub(crate) use hits::{MatchOrder, MatchedNode, NodeWords};
+pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
-pub(crate) use watching::Placed;
 
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};
-use super::{Doing, StoreError, pragma};
-use crate::heat::Heat;
+use super::{ErrorStep, StoreError, connection};
+use crate::model::heat::Heat;
 
 /// A read-only connection to a memory.
 pub(crate) struct Reader {
@@ -41,7 +41,7 @@ pub(crate) struct Reader {
 
 /// A node without its text: what a line about it needs.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Head {
+pub(crate) struct NodeHead {
     pub(crate) key: NodeKey,
     /// The anchor.
     pub(crate) id: String,
@@ -76,7 +76,7 @@ macro_rules! heads {
 impl Reader {
     /// Opens the memory at `path`; never creates one.
     pub(crate) fn open(path: &Path) -> Result<Reader, StoreError> {
-        Ok(Reader { conn: pragma::open_reader(path)? })
+        Ok(Reader { conn: connection::open_reader(path)? })
     }
 
     /// Asks several questions of one state of the memory, whatever others write meanwhile. Inside
@@ -97,11 +97,11 @@ impl Reader {
 
     /// The memory clock, in ms of attended time.
     pub(crate) fn attended(&self) -> Result<i64, StoreError> {
-        heat_rows::attended(&self.conn)
+        heat_rows::memory_clock(&self.conn)
     }
 
     /// The node of that id.
-    pub(crate) fn head(&self, id: &str) -> Result<Option<Head>, StoreError> {
+    pub(crate) fn head(&self, id: &str) -> Result<Option<NodeHead>, StoreError> {
         const HEAD: &str = heads!(
             "",
             "
@@ -117,7 +117,7 @@ impl Reader {
     }
 
     /// The nodes of those keys, in no particular order; keys of no node are passed over.
-    pub(crate) fn heads(&self, keys: &[NodeKey]) -> Result<Vec<Head>, StoreError> {
+    pub(crate) fn heads(&self, keys: &[NodeKey]) -> Result<Vec<NodeHead>, StoreError> {
         const HEADS: &str = heads!(
             "",
             "
@@ -145,7 +145,7 @@ impl Reader {
     }
 
     /// The first nodes without a parent: files in the order of their paths, then what no file owns.
-    pub(crate) fn roots(&self, n_max: usize) -> Result<Vec<Head>, StoreError> {
+    pub(crate) fn roots(&self, n_max: usize) -> Result<Vec<NodeHead>, StoreError> {
         const OF_FILES: &str = heads!(
             "",
             "
@@ -175,7 +175,7 @@ impl Reader {
     }
 
     /// The first children of a node, in document order.
-    pub(crate) fn children(&self, of: NodeKey, n_max: usize) -> Result<Vec<Head>, StoreError> {
+    pub(crate) fn children(&self, of: NodeKey, n_max: usize) -> Result<Vec<NodeHead>, StoreError> {
         const CHILDREN: &str = heads!(
             "",
             "
@@ -190,7 +190,7 @@ impl Reader {
     }
 
     /// The ancestors of a node, its parent first.
-    pub(crate) fn ancestors(&self, of: NodeKey, n_max: usize) -> Result<Vec<Head>, StoreError> {
+    pub(crate) fn ancestors(&self, of: NodeKey, n_max: usize) -> Result<Vec<NodeHead>, StoreError> {
         const ANCESTORS: &str = heads!(
             "
             WITH RECURSIVE above (key, distance) AS (
@@ -220,7 +220,7 @@ impl Reader {
         of: NodeKey,
         depth: u32,
         n_max: usize,
-    ) -> Result<Vec<Head>, StoreError> {
+    ) -> Result<Vec<NodeHead>, StoreError> {
         const DESCENDANTS: &str = heads!(
             "
             WITH RECURSIVE below (key, depth, position) AS (
@@ -245,7 +245,11 @@ impl Reader {
 
     /// The siblings nearest to a node, in document order: at most `n_max` on each side. A root has
     /// none.
-    pub(crate) fn siblings(&self, of: &Head, n_max: usize) -> Result<Vec<Head>, StoreError> {
+    pub(crate) fn siblings(
+        &self,
+        of: &NodeHead,
+        n_max: usize,
+    ) -> Result<Vec<NodeHead>, StoreError> {
         const BEFORE: &str = heads!(
             "",
             "
@@ -297,8 +301,8 @@ impl Reader {
     }
 }
 
-fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
-    Ok(Head {
+fn read_head(row: &Row<'_>) -> rusqlite::Result<NodeHead> {
+    Ok(NodeHead {
         key: NodeKey(row.get(0)?),
         id: row.get(1)?,
         parent: row.get::<_, Option<i64>>(2)?.map(NodeKey),
@@ -309,7 +313,7 @@ fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
         lang: row.get(7)?,
         label: row.get(8)?,
         tokens: row.get(9)?,
-        heat: heat_rows::read(row, 10)?,
+        heat: heat_rows::read_heat(row, 10)?,
     })
 }
 

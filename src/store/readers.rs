@@ -1,35 +1,38 @@
 //! The reading connections of a process: opened when they are needed, kept for the next question.
 //!
-//! Whoever holds this can read, and has no way from here to anything that writes. It refuses a file
-//! that was deleted or replaced since it was opened.
+//! Whoever holds this can read, and has no way from here to anything that writes. It refuses files
+//! that were deleted or replaced since they were opened.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use super::file_identity::FileIdentity;
 #[cfg(target_os = "linux")]
-use super::ahead;
-use super::doctor::{self, Report};
+use super::readahead;
 use super::reader::Reader;
-use super::whereabouts::Whereabouts;
-use super::{Doing, StoreError};
+use super::{ErrorStep, StoreError};
 
 /// Reading connections to one memory, for any number of threads.
-pub(crate) struct Readers {
+pub(crate) struct ReaderPool {
     path: PathBuf,
-    whereabouts: Whereabouts,
+    file_identity: Arc<FileIdentity>,
     /// Those that nobody reads from right now.
     idle: Mutex<Vec<Reader>>,
 }
 
-impl Readers {
-    /// Opens the first connection to the memory at `path`, which exists.
-    pub(crate) fn open(path: &Path) -> Result<Readers, StoreError> {
-        let whereabouts = Whereabouts::of(path);
+impl ReaderPool {
+    /// Opens the first connection to the memory at `path`, which has these files open.
+    pub(crate) fn open(
+        path: &Path,
+        file_identity: &Arc<FileIdentity>,
+    ) -> Result<ReaderPool, StoreError> {
+        let file_identity = Arc::clone(file_identity);
+        file_identity.check()?;
         let idle = Mutex::new(vec![Reader::open(path)?]);
         let path = std::path::absolute(path);
         let path = path.map_err(|_| rusqlite::Error::InvalidPath(PathBuf::new()));
-        Ok(Readers { path: path.doing("find the folder of the database")?, whereabouts, idle })
+        Ok(ReaderPool { path: path.doing("find the folder of the database")?, file_identity, idle })
     }
 
     /// The file, in full.
@@ -42,7 +45,7 @@ impl Readers {
         &self,
         question: impl FnOnce(&Reader) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.whereabouts.check()?;
+        self.file_identity.check()?;
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let reader = match idle {
             Some(reader) => reader,
@@ -64,7 +67,7 @@ impl Readers {
     /// The file cannot be read.
     #[cfg(target_os = "linux")]
     pub(crate) fn read_ahead(&self, is_over: impl Fn() -> bool) -> io::Result<u64> {
-        ahead::read(&self.path, is_over)
+        readahead::read_ahead_file(&self.path, is_over)
     }
 
     /// Elsewhere, the system is not asked for that.
@@ -73,9 +76,13 @@ impl Readers {
         Ok(0)
     }
 
-    /// Looks at the file from every side; see [`doctor::examine`].
-    pub(crate) fn examine(&self) -> Result<Report, StoreError> {
-        self.whereabouts.check()?;
-        doctor::examine(&self.path)
+    /// Returns the path, where the file that was opened still stands.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Moved`], if another file or none stands there by now.
+    pub(crate) fn current_path(&self) -> Result<&Path, StoreError> {
+        self.file_identity.check()?;
+        Ok(&self.path)
     }
 }

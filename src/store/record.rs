@@ -1,13 +1,17 @@
 //! Rows as values, and the one place that reads them from SQLite.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use rusqlite::Row;
 
 use super::StoreError;
-use crate::fingerprint::State;
-use crate::identity::{ContentHash, NodeId};
-use crate::tree::{Format, Node, NodeType};
+use super::columns::{Attribute, Attributes, Column, ColumnKind, HashedAs, LEVEL, columns};
+use crate::model::file_stat::FileStat;
+use crate::model::fingerprint::NodeState;
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tree::{Format, Node, NodeType};
+use crate::text::bigrams;
 
 /// A node's internal key. It never leaves the process; everybody else uses the [`NodeId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,7 +40,7 @@ pub(crate) struct FileRow {
     pub(crate) root: RootId,
     /// Relative to the root, `/` between segments.
     pub(crate) path: String,
-    pub(crate) look: Look,
+    pub(crate) stat: FileStat,
     /// Of the bytes that the nodes were made from.
     pub(crate) content_hash: Option<ContentHash>,
     /// Why the last look could not be compiled.
@@ -53,7 +57,7 @@ impl FileRow {
             id: FileId(row.get(0)?),
             root: RootId(row.get(1)?),
             path: row.get(2)?,
-            look: Look { size: row.get(3)?, mtime: row.get(4)? },
+            stat: FileStat { size: row.get(3)?, mtime: row.get(4)? },
             content_hash: content_hash.as_deref().and_then(ContentHash::parse),
             error: row.get(6)?,
             is_gone: row.get(7)?,
@@ -61,41 +65,41 @@ impl FileRow {
     }
 }
 
-/// A file's outside at one look: enough to tell that it did not change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
-    /// Bytes.
-    pub(crate) size: i64,
-    /// Nanoseconds since the Unix epoch.
-    pub(crate) mtime: i64,
-}
-
 /// Where a node stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct NodePlace {
     pub(crate) file: Option<FileId>,
     pub(crate) parent: Option<NodeKey>,
     /// Sparse rank among the siblings.
     pub(crate) position: i64,
 }
 
-/// A node as the database has it.
+/// Holds a row of `node`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Stored {
+pub(crate) struct NodeRecord {
     pub(crate) key: NodeKey,
     pub(crate) id: NodeId,
-    pub(crate) place: Place,
+    pub(crate) place: NodePlace,
     pub(crate) node_type: NodeType,
-    pub(crate) level: Option<u8>,
-    pub(crate) lang: Option<String>,
-    pub(crate) key_path: Option<String>,
     pub(crate) format: Format,
-    pub(crate) token_count: u32,
-    pub(crate) content_hash: ContentHash,
-    pub(crate) source_hash: Option<ContentHash>,
     pub(crate) label: String,
-    pub(crate) trail: String,
+    pub(crate) content_hash: ContentHash,
+    pub(crate) token_count: u32,
+    pub(crate) source_hash: Option<ContentHash>,
+    pub(crate) breadcrumb: String,
     pub(crate) content: String,
+    pub(crate) attributes: Attributes,
+}
+
+/// Holds the type, texts and optional values of a node, apart from its identity and place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NodeData<'a> {
+    pub(crate) node_type: NodeType,
+    pub(crate) format: Format,
+    pub(crate) label: &'a str,
+    pub(crate) content: &'a str,
+    pub(crate) token_count: u32,
+    pub(crate) attributes: Attributes,
 }
 
 /// What a file says and the memory does not contain, because an agent forgot it.
@@ -112,92 +116,134 @@ pub(crate) struct Tombstone {
     pub(crate) span: Range<usize>,
 }
 
-/// The columns of [`Stored`], in the order that [`Stored::read`] expects; the table is called
-/// `node`.
-macro_rules! stored_columns {
-    () => {
-        "node.key, node.id, node.file, node.parent, node.position, node.node_type, node.level,
-         node.lang, node.key_path, node.format, node.token_count, node.content_hash,
-         node.source_hash, node.label, node.trail, node.content"
-    };
-}
-pub(super) use stored_columns;
-
-impl Stored {
+impl NodeRecord {
     /// Whether an agent says something else of it than its file.
     pub(crate) fn is_overlaid(&self) -> bool {
         self.source_hash.is_some_and(|it| it != self.content_hash)
     }
 
-    /// The node apart from its surroundings.
-    pub(crate) fn to_node(&self) -> Node {
-        Node {
-            parent: None,
+    /// Returns the node apart from its identity and place.
+    pub(crate) fn data(&self) -> NodeData<'_> {
+        NodeData {
             node_type: self.node_type,
-            level: self.level,
-            lang: self.lang.clone(),
-            key_path: self.key_path.clone(),
-            span: 0..0,
-            label: self.label.clone(),
-            content: self.content.clone(),
             format: self.format,
+            label: &self.label,
+            content: &self.content,
             token_count: self.token_count,
+            attributes: self.attributes.clone(),
         }
     }
 
-    /// Reads a row of `stored_columns!()`.
-    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Result<Stored, StoreError>> {
+    /// Reads a row of `{record}`.
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Result<NodeRecord, StoreError>> {
         let id: String = row.get(1)?;
         let node_type: String = row.get(5)?;
-        let format: String = row.get(9)?;
-        let content_hash: String = row.get(11)?;
-        let source_hash: Option<String> = row.get(12)?;
+        let format: String = row.get(6)?;
+        let content_hash: String = row.get(8)?;
+        let source_hash: Option<String> = row.get(10)?;
+        let attributes = Attributes::read(row, 13)?;
+        let is_level_known = attributes.get(LEVEL).is_none() || attributes.level().is_some();
         let parsed = (
             NodeId::parse(&id),
             NodeType::parse(&node_type),
             Format::parse(&format),
             ContentHash::parse(&content_hash),
+            is_level_known,
         );
-        let (Some(node_id), Some(node_type), Some(format), Some(content_hash)) = parsed else {
+        let (Some(node_id), Some(node_type), Some(format), Some(content_hash), true) = parsed
+        else {
             return Ok(Err(StoreError::Corrupt {
                 what: format!("node `{id}` has an id, type, format or hash of no known form"),
             }));
         };
-        Ok(Ok(Stored {
+        Ok(Ok(NodeRecord {
             key: NodeKey(row.get(0)?),
             id: node_id,
-            place: Place {
+            place: NodePlace {
                 file: row.get::<_, Option<i64>>(2)?.map(FileId),
                 parent: row.get::<_, Option<i64>>(3)?.map(NodeKey),
                 position: row.get(4)?,
             },
             node_type,
-            level: row.get(6)?,
-            lang: row.get(7)?,
-            key_path: row.get(8)?,
             format,
-            token_count: row.get(10)?,
+            label: row.get(7)?,
             content_hash,
+            token_count: row.get(9)?,
             source_hash: source_hash.as_deref().and_then(ContentHash::parse),
-            label: row.get(13)?,
-            trail: row.get(14)?,
-            content: row.get(15)?,
+            breadcrumb: row.get(11)?,
+            content: row.get(12)?,
+            attributes,
         }))
     }
 }
 
-impl State {
-    /// Reads `id, node_type, level, lang, key_path, format, label, content_hash`.
-    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<State> {
-        Ok(State {
-            id: row.get(0)?,
-            node_type: row.get(1)?,
-            level: row.get(2)?,
-            lang: row.get(3)?,
-            key_path: row.get(4)?,
-            format: row.get(5)?,
-            label: row.get(6)?,
-            content_hash: row.get(7)?,
-        })
+impl<'a> NodeData<'a> {
+    /// Returns a parsed node as data.
+    pub(crate) fn of(node: &'a Node) -> NodeData<'a> {
+        NodeData {
+            node_type: node.node_type,
+            format: node.format,
+            label: &node.label,
+            content: &node.content,
+            token_count: node.token_count,
+            attributes: Attributes::of_source(node),
+        }
+    }
+
+    /// Returns the pairs of characters of scripts without spaces, for the full-text index.
+    pub(super) fn bigrams(&self) -> Option<String> {
+        if !bigrams::may_have_spaceless_run(self.label)
+            && !bigrams::may_have_spaceless_run(self.content)
+        {
+            return None;
+        }
+        bigrams::bigrams(&format!("{}\n{}", self.label, self.content))
+    }
+
+    /// Returns the part that the fingerprint covers.
+    pub(super) fn state<'s>(&'s self, id: &'s str, hash: &'s str) -> NodeState<'s> {
+        let mut state = NodeState::new(Cow::Borrowed(id));
+        let mut attributes = self.attributes.values();
+        for column in columns() {
+            let value = match column.kind {
+                ColumnKind::Optional(_) => attributes.next().flatten().map(Attribute::text),
+                _ => match column.name {
+                    "node_type" => Some(self.node_type.as_str().into()),
+                    "format" => Some(self.format.as_str().into()),
+                    "label" => Some(self.label.into()),
+                    "content_hash" => Some(hash.into()),
+                    _ => None,
+                },
+            };
+            push(&mut state, column, value);
+        }
+        state
+    }
+}
+
+/// Reads `{state}` or `{old_state}`, which begins at a column.
+pub(crate) fn read_state(
+    row: &Row<'_>,
+    id: String,
+    at: usize,
+) -> rusqlite::Result<NodeState<'static>> {
+    let mut state = NodeState::new(Cow::Owned(id));
+    let hashed = |which: HashedAs| columns().iter().filter(move |it| it.hashed == which);
+    for (column, nth) in hashed(HashedAs::Always).chain(hashed(HashedAs::WhereGiven)).zip(at..) {
+        let value: Option<Attribute> = row.get(nth)?;
+        let value = value.map(|it| match it {
+            Attribute::Text(it) => Cow::Owned(it),
+            Attribute::Integer(it) => Cow::Owned(it.to_string()),
+        });
+        push(&mut state, column, value);
+    }
+    Ok(state)
+}
+
+fn push<'a>(state: &mut NodeState<'a>, column: &Column, value: Option<Cow<'a, str>>) {
+    match (column.hashed, value) {
+        (HashedAs::Always, value) => state.fields.push(value),
+        (HashedAs::WhereGiven, Some(value)) => state.given.push((column.name, value)),
+        (HashedAs::WhereGiven, None) | (HashedAs::No, _) => (),
     }
 }

@@ -8,13 +8,13 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{Doing, StoreError, links};
+use super::{ErrorStep, StoreError, links};
 
 /// `rmdb` in ASCII.
-pub(super) const APPLICATION_ID: i64 = 0x726d_6462;
+pub(crate) const APPLICATION_ID: i64 = 0x726d_6462;
 
 /// Every migration ever shipped, oldest first.
-pub(super) const MIGRATIONS: &[&str] = &[
+pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sql/0001_init.sql"),
     include_str!("sql/0002_links.sql"),
     include_str!("sql/0003_lease.sql"),
@@ -32,13 +32,22 @@ const LINKS_SINCE: i64 = 2;
 /// SQLite 3.51.3; older ones can corrupt a database when a WAL is reset under two connections.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
 
+/// The migrations to apply.
+fn migrations() -> &'static [&'static str] {
+    #[cfg(test)]
+    if let Some(scratch) = super::testing::scratch() {
+        return scratch.migrations;
+    }
+    MIGRATIONS
+}
+
 /// The newest schema that this build knows.
-pub(super) fn newest() -> i64 {
-    MIGRATIONS.len() as i64
+pub(crate) fn newest() -> i64 {
+    migrations().len() as i64
 }
 
 /// Refuses to run on an SQLite that is not safe.
-pub(super) fn check_sqlite() -> Result<(), StoreError> {
+pub(crate) fn check_sqlite() -> Result<(), StoreError> {
     if rusqlite::version_number() < SQLITE_VERSION_MIN {
         return Err(StoreError::OldSqlite { found: rusqlite::version() });
     }
@@ -46,14 +55,14 @@ pub(super) fn check_sqlite() -> Result<(), StoreError> {
 }
 
 /// What the file says it is.
-enum Found {
+enum FileVerdict {
     /// Nothing is in it yet.
     Empty,
     /// A memory of that schema version.
     Memory(i64),
 }
 
-fn examine(conn: &Connection, path: &Path) -> Result<Found, StoreError> {
+fn examine(conn: &Connection, path: &Path) -> Result<FileVerdict, StoreError> {
     let foreign = |what| StoreError::Foreign { path: path.to_owned(), what };
     let n_tables = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0));
     let n_tables: i64 = match n_tables {
@@ -70,8 +79,8 @@ fn examine(conn: &Connection, path: &Path) -> Result<Found, StoreError> {
         (APPLICATION_ID, _) if newest() < version => {
             Err(StoreError::TooNew { path: path.to_owned(), found: version, known: newest() })
         }
-        (APPLICATION_ID, _) => Ok(Found::Memory(version)),
-        (0, 0) => Ok(Found::Empty),
+        (APPLICATION_ID, _) => Ok(FileVerdict::Memory(version)),
+        (0, 0) => Ok(FileVerdict::Empty),
         _ => Err(foreign("a database of another program")),
     }
 }
@@ -83,19 +92,19 @@ fn pragma(conn: &Connection, name: &str) -> Result<i64, StoreError> {
 /// Refuses what is no memory of a schema that this build knows; changes nothing.
 pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
-        Found::Memory(version) if version == newest() => Ok(()),
-        Found::Memory(_) => Err(StoreError::Corrupt {
+        FileVerdict::Memory(version) if version == newest() => Ok(()),
+        FileVerdict::Memory(_) => Err(StoreError::Corrupt {
             what: format!("`{}` has an older schema and was opened read-only", path.display()),
         }),
-        Found::Empty => Err(StoreError::Missing { path: path.to_owned() }),
+        FileVerdict::Empty => Err(StoreError::Missing { path: path.to_owned() }),
     }
 }
 
 /// Refuses what is no memory, of whatever schema that this build knows.
-pub(super) fn check_is_memory(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+pub(crate) fn check_is_memory(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
-        Found::Memory(_) => Ok(()),
-        Found::Empty => Err(StoreError::Missing { path: path.to_owned() }),
+        FileVerdict::Memory(_) => Ok(()),
+        FileVerdict::Empty => Err(StoreError::Missing { path: path.to_owned() }),
     }
 }
 
@@ -105,8 +114,8 @@ pub(super) fn check_is_ours(conn: &Connection, path: &Path) -> Result<(), StoreE
 }
 
 /// Brings the file to the newest schema.
-pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    if matches!(examine(conn, path)?, Found::Memory(version) if version == newest()) {
+pub(crate) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    if matches!(examine(conn, path)?, FileVerdict::Memory(version) if version == newest()) {
         return Ok(());
     }
     let tx = conn
@@ -114,10 +123,10 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<(), StoreErr
         .doing("lock the database for a new schema")?;
     // Looked at again under the lock: another process may have done the work meanwhile.
     let seen = match examine(&tx, path)? {
-        Found::Empty => 0,
-        Found::Memory(version) => version,
+        FileVerdict::Empty => 0,
+        FileVerdict::Memory(version) => version,
     };
-    for migration in MIGRATIONS.iter().skip(usize::try_from(seen).unwrap_or(0)) {
+    for migration in migrations().iter().skip(usize::try_from(seen).unwrap_or(0)) {
         tx.execute_batch(migration).doing("bring the schema up to date")?;
     }
     if (1..LINKS_SINCE).contains(&seen) {

@@ -1,8 +1,32 @@
-//! Databases as older builds made them, for tests.
+//! Databases as older and later builds make them, for tests.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use rusqlite::Connection;
+
+use super::columns::Column;
+
+/// A schema with more columns than this build's.
+#[derive(Clone, Copy)]
+pub(in crate::store) struct Scratch {
+    pub(in crate::store) columns: &'static [Column],
+    pub(in crate::store) migrations: &'static [&'static str],
+}
+
+thread_local! {
+    static SCRATCH: Cell<Option<Scratch>> = const { Cell::new(None) };
+}
+
+/// The schema that this test's thread works with, if not this build's.
+pub(in crate::store) fn scratch() -> Option<Scratch> {
+    SCRATCH.get()
+}
+
+/// Lets this test's thread work with another schema.
+pub(in crate::store) fn set_scratch(scratch: Option<Scratch>) {
+    SCRATCH.set(scratch);
+}
 
 /// Makes the database what it was before references were noted: the schema, too.
 pub(crate) fn forget_references(path: &Path) {

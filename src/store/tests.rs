@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use rusqlite::Connection;
 
 use super::*;
-use crate::clock::Millis;
+use crate::model::clock::Millis;
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ fn the_linked_sqlite_is_new_enough() {
 fn shipped_migrations_never_change() {
     let hashes: Vec<String> = schema::MIGRATIONS
         .iter()
-        .map(|it| crate::identity::ContentHash::of(it).to_string())
+        .map(|it| crate::model::identity::ContentHash::of(it).to_string())
         .collect();
     expect_test::expect![[r#"
         [
@@ -97,8 +97,8 @@ fn processes_that_start_at_once_agree_on_the_schema() {
             scope.spawn(|| Writer::open(&path, IfMissing::Create).unwrap());
         }
     });
-    let report = doctor::examine(&path).unwrap();
-    assert_eq!(report.status(), doctor::Status::Pass, "{report:#?}");
+    let report = crate::maintenance::doctor::examine(&path).unwrap();
+    assert_eq!(report.status(), crate::maintenance::doctor::CheckStatus::Pass, "{report:#?}");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn doctor_names_what_is_wrong() {
     .unwrap();
     drop(conn);
     let before = std::fs::read(&path).unwrap();
-    let report = doctor::examine(&path).unwrap();
+    let report = crate::maintenance::doctor::examine(&path).unwrap();
     let lines: Vec<String> = report
         .checks
         .iter()

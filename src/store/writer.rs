@@ -5,22 +5,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::whereabouts::Whereabouts;
+use super::commit::commit;
+use super::file_identity::FileIdentity;
 use super::{
-    Batch, Counts, Doing, FileRow, IfMissing, Log, Root, RootId, StoreError, files, pragma,
+    Batch, Counts, ErrorStep, FileRow, IfMissing, Log, Root, RootId, StoreError, connection, files,
 };
-use crate::clock::Millis;
+use crate::model::clock::Millis;
 
 /// The writing connection, behind a mutex.
 pub(crate) struct Writer {
     conn: Mutex<Connection>,
     log: Arc<Log>,
-    whereabouts: Whereabouts,
+    file_identity: Arc<FileIdentity>,
 }
 
 /// What a write did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Commit {
+pub(crate) struct CommitReport {
     /// The snapshot; `None` when nothing changed.
     pub(crate) snapshot: Option<i64>,
     pub(crate) counts: Counts,
@@ -29,10 +30,11 @@ pub(crate) struct Commit {
 impl Writer {
     /// Opens the database, bringing its schema up to date.
     pub(crate) fn open(path: &Path, if_missing: IfMissing) -> Result<Writer, StoreError> {
-        let mut conn = pragma::open_writer(path, if_missing)?;
-        let log = Log::of(path);
-        log.hear(&mut conn)?;
-        Ok(Writer { conn: Mutex::new(conn), log, whereabouts: Whereabouts::of(path) })
+        let mut conn = connection::open_writer(path, if_missing)?;
+        let file_identity = Arc::new(FileIdentity::of(path)?);
+        let log = Log::of(path, &file_identity);
+        log.attach(&mut conn)?;
+        Ok(Writer { conn: Mutex::new(conn), log, file_identity })
     }
 
     /// The log that its commits make longer.
@@ -40,9 +42,9 @@ impl Writer {
         &self.log
     }
 
-    /// Refuses when the file was deleted or replaced since it was opened.
-    fn check_whereabouts(&self) -> Result<(), StoreError> {
-        self.whereabouts.check()
+    /// Which files it opened, for the other connections of the process.
+    pub(crate) fn file_identity(&self) -> &Arc<FileIdentity> {
+        &self.file_identity
     }
 
     /// Every compiled folder, by path.
@@ -68,20 +70,21 @@ impl Writer {
         compile_root: &str,
         now: Millis,
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
-    ) -> Result<(T, Commit), E> {
+    ) -> Result<(T, CommitReport), E> {
         let mut conn = self.lock();
         let tx = conn
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .doing("begin a write")?;
-        self.check_whereabouts()?;
+        self.file_identity.check_locked()?;
         let mut batch = Batch::begin(&tx, message, compile_root, now)?;
         let value = body(&mut batch)?;
         let snapshot = batch.finish()?;
         let counts = batch.counts();
         drop(batch);
-        self.check_whereabouts()?;
-        tx.commit().doing("commit a write")?;
-        Ok((value, Commit { snapshot, counts }))
+        self.file_identity.check_locked()?;
+        commit(tx, "commit a write")?;
+        self.file_identity.confirm(&conn)?;
+        Ok((value, CommitReport { snapshot, counts }))
     }
 
     /// As [`Writer::write`]; what is deleted is overwritten with zeros.
@@ -90,7 +93,7 @@ impl Writer {
         message: &str,
         now: Millis,
         body: impl FnOnce(&mut Batch<'_>) -> Result<T, E>,
-    ) -> Result<(T, Commit), E> {
+    ) -> Result<(T, CommitReport), E> {
         let set = |on: bool| {
             self.lock().pragma_update(None, "secure_delete", on).doing("overwrite what is deleted")
         };
@@ -102,7 +105,13 @@ impl Writer {
 
     /// SQLite allows one writer. Waiting here, not in SQLite, keeps callers in order. A poisoned
     /// lock is sound: the panicking transaction was rolled back when it was dropped.
-    pub(super) fn lock(&self) -> MutexGuard<'_, Connection> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Connection> {
         self.conn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.file_identity.leave(&self.lock());
     }
 }

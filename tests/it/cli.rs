@@ -289,7 +289,7 @@ fn a_mistyped_database_is_an_error_and_makes_nothing() {
 }
 
 #[test]
-fn what_cannot_be_compiled_is_an_error_and_makes_nothing() {
+fn a_failed_first_compile_makes_no_database() {
     let folder = compiled().file("picture.png", "x");
     check_makes_nothing(
         &folder,
@@ -347,14 +347,22 @@ fn what_cannot_be_compiled_is_an_error_and_makes_nothing() {
     .assert_eq(&ran.transcript());
     let ran = folder.run(["compile", "notes", "--db", ""]);
     expect![[r#"
-        compiled: 4 added, 0 modified, 0 removed (4 ops)
-        = 0
+        ! remindb: `` names no file; name one with --db
+        = 2
     "#]]
     .assert_eq(&ran.transcript());
+    check_makes_nothing(
+        &folder,
+        "compile notes --db :memory:",
+        expect![[r#"
+        ! remindb: `:memory:` names no file; name one with --db
+        = 2
+    "#]],
+    );
 }
 
 #[test]
-fn what_is_no_memory_is_refused_and_stays_as_it_was() {
+fn a_foreign_file_is_refused_and_left_alone() {
     let folder =
         compiled().file("text.db", "This is no database, and it is long enough to tell.\n");
     let foreign = folder.path("foreign.db");

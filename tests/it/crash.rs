@@ -4,6 +4,8 @@
 //! `make crash` runs the same with other numbers, which the environment gives.
 
 mod failures;
+mod identity;
+mod messages;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -192,7 +194,7 @@ fn kill_servers(seeds: std::ops::Range<u64>, n_kills: usize) -> (usize, usize, u
 }
 
 #[test]
-fn what_was_acknowledged_survives_kills() {
+fn acknowledged_writes_survive_kills() {
     let (_, n_writes, n_compiles) = kill_servers(0..2, 8);
     assert!(0 < n_writes && 0 < n_compiles, "{n_writes} writes, {n_compiles} compiles");
 }

@@ -209,7 +209,7 @@ fn words_that_others_wrote_are_taken_as_they_are() {
 }
 
 #[test]
-fn a_repair_is_told_as_text() {
+fn a_repair_is_reported_as_text() {
     let folder = memory();
     tamper(&folder, "UPDATE memory SET fingerprint = 5");
     let ran = folder.run(["doctor", "--fix", "--db", "m.db"]);
@@ -290,7 +290,7 @@ fn a_lost_list_of_tables_is_that_of_a_new_memory() {
 }
 
 #[test]
-fn what_is_no_memory_any_more_is_said() {
+fn a_file_that_is_no_memory_any_more_is_reported() {
     let folder = memory();
     let ran = salvage(&folder, |bytes| bytes.fill(b'x'));
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""));
@@ -301,7 +301,7 @@ fn what_is_no_memory_any_more_is_said() {
 }
 
 #[test]
-fn who_meets_damage_says_what_to_do_and_makes_nothing() {
+fn damage_is_reported_with_advice_and_makes_no_file() {
     let folder = memory();
     let mut bytes = fs::read(folder.path("m.db")).unwrap();
     let page = page_of(&bytes, "Note 8 says 3");

@@ -19,7 +19,7 @@ fn n_blocks(result: &Value) -> usize {
 }
 
 #[test]
-fn a_modern_client_is_told_once_whatever_restarts() {
+fn a_modern_client_gets_a_cold_notice_once_across_restarts() {
     let folder = cold();
     let mut client = Client::modern(&folder, &["--db", "m.db"]);
     // Half of the budget is too little for any note, and what is too little is no note.
@@ -59,7 +59,7 @@ fn a_note_keeps_the_budget_of_the_settings() {
 }
 
 #[test]
-fn a_client_with_a_session_is_told_when_it_asks_for_warnings() {
+fn a_session_client_gets_cold_notices_when_it_wants_warnings() {
     let folder = cold();
     let mut client = Client::legacy(&folder, &["--db", "m.db"]);
     assert_eq!(n_blocks(&client.call("MemoryStats", json!({})).result), 1);

@@ -111,7 +111,7 @@ fn encodings_are_got_around() {
 }
 
 #[test]
-fn what_is_no_file_is_named_and_passed_over() {
+fn non_files_are_named_and_skipped() {
     let folder = Folder::new().file("notes/good.md", "Good.\n").file("else/linked.md", "Linked.\n");
     let notes = folder.path("notes");
     fs::create_dir_all(notes.join("folder.md/inside")).unwrap();

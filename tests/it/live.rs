@@ -68,7 +68,7 @@ fn is_quiet(client: &mut Client) {
 }
 
 #[test]
-fn what_one_server_writes_is_told_to_subscribers_of_another() {
+fn a_write_notifies_subscribers_of_another_server() {
     let folder = compiled();
     let names = ["graph", "snapshots", "tree", "files", "temperature"];
     let mut watching = subscriber(&folder, &["--db", "m.db"], &names);
@@ -91,7 +91,7 @@ fn what_one_server_writes_is_told_to_subscribers_of_another() {
 }
 
 #[test]
-fn an_own_write_is_told_and_one_that_changes_nothing_is_not() {
+fn an_own_write_notifies_only_when_it_changes_something() {
     let folder = compiled();
     let names = ["graph", "snapshots", "tree", "files"];
     let mut client = subscriber(&folder, &["--db", "m.db"], &names);
@@ -107,7 +107,7 @@ fn an_own_write_is_told_and_one_that_changes_nothing_is_not() {
 }
 
 #[test]
-fn a_scan_that_finds_something_is_told_and_one_that_finds_nothing_is_not() {
+fn a_scan_notifies_only_when_it_finds_something() {
     let folder = compiled();
     let args = ["--db", "m.db", "--source", "notes", "--rescan-interval", "100ms", "--verbose"];
     let mut client = subscriber(&folder, &args, &["rescan", "files"]);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use super::support::{Client, Folder, PATIENCE, Ran, modern, signal, spawn};
+use super::support::{Client, Folder, Ran, TIMEOUT, modern, signal, spawn};
 
 mod streams;
 
@@ -67,7 +67,7 @@ impl Up {
     /// Sends bytes as they are, and reads to the end.
     fn raw(&self, bytes: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream.write_all(bytes).unwrap();
         let mut answer = Vec::new();
         // A connection that is reset has said what it had to say.
@@ -197,7 +197,7 @@ fn a_session_ends_when_its_client_says_so() {
 }
 
 #[test]
-fn whoever_should_not_get_in_changes_nothing() {
+fn a_refused_request_changes_nothing() {
     let folder = notes();
     folder.ok(["compile", "notes", "--db", "m.db"]);
     let up = Up::new(&folder, &["--source", "notes", "--allow-origin", "https://app.example"]);
@@ -403,7 +403,7 @@ fn storm(up: &Up, n_idle: usize, n_slow: usize, n_hello: usize, n_calls: usize) 
         up.tool("MemoryStats", json!({}));
         storm.took.push(began.elapsed());
         if n_calls * 100 < storm.took.len() {
-            done.recv_timeout(PATIENCE).unwrap();
+            done.recv_timeout(TIMEOUT).unwrap();
             break;
         }
     }

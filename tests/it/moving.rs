@@ -1,6 +1,9 @@
 //! Whole memories on the move, through the program: what arrives is what left, and what was there is
 //! never lost.
 
+mod busy;
+mod forced;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -125,7 +128,7 @@ fn a_server_goes_on_with_what_was_restored() {
 }
 
 #[test]
-fn what_is_no_sound_memory_is_not_restored() {
+fn a_damaged_backup_is_not_restored() {
     let folder = memory().file("tax.txt", "please do not overwrite this");
     let before = folder.facts("m.db");
     for (source, db) in [("none.db", "m.db"), ("tax.txt", "m.db"), ("m.db", "tax.txt")] {
@@ -224,7 +227,7 @@ fn secrets_in_an_export_become_markers_in_the_memory() {
 fn a_backup_while_others_write_is_one_state_of_them() {
     let folder = memory();
     let conn = rusqlite::Connection::open(folder.path("m.db")).unwrap();
-    conn.busy_timeout(super::support::PATIENCE).unwrap();
+    conn.busy_timeout(super::support::TIMEOUT).unwrap();
     conn.pragma_update(None, "wal_autocheckpoint", 5).unwrap();
     let add = "INSERT INTO heat (node, temperature, at) SELECT key, 0.5, 0 FROM node";
     assert!(conn.execute(add, []).unwrap() > 1, "the first backup has two rows to compare");

@@ -168,7 +168,7 @@ fn said(ran: &Ran) -> String {
 }
 
 #[test]
-fn an_old_memory_moves_in_and_what_has_no_place_is_told() {
+fn an_old_memory_is_imported_and_leftovers_are_reported() {
     let folder = notes();
     let conn = old(&folder);
     let bytes = |name: &str| fs::read(folder.path(name)).unwrap();
@@ -297,7 +297,7 @@ fn the_next_compile_aligns_with_what_moved_in() {
 }
 
 #[test]
-fn what_is_no_old_database_is_refused_and_makes_nothing() {
+fn a_foreign_database_is_refused_and_makes_nothing() {
     let folder = Folder::new().file("tax.txt", "these are my tax returns").file("a.md", "# A\n");
     folder.ok(["compile", "a.md", "--db", "new.db"]);
     drop(Connection::open(folder.path("other.db")).unwrap().execute_batch("CREATE TABLE x (y)"));

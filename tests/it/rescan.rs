@@ -94,7 +94,7 @@ fn edits_show_that_were_made_while_the_server_was_down() {
 }
 
 #[test]
-fn what_is_odd_is_named_once_and_the_rest_compiled() {
+fn an_odd_file_is_named_once_and_the_rest_compiled() {
     let folder = Folder::new();
     write(&folder, "notes/good.md", "Good.\n");
     write(&folder, "notes/broken.yaml", "a: [1, 2\nb: }\n");

@@ -178,7 +178,7 @@ fn make_things_up(client: &mut Client) {
 }
 
 #[test]
-fn nothing_that_was_said_is_in_any_log() {
+fn no_log_holds_any_content() {
     let folder = folder();
     // Put together here, so that nobody takes them for real ones.
     let secrets = [format!("ghp_{}", "a1B2".repeat(9)), format!("AKIA{}", "Q7Z3".repeat(4))];

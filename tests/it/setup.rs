@@ -444,7 +444,7 @@ fn a_dry_run_shows_the_change_and_makes_none() {
 }
 
 #[test]
-fn what_came_later_survives_the_removal() {
+fn later_edits_survive_the_removal() {
     let folder = world().file("project/.cursor/mcp.json", "{}\n");
     ok(&folder, "cursor");
     ok(&folder, "claude-code");
@@ -548,7 +548,7 @@ fn settings_that_no_edit_keeps_come_with_what_to_paste() {
 }
 
 #[test]
-fn what_is_read_only_stays() {
+fn read_only_files_stay() {
     let folder = world().file("project/.mcp.json", "{}");
     let mode = fs::Permissions::from_mode(0o444);
     fs::set_permissions(folder.path("project/.mcp.json"), mode).unwrap();

@@ -1,7 +1,7 @@
 //! What the tests share: a folder of notes, the program run in it, and a client of its server.
 //!
 //! Nothing here sleeps: every wait is for a line, an end of a stream or an end of a process, and gives
-//! up with a message after [`PATIENCE`].
+//! up with a message after [`TIMEOUT`].
 
 use std::ffi::OsStr;
 use std::fs;
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use super::published::Witness;
 
 /// Longer than anything here should take, however busy the machine is.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A folder that is gone at the end of the test.
 pub(crate) struct Folder(TempDir);
@@ -164,7 +164,7 @@ pub(crate) fn finish(child: Child) -> Output {
 
 #[track_caller]
 fn in_time<T>(ended: &Receiver<T>, pid: u32) -> T {
-    ended.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+    ended.recv_timeout(TIMEOUT).unwrap_or_else(|_| {
         signal(pid, "KILL");
         panic!("the program should have ended by now")
     })
@@ -281,7 +281,7 @@ impl Client {
     /// The next line that comes, whatever it is.
     #[track_caller]
     pub(crate) fn line(&self) -> Value {
-        let line = self.replies.recv_timeout(PATIENCE).expect("a line should have come");
+        let line = self.replies.recv_timeout(TIMEOUT).expect("a line should have come");
         let message = serde_json::from_str(&line).unwrap();
         self.witness.came(&message);
         message
@@ -360,7 +360,7 @@ impl Client {
     #[track_caller]
     pub(crate) fn logged(&self, what: &str) -> String {
         loop {
-            let line = self.log.recv_timeout(PATIENCE);
+            let line = self.log.recv_timeout(TIMEOUT);
             let line = line.unwrap_or_else(|_| panic!("`{what}` should have been logged"));
             if line.contains(what) {
                 return line;
@@ -370,7 +370,7 @@ impl Client {
 
     /// The next line of the log; none when the server has ended and all of it was read.
     pub(crate) fn log_line(&self) -> Option<String> {
-        self.log.recv_timeout(PATIENCE).ok()
+        self.log.recv_timeout(TIMEOUT).ok()
     }
 
     pub(crate) fn pid(&self) -> u32 {

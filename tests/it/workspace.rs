@@ -252,7 +252,7 @@ fn budgets_hold_where_the_call_names_none() {
 }
 
 #[test]
-fn what_reading_adds_is_a_setting() {
+fn access_boost_is_a_setting() {
     let folder = notes().file(CONFIG, r#"{"temperature": {"access_boost": 0.4}}"#);
     compile(&folder, &[]);
     let mut client = Client::legacy(&folder, &["--source", "notes", "--db", "memory.db"]);

@@ -48,7 +48,7 @@ fn edit(folder: &Folder, nth: u64, from: &str, to: &str) {
 }
 
 #[test]
-fn what_an_agent_says_is_there_after_recompiles_and_restarts() {
+fn agent_text_survives_recompiles_and_restarts() {
     let folder = notes();
     let mut client = served(&folder);
     let by_hand = id(&mut client, "By hand, on Fridays.");
@@ -123,7 +123,7 @@ fn a_server_without_notes_begins_a_memory() {
 }
 
 #[test]
-fn what_makes_no_sense_is_an_error_and_changes_nothing() {
+fn a_senseless_call_is_an_error_and_changes_nothing() {
     let folder = notes();
     let mut client = Client::legacy(&folder, &["--db", "m.db", "--structured"]);
     let deploy = id(&mut client, "Deploy");
@@ -155,7 +155,7 @@ fn what_makes_no_sense_is_an_error_and_changes_nothing() {
 }
 
 #[test]
-fn pins_are_told_apart_and_make_no_snapshot() {
+fn pins_differ_and_make_no_snapshot() {
     let folder = notes();
     let mut client = Client::legacy(&folder, &["--db", "m.db", "--structured"]);
     let deploy = id(&mut client, "Deploy");

@@ -4,32 +4,32 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::client::{Client, Scope};
-use crate::config::Transport;
+use crate::settings::config::Transport;
 
 /// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
-    Compile(Compile),
-    Serve(Serve),
-    Inspect(Inspect),
-    Search(Search),
-    Bench(Bench),
-    Doctor(Doctor),
-    Gc(Gc),
-    Backup(Backup),
-    Restore(Restore),
-    Export(Export),
-    Import(Import),
-    Salvage(Salvage),
-    Redact(Redact),
-    Setup(Setup),
+    Compile(CompileArgs),
+    Serve(ServeArgs),
+    Inspect(InspectArgs),
+    Search(SearchArgs),
+    Bench(BenchArgs),
+    Doctor(DoctorArgs),
+    Gc(GcArgs),
+    Backup(BackupArgs),
+    Restore(RestoreArgs),
+    Export(ExportArgs),
+    Import(ImportArgs),
+    Salvage(SalvageArgs),
+    Redact(RedactArgs),
+    Setup(SetupArgs),
     Completion(Shell),
     Help(Option<String>),
     Version,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Compile {
+pub(crate) struct CompileArgs {
     pub(crate) path: PathBuf,
     pub(crate) db: Option<PathBuf>,
     pub(crate) message: Option<String>,
@@ -40,7 +40,7 @@ pub(crate) struct Compile {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) source: Option<PathBuf>,
     pub(crate) is_gitignore: bool,
@@ -61,7 +61,7 @@ pub(crate) struct Serve {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Inspect {
+pub(crate) struct InspectArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_tree: bool,
     pub(crate) is_files: bool,
@@ -70,7 +70,7 @@ pub(crate) struct Inspect {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Search {
+pub(crate) struct SearchArgs {
     pub(crate) query: String,
     pub(crate) db: Option<PathBuf>,
     pub(crate) budget: Option<u32>,
@@ -81,7 +81,7 @@ pub(crate) struct Search {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Bench {
+pub(crate) struct BenchArgs {
     pub(crate) dir: PathBuf,
     pub(crate) queries: Vec<String>,
     pub(crate) budget: Option<u32>,
@@ -89,14 +89,14 @@ pub(crate) struct Bench {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Doctor {
+pub(crate) struct DoctorArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) is_fix: bool,
     pub(crate) is_json: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Redact {
+pub(crate) struct RedactArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) source: Option<PathBuf>,
     pub(crate) is_trusted: bool,
@@ -105,7 +105,7 @@ pub(crate) struct Redact {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Gc {
+pub(crate) struct GcArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) keep: Option<u32>,
     /// Age from which on a snapshot goes, in ms.
@@ -115,20 +115,20 @@ pub(crate) struct Gc {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Backup {
+pub(crate) struct BackupArgs {
     pub(crate) db: Option<PathBuf>,
     pub(crate) dest: Option<PathBuf>,
     pub(crate) is_force: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Restore {
+pub(crate) struct RestoreArgs {
     pub(crate) source: PathBuf,
     pub(crate) db: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Export {
+pub(crate) struct ExportArgs {
     pub(crate) db: Option<PathBuf>,
     /// `None` for standard output.
     pub(crate) dest: Option<PathBuf>,
@@ -136,7 +136,7 @@ pub(crate) struct Export {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Import {
+pub(crate) struct ImportArgs {
     pub(crate) source: ImportSource,
     pub(crate) db: Option<PathBuf>,
 }
@@ -151,13 +151,13 @@ pub(crate) enum ImportSource {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Salvage {
+pub(crate) struct SalvageArgs {
     pub(crate) damaged: PathBuf,
     pub(crate) out: PathBuf,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Setup {
+pub(crate) struct SetupArgs {
     pub(crate) client: Client,
     pub(crate) scope: Scope,
     pub(crate) db: Option<PathBuf>,

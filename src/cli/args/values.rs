@@ -3,24 +3,24 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::Misuse;
+use super::UsageError;
 use super::client::{CLIENTS, Client, Scope};
 use super::command::Shell;
-use crate::config::{Transport, positive_duration};
+use crate::settings::config::{Transport, positive_duration};
 use lexopt::prelude::*;
 
-pub(super) fn number<T: std::str::FromStr>(flag: &str, value: &OsString) -> Result<T, Misuse> {
+pub(super) fn number<T: std::str::FromStr>(flag: &str, value: &OsString) -> Result<T, UsageError> {
     value.to_str().and_then(|it| it.parse().ok()).ok_or_else(|| {
-        Misuse(format!("`--{flag}` needs a whole number, not `{}`", value.to_string_lossy()))
+        UsageError(format!("`--{flag}` needs a whole number, not `{}`", value.to_string_lossy()))
     })
 }
 
-pub(super) fn interval(flag: &str, value: OsString) -> Result<Duration, Misuse> {
-    positive_duration(&value.string()?).map_err(|why| Misuse(format!("`--{flag}` {why}")))
+pub(super) fn interval(flag: &str, value: OsString) -> Result<Duration, UsageError> {
+    positive_duration(&value.string()?).map_err(|why| UsageError(format!("`--{flag}` {why}")))
 }
 
 /// `90m`, `12h`, `30d`, `8w`, in ms.
-pub(super) fn span_ms(value: &OsString) -> Result<i64, Misuse> {
+pub(super) fn span_ms(value: &OsString) -> Result<i64, UsageError> {
     let typed = value.to_string_lossy();
     let unit_ms = |unit: &str| match unit {
         "m" => Some(60_000),
@@ -33,17 +33,17 @@ pub(super) fn span_ms(value: &OsString) -> Result<i64, Misuse> {
     let (n, unit) = typed.split_at(at);
     let span = n.parse::<i64>().ok().zip(unit_ms(unit)).and_then(|(n, unit)| n.checked_mul(unit));
     span.ok_or_else(|| {
-        Misuse(format!("`--older-than` needs a span such as 12h, 30d or 8w, not `{typed}`"))
+        UsageError(format!("`--older-than` needs a span such as 12h, 30d or 8w, not `{typed}`"))
     })
 }
 
-pub(super) fn transport_named(name: &OsString) -> Result<Transport, Misuse> {
+pub(super) fn transport_named(name: &OsString) -> Result<Transport, UsageError> {
     match name.to_str() {
         Some("stdio") => Ok(Transport::Stdio),
         Some("http") => Ok(Transport::Http),
         _ => {
             let name = name.to_string_lossy();
-            Err(Misuse(format!("`--transport` must be `stdio` or `http`, not `{name}`")))
+            Err(UsageError(format!("`--transport` must be `stdio` or `http`, not `{name}`")))
         }
     }
 }
@@ -52,30 +52,32 @@ pub(super) fn client_names() -> String {
     CLIENTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn client_named(name: &OsString) -> Result<Client, Misuse> {
+pub(super) fn client_named(name: &OsString) -> Result<Client, UsageError> {
     name.to_str().and_then(Client::named).ok_or_else(|| {
         let names: Vec<&str> = CLIENTS.iter().map(|(name, _)| *name).collect();
         let name = name.to_string_lossy();
         let what = format!("no client `{name}`; there are {}", client_names());
-        Misuse(what + &suggestion(&name, &names))
+        UsageError(what + &suggestion(&name, &names))
     })
 }
 
-pub(super) fn scope_named(name: &OsString) -> Result<Scope, Misuse> {
+pub(super) fn scope_named(name: &OsString) -> Result<Scope, UsageError> {
     name.to_str().and_then(Scope::named).ok_or_else(|| {
         let names = Scope::NAMES.join("` or `");
-        Misuse(format!("`--scope` needs `{names}`, not `{}`", name.to_string_lossy()))
+        UsageError(format!("`--scope` needs `{names}`, not `{}`", name.to_string_lossy()))
     })
 }
 
-pub(super) fn shell_named(name: &OsString) -> Result<Shell, Misuse> {
+pub(super) fn shell_named(name: &OsString) -> Result<Shell, UsageError> {
     match name.to_str() {
         Some("bash") => Ok(Shell::Bash),
         Some("zsh") => Ok(Shell::Zsh),
         Some("fish") => Ok(Shell::Fish),
         _ => {
             let name = name.to_string_lossy();
-            Err(Misuse(format!("no completion for `{name}`; there is one for bash, zsh and fish")))
+            Err(UsageError(format!(
+                "no completion for `{name}`; there is one for bash, zsh and fish"
+            )))
         }
     }
 }

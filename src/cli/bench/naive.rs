@@ -2,16 +2,16 @@
 
 use std::cmp::Reverse;
 
-use crate::tokens;
+use crate::text::tokens;
 
 /// A file of notes.
-pub(super) struct Note {
+pub(super) struct NoteFile {
     /// Relative to the folder.
     pub(super) path: String,
     pub(super) text: String,
 }
 
-impl Note {
+impl NoteFile {
     /// Tokens of reading it.
     pub(super) fn tokens(&self) -> u32 {
         tokens::count(&self.text)
@@ -19,16 +19,20 @@ impl Note {
 }
 
 /// Tokens of the list of all files.
-pub(super) fn listing(notes: &[Note]) -> u32 {
+pub(super) fn listing(notes: &[NoteFile]) -> u32 {
     tokens::count(&notes.iter().map(|it| format!("./{}\n", it.path)).collect::<String>())
 }
 
 /// Tokens until the answer was sent: every line with a word of the question, as `grep` shows it,
 /// and the files with most of the words, whole, up to the one that `has` the answer. `None` when no
 /// such file has it.
-pub(super) fn search(notes: &[Note], words: &[String], has: impl Fn(&Note) -> bool) -> Option<u32> {
+pub(super) fn search(
+    notes: &[NoteFile],
+    words: &[String],
+    has: impl Fn(&NoteFile) -> bool,
+) -> Option<u32> {
     let mut lines = String::new();
-    let mut matched: Vec<(usize, usize, &Note)> = Vec::new();
+    let mut matched: Vec<(usize, usize, &NoteFile)> = Vec::new();
     for note in notes {
         let mut seen = vec![false; words.len()];
         let mut n_lines = 0;
@@ -62,28 +66,4 @@ pub(super) fn search(notes: &[Note], words: &[String], has: impl Fn(&Note) -> bo
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn note(path: &str, text: &str) -> Note {
-        Note { path: path.to_owned(), text: text.to_owned() }
-    }
-
-    #[test]
-    fn the_best_files_are_read_until_the_answer_is_there() {
-        let notes = [
-            note("a.md", "The lease\nand the lock."),
-            note("b.md", "A lease."),
-            note("c.md", "Nothing."),
-        ];
-        let words = ["lease".to_owned(), "lock".to_owned()];
-        let lines = "a.md:1:The lease\na.md:2:and the lock.\nb.md:1:A lease.\n";
-        let grepped = tokens::count(lines);
-        let first = grepped + notes[0].tokens();
-        assert_eq!(search(&notes, &words, |it| it.path == "a.md"), Some(first));
-        let both = first + notes[1].tokens();
-        assert_eq!(search(&notes, &words, |it| it.path == "b.md"), Some(both));
-        assert_eq!(search(&notes, &words, |it| it.path == "c.md"), None);
-        assert_eq!(search(&notes, &[], |_| true), None);
-    }
-}
+mod tests;

@@ -11,41 +11,41 @@ use std::sync::Arc;
 use crossbeam_channel::Receiver;
 
 use super::{because, set};
-use crate::cli::Failure;
-use crate::cli::args::Serve;
-use crate::clock::Clock;
-use crate::config::Config;
-use crate::mcp::{Server, Surface};
-use crate::serve::http::{self, ADDRESS, Guard, Limits, Token};
-use crate::serve::{Background, Ended};
+use crate::cli::CommandError;
+use crate::cli::args::ServeArgs;
+use crate::mcp::{Handler, Server};
+use crate::model::clock::Clock;
+use crate::server::http::{self, ADDRESS, BearerToken, Guard, Limits};
+use crate::server::{Background, ServeEnd};
+use crate::settings::config::Config;
 
-pub(in crate::cli) use crate::serve::http::Options;
+pub(in crate::cli) use crate::server::http::HttpOptions;
 
 /// Bytes of a file with a token.
 const TOKEN_BYTES_MAX: u64 = 4096;
 
 /// Where it will listen.
-pub(in crate::cli) fn address(options: &Options) -> String {
+pub(in crate::cli) fn address(options: &HttpOptions) -> String {
     options.address.to_string()
 }
 
 /// Serves until a message comes on `interrupts`; tells `announce` where.
-pub(in crate::cli) fn run<S: Surface>(
+pub(in crate::cli) fn run<S: Handler>(
     server: &Arc<Server<S>>,
     clock: &Clock,
     background: Vec<Background>,
-    options: Options,
+    options: HttpOptions,
     announce: impl FnOnce(String),
     interrupts: &Receiver<()>,
-) -> io::Result<Ended> {
-    http::run(server, clock, background, options, |it| announce(it.to_string()), interrupts)
+) -> io::Result<ServeEnd> {
+    http::serve_http(server, clock, background, options, |it| announce(it.to_string()), interrupts)
 }
 
 /// How to listen.
-pub(super) fn options(args: &Serve, config: &Config) -> Result<Options, Failure> {
+pub(super) fn options(args: &ServeArgs, config: &Config) -> Result<HttpOptions, CommandError> {
     let listen = args.listen.clone().or_else(|| config.server.listen.clone());
     let address = match listen.or_else(|| set("REMINDB_LISTEN")) {
-        Some(text) => http::address(&text).ok_or_else(|| {
+        Some(text) => http::parse_listen_address(&text).ok_or_else(|| {
             because(format!(
                 "cannot listen on `{text}`; it must be ADDRESS:PORT, as in {ADDRESS} or [::1]:0"
             ))
@@ -75,20 +75,20 @@ pub(super) fn options(args: &Serve, config: &Config) -> Result<Options, Failure>
         }
     }
     let guard = Guard::new(address.ip(), &args.hosts, &args.origins, token);
-    Ok(Options { address, guard, limits: Limits::default() })
+    Ok(HttpOptions { address, guard, limits: Limits::default() })
 }
 
-fn token(file: Option<&Path>) -> Result<Option<Token>, Failure> {
+fn token(file: Option<&Path>) -> Result<Option<BearerToken>, CommandError> {
     let (name, text) = match (file, set("REMINDB_TOKEN")) {
         (Some(path), _) => (format!("`{}`", path.display()), Some(read(path)?)),
         (None, text) => ("`REMINDB_TOKEN`".to_owned(), text),
     };
     let Some(text) = text else { return Ok(None) };
-    let token = Token::new(text.trim());
+    let token = BearerToken::new(text.trim());
     token.map(Some).map_err(|why| because(format!("the token in {name} {why}")))
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
+fn read(path: &Path) -> Result<String, CommandError> {
     let mut text = String::new();
     let read = File::open(path).and_then(|it| it.take(TOKEN_BYTES_MAX).read_to_string(&mut text));
     match read {

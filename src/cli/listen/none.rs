@@ -6,35 +6,35 @@ use std::sync::Arc;
 use crossbeam_channel::Receiver;
 
 use super::because;
-use crate::cli::Failure;
-use crate::cli::args::Serve;
-use crate::clock::Clock;
-use crate::config::Config;
-use crate::mcp::{Server, Surface};
-use crate::serve::{Background, Ended};
+use crate::cli::CommandError;
+use crate::cli::args::ServeArgs;
+use crate::mcp::{Handler, Server};
+use crate::model::clock::Clock;
+use crate::server::{Background, ServeEnd};
+use crate::settings::config::Config;
 
 /// There are none.
 #[derive(Clone, Debug)]
-pub(in crate::cli) enum Options {}
+pub(in crate::cli) enum HttpOptions {}
 
 /// Where it would listen.
-pub(in crate::cli) fn address(options: &Options) -> String {
+pub(in crate::cli) fn address(options: &HttpOptions) -> String {
     match *options {}
 }
 
 /// Never runs.
-pub(in crate::cli) fn run<S: Surface>(
+pub(in crate::cli) fn run<S: Handler>(
     _: &Arc<Server<S>>,
     _: &Clock,
     _: Vec<Background>,
-    options: Options,
+    options: HttpOptions,
     _: impl FnOnce(String),
     _: &Receiver<()>,
-) -> io::Result<Ended> {
+) -> io::Result<ServeEnd> {
     match options {}
 }
 
 /// Says what to do instead.
-pub(super) fn options(_: &Serve, _: &Config) -> Result<Options, Failure> {
+pub(super) fn options(_: &ServeArgs, _: &Config) -> Result<HttpOptions, CommandError> {
     Err(because("this build has no HTTP; serve on the standard streams, or build it with `http`"))
 }

@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::edit::Notation;
+use super::edit::SettingsFormat;
 use super::entry::{Entry, Grant};
-use super::json::Place;
+use super::json::ServersPath;
 use super::scan::Dialect;
 use crate::cli::args::{Client, Scope};
 
@@ -117,9 +117,9 @@ impl Client {
     }
 
     /// How the settings are written.
-    pub(super) fn notation(self) -> Notation {
+    pub(super) fn notation(self) -> SettingsFormat {
         let (dialect, container) = match self {
-            Client::Codex => return Notation::Toml,
+            Client::Codex => return SettingsFormat::Toml,
             Client::ClaudeCode => (Dialect::Strict, "mcpServers"),
             Client::GeminiCli | Client::QwenCode => (Dialect::Comments, "mcpServers"),
             Client::Cursor => (Dialect::Relaxed, "mcpServers"),
@@ -128,7 +128,7 @@ impl Client {
         };
         // OpenCode reads both, but from 2 on nothing beside `servers` where that is there.
         let inner = (self == Client::OpenCode).then_some("servers");
-        Notation::Json(Place { dialect, container, inner })
+        SettingsFormat::Json(ServersPath { dialect, container, inner })
     }
 
     /// The server as this client names it.

@@ -1,22 +1,22 @@
 //! Edits of somebody's settings, whatever they are written in.
 
 use super::entry::{Entry, Grant, Put, Refusal};
-use super::json::{self, Place};
+use super::json::{self, ServersPath};
 use super::toml;
 
 /// The notation of a settings file.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Notation {
-    Json(Place),
+pub(super) enum SettingsFormat {
+    Json(ServersPath),
     Toml,
 }
 
-impl Notation {
+impl SettingsFormat {
     /// `text` with the server in it; the same text when it is there as it should be.
     pub(super) fn put(self, text: &str, entry: &Entry) -> Result<Put, Refusal> {
         match self {
-            Notation::Json(place) => json::put(text, place, entry),
-            Notation::Toml => toml::put(text, entry),
+            SettingsFormat::Json(place) => json::put(text, place, entry),
+            SettingsFormat::Toml => toml::put(text, entry),
         }
     }
 
@@ -29,8 +29,8 @@ impl Notation {
         is_container_new: bool,
     ) -> Result<String, Refusal> {
         match self {
-            Notation::Json(place) => json::take(text, place, name, before, is_container_new),
-            Notation::Toml => toml::take(text, name, before),
+            SettingsFormat::Json(place) => json::take(text, place, name, before, is_container_new),
+            SettingsFormat::Toml => toml::take(text, name, before),
         }
     }
 
@@ -41,24 +41,24 @@ impl Notation {
         grants: &[Grant],
     ) -> Result<(String, Vec<Grant>), Refusal> {
         match self {
-            Notation::Json(place) => json::grant(text, place.dialect, grants),
-            Notation::Toml => toml::grant(text, grants),
+            SettingsFormat::Json(place) => json::grant(text, place.dialect, grants),
+            SettingsFormat::Toml => toml::grant(text, grants),
         }
     }
 
     /// `text` without the permissions.
     pub(super) fn revoke(self, text: &str, grants: &[Grant]) -> Result<String, Refusal> {
         match self {
-            Notation::Json(place) => json::revoke(text, place.dialect, grants),
-            Notation::Toml => toml::revoke(text, grants),
+            SettingsFormat::Json(place) => json::revoke(text, place.dialect, grants),
+            SettingsFormat::Toml => toml::revoke(text, grants),
         }
     }
 
     /// Whether nothing is left in `text` that anybody wrote.
     pub(super) fn is_blank(self, text: &str) -> bool {
         match self {
-            Notation::Json(place) => json::is_blank(text, place.dialect),
-            Notation::Toml => text.trim().is_empty(),
+            SettingsFormat::Json(place) => json::is_blank(text, place.dialect),
+            SettingsFormat::Toml => text.trim().is_empty(),
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh64::xxh64;
 
-use crate::cli::Failure;
+use crate::cli::CommandError;
 
 /// No settings are larger.
 const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
@@ -18,7 +18,7 @@ const COPIES_MAX: usize = 100;
 
 /// Who may read a file that is new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Readers {
+pub(super) enum FileAccess {
     /// Whoever the user's mask lets.
     Usual,
     Owner,
@@ -26,7 +26,7 @@ pub(super) enum Readers {
 
 /// A file as it is.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct FileState {
     /// Where it is, links resolved.
     pub(super) path: PathBuf,
     /// What it says; nothing when it does not exist.
@@ -38,7 +38,7 @@ pub(super) fn hash(text: &str) -> String {
 }
 
 /// Reads a file that may not exist. One that leads out of `inside` is not followed.
-pub(super) fn read(path: &Path, inside: Option<&Path>) -> Result<Found, Failure> {
+pub(super) fn read(path: &Path, inside: Option<&Path>) -> Result<FileState, CommandError> {
     let real = resolve(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => refused("follow", path, "it is a link that leads nowhere"),
         _ => failed("find", path, &error),
@@ -53,7 +53,7 @@ pub(super) fn read(path: &Path, inside: Option<&Path>) -> Result<Found, Failure>
     let meta = match fs::metadata(&real) {
         Ok(meta) => meta,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(Found { path: real, text: None });
+            return Ok(FileState { path: real, text: None });
         }
         Err(error) => return Err(failed("read", path, &error)),
     };
@@ -68,7 +68,7 @@ pub(super) fn read(path: &Path, inside: Option<&Path>) -> Result<Found, Failure>
         return Err(refused("read", path, "it is larger than 32 MiB"));
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(Found { path: real, text: Some(text) }),
+        Ok(text) => Ok(FileState { path: real, text: Some(text) }),
         Err(_) => Err(refused("read", path, "it is not UTF-8")),
     }
 }
@@ -89,7 +89,7 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// An error when the file may not be written.
-pub(super) fn check_writable(path: &Path) -> Result<(), Failure> {
+pub(super) fn check_writable(path: &Path) -> Result<(), CommandError> {
     match fs::metadata(path) {
         Ok(meta) if meta.permissions().readonly() => {
             Err(refused("change", path, "it is read-only; make it writable first"))
@@ -99,7 +99,7 @@ pub(super) fn check_writable(path: &Path) -> Result<(), Failure> {
 }
 
 /// Makes a folder and those above it, and gives those that were not there, the outermost first.
-pub(super) fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn make_folders(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let missing = missing_folders(folder);
     fs::create_dir_all(folder).map_err(|error| failed("make", folder, &error))?;
     Ok(missing)
@@ -114,7 +114,7 @@ pub(super) fn missing_folders(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Writes a copy of a file beside it, under a name that is not taken, and gives that.
-pub(super) fn copy(path: &Path, text: &str, stamp: &str) -> Result<PathBuf, Failure> {
+pub(super) fn copy(path: &Path, text: &str, stamp: &str) -> Result<PathBuf, CommandError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     for nth in 1..=COPIES_MAX {
         let nth = if nth == 1 { String::new() } else { format!("-{nth}") };
@@ -137,14 +137,14 @@ pub(super) fn replace(
     path: &Path,
     old: Option<&str>,
     new: &str,
-    readers: Readers,
-) -> Result<(), Failure> {
+    readers: FileAccess,
+) -> Result<(), CommandError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.{}.draft", std::process::id()));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    if readers == Readers::Owner {
+    if readers == FileAccess::Owner {
         options.mode(0o600);
     }
     let file = options.open(&draft);
@@ -160,12 +160,12 @@ pub(super) fn replace(
 }
 
 /// Removes a file, if it still says `old`.
-pub(super) fn remove(path: &Path, old: &str) -> Result<(), Failure> {
+pub(super) fn remove(path: &Path, old: &str) -> Result<(), CommandError> {
     check_same(path, Some(old))?;
     fs::remove_file(path).map_err(|error| failed("remove", path, &error))
 }
 
-fn check_same(path: &Path, old: Option<&str>) -> Result<(), Failure> {
+fn check_same(path: &Path, old: Option<&str>) -> Result<(), CommandError> {
     let now = match fs::read(path) {
         Ok(bytes) => Some(bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -182,7 +182,12 @@ fn mode_of(path: &Path) -> Option<Permissions> {
     fs::metadata(path).ok().map(|it| it.permissions())
 }
 
-fn fill(mut file: File, path: &Path, text: &str, mode: Option<Permissions>) -> Result<(), Failure> {
+fn fill(
+    mut file: File,
+    path: &Path,
+    text: &str,
+    mode: Option<Permissions>,
+) -> Result<(), CommandError> {
     let filled = match mode {
         // Before there is anything to read in it.
         Some(mode) => file.set_permissions(mode),
@@ -194,10 +199,10 @@ fn fill(mut file: File, path: &Path, text: &str, mode: Option<Permissions>) -> R
         .map_err(|error| failed("write", path, &error))
 }
 
-fn failed(doing: &str, path: &Path, error: &io::Error) -> Failure {
-    Failure::Because(format!("cannot {doing} `{}`: {error}", path.display()))
+fn failed(doing: &str, path: &Path, error: &io::Error) -> CommandError {
+    CommandError::Because(format!("cannot {doing} `{}`: {error}", path.display()))
 }
 
-pub(super) fn refused(doing: &str, path: &Path, what: &str) -> Failure {
-    Failure::Because(format!("cannot {doing} `{}`: {what}", path.display()))
+pub(super) fn refused(doing: &str, path: &Path, what: &str) -> CommandError {
+    CommandError::Because(format!("cannot {doing} `{}`: {what}", path.display()))
 }

@@ -9,11 +9,11 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::entry::{Entry, Gives, Grant, Put, Refusal};
-use super::scan::{self, Dialect, Item, Kind, Member};
+use super::scan::{self, Dialect, JsonItem, Kind, Member};
 
 /// The place of servers in a settings file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ServersPath {
     pub(super) dialect: Dialect,
     /// The key of the object that holds servers by name.
     pub(super) container: &'static str,
@@ -22,10 +22,10 @@ pub(super) struct Place {
 }
 
 /// `text` with the entry in it; fields that the entry has beside ours stay.
-pub(super) fn put(text: &str, place: Place, entry: &Entry) -> Result<Put, Refusal> {
+pub(super) fn put(text: &str, place: ServersPath, entry: &Entry) -> Result<Put, Refusal> {
     let text = filled(text);
     let root = read(text, place.dialect)?;
-    let style = Style::of(text, &root);
+    let style = JsonStyle::of(text, &root);
     let Some((container, depth)) = servers(&root, place, entry.name)? else {
         let servers = style.object(&[(entry.name, style.entry(entry, 2))], 1);
         let text = insert(text, &root, Some(place.container), &servers, (&style, 0));
@@ -50,12 +50,12 @@ pub(super) fn put(text: &str, place: Place, entry: &Entry) -> Result<Put, Refusa
 /// Sets one field of an entry that exists.
 fn put_field(
     text: &str,
-    place: Place,
+    place: ServersPath,
     name: &str,
     (key, value): (&str, &Value),
 ) -> Result<String, Refusal> {
     let root = read(text, place.dialect)?;
-    let style = Style::of(text, &root);
+    let style = JsonStyle::of(text, &root);
     let (container, depth) = servers(&root, place, name)?.ok_or(Refusal::Unsure)?;
     let entry = member(&container.item, name, place.container)?.ok_or(Refusal::Unsure)?;
     Ok(match member(&entry.item, key, name)? {
@@ -68,7 +68,7 @@ fn put_field(
 /// `text` without the entry, or with what it was before; with an object that was made for it, too.
 pub(super) fn take(
     text: &str,
-    place: Place,
+    place: ServersPath,
     name: &str,
     before: Option<&str>,
     is_container_new: bool,
@@ -112,7 +112,7 @@ fn grant_one(
     grant: &Grant,
 ) -> Result<(String, Option<Grant>), Refusal> {
     let root = read(text, dialect)?;
-    let style = Style::of(text, &root);
+    let style = JsonStyle::of(text, &root);
     let mut at = &root;
     let mut owner = "the file";
     for (depth, key) in grant.at.iter().enumerate() {
@@ -153,7 +153,7 @@ fn add(
         }
         let item = Value::from(item.as_str());
         if list.members.iter().all(|it| !is_value(&text, &it.item, &item)) {
-            let style = Style::of(&text, &root);
+            let style = JsonStyle::of(&text, &root);
             text = insert(&text, list, None, &item.to_string(), (&style, depth));
             new.extend(item.as_str().map(str::to_owned));
         }
@@ -224,7 +224,7 @@ pub(super) fn is_blank(text: &str, dialect: Dialect) -> bool {
 }
 
 /// An object or a list with nothing in it, not even a comment.
-fn is_bare(text: &str, item: &Item) -> bool {
+fn is_bare(text: &str, item: &JsonItem) -> bool {
     item.kind != Kind::Plain && text[item.span.start + 1..item.span.end - 1].trim().is_empty()
 }
 
@@ -233,7 +233,7 @@ fn filled(text: &str) -> &str {
     if text.trim().is_empty() { "{}\n" } else { text }
 }
 
-fn read(text: &str, dialect: Dialect) -> Result<Item, Refusal> {
+fn read(text: &str, dialect: Dialect) -> Result<JsonItem, Refusal> {
     let root = scan::scan(text, dialect)?;
     match root.kind {
         Kind::Object => Ok(root),
@@ -244,8 +244,8 @@ fn read(text: &str, dialect: Dialect) -> Result<Item, Refusal> {
 /// The object that holds the servers, and how deep in the file it is. A server that is there stays
 /// where it is.
 fn servers<'a>(
-    root: &'a Item,
-    place: Place,
+    root: &'a JsonItem,
+    place: ServersPath,
     name: &str,
 ) -> Result<Option<(&'a Member, usize)>, Refusal> {
     let Some(outer) = member(root, place.container, "the file")? else {
@@ -265,7 +265,7 @@ fn servers<'a>(
 }
 
 /// The value at the end of a path of keys, and how deep in the file it is.
-fn find<'a>(root: &'a Item, path: &[String]) -> Result<Option<(&'a Item, usize)>, Refusal> {
+fn find<'a>(root: &'a JsonItem, path: &[String]) -> Result<Option<(&'a JsonItem, usize)>, Refusal> {
     let mut at = root;
     for key in path {
         match at.kind {
@@ -280,7 +280,7 @@ fn find<'a>(root: &'a Item, path: &[String]) -> Result<Option<(&'a Item, usize)>
 }
 
 /// The member of that name, which must not be there twice.
-fn member<'a>(item: &'a Item, key: &str, owner: &str) -> Result<Option<&'a Member>, Refusal> {
+fn member<'a>(item: &'a JsonItem, key: &str, owner: &str) -> Result<Option<&'a Member>, Refusal> {
     if item.kind != Kind::Object {
         return Err(Refusal::broken(item.span.start, format!("`{owner}` is not an object")));
     }
@@ -292,7 +292,7 @@ fn member<'a>(item: &'a Item, key: &str, owner: &str) -> Result<Option<&'a Membe
     }
 }
 
-fn is_value(text: &str, item: &Item, value: &Value) -> bool {
+fn is_value(text: &str, item: &JsonItem, value: &Value) -> bool {
     serde_json::from_str::<Value>(&text[item.span.clone()]).is_ok_and(|it| it == *value)
 }
 
@@ -303,10 +303,10 @@ fn replaced(text: &str, span: Range<usize>, by: &str) -> String {
 /// Adds a member at the end of an object, or without a key an element at the end of a list.
 fn insert(
     text: &str,
-    holder: &Item,
+    holder: &JsonItem,
     key: Option<&str>,
     value: &str,
-    (style, depth): (&Style, usize),
+    (style, depth): (&JsonStyle, usize),
 ) -> String {
     let close = holder.span.end - 1;
     let inside = &text[holder.span.start + 1..close];
@@ -344,7 +344,7 @@ fn insert(
 }
 
 /// Removes what starts at `at`, with its line if it has one of its own.
-fn cut(text: &str, holder: &Item, at: usize) -> String {
+fn cut(text: &str, holder: &JsonItem, at: usize) -> String {
     let members = &holder.members;
     let Some(nth) = members.iter().position(|it| it.at == at) else {
         return text.to_owned();
@@ -401,20 +401,20 @@ fn inline(value: &Value) -> String {
 }
 
 /// How a file is laid out.
-struct Style {
+struct JsonStyle {
     unit: String,
     newline: &'static str,
 }
 
-impl Style {
-    fn of(text: &str, root: &Item) -> Style {
+impl JsonStyle {
+    fn of(text: &str, root: &JsonItem) -> JsonStyle {
         let first = root.members.first();
         let unit = first.and_then(|it| own_line(text, it.at)).filter(|it| !it.is_empty());
         let newline = match text.find('\n') {
             Some(at) if text[..at].ends_with('\r') => "\r\n",
             _ => "\n",
         };
-        Style { unit: unit.unwrap_or("  ").to_owned(), newline }
+        JsonStyle { unit: unit.unwrap_or("  ").to_owned(), newline }
     }
 
     /// An object over several lines, its braces at `depth`.

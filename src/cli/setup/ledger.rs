@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::entry::Grant;
-use super::file::{self, Found, Readers};
-use crate::cli::Failure;
+use super::file::{self, FileAccess, FileState};
+use crate::cli::CommandError;
 use crate::cli::args::{Client, Scope};
 
 /// What the file says.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Ledger {
-    setups: Vec<Setup>,
+pub(super) struct SetupLedger {
+    setups: Vec<SetupRecord>,
     /// Folders that were made and go with the last setup.
     #[serde(default)]
     folders: Vec<PathBuf>,
@@ -22,13 +22,13 @@ pub(super) struct Ledger {
 
 /// One client that was set up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Setup {
+pub(super) struct SetupRecord {
     client: String,
     scope: String,
     /// The project; none for a user.
     #[serde(default)]
     project: Option<PathBuf>,
-    pub(super) files: Vec<Record>,
+    pub(super) files: Vec<WrittenFile>,
     /// Folders that were made for it.
     #[serde(default)]
     pub(super) folders: Vec<PathBuf>,
@@ -36,10 +36,10 @@ pub(super) struct Setup {
 
 /// One file that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(super) struct WrittenFile {
     pub(super) path: PathBuf,
     /// What was there before; nothing when the file was made.
-    pub(super) before: Option<Before>,
+    pub(super) before: Option<PriorCopy>,
     /// The hash of what was written.
     pub(super) after: String,
     /// The entry of the same name that was there before.
@@ -57,20 +57,20 @@ pub(super) struct Record {
 
 /// A copy of what was there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Before {
+pub(super) struct PriorCopy {
     pub(super) copy: PathBuf,
     pub(super) hash: String,
 }
 
 /// The ledger as it is on the disk.
-pub(super) struct Shelf {
-    file: Found,
-    pub(super) ledger: Ledger,
+pub(super) struct LedgerFile {
+    file: FileState,
+    pub(super) ledger: SetupLedger,
 }
 
-impl Setup {
-    pub(super) fn new(client: Client, scope: Scope, project: &Path) -> Setup {
-        Setup {
+impl SetupRecord {
+    pub(super) fn new(client: Client, scope: Scope, project: &Path) -> SetupRecord {
+        SetupRecord {
             client: client.name().to_owned(),
             scope: scope.name().to_owned(),
             project: (scope == Scope::Project).then(|| project.to_owned()),
@@ -79,29 +79,29 @@ impl Setup {
         }
     }
 
-    fn is_like(&self, other: &Setup) -> bool {
-        let key = |it: &Setup| (it.client.clone(), it.scope.clone(), it.project.clone());
+    fn is_like(&self, other: &SetupRecord) -> bool {
+        let key = |it: &SetupRecord| (it.client.clone(), it.scope.clone(), it.project.clone());
         key(self) == key(other)
     }
 
-    pub(super) fn record(&self, path: &Path) -> Option<&Record> {
+    pub(super) fn record(&self, path: &Path) -> Option<&WrittenFile> {
         self.files.iter().find(|it| it.path == path)
     }
 }
 
-impl Ledger {
+impl SetupLedger {
     /// Folders to be removed once nobody is set up any more.
     pub(super) fn keep(&mut self, folders: impl IntoIterator<Item = PathBuf>) {
         self.folders.extend(folders.into_iter().filter(|it| it.exists()));
     }
 
     /// The setup of the same client in the same place.
-    pub(super) fn like(&self, setup: &Setup) -> Option<&Setup> {
+    pub(super) fn like(&self, setup: &SetupRecord) -> Option<&SetupRecord> {
         self.setups.iter().find(|it| it.is_like(setup))
     }
 
     /// Puts a setup in the place of the one like it; none of a setup without files stays.
-    pub(super) fn set(&mut self, setup: Setup) {
+    pub(super) fn set(&mut self, setup: SetupRecord) {
         self.setups.retain(|it| !it.is_like(&setup));
         if !setup.files.is_empty() {
             self.setups.push(setup);
@@ -109,23 +109,23 @@ impl Ledger {
     }
 }
 
-impl Shelf {
+impl LedgerFile {
     /// Reads the ledger below the user's state folder.
-    pub(super) fn open(state: &Path) -> Result<Shelf, Failure> {
+    pub(super) fn open(state: &Path) -> Result<LedgerFile, CommandError> {
         let path = state.join("remindb/setup.json");
         let file = file::read(&path, None)?;
         let ledger = match &file.text {
-            None => Ledger::default(),
+            None => SetupLedger::default(),
             Some(text) => serde_json::from_str(text).map_err(|error| {
                 let what = format!("{error}; move it away, and undo by hand what it lists");
                 file::refused("understand", &path, &what)
             })?,
         };
-        Ok(Shelf { file, ledger })
+        Ok(LedgerFile { file, ledger })
     }
 
     /// Writes what the ledger says now, and removes it when that is nothing.
-    pub(super) fn save(&mut self) -> Result<(), Failure> {
+    pub(super) fn save(&mut self) -> Result<(), CommandError> {
         let path = &self.file.path;
         let old = self.file.text.as_deref();
         if self.ledger.setups.is_empty() {
@@ -140,7 +140,7 @@ impl Shelf {
         self.ledger.folders.extend(made);
         let text = serde_json::to_string_pretty(&self.ledger)? + "\n";
         // An entry that was there before may have had a secret in it.
-        file::replace(path, old, &text, Readers::Owner)?;
+        file::replace(path, old, &text, FileAccess::Owner)?;
         self.file.text = Some(text);
         Ok(())
     }

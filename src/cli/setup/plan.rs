@@ -5,16 +5,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::edit::Notation;
+use super::edit::SettingsFormat;
 use super::entry::{self, Entry, Grant, Refusal};
-use super::file::{self, Found};
-use super::ledger::{Before, Record};
-use crate::cli::Failure;
+use super::file::{self, FileState};
+use super::ledger::{PriorCopy, WrittenFile};
+use crate::cli::CommandError;
 use crate::text;
 
 /// What happens to one file.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct FileStep {
     pub(super) path: PathBuf,
     pub(super) old: Option<String>,
     /// Nothing, when the file goes.
@@ -24,15 +24,15 @@ pub(super) struct Step {
     /// The copy that is of no use any more.
     pub(super) spent: Option<PathBuf>,
     /// What the ledger says of the file then.
-    pub(super) record: Option<Record>,
+    pub(super) record: Option<WrittenFile>,
     /// Why nothing is done, where one would expect something.
     pub(super) why: Option<&'static str>,
 }
 
-impl Step {
-    fn leave(found: Found, record: Option<Record>, why: Option<&'static str>) -> Step {
-        let Found { path, text } = found;
-        Step { path, new: text.clone(), old: text, needs_copy: false, spent: None, record, why }
+impl FileStep {
+    fn leave(found: FileState, record: Option<WrittenFile>, why: Option<&'static str>) -> FileStep {
+        let FileState { path, text } = found;
+        FileStep { path, new: text.clone(), old: text, needs_copy: false, spent: None, record, why }
     }
 
     /// Whether the file will be another one.
@@ -50,7 +50,7 @@ pub(super) struct Wanted<'a> {
 
 /// What else a settings file had to say of the server, and what it says now.
 #[derive(Default)]
-struct Had {
+struct PriorEntry {
     entry: Option<String>,
     is_container_new: bool,
     grants: Vec<Grant>,
@@ -58,11 +58,11 @@ struct Had {
 
 /// The server and permissions come into a settings file.
 pub(super) fn add(
-    found: Found,
-    notation: Notation,
+    found: FileState,
+    notation: SettingsFormat,
     wanted: &Wanted<'_>,
-    record: Option<&Record>,
-) -> Result<Step, Failure> {
+    record: Option<&WrittenFile>,
+) -> Result<FileStep, CommandError> {
     let old = found.text.as_deref().unwrap_or_default();
     let edited = edit(old, notation, wanted, record).map_err(|refusal| {
         let snippet = wanted.entry.map_or_else(String::new, |it| notation.snippet(it));
@@ -74,18 +74,18 @@ pub(super) fn add(
 
 fn edit(
     old: &str,
-    notation: Notation,
+    notation: SettingsFormat,
     wanted: &Wanted<'_>,
-    record: Option<&Record>,
-) -> Result<(String, Had), Refusal> {
+    record: Option<&WrittenFile>,
+) -> Result<(String, PriorEntry), Refusal> {
     let known = record.map_or(&[][..], |it| &it.grants);
     let (kept, gone) = entry::parted(known, wanted.grants);
-    let mut had = Had::default();
+    let mut had = PriorEntry::default();
     let mut text = if gone.is_empty() { old.to_owned() } else { notation.revoke(old, &gone)? };
     if let Some(entry) = wanted.entry {
         let put = notation.put(&text, entry)?;
         text = put.text;
-        had = Had { entry: put.entry, is_container_new: put.is_container_new, ..had };
+        had = PriorEntry { entry: put.entry, is_container_new: put.is_container_new, ..had };
     }
     if !wanted.grants.is_empty() {
         let (granted, given) = notation.grant(&text, wanted.grants)?;
@@ -97,16 +97,21 @@ fn edit(
 
 /// A skill becomes a file.
 pub(super) fn add_skill(
-    found: Found,
+    found: FileState,
     skill: &str,
-    record: Option<&Record>,
-) -> Result<Step, Failure> {
-    written(found, skill.to_owned(), record, Had::default())
+    record: Option<&WrittenFile>,
+) -> Result<FileStep, CommandError> {
+    written(found, skill.to_owned(), record, PriorEntry::default())
 }
 
-fn written(found: Found, new: String, record: Option<&Record>, had: Had) -> Result<Step, Failure> {
+fn written(
+    found: FileState,
+    new: String,
+    record: Option<&WrittenFile>,
+    had: PriorEntry,
+) -> Result<FileStep, CommandError> {
     if found.text.as_ref() == Some(&new) {
-        return Ok(Step::leave(found, record.cloned(), None));
+        return Ok(FileStep::leave(found, record.cloned(), None));
     }
     file::check_writable(&found.path)?;
     let now = found.text.as_deref().map(file::hash);
@@ -117,22 +122,29 @@ fn written(found: Found, new: String, record: Option<&Record>, had: Had) -> Resu
             if now.as_ref() == Some(&record.after)
                 || now.as_ref() == record.before.as_ref().map(|it| &it.hash) =>
         {
-            (Record { after, grants: had.grants, ..record.clone() }, false)
+            (WrittenFile { after, grants: had.grants, ..record.clone() }, false)
         }
         Some(record) if had.entry.is_some() || !record.grants.is_empty() => {
             let grants = had.grants;
-            (Record { after, is_edited: true, grants, ..record.clone() }, true)
+            (WrittenFile { after, is_edited: true, grants, ..record.clone() }, true)
         }
         _ => {
-            let Had { entry, is_container_new, grants } = had;
+            let PriorEntry { entry, is_container_new, grants } = had;
             let path = found.path.clone();
             let is_edited = false;
-            let fresh =
-                Record { path, before: None, after, entry, is_container_new, is_edited, grants };
+            let fresh = WrittenFile {
+                path,
+                before: None,
+                after,
+                entry,
+                is_container_new,
+                is_edited,
+                grants,
+            };
             (fresh, found.text.is_some())
         }
     };
-    Ok(Step {
+    Ok(FileStep {
         path: found.path,
         old: found.text,
         new: Some(new),
@@ -145,27 +157,27 @@ fn written(found: Found, new: String, record: Option<&Record>, had: Had) -> Resu
 
 /// The server and permissions go from a settings file.
 pub(super) fn remove(
-    found: Found,
-    notation: Notation,
+    found: FileState,
+    notation: SettingsFormat,
     name: &str,
-    record: &Record,
-) -> Result<Step, Failure> {
+    record: &WrittenFile,
+) -> Result<FileStep, CommandError> {
     let found = match restored(found, record)? {
         Ok(step) => return Ok(step),
         Err(found) => found,
     };
     let Some(text) = &found.text else {
-        return Ok(Step::leave(found, None, Some("it is gone")));
+        return Ok(FileStep::leave(found, None, Some("it is gone")));
     };
     let new = unedit(text, notation, name, record).map_err(|refusal| {
         explained(&found.path, text, refusal, &format!("remove `{name}` by hand"))
     })?;
     if new == *text {
-        return Ok(Step::leave(found, None, Some("the server is not in it any more")));
+        return Ok(FileStep::leave(found, None, Some("the server is not in it any more")));
     }
     file::check_writable(&found.path)?;
     let is_ours = record.before.is_none() && notation.is_blank(&new);
-    Ok(Step {
+    Ok(FileStep {
         path: found.path,
         old: found.text,
         new: (!is_ours).then_some(new),
@@ -176,13 +188,21 @@ pub(super) fn remove(
     })
 }
 
-fn unedit(text: &str, notation: Notation, name: &str, record: &Record) -> Result<String, Refusal> {
+fn unedit(
+    text: &str,
+    notation: SettingsFormat,
+    name: &str,
+    record: &WrittenFile,
+) -> Result<String, Refusal> {
     let text = notation.revoke(text, &record.grants)?;
     notation.take(&text, name, record.entry.as_deref(), record.is_container_new)
 }
 
 /// A skill goes, unless somebody made it his own.
-pub(super) fn remove_skill(found: Found, record: &Record) -> Result<Step, Failure> {
+pub(super) fn remove_skill(
+    found: FileState,
+    record: &WrittenFile,
+) -> Result<FileStep, CommandError> {
     Ok(match restored(found, record)? {
         Ok(step) => step,
         Err(found) => {
@@ -190,20 +210,23 @@ pub(super) fn remove_skill(found: Found, record: &Record) -> Result<Step, Failur
                 None => "it is gone",
                 Some(_) => "somebody changed it since; remove it by hand",
             };
-            Step::leave(found, None, Some(why))
+            FileStep::leave(found, None, Some(why))
         }
     })
 }
 
 /// The step back to what was there before, where nobody changed the file since.
-fn restored(found: Found, record: &Record) -> Result<Result<Step, Found>, Failure> {
+fn restored(
+    found: FileState,
+    record: &WrittenFile,
+) -> Result<Result<FileStep, FileState>, CommandError> {
     let is_as_written = found.text.as_deref().map(file::hash).as_ref() == Some(&record.after);
     if !is_as_written || record.is_edited {
         return Ok(Err(found));
     }
     let (new, spent) = match &record.before {
         None => (None, None),
-        Some(Before { copy, hash }) => {
+        Some(PriorCopy { copy, hash }) => {
             let copied = file::read(copy, None)?;
             match copied.text {
                 Some(text) if file::hash(&text) == *hash => (Some(text), Some(copied.path)),
@@ -212,14 +235,15 @@ fn restored(found: Found, record: &Record) -> Result<Result<Step, Found>, Failur
         }
     };
     file::check_writable(&found.path)?;
-    let Found { path, text: old } = found;
-    Ok(Ok(Step { path, old, new, needs_copy: false, spent, record: None, why: None }))
+    let FileState { path, text: old } = found;
+    Ok(Ok(FileStep { path, old, new, needs_copy: false, spent, record: None, why: None }))
 }
 
-fn explained(path: &Path, text: &str, refusal: Refusal, instead: &str) -> Failure {
+fn explained(path: &Path, text: &str, refusal: Refusal, instead: &str) -> CommandError {
     match refusal {
         Refusal::Broken { at, what } => {
-            let what = format!("line {}: {what}; nothing was changed", text::line_at(text, at));
+            let what =
+                format!("line {}: {what}; nothing was changed", text::line_number_at(text, at));
             file::refused("understand", path, &what)
         }
         Refusal::Other(what) => file::refused("edit", path, &what),

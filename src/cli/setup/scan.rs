@@ -26,7 +26,7 @@ pub(super) enum Dialect {
 
 /// A value: where it stands, and what is in it.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct JsonItem {
     pub(super) span: Range<usize>,
     pub(super) kind: Kind,
     /// Members of an object, elements of a list.
@@ -48,13 +48,13 @@ pub(super) struct Member {
     pub(super) key: String,
     /// Where it starts.
     pub(super) at: usize,
-    pub(super) item: Item,
+    pub(super) item: JsonItem,
     /// Where the comma behind it stands.
     pub(super) comma: Option<usize>,
 }
 
 /// Reads a whole text.
-pub(super) fn scan(text: &str, dialect: Dialect) -> Result<Item, Refusal> {
+pub(super) fn scan(text: &str, dialect: Dialect) -> Result<JsonItem, Refusal> {
     let plain = text.strip_prefix(BOM).unwrap_or(text);
     let start = text.len() - plain.len();
     let collect = CollectOptions { tokens: true, ..CollectOptions::default() };
@@ -69,17 +69,17 @@ pub(super) fn scan(text: &str, dialect: Dialect) -> Result<Item, Refusal> {
     let commas = tokens.iter().filter(|it| it.token == Token::Comma);
     let commas = commas.map(|it| start + it.range.start).collect();
     let value = parsed.value.ok_or_else(|| Refusal::broken(start, "a value is missing"))?;
-    Ok(Scanner { start, commas }.item(&value))
+    Ok(JsonScanner { start, commas }.item(&value))
 }
 
-struct Scanner {
+struct JsonScanner {
     /// Bytes before the text that was parsed.
     start: usize,
     commas: Vec<usize>,
 }
 
-impl Scanner {
-    fn item(&self, value: &Value<'_>) -> Item {
+impl JsonScanner {
+    fn item(&self, value: &Value<'_>) -> JsonItem {
         let span = self.start + value.start()..self.start + value.end();
         let (kind, mut members) = match value {
             Value::Object(object) => {
@@ -108,7 +108,7 @@ impl Scanner {
             member.comma = self.commas.get(nth).copied().filter(|it| *it < next);
             next = member.at;
         }
-        Item { span, kind, members }
+        JsonItem { span, kind, members }
     }
 }
 

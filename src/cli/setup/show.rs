@@ -5,49 +5,49 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::client::Tools;
-use super::plan::Step;
+use super::plan::FileStep;
 use crate::cli::args::{self, Scope};
-use crate::cli::paint::{Paint, Role};
-use crate::cli::{Failure, World};
-use crate::query::unified::hunks;
+use crate::cli::color::{ColorMode, TextRole};
+use crate::cli::{CommandError, Context};
+use crate::query::unified_diff::unified_hunks;
 use crate::text;
 
 /// Characters shown of a line; settings may stand in a single one.
 const LINE_CHARS_MAX: usize = 200;
 
 /// A step that was taken, or would be.
-pub(super) struct Done {
-    pub(super) step: Step,
+pub(super) struct StepResult {
+    pub(super) step: FileStep,
     /// Where what was there before is now.
     pub(super) copy: Option<PathBuf>,
 }
 
 /// All steps.
-pub(super) struct Show<'a> {
-    pub(super) args: &'a args::Setup,
-    pub(super) done: &'a [Done],
+pub(super) struct StepReport<'a> {
+    pub(super) args: &'a args::SetupArgs,
+    pub(super) done: &'a [StepResult],
     /// The tools that the client was allowed to use, if it was; and those that it asks for.
     pub(super) tools: Option<&'a Tools>,
     /// What a person does next.
     pub(super) advice: Option<&'static str>,
 }
 
-impl Show<'_> {
-    pub(super) fn print(&self, world: &mut World<'_>) -> Result<(), Failure> {
+impl StepReport<'_> {
+    pub(super) fn print(&self, context: &mut Context<'_>) -> Result<(), CommandError> {
         if self.args.is_json {
-            return world.say(format_args!("{:#}\n", self.as_json()));
+            return context.say(format_args!("{:#}\n", self.as_json()));
         }
-        let text = self.as_text(world.paint);
-        world.say(text)
+        let text = self.as_text(context.paint);
+        context.say(text)
     }
 
-    fn as_text(&self, paint: Paint) -> String {
+    fn as_text(&self, paint: ColorMode) -> String {
         let mut out = String::new();
         let (client, scope) = (self.args.client.name(), self.args.scope.name());
         if self.args.is_remove && self.done.is_empty() {
             return format!("nothing to remove: {client} was not set up here (scope {scope})\n");
         }
-        for Done { step, copy } in self.done {
+        for StepResult { step, copy } in self.done {
             let (verb, planned) = verbs(step);
             let path = step.path.display();
             if self.args.is_dry_run && step.is_change() {
@@ -87,7 +87,7 @@ impl Show<'_> {
         json
     }
 
-    fn file_as_json(&self, Done { step, copy }: &Done) -> Value {
+    fn file_as_json(&self, StepResult { step, copy }: &StepResult) -> Value {
         let mut file = json!({
             "path": step.path.to_string_lossy(),
             "action": verbs(step).0,
@@ -99,14 +99,14 @@ impl Show<'_> {
             file["why"] = why.into();
         }
         if self.args.is_dry_run && step.is_change() {
-            file["diff"] = diff(step, Paint::Plain).into();
+            file["diff"] = diff(step, ColorMode::Plain).into();
         }
         file
     }
 }
 
 /// The line on permissions: which there are, and how they are taken back.
-fn allowed(tools: &Tools, args: &args::Setup) -> String {
+fn allowed(tools: &Tools, args: &args::SetupArgs) -> String {
     let (verb, client) = (if args.is_dry_run { "would allow" } else { "allowed" }, args.client);
     let scope = match args.scope {
         Scope::Project => "",
@@ -125,7 +125,7 @@ fn allowed(tools: &Tools, args: &args::Setup) -> String {
 }
 
 /// What was done, and what would be.
-fn verbs(step: &Step) -> (&'static str, &'static str) {
+fn verbs(step: &FileStep) -> (&'static str, &'static str) {
     match (&step.old, &step.new) {
         (old, new) if old == new => ("left", "leave"),
         (None, _) => ("made", "make"),
@@ -135,15 +135,15 @@ fn verbs(step: &Step) -> (&'static str, &'static str) {
     }
 }
 
-fn diff(step: &Step, paint: Paint) -> String {
+fn diff(step: &FileStep, paint: ColorMode) -> String {
     let text = |it: &Option<String>| it.clone().unwrap_or_default();
     let mut out = String::new();
-    for line in hunks(&text(&step.old), &text(&step.new)).lines() {
-        let line = text::cut(line, LINE_CHARS_MAX);
+    for line in unified_hunks(&text(&step.old), &text(&step.new)).lines() {
+        let line = text::truncate_chars(line, LINE_CHARS_MAX);
         let line = match line.chars().next() {
-            Some('+') => paint.paint(Role::Good, &line),
-            Some('-') => paint.paint(Role::Bad, &line),
-            Some('@') => paint.paint(Role::Dim, &line),
+            Some('+') => paint.paint(TextRole::Good, &line),
+            Some('-') => paint.paint(TextRole::Bad, &line),
+            Some('@') => paint.paint(TextRole::Dim, &line),
             _ => line,
         };
         out += &line;

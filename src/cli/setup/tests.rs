@@ -4,15 +4,21 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::edit::Notation;
+use super::edit::SettingsFormat;
 use super::entry::{Entry, Grant, Refusal, parted};
-use super::json::Place;
+use super::json::ServersPath;
 use super::scan::Dialect;
 
-const RELAXED: Notation =
-    Notation::Json(Place { dialect: Dialect::Relaxed, container: "servers", inner: None });
-const NESTED: Notation =
-    Notation::Json(Place { dialect: Dialect::Relaxed, container: "mcp", inner: Some("servers") });
+const RELAXED: SettingsFormat = SettingsFormat::Json(ServersPath {
+    dialect: Dialect::Relaxed,
+    container: "servers",
+    inner: None,
+});
+const NESTED: SettingsFormat = SettingsFormat::Json(ServersPath {
+    dialect: Dialect::Relaxed,
+    container: "mcp",
+    inner: Some("servers"),
+});
 
 fn entry(memory: &str) -> Entry {
     let args = json!(["serve", "--db", memory]);
@@ -21,7 +27,7 @@ fn entry(memory: &str) -> Entry {
 
 /// What comes of settings; that a second time changes nothing, and taking it out does change back.
 #[track_caller]
-fn check(notation: Notation, settings: &str, expected: Expect) {
+fn check(notation: SettingsFormat, settings: &str, expected: Expect) {
     let put = notation.put(settings, &entry("/m.db")).unwrap();
     expected.assert_eq(&put.text);
     assert_eq!(notation.put(&put.text, &entry("/m.db")).unwrap().text, put.text);
@@ -32,7 +38,7 @@ fn check(notation: Notation, settings: &str, expected: Expect) {
 }
 
 #[track_caller]
-fn check_refused(notation: Notation, settings: &str, expected: Expect) {
+fn check_refused(notation: SettingsFormat, settings: &str, expected: Expect) {
     let refusal = match notation.put(settings, &entry("/m.db")).unwrap_err() {
         Refusal::Broken { at, what } => format!("{at}: {what}"),
         Refusal::Other(what) => what,
@@ -175,7 +181,7 @@ fn what_somebody_added_to_the_entry_stays() {
 }
 
 #[test]
-fn what_is_broken_is_said_with_its_place() {
+fn broken_settings_are_reported_with_their_line() {
     check_refused(RELAXED, "{\"a\": 1", expect!["0: unterminated object"]);
     check_refused(RELAXED, "[]", expect!["0: `the file` is not an object"]);
     check_refused(RELAXED, "{\"servers\": []}", expect!["12: `servers` is not an object"]);
@@ -194,30 +200,37 @@ fn what_is_broken_is_said_with_its_place() {
     check_refused(RELAXED, "{} {}", expect!["3: text cannot contain more than one JSON value"]);
     check_refused(RELAXED, "{\"a\": \"\\", expect!["6: unterminated string literal"]);
     check_refused(RELAXED, &"[".repeat(100_000), expect!["512: maximum nesting depth exceeded"]);
-    let strict =
-        Notation::Json(Place { dialect: Dialect::Strict, container: "servers", inner: None });
+    let strict = SettingsFormat::Json(ServersPath {
+        dialect: Dialect::Strict,
+        container: "servers",
+        inner: None,
+    });
     check_refused(strict, "{} // mine", expect!["3: comments are not allowed"]);
     check_refused(strict, "{\"a\": 1,}", expect!["7: trailing commas are not allowed"]);
     check_refused(
-        Notation::Toml,
+        SettingsFormat::Toml,
         "a = \n",
         expect!["4: string values must be quoted, expected literal string"],
     );
-    check_refused(Notation::Toml, "mcp_servers = 1\n", expect!["0: `mcp_servers` is not a table"]);
     check_refused(
-        Notation::Toml,
+        SettingsFormat::Toml,
+        "mcp_servers = 1\n",
+        expect!["0: `mcp_servers` is not a table"],
+    );
+    check_refused(
+        SettingsFormat::Toml,
         "[mcp_servers.remindb]\nurl = 'x'\n",
         expect![
             "its `mcp_servers.remindb` has no `command`, so that somebody else made it; rename or remove it"
         ],
     );
-    check_refused(Notation::Toml, "a = 1\r\nb = 2\n", expect!["unsure"]);
+    check_refused(SettingsFormat::Toml, "a = 1\r\nb = 2\n", expect!["unsure"]);
 }
 
 #[test]
 fn a_table_comes_beside_its_kind_and_nothing_else_moves() {
     check(
-        Notation::Toml,
+        SettingsFormat::Toml,
         "model = \"m\" # mine\n\n[mcp_servers.a]\ncommand = 'x'\n\n[tui]\n# end\n",
         expect![[r#"
             model = "m" # mine
@@ -238,7 +251,7 @@ fn a_table_comes_beside_its_kind_and_nothing_else_moves() {
 #[test]
 fn a_table_that_is_there_is_edited_where_it_is() {
     check(
-        Notation::Toml,
+        SettingsFormat::Toml,
         "[ mcp_servers . \"remindb\" ]\ncommand = 'x'\n# of the next\n[tui]\na = '''\n[mcp_servers.b]\n'''\n",
         expect![[r#"
             [ mcp_servers . "remindb" ]
@@ -256,7 +269,7 @@ fn a_table_that_is_there_is_edited_where_it_is() {
 #[test]
 fn a_string_that_looks_like_the_table_is_left_alone() {
     check(
-        Notation::Toml,
+        SettingsFormat::Toml,
         "a = '''\n[mcp_servers.remindb]\ncommand = 1\n'''\n[mcp_servers.remindb]\ncommand = 'x'\n",
         expect![[r#"
             a = '''
@@ -273,22 +286,22 @@ fn a_string_that_looks_like_the_table_is_left_alone() {
 #[test]
 fn tables_in_one_line_and_line_ends_of_toml_stay() {
     check(
-        Notation::Toml,
+        SettingsFormat::Toml,
         "mcp_servers = { a = { command = 'x' } } # all\n",
         expect![[r#"
         mcp_servers = { a = { command = 'x' } , remindb = { command = "/bin/remindb", args = ["serve", "--db", "/m.db"] } } # all
     "#]],
     );
     let settings = "\u{feff}model = 'm' # mine\r\n\r\n[tui]\r\na = 1\r\n";
-    let put = Notation::Toml.put(settings, &entry("/m.db")).unwrap();
+    let put = SettingsFormat::Toml.put(settings, &entry("/m.db")).unwrap();
     assert_eq!(put.text.matches('\n').count(), put.text.matches("\r\n").count());
-    assert_eq!(Notation::Toml.take(&put.text, "remindb", None, false).unwrap(), settings);
+    assert_eq!(SettingsFormat::Toml.take(&put.text, "remindb", None, false).unwrap(), settings);
 }
 
 #[test]
 fn a_table_keeps_what_somebody_added_to_it() {
     check(
-        Notation::Toml,
+        SettingsFormat::Toml,
         "[mcp_servers.remindb]\ncommand = 'old' # which\nenv = { A = 'b' }\n\n[mcp_servers.remindb.tools.x]\na = 1\n",
         expect![[r#"
             [mcp_servers.remindb]
@@ -312,7 +325,7 @@ fn grants() -> Vec<Grant> {
 
 /// What comes of permissions; that a second time gives none, and revoking them changes back.
 #[track_caller]
-fn check_granted(notation: Notation, settings: &str, grants: &[Grant], expected: Expect) {
+fn check_granted(notation: SettingsFormat, settings: &str, grants: &[Grant], expected: Expect) {
     let (text, given) = notation.grant(settings, grants).unwrap();
     expected.assert_eq(&text);
     assert_eq!(notation.grant(&text, grants).unwrap(), (text.clone(), Vec::new()));
@@ -387,7 +400,7 @@ fn permissions_in_toml_come_and_go_with_the_tables_that_hold_them() {
     ];
     let settings = "[mcp_servers.remindb]\ncommand = 'x'\n\n[tui]\na = 1\n";
     check_granted(
-        Notation::Toml,
+        SettingsFormat::Toml,
         settings,
         &grants,
         expect![[r#"

@@ -136,7 +136,7 @@ impl Document {
         let newline = if plain.contains("\r\n") { "\r\n" } else { "\n" };
         let table = plain.parse::<DocumentMut>().map_err(|error| {
             let at = bom.len() + error.span().map_or(0, |it| it.start);
-            Refusal::broken(at, crate::text::fold(error.message()))
+            Refusal::broken(at, crate::text::fold_whitespace(error.message()))
         })?;
         let document = Document { table, bom, newline };
         // The last line may end without a newline, and gets one.

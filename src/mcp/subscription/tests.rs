@@ -5,8 +5,8 @@ use expect_test::{Expect, expect};
 
 use super::*;
 use crate::mcp::fixture::{self, Fixture};
-use crate::mcp::{Connection, Outbox, Step};
-use crate::rpc::parse;
+use crate::mcp::rpc::parse_frame;
+use crate::mcp::{Connection, FrameStep, Outbox};
 
 /// A client, and every line that it has got.
 struct Client {
@@ -56,31 +56,31 @@ impl Client {
     }
 
     fn send(&mut self, line: &str) {
-        let frame = parse(line.as_bytes()).unwrap();
+        let frame = parse_frame(line.as_bytes()).unwrap();
         let outbox = Outbox::new(unbounded().0);
-        match self.connection.accept(&self.server, frame, &outbox) {
-            Step::Quiet => (),
-            Step::Say(line) => self.note("say", line),
-            Step::Listen(line) => self.note("listen", line),
-            Step::Run(_) => panic!("not a call"),
+        match self.connection.accept_frame(&self.server, frame, &outbox) {
+            FrameStep::NoReply => (),
+            FrameStep::Reply(line) => self.note("say", line),
+            FrameStep::Listen(line) => self.note("listen", line),
+            FrameStep::Run(_) => panic!("not a call"),
         }
     }
 
     /// A resource changes.
     fn change(&mut self, uri: &'static str) {
         self.server.hub.publish(uri);
-        for line in self.connection.news(&self.server) {
+        for line in self.connection.pending_updates(&self.server) {
             self.note("news", line);
         }
     }
 
     fn farewell(&mut self) {
-        for line in self.connection.farewell() {
+        for line in self.connection.end_subscriptions() {
             self.note("farewell", line);
         }
     }
 
-    fn note(&mut self, kind: &str, line: Line) {
+    fn note(&mut self, kind: &str, line: OutgoingLine) {
         let text =
             line.text.replace(r#""jsonrpc":"2.0","#, "").replace("io.modelcontextprotocol/", "");
         let text = text.replace("notifications/resources/updated", "…/updated");
@@ -89,13 +89,13 @@ impl Client {
     }
 
     #[track_caller]
-    fn says(&self, transcript: Expect) {
+    fn check_transcript(&self, transcript: Expect) {
         transcript.assert_eq(&self.transcript);
     }
 }
 
 #[test]
-fn who_subscribed_is_told_and_who_took_it_back_is_not() {
+fn subscribers_are_notified_until_they_unsubscribe() {
     let mut client = Client::legacy();
     client.change("fixture://sea");
     for id in ["1", "2"] {
@@ -109,7 +109,7 @@ fn who_subscribed_is_told_and_who_took_it_back_is_not() {
     client.change("fixture://sea");
     client.change("fixture://sky");
     client.farewell();
-    client.says(expect![[r#"
+    client.check_transcript(expect![[r#"
         say {"id":1,"result":{}}
         say {"id":2,"result":{}}
         news {"method":"…/updated","params":{"uri":"fixture://sea"}}
@@ -121,7 +121,7 @@ fn who_subscribed_is_told_and_who_took_it_back_is_not() {
 }
 
 #[test]
-fn what_cannot_be_subscribed_to_is_refused_with_a_reason() {
+fn an_unsubscribable_uri_is_refused_with_a_reason() {
     let mut client = Client::legacy();
     for uri in ["fixture://stone", "fixture://sea/{depth}", "fixture://fish", "", "../etc/passwd"] {
         client.ask("1", "resources/subscribe", json!({"uri": uri}));
@@ -129,7 +129,7 @@ fn what_cannot_be_subscribed_to_is_refused_with_a_reason() {
     client.ask("2", "resources/unsubscribe", json!({"uri": "fixture://stone"}));
     client.ask("3", "resources/subscribe", json!({"uri": 1}));
     client.ask("4", "subscriptions/listen", json!({"notifications": {}}));
-    client.says(expect![[r#"
+    client.check_transcript(expect![[r#"
         say {"id":1,"error":{"code":-32602,"message":"`fixture://stone` cannot be subscribed to; these can: fixture://sea, fixture://sky"}}
         say {"id":1,"error":{"code":-32602,"message":"`fixture://sea/{depth}` is no URI of a resource: `{` in a URI; put a value in the place of the variable"}}
         say {"id":1,"error":{"code":-32602,"message":"there is no resource `fixture://fish`; these can be subscribed to: fixture://sea, fixture://sky"}}
@@ -142,7 +142,7 @@ fn what_cannot_be_subscribed_to_is_refused_with_a_reason() {
 }
 
 #[test]
-fn several_requests_stay_open_and_each_is_told_under_its_id() {
+fn open_requests_are_notified_under_their_own_ids() {
     let mut client = Client::modern();
     client.listen("1", json!({"resourceSubscriptions": ["fixture://sea"]}));
     let both = json!({
@@ -159,7 +159,7 @@ fn several_requests_stay_open_and_each_is_told_under_its_id() {
     client.change("fixture://sea");
     client.listen("1", json!({}));
     client.farewell();
-    client.says(expect![[r#"
+    client.check_transcript(expect![[r#"
         listen {"method":"…/acknowledged","params":{"_meta":{"subscriptionId":1},"notifications":{"resourceSubscriptions":["fixture://sea"]}}}
         listen {"method":"…/acknowledged","params":{"_meta":{"subscriptionId":"two","remindb/refused":{"fixture://stone":"`fixture://stone` cannot be subscribed to; these can: fixture://sea, fixture://sky"}},"notifications":{"resourceSubscriptions":["fixture://sea","fixture://sky"]}}}
         listen {"method":"…/acknowledged","params":{"_meta":{"subscriptionId":12345678901234567890123},"notifications":{}}}
@@ -182,7 +182,7 @@ fn a_request_to_listen_that_makes_no_sense_stays_not_open() {
     client.listen("1", json!({"resourceSubscriptions": "fixture://sea"}));
     client.listen("1", json!({"resourceSubscriptions": [1]}));
     client.farewell();
-    client.says(expect![[r#"
+    client.check_transcript(expect![[r#"
         say {"id":1,"error":{"code":-32602,"message":"`notifications` must be an object: what to be told of"}}
         say {"id":1,"error":{"code":-32602,"message":"`resourceSubscriptions` must be a list of URIs"}}
         say {"id":1,"error":{"code":-32602,"message":"`resourceSubscriptions` must be a list of URIs"}}
@@ -199,7 +199,7 @@ fn open_requests_of_a_connection_are_bounded() {
     client.listen("99", json!({}));
     client.cancel("0");
     client.listen("99", json!({}));
-    client.says(expect![[r#"
+    client.check_transcript(expect![[r#"
         say {"id":99,"error":{"code":-32600,"message":"32 requests are open on this connection; cancel one"}}
         listen {"method":"…/acknowledged","params":{"_meta":{"subscriptionId":99},"notifications":{}}}
     "#]]);
@@ -214,28 +214,28 @@ fn changes_are_a_set_and_not_a_queue() {
         client.server.hub.publish("fixture://sea");
     }
     assert_eq!(wakes.try_iter().count(), 1);
-    assert_eq!(client.connection.news(&client.server).len(), 1);
-    assert_eq!(client.connection.news(&client.server).len(), 0);
+    assert_eq!(client.connection.pending_updates(&client.server).len(), 1);
+    assert_eq!(client.connection.pending_updates(&client.server).len(), 0);
 }
 
 #[test]
 fn a_connection_that_has_gone_listens_to_nothing() {
     let (server, _ends) = fixture::server();
     let mut clients = [Client::of(&server), Client::of(&server)];
-    assert!(!server.hub.is_heard_or(|| ()));
+    assert!(!server.hub.has_subscribers_or(|| ()));
     for client in &mut clients {
         client.listen("1", json!({"resourceSubscriptions": ["fixture://sea"]}));
     }
-    server.hub.touch("fixture://sea");
-    server.hub.touch("fixture://sky");
-    assert_eq!(server.hub.touched(), BTreeSet::from(["fixture://sea"]));
+    server.hub.mark_changed("fixture://sea");
+    server.hub.mark_changed("fixture://sky");
+    assert_eq!(server.hub.take_changed(), BTreeSet::from(["fixture://sea"]));
     let [mut first, second] = clients;
     drop(second);
-    assert!(server.hub.is_heard_or(|| panic!("the first one listens")));
+    assert!(server.hub.has_subscribers_or(|| panic!("the first one listens")));
     first.cancel("1");
     let mut n_ended = 0;
-    assert!(!server.hub.is_heard_or(|| n_ended += 1));
+    assert!(!server.hub.has_subscribers_or(|| n_ended += 1));
     assert_eq!(n_ended, 1);
-    server.hub.touch("fixture://sea");
-    assert!(server.hub.touched().is_empty());
+    server.hub.mark_changed("fixture://sea");
+    assert!(server.hub.take_changed().is_empty());
 }

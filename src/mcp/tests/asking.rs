@@ -25,7 +25,7 @@ fn accept(name: &str, value: &str) -> Value {
 }
 
 #[test]
-fn a_modern_call_ends_with_its_questions_and_runs_anew_with_the_answers() {
+fn a_modern_call_ends_with_its_requests_and_is_retried_with_the_answers() {
     let (server, _ends) = fixture::server();
     let mut connection = connection();
     let capabilities = can(&["elicitation", "sampling", "roots"]);
@@ -77,7 +77,7 @@ fn an_answer_that_makes_no_sense_is_asked_for_again() {
     for malformed in [json!(null), json!([]), json!("first")] {
         let retry = json!({"inputResponses": malformed});
         let reply = ask(&server, &mut connection(), call(&capabilities, retry));
-        assert_eq!(reply["error"]["code"], Fault::PARAMS, "{malformed}");
+        assert_eq!(reply["error"]["code"], RpcError::PARAMS, "{malformed}");
     }
 }
 
@@ -87,25 +87,25 @@ fn state_that_was_changed_or_belongs_elsewhere_is_refused() {
     let mut connection = connection();
     let capabilities = can(&["elicitation"]);
     let first = ask(&server, &mut connection, call(&capabilities, json!({})));
-    let sealed = first["result"]["requestState"].as_str().unwrap().to_owned();
+    let signed = first["result"]["requestState"].as_str().unwrap().to_owned();
     let bad = |state: Value| {
         let mut connection = Connection::new("b");
         let asked = call(&capabilities, json!({"requestState": state}));
-        ask(&server, &mut connection, asked)["error"]["code"] == Fault::PARAMS
+        ask(&server, &mut connection, asked)["error"]["code"] == RpcError::PARAMS
     };
-    assert!(!bad(json!(sealed)));
-    assert!(bad(json!(format!("{sealed}-TAMPERED"))));
+    assert!(!bad(json!(signed)));
+    assert!(bad(json!(format!("{signed}-TAMPERED"))));
     assert!(bad(json!("")) && bad(json!("ä".repeat(40))) && bad(json!(7)) && bad(json!(null)));
-    assert!(bad(json!(sealed.replacen('{', "{ ", 1))));
-    let flipped = if sealed.starts_with('0') { "1" } else { "0" };
-    assert!(bad(json!(format!("{flipped}{}", &sealed[1..]))));
+    assert!(bad(json!(signed.replacen('{', "{ ", 1))));
+    let flipped = if signed.starts_with('0') { "1" } else { "0" };
+    assert!(bad(json!(format!("{flipped}{}", &signed[1..]))));
     // Another request, another process.
-    let mut other = call(&capabilities, json!({"requestState": sealed}));
+    let mut other = call(&capabilities, json!({"requestState": signed}));
     other["params"]["name"] = "steps".into();
-    assert_eq!(ask(&server, &mut connection, other)["error"]["code"], Fault::PARAMS);
+    assert_eq!(ask(&server, &mut connection, other)["error"]["code"], RpcError::PARAMS);
     let (server, _ends) = fixture::server();
-    let asked = call(&capabilities, json!({"requestState": sealed}));
-    assert_eq!(ask(&server, &mut connection, asked)["error"]["code"], Fault::PARAMS);
+    let asked = call(&capabilities, json!({"requestState": signed}));
+    assert_eq!(ask(&server, &mut connection, asked)["error"]["code"], RpcError::PARAMS);
 }
 
 #[test]
@@ -147,8 +147,8 @@ fn a_prompt_asks_as_a_tool_does() {
 struct Talk {
     connection: Connection,
     server: Arc<Server<fixture::Fixture>>,
-    told: Receiver<Line>,
-    reply: Receiver<Option<Line>>,
+    told: Receiver<OutgoingLine>,
+    reply: Receiver<Option<OutgoingLine>>,
 }
 
 impl Talk {
@@ -159,19 +159,20 @@ impl Talk {
         ask(&server, &mut connection, request("initialize", hello));
         let (lines, told) = unbounded();
         let asked = request("tools/call", json!({"name": ASK})).to_string();
-        let frame = parse(asked.as_bytes()).unwrap();
-        let Step::Run(job) = connection.accept(&server, frame, &Outbox::new(lines)) else {
+        let frame = parse_frame(asked.as_bytes()).unwrap();
+        let FrameStep::Run(job) = connection.accept_frame(&server, frame, &Outbox::new(lines))
+        else {
             panic!("not a call")
         };
         let (sender, reply) = unbounded();
-        let surface = Arc::clone(&server);
-        crate::serve::spawn("call", move || sender.send(surface.run(*job))).unwrap();
+        let handler = Arc::clone(&server);
+        crate::server::spawn("call", move || sender.send(handler.run(*job))).unwrap();
         Talk { connection, server, told, reply }
     }
 
     #[track_caller]
     fn told(&self) -> Value {
-        let line = self.told.recv_timeout(PATIENCE).expect("it should have asked");
+        let line = self.told.recv_timeout(TIMEOUT).expect("it should have asked");
         let message = serde_json::from_str(&line.text).unwrap();
         published::check(None, &message);
         message
@@ -179,14 +180,14 @@ impl Talk {
 
     fn say(&mut self, mut response: Value) {
         response["jsonrpc"] = "2.0".into();
-        let frame = parse(response.to_string().as_bytes()).unwrap();
-        let step = self.connection.accept(&self.server, frame, &nowhere());
-        assert!(matches!(step, Step::Quiet));
+        let frame = parse_frame(response.to_string().as_bytes()).unwrap();
+        let step = self.connection.accept_frame(&self.server, frame, &nowhere());
+        assert!(matches!(step, FrameStep::NoReply));
     }
 
     #[track_caller]
     fn text(&self) -> String {
-        let line = self.reply.recv_timeout(PATIENCE).expect("the call should have ended");
+        let line = self.reply.recv_timeout(TIMEOUT).expect("the call should have ended");
         let reply: Value = serde_json::from_str(&line.unwrap().text).unwrap();
         reply["result"]["content"][0]["text"].as_str().unwrap().to_owned()
     }
@@ -217,8 +218,8 @@ fn a_client_that_has_gone_answers_nothing() {
     let mut talk = Talk::start();
     let question = talk.told();
     let frame = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
-    talk.connection.accept(&talk.server, parse(frame.as_bytes()).unwrap(), &nowhere());
-    assert!(talk.reply.recv_timeout(PATIENCE).unwrap().is_none());
+    talk.connection.accept_frame(&talk.server, parse_frame(frame.as_bytes()).unwrap(), &nowhere());
+    assert!(talk.reply.recv_timeout(TIMEOUT).unwrap().is_none());
     let told = talk.told();
     assert_eq!(told["method"], "notifications/cancelled");
     assert_eq!(told["params"]["requestId"], question["id"]);

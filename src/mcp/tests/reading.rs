@@ -203,7 +203,7 @@ fn lists_come_in_pages() {
     .assert_eq(&shape);
     for cursor in ["", "x", "tools:0", "tools:999", "tools:-1", "resources:2", "tools:2 "] {
         let asked = modern_request("tools/list", json!({"cursor": cursor}));
-        assert_eq!(ask(&server, &mut connection, asked)["error"]["code"], Fault::PARAMS);
+        assert_eq!(ask(&server, &mut connection, asked)["error"]["code"], RpcError::PARAMS);
     }
 }
 
@@ -214,7 +214,7 @@ fn a_registration_without_resources_and_prompts_has_none_of_their_methods() {
     let mut connection = connection();
     for method in ["resources/list", "resources/read", "prompts/list", "completion/complete"] {
         let reply = ask(&server, &mut connection, modern_request(method, json!({})));
-        assert_eq!(reply["error"]["code"], Fault::METHOD, "{method}");
+        assert_eq!(reply["error"]["code"], RpcError::METHOD, "{method}");
     }
     let about = ask(&server, &mut connection, modern_request("server/discover", json!({})));
     assert_eq!(about["result"]["capabilities"], json!({"logging": {}, "tools": {}}));
@@ -233,7 +233,7 @@ fn a_schema_of_ones_own_is_listed_to_the_letter() {
 }
 
 #[test]
-fn a_block_is_told_in_words_to_a_version_that_does_not_know_it() {
+fn an_unknown_block_becomes_text_in_an_older_version() {
     let (server, _ends) = fixture::server();
     let mut shape = String::new();
     for version in ["2024-11-05", "2025-03-26", "2025-06-18"] {

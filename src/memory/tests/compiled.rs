@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::{Block, Model, Seat, State, hash};
 use super::seen::Seen;
-use crate::parse::{Syntax, parse};
-use crate::tree::Tree;
+use crate::ingest::parse::{Syntax, parse};
+use crate::model::tree::Tree;
 
 /// The files that a compile looked at anew: what they say now, `None` if they are gone.
 pub(super) type Changed = BTreeMap<String, Option<String>>;
@@ -186,7 +186,7 @@ fn nearest(before: &State, after: &State, seat: &Seat) -> Seat {
     }
 }
 
-fn block(node: &crate::tree::Node) -> Block {
+fn block(node: &crate::model::tree::Node) -> Block {
     (node.node_type.as_str().to_owned(), hash(&node.content))
 }
 

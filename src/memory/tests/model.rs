@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xxhash_rust::xxh64::xxh64;
 
-use crate::tree::{Node as Parsed, Tree};
+use crate::model::tree::{Node as Parsed, Tree};
 
 /// What a family of siblings stands under; a file is named `ROOT:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -16,7 +16,7 @@ pub(super) fn check(world: &mut World) {
     let ids: Vec<i64> = world.model.snapshots.iter().map(|it| it.id).collect();
     let Some(from) = world.dice.pick(&ids) else { return };
     let to = world.dice.pick(&ids).unwrap().max(from);
-    let delta = query::Delta { since: from, budget: ALL, ..query::Delta::default() };
+    let delta = query::DeltaQuery { since: from, budget: ALL, ..query::DeltaQuery::default() };
     let said = world
         .memory()
         .read(|it| query::delta(it, &delta, query::Output::Structured))
@@ -24,7 +24,7 @@ pub(super) fn check(world: &mut World) {
         .structured;
     let changes = state(world, from).changes(&world.model.state);
     matches(&format!("delta since {from}"), &said["changes"], &changes);
-    let diff = query::Diff { from, to, budget: ALL, cursor: None };
+    let diff = query::DiffQuery { from, to, budget: ALL, cursor: None };
     let said = world
         .memory()
         .read(|it| query::diff(it, &diff, query::Output::Structured))
@@ -57,16 +57,16 @@ fn matches(what: &str, said: &Value, changes: &Changes) {
         assert!(*op == "mod" && is_moved, "{what}: {id} is not what is told: {op}");
     }
     for family in &changes.shuffled {
-        let n_told = family.iter().filter(|it| said.contains_key(it.as_str())).count();
+        let n_notified = family.iter().filter(|it| said.contains_key(it.as_str())).count();
         let n_certain = family.iter().filter(|it| changes.certain.contains_key(*it)).count();
-        assert!(0 < n_told + n_certain, "{what}: the new order of {family:?} is not told");
+        assert!(0 < n_notified + n_certain, "{what}: the new order of {family:?} is not told");
     }
 }
 
 /// What a node's history tells is what happened from one copy to the next.
 #[track_caller]
 fn has_history(world: &World, id: &str) {
-    let ask = query::History { anchor: id, depth: u32::MAX, budget: ALL, cursor: None };
+    let ask = query::HistoryQuery { anchor: id, depth: u32::MAX, budget: ALL, cursor: None };
     let now = world.memory().clock().now();
     let said = world
         .memory()

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 
 use super::model::{Block, Heat, Node, Seat, State, hash};
-use crate::trail;
+use crate::model::breadcrumb;
 
 /// Snapshot id, parent, message, fingerprint and time.
 pub(super) type SnapshotRow = (i64, Option<i64>, String, String, i64);
@@ -29,7 +29,7 @@ pub(super) struct Seen {
 
 /// Reads everything.
 #[track_caller]
-pub(super) fn look(path: &Path) -> Seen {
+pub(super) fn read_state(path: &Path) -> Seen {
     const TOMBS: &str = "
         SELECT t.node_id, f.root || ':' || f.path, t.node_type, t.source_hash
           FROM tombstone AS t JOIN file AS f ON f.id = t.file";
@@ -119,12 +119,12 @@ fn nodes(conn: &Connection) -> Seen {
             content: text(9).unwrap(),
         };
         assert_eq!(number(&text(10).unwrap()), hash(&node.content), "the hash of {id}");
-        let trail = match (text(13), text(15)) {
-            (Some(trail), _) => trail::under(&trail, &text(14).unwrap()),
-            (None, Some(path)) => trail::of_root(&path),
+        let breadcrumb = match (text(13), text(15)) {
+            (Some(breadcrumb), _) => breadcrumb::child_breadcrumb(&breadcrumb, &text(14).unwrap()),
+            (None, Some(path)) => breadcrumb::root_breadcrumb(&path),
             (None, None) => String::new(),
         };
-        assert_eq!(text(12).unwrap(), trail, "the trail of {id}");
+        assert_eq!(text(12).unwrap(), breadcrumb, "the trail of {id}");
         if let Some(source) = text(11) {
             let block = (node.node_type.clone(), number(&source));
             let file = file.clone().expect("what a file says is in one");

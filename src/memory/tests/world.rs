@@ -8,16 +8,17 @@ use super::model::{Heat, Model, Node, Seat};
 use super::notes::{Dice, Notes, word};
 use super::past;
 use super::seen::{self, Seen};
-use crate::clock::{Clock, Millis};
-use crate::compile::{Report, Request, Seeding, Watch};
-use crate::memory::{Answer, Error, ForgetMode, Memory, Relate, WriteMode};
-use crate::parse::{Syntax, parse};
-use crate::query::{self, Attention};
-use crate::rollback::After;
-use crate::store::doctor::{self, Status};
-use crate::store::{IfMissing, Keep, Mode, StoreError};
+use crate::ingest::parse::{Syntax, parse};
+use crate::maintenance::doctor::{self, CheckStatus};
+use crate::maintenance::gc::{GcMode, KeepRule};
+use crate::memory::compile::{CompileRequest, Report, RescanState, Seeding};
+use crate::memory::rollback::LaterSnapshots;
+use crate::memory::{Answer, Error, ForgetMode, Memory, RelateRequest, WriteMode};
+use crate::model::clock::{Clock, Millis};
+use crate::model::tree::Tree;
+use crate::query::{self, ViewKind};
+use crate::store::{IfMissing, StoreError};
 use crate::text;
-use crate::tree::Tree;
 
 pub(super) struct World {
     seed: u64,
@@ -95,8 +96,8 @@ impl World {
             (72..76, Some(id)) => self.relate(&id),
             (76..80, Some(id)) => self.fetch(&id),
             (80..84, _) => self.attend(),
-            (84..93, _) => self.rollback(After::Keep),
-            (93..94, _) => self.rollback(After::Drop),
+            (84..93, _) => self.rollback(LaterSnapshots::Keep),
+            (93..94, _) => self.rollback(LaterSnapshots::Drop),
             (94..95, _) => self.collect(),
             (95..98, _) => {
                 self.open(IfMissing::Refuse);
@@ -171,7 +172,7 @@ impl World {
         for (file, text) in files.iter().filter(|(it, _)| is_in(it)) {
             self.compiled.insert(file.clone(), text.clone());
         }
-        let seen = seen::look(&self.db());
+        let seen = seen::read_state(&self.db());
         compiled::check(&self.model, &seen, &changed);
         self.model.state = seen.state;
         self.model.said = seen.said;
@@ -189,7 +190,7 @@ impl World {
     /// Compiles as a server does that watches the folder.
     fn rescan(&self, path: &Path) -> Report {
         let memory = self.memory();
-        let request = Request {
+        let request = CompileRequest {
             path,
             message: "compile",
             n_threads: 1,
@@ -198,7 +199,7 @@ impl World {
             clock: &self.clock,
             progress: &|_, _| true,
         };
-        memory.rescan(&request, &mut Watch::default()).unwrap()
+        memory.rescan(&request, &mut RescanState::default()).unwrap()
     }
 
     /// Lets the model follow a write that is done, and compares the snapshots.
@@ -311,7 +312,8 @@ impl World {
         let answer = self.memory().summarize(id, &summary, None).unwrap();
         let node = self.model.state.nodes.get_mut(id).unwrap();
         if node.content != summary {
-            node.label = text::cut(&format!("Summary: {}", text::label(&summary)), 80);
+            node.label =
+                text::truncate_chars(&format!("Summary: {}", text::label_of_text(&summary)), 80);
             node.format = "plain".to_owned();
             node.content = summary;
         }
@@ -365,7 +367,7 @@ impl World {
     fn relate(&mut self, id: &str) -> String {
         let target = self.node().unwrap();
         let weight = self.dice.below(10) as f64;
-        let ask = Relate {
+        let ask = RelateRequest {
             source: id,
             target_id: Some(&target),
             target_label: None,
@@ -389,15 +391,18 @@ impl World {
     }
 
     fn fetch(&mut self, id: &str) -> String {
-        let ask = query::Fetch { anchor: id, budget: None, levels: query::levels(None, 3) };
+        let ask =
+            query::FetchQuery { anchor: id, budget: None, levels: query::clamp_levels(None, 3) };
         let answer =
             self.memory().read(|it| query::fetch(it, &ask, query::Output::Structured)).unwrap();
-        self.memory().ask(|it| query::fetch(it, &ask, query::Output::Structured)).unwrap();
-        let keys = seen::look(&self.db()).keys;
+        self.memory()
+            .query_and_warm(|it| query::fetch(it, &ask, query::Output::Structured))
+            .unwrap();
+        let keys = seen::read_state(&self.db()).keys;
         let attended = self.model.attended;
         for (key, attention) in answer.warmed {
             let heat = self.model.heat.get_mut(&keys[&key.0]).unwrap();
-            let by = if attention == Attention::Read { 0.15 } else { 0.03 };
+            let by = if attention == ViewKind::Read { 0.15 } else { 0.03 };
             heat.set(heat.now(attended) + by, attended);
         }
         format!("fetch {id}")
@@ -411,7 +416,7 @@ impl World {
         format!("attend {ms} ms")
     }
 
-    fn rollback(&mut self, after: After) -> String {
+    fn rollback(&mut self, after: LaterSnapshots) -> String {
         let ids: Vec<i64> = self.model.snapshots.iter().map(|it| it.id).collect();
         match self.dice.pick(&ids) {
             Some(target) => self.rollback_to(target, after),
@@ -419,14 +424,14 @@ impl World {
         }
     }
 
-    pub(super) fn rollback_to(&mut self, target: i64, after: After) -> String {
+    pub(super) fn rollback_to(&mut self, target: i64, after: LaterSnapshots) -> String {
         let ids: Vec<i64> = self.model.snapshots.iter().map(|it| it.id).collect();
         let told = format!("rollback to {target} ({after:?})");
         self.tell(told.clone());
         let rolled = self.memory().rollback_to(target, after).unwrap();
         let at = ids.iter().position(|it| *it == target).unwrap();
         self.model.state = self.model.snapshots[at].state.clone();
-        if after == After::Keep || at + 1 == ids.len() {
+        if after == LaterSnapshots::Keep || at + 1 == ids.len() {
             assert_eq!(rolled.was_head, at + 1 == ids.len());
             self.finish(rolled.snapshot, &format!("rollback to {target}"));
             return told;
@@ -453,8 +458,8 @@ impl World {
 
     fn collect(&mut self) -> String {
         let n = 1 + self.dice.below(40);
-        let keep = Keep::Last(n as u32);
-        self.memory().writer.collect(keep, Mode::Real).unwrap();
+        let keep = KeepRule::Last(n as u32);
+        self.memory().writer.collect(keep, GcMode::Real).unwrap();
         let snapshots = &mut self.model.snapshots;
         let n_gone = snapshots.len().saturating_sub(n);
         snapshots.drain(..n_gone);
@@ -478,7 +483,7 @@ impl World {
     /// Everything that must agree.
     #[track_caller]
     pub(super) fn check(&mut self) {
-        let seen = seen::look(&self.db());
+        let seen = seen::read_state(&self.db());
         let (is, shall) = (seen.state.outline(), self.model.state.outline());
         assert_eq!(is, shall, "the tree");
         assert_eq!(seen.state, self.model.state, "the tree");
@@ -570,7 +575,8 @@ impl World {
     #[track_caller]
     pub(super) fn check_health(&self) {
         let report = doctor::examine(&self.db()).unwrap();
-        let bad: Vec<_> = report.checks.iter().filter(|it| it.status == Status::Fail).collect();
+        let bad: Vec<_> =
+            report.checks.iter().filter(|it| it.status == CheckStatus::Fail).collect();
         assert!(bad.is_empty(), "{bad:#?}");
     }
 }

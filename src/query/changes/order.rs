@@ -4,16 +4,16 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::query::QueryError;
-use crate::store::Side;
-use crate::store::reader::{Range, Reader};
+use crate::store::NodeVersion;
+use crate::store::reader::{Reader, SnapshotRange};
 
 /// Parent, or root and path of the file.
-type Family = (Option<String>, Option<i64>, Option<String>);
+type FamilyKey = (Option<String>, Option<i64>, Option<String>);
 
 /// What was found out about families so far.
 #[derive(Default)]
 pub(super) struct Orders {
-    moved: HashMap<Family, HashSet<String>>,
+    moved: HashMap<FamilyKey, HashSet<String>>,
 }
 
 impl Orders {
@@ -22,9 +22,9 @@ impl Orders {
     pub(super) fn is_moved(
         &mut self,
         reader: &Reader,
-        range: Range,
+        range: SnapshotRange,
         id: &str,
-        side: &Side,
+        side: &NodeVersion,
     ) -> Result<bool, QueryError> {
         let family = family(side);
         if !self.moved.contains_key(&family) {
@@ -35,17 +35,21 @@ impl Orders {
     }
 }
 
-fn family(side: &Side) -> Family {
+fn family(side: &NodeVersion) -> FamilyKey {
     match &side.parent {
         Some(parent) => (Some(parent.clone()), None, None),
         None => (None, side.root, side.path.clone()),
     }
 }
 
-fn moved(reader: &Reader, range: Range, of: &Side) -> Result<HashSet<String>, QueryError> {
+fn moved(
+    reader: &Reader,
+    range: SnapshotRange,
+    of: &NodeVersion,
+) -> Result<HashSet<String>, QueryError> {
     let mut both: Vec<(i64, i64, String)> = Vec::new();
     for id in reader.siblings_since(of, range.from)? {
-        let sides = (reader.side_at(&id, range.from)?, reader.side_at(&id, range.to)?);
+        let sides = (reader.version_at(&id, range.from)?, reader.version_at(&id, range.to)?);
         let (Some(old), Some(new)) = sides else { continue };
         if family(&old) == family(of) && family(&new) == family(of) {
             both.push((old.position, new.position, id));

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use expect_test::{Expect, expect};
 
-use crate::clock::{Clock, Millis};
 use crate::memory::{Error, Memory};
-use crate::query::{self, Answer};
+use crate::model::clock::{Clock, Millis};
+use crate::query::{self, QueryAnswer};
 use crate::store::IfMissing;
-use crate::tokens;
+use crate::text::tokens;
 
 /// Later than any file of the test is dated.
 const START: Millis = Millis(4_000_000_000_000);
@@ -47,14 +47,14 @@ impl Notes {
     }
 
     #[track_caller]
-    fn delta(&self, ask: &query::Delta<'_>) -> Answer {
-        self.memory.read(|reader| query::delta(reader, ask, query::Output::Structured)).unwrap()
+    fn delta(&self, query: &query::DeltaQuery<'_>) -> QueryAnswer {
+        self.memory.read(|reader| query::delta(reader, query, query::Output::Structured)).unwrap()
     }
 
     #[track_caller]
     fn check_delta(&self, since: i64, expected: Expect) -> &Notes {
-        let ask = query::Delta { since, ..query::Delta::default() };
-        expected.assert_eq(&self.delta(&ask).text);
+        let query = query::DeltaQuery { since, ..query::DeltaQuery::default() };
+        expected.assert_eq(&self.delta(&query).text);
         self
     }
 
@@ -109,7 +109,7 @@ fn moves_and_renames_are_named() {
 }
 
 #[test]
-fn what_came_and_went_is_no_change() {
+fn a_node_added_and_removed_is_no_change() {
     let notes = Notes::new();
     notes.compile(&[("a.md", TWO_SECTIONS)]);
     notes.compile(&[("a.md", "# Alpha\n\nSomething else.\n"), ("b.md", "# Short-lived\n")]);
@@ -191,7 +191,7 @@ fn the_past_warms_nothing_and_names_unknown_snapshots() {
     notes.check_delta(0, expect!["no changes"]).compile(&[("a.md", TWO_SECTIONS)]);
     let error = notes.memory.delta(7, None).unwrap_err().to_string();
     assert_eq!(error, "`since_snapshot`: no snapshot 7; there is only 1");
-    assert_eq!(notes.delta(&query::Delta::default()).warmed, []);
+    assert_eq!(notes.delta(&query::DeltaQuery::default()).warmed, []);
 }
 
 /// A folder with enough changes for several pages.
@@ -212,9 +212,10 @@ fn many() -> Notes {
 fn replies_stay_within_their_budget_whatever_it_is() {
     let notes = many();
     for budget in [1, 2, 7, 20, 60, 200, 1000] {
-        for show in [query::Show::Lines, query::Show::Texts] {
-            let ask = query::Delta { show, budget: Some(budget), ..query::Delta::default() };
-            let answer = notes.delta(&ask);
+        for show in [query::DeltaDetail::Lines, query::DeltaDetail::Texts] {
+            let query =
+                query::DeltaQuery { show, budget: Some(budget), ..query::DeltaQuery::default() };
+            let answer = notes.delta(&query);
             assert!(tokens::count(&answer.text) <= budget, "{budget}: {}", answer.text);
         }
         for answer in [
@@ -229,17 +230,18 @@ fn replies_stay_within_their_budget_whatever_it_is() {
 #[test]
 fn pages_miss_nothing_and_repeat_nothing() {
     let notes = many();
-    let all = notes.delta(&query::Delta { budget: Some(100_000), ..query::Delta::default() });
+    let all =
+        notes.delta(&query::DeltaQuery { budget: Some(100_000), ..query::DeltaQuery::default() });
     let mut lines: Vec<String> = Vec::new();
     let mut cursor: Option<String> = None;
     let mut n_pages = 0;
     loop {
-        let ask = query::Delta {
+        let query = query::DeltaQuery {
             budget: Some(150),
             cursor: cursor.as_deref(),
-            ..query::Delta::default()
+            ..query::DeltaQuery::default()
         };
-        let page = notes.delta(&ask);
+        let page = notes.delta(&query);
         n_pages += 1;
         let shown = page.text.lines().filter(|it| !it.starts_with('…'));
         lines.extend(shown.map(str::to_owned));
@@ -253,14 +255,14 @@ fn pages_miss_nothing_and_repeat_nothing() {
 }
 
 #[test]
-fn what_came_back_to_its_place_has_not_moved() {
+fn a_node_moved_back_has_not_moved() {
     let notes = Notes::new();
     notes.compile(&[("a.md", "First.\n\nSecond.\n")]);
     notes.compile(&[("a.md", "")]);
     notes.compile(&[("a.md", "Zeroth.\n\nFirst.\n\nSecond.\n")]);
-    let delta = notes.delta(&query::Delta { since: 1, ..query::Delta::default() });
+    let delta = notes.delta(&query::DeltaQuery { since: 1, ..query::DeltaQuery::default() });
     assert_eq!(delta.structured["changes"].as_array().unwrap().len(), 1, "{}", delta.text);
     notes.compile(&[("a.md", "Zeroth.\n\nSecond.\n\nFirst.\n")]);
-    let delta = notes.delta(&query::Delta { since: 1, ..query::Delta::default() });
+    let delta = notes.delta(&query::DeltaQuery { since: 1, ..query::DeltaQuery::default() });
     assert!(delta.text.contains("; moved among its siblings"), "{}", delta.text);
 }

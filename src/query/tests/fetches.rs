@@ -147,7 +147,7 @@ fn an_anchor_too_large_is_cut_and_says_what_it_needs() {
 fn an_unknown_anchor_names_the_nearest() {
     let reader = Sketch::of(NOTES);
     let error = |anchor: &str| {
-        fetch(&reader, &Fetch { anchor, budget: None, levels: 1 }).unwrap_err().to_string()
+        fetch(&reader, &FetchQuery { anchor, budget: None, levels: 1 }).unwrap_err().to_string()
     };
     let near = format!("{}0", &id_of(&reader, "beta")[..10]);
     let text = format!(

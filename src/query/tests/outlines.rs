@@ -54,7 +54,7 @@ fn depth_counts_levels_below_the_roots() {
 }
 
 #[test]
-fn what_does_not_fit_is_folded_at_its_place() {
+fn nodes_beyond_the_budget_are_folded_in_place() {
     let reader = Sketch::of(NOTES);
     check_tree(
         &reader,

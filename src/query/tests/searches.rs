@@ -88,28 +88,28 @@ fn operators_are_honoured_where_they_parse() {
 #[test]
 fn a_type_is_a_filter_and_no_text() {
     let reader = Sketch::of(NOTES);
-    let n_hits = |ask: &Search<'_>| found(&reader, ask)["matches"].clone();
+    let n_hits = |query: &SearchQuery<'_>| found(&reader, query)["matches"].clone();
     assert_eq!(n_hits(&label("heading")), 0);
-    let ask = Search { node_type: Some(NodeType::Heading), ..label("rate limits") };
-    assert_eq!(n_hits(&ask), 1);
+    let query = SearchQuery { node_type: Some(NodeType::Heading), ..label("rate limits") };
+    assert_eq!(n_hits(&query), 1);
 }
 
 #[test]
 fn details_follow_their_hit() {
     let reader = Sketch::of(NOTES);
-    let ask = Search { detail: Detail::Snippet, limit: Some(2), ..label("timeouts lease") };
+    let query = SearchQuery { detail: Detail::Snippet, limit: Some(2), ..label("timeouts lease") };
     check(
         &reader,
-        &ask,
+        &query,
         expect![[r#"
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
               …It never changes.
             [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)"#]],
     );
-    let ask = Search { detail: Detail::Full, limit: Some(2), ..label("timeouts lease") };
+    let query = SearchQuery { detail: Detail::Full, limit: Some(2), ..label("timeouts lease") };
     check(
         &reader,
-        &ask,
+        &query,
         expect![[r#"
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
             The timeout is thirty seconds.
@@ -124,11 +124,11 @@ fn details_follow_their_hit() {
 }
 
 #[test]
-fn what_does_not_fit_is_counted() {
+fn hits_beyond_the_budget_are_counted() {
     let reader = Sketch::of(NOTES);
     check(
         &reader,
-        &Search { budget: Some(90), ..label("rate lease timeout") },
+        &SearchQuery { budget: Some(90), ..label("rate lease timeout") },
         expect![[r#"
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
             [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
@@ -136,11 +136,11 @@ fn what_does_not_fit_is_counted() {
     );
     check(
         &reader,
-        &Search { budget: Some(12), ..label("rate lease timeout") },
+        &SearchQuery { budget: Some(12), ..label("rate lease timeout") },
         expect!["… 7 more hits, 245 tokens"],
     );
-    check(&reader, &Search { budget: Some(1), ..label("rate lease timeout") }, expect!["…"]);
-    let full = Search { detail: Detail::Full, budget: Some(50), ..label("timeout") };
+    check(&reader, &SearchQuery { budget: Some(1), ..label("rate lease timeout") }, expect!["…"]);
+    let full = SearchQuery { detail: Detail::Full, budget: Some(50), ..label("timeout") };
     check(
         &reader,
         &full,

@@ -2,14 +2,14 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-fn ored(asked: &Asked) -> String {
+fn ored(asked: &ParsedQuery) -> String {
     let terms: Vec<&str> = asked.terms.iter().map(|it| it.text.as_str()).collect();
     if terms.is_empty() { "(none)".to_owned() } else { terms.join(" OR ") }
 }
 
 #[track_caller]
 fn check(query: &str, read: Expect) {
-    let asked = rewrite(query);
+    let asked = parse_query(query);
     let mut text = format!("words: {}", ored(&asked));
     if let Some(expression) = &asked.expression {
         text.push_str(&format!("\nexpression: {expression}"));
@@ -43,7 +43,7 @@ fn function_words_count_when_nothing_else_is_left() {
 #[test]
 fn nothing_to_look_for_is_no_words() {
     for query in ["", " ", "\"", "\"\"", "?!", "\0", "((((", "*", "…", "AND ("] {
-        let asked = rewrite(query);
+        let asked = parse_query(query);
         assert_eq!(asked.expression, None, "{query:?}");
         assert!(asked.terms.is_empty() || query == "AND (", "{query:?}");
     }
@@ -126,15 +126,15 @@ fn scripts_without_spaces_go_through_their_pairs() {
 #[test]
 fn a_megabyte_is_read_in_no_time_and_bounded() {
     let words: String = (0..200_000).map(|it| format!("w{it} ")).collect();
-    let n_terms = rewrite(&words).terms.len();
+    let n_terms = parse_query(&words).terms.len();
     assert_eq!(n_terms, TERMS_MAX);
     for query in
         ["(".repeat(1 << 16), "{".repeat(1 << 20), "\"a".repeat(1 << 19), "a-".repeat(1 << 19)]
     {
-        let length = ored(&rewrite(&query)).len();
+        let length = ored(&parse_query(&query)).len();
         assert!(length < 64 * 1024);
     }
-    assert_eq!(ored(&rewrite(&format!("{} needle", "(".repeat(1 << 15)))), "\"needle\"");
+    assert_eq!(ored(&parse_query(&format!("{} needle", "(".repeat(1 << 15)))), "\"needle\"");
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::{Batch, Conflict, Family, Op};
-use crate::identity::ContentHash;
-use crate::store::{Doing, FileId, FileRow, Look, RootId, StoreError, files};
+use super::{Batch, Conflict, FamilyOf, Op};
+use crate::model::file_stat::FileStat;
+use crate::model::identity::ContentHash;
+use crate::store::{ErrorStep, FileId, FileRow, RootId, StoreError, files};
 
 impl Batch<'_> {
     /// The root of that path, made if there is none.
@@ -50,24 +51,24 @@ impl Batch<'_> {
         &mut self,
         root: RootId,
         path: &str,
-        look: Look,
+        stat: FileStat,
     ) -> Result<FileId, StoreError> {
         const ADD: &str = "INSERT INTO file (root, path, size, mtime) VALUES (?1, ?2, ?3, ?4)";
         let file = self
             .tx
             .prepare_cached(ADD)
-            .and_then(|mut it| it.insert(params![root.0, path, look.size, look.mtime]))
+            .and_then(|mut it| it.insert(params![root.0, path, stat.size, stat.mtime]))
             .map(FileId)
             .doing("note a file")?;
-        self.stale.began(file);
+        self.dirty_refs.file_added(file);
         Ok(file)
     }
 
     /// What was seen at the last look at a file: its bytes, or why they could not be compiled.
-    pub(crate) fn note_look(
+    pub(crate) fn note_stat(
         &self,
         file: FileId,
-        look: Look,
+        stat: FileStat,
         outcome: Result<ContentHash, &str>,
     ) -> Result<(), StoreError> {
         const SEEN: &str = "
@@ -79,7 +80,7 @@ impl Batch<'_> {
         self.tx
             .prepare_cached(SEEN)
             .and_then(|mut it| {
-                it.execute(params![file.0, look.size, look.mtime, hash, outcome.err()])
+                it.execute(params![file.0, stat.size, stat.mtime, hash, outcome.err()])
             })
             .map(drop)
             .doing("note a look at a file")
@@ -93,13 +94,13 @@ impl Batch<'_> {
         path: &str,
     ) -> Result<(), StoreError> {
         const MOVE: &str = "UPDATE file SET root = ?2, path = ?3 WHERE id = ?1";
-        let family = Family::File(file.id);
+        let family = FamilyOf::File(file.id);
         self.touch(family)?;
         for node in self.children(family)? {
             self.record(Op::Mod, &node, Some(node.content_hash), Conflict::No)?;
             self.counts.modified += 1;
         }
-        self.stale.renamed(file.id);
+        self.dirty_refs.file_renamed(file.id);
         self.tx.execute(MOVE, params![file.id.0, root.0, path]).map(drop).doing("move a file")
     }
 
@@ -108,7 +109,7 @@ impl Batch<'_> {
     pub(crate) fn merge_file(&mut self, from: FileId, into: FileId) -> Result<(), StoreError> {
         const MOVE: &str = "UPDATE OR IGNORE tombstone SET file = ?2 WHERE file = ?1";
         const DROP: &str = "DELETE FROM tombstone WHERE file = ?1";
-        for node in self.children(Family::File(from))? {
+        for node in self.children(FamilyOf::File(from))? {
             let place = self.last_place(Some(into), None)?;
             self.move_to(&node, place)?;
         }
@@ -116,7 +117,7 @@ impl Batch<'_> {
         self.tx.execute(DROP, [from.0]).doing("move what was forgotten of a file")?;
         // What lives there is forgotten no longer.
         for node in self.file_nodes(into)? {
-            self.exhume(node.key)?;
+            self.remove_tombstone(node.key)?;
         }
         Ok(())
     }
@@ -132,7 +133,7 @@ impl Batch<'_> {
         self.tx.prepare_cached(ADD).and_then(|mut it| it.execute(named)).doing("note a file")?;
         let file = self.tx.query_row(FIND, named, |row| row.get(0)).map(FileId);
         let file = file.doing("find a file")?;
-        self.stale.renamed(file);
+        self.dirty_refs.file_renamed(file);
         Ok(file)
     }
 
@@ -146,7 +147,7 @@ impl Batch<'_> {
     }
 
     /// Notes that a file is not there any more. Its row goes, too, unless something hangs on it.
-    pub(crate) fn lose_file(&mut self, file: FileId) -> Result<(), StoreError> {
+    pub(crate) fn mark_file_gone(&mut self, file: FileId) -> Result<(), StoreError> {
         const LOSE: &str = "
             UPDATE file SET gone = 1, content_hash = NULL, error = NULL WHERE id = ?1";
         self.tx.execute(LOSE, [file.0]).doing("note that a file is gone")?;
@@ -171,7 +172,7 @@ impl Batch<'_> {
         if !is_idle {
             return Ok(());
         }
-        self.stale.drops(self.tx, file)?;
+        self.dirty_refs.file_removed(self.tx, file)?;
         self.tx.execute(DROP, [file.0]).map(drop).doing("forget a file")
     }
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use rusqlite::params;
 
 use super::Batch;
-use crate::heat::Heat;
-use crate::store::{Doing, FileId, NodeKey, StoreError, heat_rows};
+use crate::model::heat::Heat;
+use crate::store::{ErrorStep, FileId, NodeKey, StoreError, heat_rows};
 
 impl Batch<'_> {
     /// Sets a node's temperature, as of now; a pinned one keeps the new one.
@@ -70,7 +70,7 @@ impl Batch<'_> {
             UPDATE heat
                SET temperature = ?2, at = ?3, pinned = ?4, full_at = ?5
              WHERE node = ?1";
-        let old = heat_rows::touch(self.tx, node)?;
+        let old = heat_rows::ensure_heat_row(self.tx, node)?;
         let old = old.ok_or(rusqlite::Error::QueryReturnedNoRows).doing("read a temperature")?;
         let new = change(old, self.attended);
         let row = params![node.0, new.temperature, new.at, new.pinned, new.full_at()];

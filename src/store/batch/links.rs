@@ -4,14 +4,14 @@
 use rusqlite::params;
 
 use super::Batch;
-use crate::links::resolve::Target;
-use crate::parse::link::Reference;
+use crate::model::links::name::Target;
+use crate::model::links::reference::Reference;
 use crate::store::links::{self, Origin};
-use crate::store::{Doing, NodeKey, StoreError};
+use crate::store::{ErrorStep, NodeKey, StoreError};
 
 /// Where a reference by hand leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Edge {
+pub(crate) enum ManualEdge {
     /// To the node of that id.
     Resolved(String),
     /// Nowhere yet; perhaps to one of those ids.
@@ -20,9 +20,9 @@ pub(crate) enum Edge {
 
 /// What taking an edge away did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unrelated {
+pub(crate) enum UnrelateOutcome {
     /// It led there.
-    Removed(Edge),
+    Removed(ManualEdge),
     /// A text says that the edge is there, and nobody by hand.
     InText,
     /// There is no such edge.
@@ -40,9 +40,9 @@ impl Batch<'_> {
         &mut self,
         source: NodeKey,
         reference: &Reference,
-    ) -> Result<Edge, StoreError> {
+    ) -> Result<ManualEdge, StoreError> {
         const WEIGH: &str = "UPDATE reference SET weight = ?2 WHERE id = ?1";
-        let same = links::same(self.tx, source, Origin::Manual, reference)?;
+        let same = links::same_references(self.tx, source, Origin::Manual, reference)?;
         if same.is_empty() {
             links::insert(self.tx, source, Origin::Manual, reference)?;
         }
@@ -59,31 +59,35 @@ impl Batch<'_> {
         &mut self,
         source: NodeKey,
         reference: &Reference,
-    ) -> Result<Unrelated, StoreError> {
+    ) -> Result<UnrelateOutcome, StoreError> {
         const FORGET: &str = "DELETE FROM reference WHERE id = ?1";
-        let same = links::same(self.tx, source, Origin::Manual, reference)?;
+        let same = links::same_references(self.tx, source, Origin::Manual, reference)?;
         if same.is_empty() {
-            let told = links::same(self.tx, source, Origin::Parsed, reference)?;
-            return Ok(if told.is_empty() { Unrelated::Nothing } else { Unrelated::InText });
+            let told = links::same_references(self.tx, source, Origin::Parsed, reference)?;
+            return Ok(if told.is_empty() {
+                UnrelateOutcome::Nothing
+            } else {
+                UnrelateOutcome::InText
+            });
         }
         let edge = self.edge(source, reference)?;
         for id in same {
             self.tx.execute(FORGET, [id]).doing("take an edge away")?;
         }
-        Ok(Unrelated::Removed(edge))
+        Ok(UnrelateOutcome::Removed(edge))
     }
 
     /// Where `reference` leads; a row that says the same is resolved with it.
-    fn edge(&mut self, source: NodeKey, reference: &Reference) -> Result<Edge, StoreError> {
-        for id in links::same(self.tx, source, Origin::Manual, reference)? {
-            self.stale.doubts(id);
+    fn edge(&mut self, source: NodeKey, reference: &Reference) -> Result<ManualEdge, StoreError> {
+        for id in links::same_references(self.tx, source, Origin::Manual, reference)? {
+            self.dirty_refs.reference_changed(id);
         }
-        Ok(match links::target(self.tx, source, reference)? {
-            Target::Node(key) => Edge::Resolved(links::ids(self.tx, &[key])?),
-            Target::Missing => Edge::Pending(Vec::new()),
+        Ok(match links::resolve_text_target(self.tx, source, reference)? {
+            Target::Node(key) => ManualEdge::Resolved(links::ids(self.tx, &[key])?),
+            Target::Missing => ManualEdge::Pending(Vec::new()),
             Target::Ambiguous(keys) => {
                 let ids = links::ids(self.tx, &keys)?;
-                Edge::Pending(ids.split(' ').map(str::to_owned).collect())
+                ManualEdge::Pending(ids.split(' ').map(str::to_owned).collect())
             }
         })
     }

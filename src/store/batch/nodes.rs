@@ -1,38 +1,42 @@
 //! Nodes in a write: added, updated, removed, each with the row of the snapshot that says so.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, ToSql, params};
 
-use super::{Batch, Conflict, Family, Op};
-use crate::grams;
-use crate::identity::{ContentHash, NodeId};
-use crate::ranks::RankChange;
-use crate::store::links::{self, Said};
-use crate::store::record::stored_columns;
-use crate::store::{Doing, FileId, NodeKey, Place, StoreError, Stored};
-use crate::tree::{Format, Node, NodeType};
+use super::{Batch, Conflict, FamilyOf, Op};
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::order_keys::OrderKeyChange;
+use crate::model::tree::{Format, NodeType};
+use crate::store::columns::Sql;
+use crate::store::links::{self, LinkText};
+use crate::store::{
+    Attributes, ErrorStep, FileId, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
+};
 
 /// A node as it shall be.
 pub(crate) struct NewNode<'a> {
-    pub(crate) node: &'a Node,
+    pub(crate) data: NodeData<'a>,
+    /// Bytes of its file.
+    pub(crate) span: Range<usize>,
     /// Of the content.
     pub(crate) hash: ContentHash,
-    pub(crate) trail: &'a str,
-    pub(crate) place: Place,
+    pub(crate) breadcrumb: &'a str,
+    pub(crate) place: NodePlace,
     /// Path of its file, which is part of the birth id.
     pub(crate) path: &'a str,
 }
 
 impl Batch<'_> {
     /// The nodes of a file in document order.
-    pub(crate) fn file_nodes(&self, file: FileId) -> Result<Vec<Stored>, StoreError> {
+    pub(crate) fn file_nodes(&self, file: FileId) -> Result<Vec<NodeRecord>, StoreError> {
         let mut nodes = Vec::new();
-        let mut open = self.children(Family::File(file))?;
+        let mut open = self.children(FamilyOf::File(file))?;
         open.reverse();
         while let Some(node) = open.pop() {
             let first = open.len();
-            open.extend(self.children(Family::Node(node.key))?);
+            open.extend(self.children(FamilyOf::Node(node.key))?);
             open[first..].reverse();
             nodes.push(node);
         }
@@ -74,7 +78,7 @@ impl Batch<'_> {
 
     /// What a file last said of a node that no file says now; `None` if it never was a file's. It
     /// was one's if a file says it and it was forgotten, or if a compile made or removed it.
-    pub(crate) fn last_said(&self, id: NodeId) -> Result<Option<ContentHash>, StoreError> {
+    pub(crate) fn last_base_text(&self, id: NodeId) -> Result<Option<ContentHash>, StoreError> {
         const FORGOTTEN: &str = "
             SELECT source_hash FROM tombstone WHERE node_id = ?1 ORDER BY file DESC LIMIT 1";
         // A text that left with a conflict was an agent's by then.
@@ -103,8 +107,12 @@ impl Batch<'_> {
         Ok(hash.as_deref().and_then(ContentHash::parse))
     }
 
-    /// Makes a node its file's again, which says `said` of it, whatever an agent made of that.
-    pub(crate) fn give_back(&self, node: &mut Stored, said: ContentHash) -> Result<(), StoreError> {
+    /// Makes a node its file's again, which says `link_text` of it, whatever an agent made of that.
+    pub(crate) fn restore_base(
+        &self,
+        node: &mut NodeRecord,
+        said: ContentHash,
+    ) -> Result<(), StoreError> {
         const GIVE: &str = "UPDATE node SET source_hash = ?2 WHERE key = ?1";
         self.tx
             .prepare_cached(GIVE)
@@ -114,48 +122,51 @@ impl Batch<'_> {
         Ok(())
     }
 
-    pub(super) fn children(&self, family: Family) -> Result<Vec<Stored>, StoreError> {
-        const OF_NODE: &str = concat!(
-            "SELECT ",
-            stored_columns!(),
-            " FROM node WHERE parent = ?1 ORDER BY position, key"
+    pub(super) fn children(&self, family: FamilyOf) -> Result<Vec<NodeRecord>, StoreError> {
+        static OF_NODE: Sql = Sql::new(
+            "
+            SELECT {record}
+              FROM node
+             WHERE parent = ?1
+             ORDER BY position, key",
         );
-        const OF_FILE: &str = concat!(
-            "SELECT ",
-            stored_columns!(),
-            " FROM node WHERE parent IS NULL AND file IS ?1 ORDER BY position, key"
+        static OF_FILE: Sql = Sql::new(
+            "
+            SELECT {record}
+              FROM node
+             WHERE parent IS NULL AND file IS ?1
+             ORDER BY position, key",
         );
         let (sql, argument) = match family {
-            Family::Node(key) => (OF_NODE, Some(key.0)),
-            Family::File(file) => (OF_FILE, Some(file.0)),
-            Family::Nobody => (OF_FILE, None),
+            FamilyOf::Node(key) => (&OF_NODE, Some(key.0)),
+            FamilyOf::File(file) => (&OF_FILE, Some(file.0)),
+            FamilyOf::Nobody => (&OF_FILE, None),
         };
-        let mut query = self.tx.prepare_cached(sql).doing("read siblings")?;
-        let rows = query.query_map([argument], Stored::read).doing("read siblings")?;
+        let mut query = self.tx.prepare_cached(sql.text()).doing("read siblings")?;
+        let rows = query.query_map([argument], NodeRecord::read).doing("read siblings")?;
         rows.map(|row| row.doing("read siblings").and_then(|it| it)).collect()
     }
 
     /// Makes a stored node what its file says now; records it only if its state differs.
     pub(crate) fn update(
         &mut self,
-        old: &Stored,
+        old: &NodeRecord,
         new: &NewNode<'_>,
-        rank: RankChange,
+        rank: OrderKeyChange,
     ) -> Result<(), StoreError> {
         // The file's block is as it was: whatever an agent made of it stays.
         let is_source_same = old.source_hash == Some(new.hash);
         let is_text_same = is_source_same || old.content_hash == new.hash;
         let is_kept = is_source_same && old.is_overlaid();
-        let format = if is_kept { old.format } else { new.node.format };
-        let is_label_same = is_kept || old.label == new.node.label;
-        let is_structure_same = old.level == new.node.level
-            && old.lang == new.node.lang
-            && old.key_path == new.node.key_path
+        let format = if is_kept { old.format } else { new.data.format };
+        let is_label_same = is_kept || old.label == new.data.label;
+        let attributes = new.data.attributes.clone().over(&old.attributes);
+        let is_structure_same = old.attributes == attributes
             && old.format == format
             && old.place.parent == new.place.parent
             // A node below another is in its parent's file, wherever that goes.
             && (old.place.parent.is_some() || old.place.file == new.place.file)
-            && rank != RankChange::Moved;
+            && rank != OrderKeyChange::Moved;
         let is_state_same = is_text_same && is_label_same && is_structure_same;
         if !is_state_same {
             self.touch(old.place.into())?;
@@ -165,33 +176,42 @@ impl Batch<'_> {
             let new_hash = if is_text_same { old.content_hash } else { new.hash };
             self.record(Op::Mod, old, Some(new_hash), conflict)?;
             self.counts.modified += 1;
-        } else if rank == RankChange::Renumbered {
+        } else if rank == OrderKeyChange::Renumbered {
             self.record(Op::Rank, old, Some(old.content_hash), Conflict::No)?;
         }
         if !is_text_same || !is_label_same {
-            self.set_text(old, new.node, new.hash)?;
+            self.set_text(old, &new.data, new.hash)?;
         }
-        if old.place != new.place || old.key_path != new.node.key_path {
-            self.stale.moved(old.place.file, new.place.file);
+        if old.place != new.place || old.attributes.key_path() != attributes.key_path() {
+            self.dirty_refs.node_moved(old.place.file, new.place.file);
         }
-        if !is_state_same || old.place != new.place || old.trail != new.trail || !is_source_same {
-            self.set_structure(old.key, new, format)?;
+        if !is_state_same
+            || old.place != new.place
+            || old.breadcrumb != new.breadcrumb
+            || !is_source_same
+        {
+            self.set_structure(old.key, new, format, &attributes)?;
         }
-        self.note_span(old.key, new.node)
+        self.note_span(old.key, &new.span)
     }
 
     /// Removes a node that its file says no longer. Its children must have gone elsewhere or been
     /// removed before.
-    pub(crate) fn remove(&mut self, old: &Stored) -> Result<(), StoreError> {
+    pub(crate) fn remove(&mut self, old: &NodeRecord) -> Result<(), StoreError> {
         self.take_out(old, if old.is_overlaid() { Conflict::Yes } else { Conflict::No })
     }
 
-    pub(super) fn take_out(&mut self, old: &Stored, conflict: Conflict) -> Result<(), StoreError> {
+    pub(super) fn take_out(
+        &mut self,
+        old: &NodeRecord,
+        conflict: Conflict,
+    ) -> Result<(), StoreError> {
         const REMOVE: &str = "DELETE FROM node WHERE key = ?1";
         self.index_before(old.key)?;
         self.touch(old.place.into())?;
         self.record(Op::Rem, old, None, conflict)?;
-        self.stale.goes(&said_before(old), &old.id.to_string());
+        self.dirty_refs
+            .node_removed(&link_text(old.key, &old.data(), old.place), &old.id.to_string());
         // Its id is free from here on.
         self.taken.clear();
         self.former.clear();
@@ -205,8 +225,8 @@ impl Batch<'_> {
 
     pub(super) fn set_text(
         &mut self,
-        old: &Stored,
-        node: &Node,
+        old: &NodeRecord,
+        data: &NodeData<'_>,
         hash: ContentHash,
     ) -> Result<(), StoreError> {
         const SET: &str = "
@@ -221,16 +241,16 @@ impl Batch<'_> {
             .and_then(|mut it| {
                 it.execute(params![
                     old.key.0,
-                    node.label,
-                    node.content,
-                    grams(node),
+                    data.label,
+                    data.content,
+                    data.bigrams(),
                     hash,
-                    node.token_count,
-                    links::name(&node.label),
+                    data.token_count,
+                    links::name(data.label),
                 ])
             })
             .doing("change a node's text")?;
-        self.stale.changed(self.tx, &said(old.key, node, old.place), &old.label)
+        self.dirty_refs.text_changed(self.tx, &link_text(old.key, data, old.place), &old.label)
     }
 
     fn set_structure(
@@ -238,41 +258,35 @@ impl Batch<'_> {
         key: NodeKey,
         new: &NewNode<'_>,
         format: Format,
+        attributes: &Attributes,
     ) -> Result<(), StoreError> {
-        const SET: &str = "
+        static SET: Sql = Sql::new(
+            "
             UPDATE node
-               SET file = ?2, parent = ?3, position = ?4, level = ?5, lang = ?6, key_path = ?7,
-                   format = ?8, source_hash = ?9
-             WHERE key = ?1";
-        const SET_TRAIL: &str = "UPDATE node SET trail = ?2 WHERE key = ?1 AND trail <> ?2";
-        let Place { file, parent, position } = new.place;
-        let node = new.node;
+               SET file = ?2, parent = ?3, position = ?4, format = ?5, source_hash = ?6,
+                   {set_attributes}
+             WHERE key = ?1",
+        );
+        const SET_BREADCRUMB: &str = "UPDATE node SET trail = ?2 WHERE key = ?1 AND trail <> ?2";
+        let NodePlace { file, parent, position } = new.place;
+        let (file, parent) = (file.map(|it| it.0), parent.map(|it| it.0));
+        let (format, hash) = (format.as_str(), new.hash.to_string());
+        let own: [&dyn ToSql; 6] = [&key.0, &file, &parent, &position, &format, &hash];
+        let row: Vec<&dyn ToSql> = own.into_iter().chain(attributes.params()).collect();
         self.tx
-            .prepare_cached(SET)
-            .and_then(|mut it| {
-                it.execute(params![
-                    key.0,
-                    file.map(|it| it.0),
-                    parent.map(|it| it.0),
-                    position,
-                    node.level,
-                    node.lang,
-                    node.key_path,
-                    format.as_str(),
-                    new.hash.to_string(),
-                ])
-            })
+            .prepare_cached(SET.text())
+            .and_then(|mut it| it.execute(&row[..]))
             .doing("change a node's place")?;
         self.index_before(key)?;
         // Apart from the rest, since changing an indexed column rewrites the node's index entries.
         self.tx
-            .prepare_cached(SET_TRAIL)
-            .and_then(|mut it| it.execute(params![key.0, new.trail]))
+            .prepare_cached(SET_BREADCRUMB)
+            .and_then(|mut it| it.execute(params![key.0, new.breadcrumb]))
             .map(drop)
             .doing("change a node's trail")
     }
 
-    fn note_span(&self, key: NodeKey, node: &Node) -> Result<(), StoreError> {
+    fn note_span(&self, key: NodeKey, span: &Range<usize>) -> Result<(), StoreError> {
         const SET: &str = "
             INSERT INTO span (node, start_byte, end_byte)
             VALUES (?1, ?2, ?3)
@@ -280,41 +294,24 @@ impl Batch<'_> {
         let edge = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
         self.tx
             .prepare_cached(SET)
-            .and_then(|mut it| {
-                it.execute(params![key.0, edge(node.span.start), edge(node.span.end)])
-            })
+            .and_then(|mut it| it.execute(params![key.0, edge(span.start), edge(span.end)]))
             .map(drop)
             .doing("note where a node stands")
     }
 }
 
-pub(super) fn said(key: NodeKey, node: &Node, place: Place) -> Said<'_> {
-    Said {
+pub(super) fn link_text<'a>(
+    key: NodeKey,
+    data: &'a NodeData<'_>,
+    place: NodePlace,
+) -> LinkText<'a> {
+    LinkText {
         key,
         file: place.file,
         is_top: place.parent.is_none(),
-        node_type: node.node_type,
-        key_path: node.key_path.as_deref(),
-        label: &node.label,
-        content: &node.content,
+        node_type: data.node_type,
+        key_path: data.attributes.key_path(),
+        label: data.label,
+        content: data.content,
     }
-}
-
-fn said_before(old: &Stored) -> Said<'_> {
-    Said {
-        key: old.key,
-        file: old.place.file,
-        is_top: old.place.parent.is_none(),
-        node_type: old.node_type,
-        key_path: old.key_path.as_deref(),
-        label: &old.label,
-        content: &old.content,
-    }
-}
-
-pub(super) fn grams(node: &Node) -> Option<String> {
-    if !grams::may_have_run(&node.label) && !grams::may_have_run(&node.content) {
-        return None;
-    }
-    grams::bigrams(&format!("{}\n{}", node.label, node.content))
 }

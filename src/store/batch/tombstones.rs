@@ -3,9 +3,9 @@
 use rusqlite::params;
 
 use super::Batch;
-use crate::identity::{ContentHash, NodeId};
-use crate::store::{Doing, FileId, StoreError, Tombstone};
-use crate::tree::NodeType;
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tree::NodeType;
+use crate::store::{ErrorStep, FileId, StoreError, Tombstone};
 
 impl Batch<'_> {
     /// What was forgotten of a file, in the order in which the file says it.

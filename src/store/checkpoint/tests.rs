@@ -23,7 +23,7 @@ fn write(writer: &Writer, n_pages: i32) -> bool {
     for _ in 0..n_pages / PAGES {
         writer.lock().execute(WRITE, [PAGES]).unwrap();
     }
-    writer.log().rung().try_recv().is_ok()
+    writer.log().long_log().try_recv().is_ok()
 }
 
 /// Pages of the file itself, without the log.
@@ -51,9 +51,9 @@ fn a_very_long_log_waits_for_nobody() {
 }
 
 #[test]
-fn what_a_reader_needs_is_copied_when_it_has_gone() {
+fn pages_of_an_open_reader_are_copied_when_it_has_gone() {
     let (_dir, path, writer) = memory();
-    let reader = pragma::open_reader(&path).unwrap();
+    let reader = connection::open_reader(&path).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM ballast").unwrap();
     assert!(write(&writer, LONG_PAGES + PAGES));
     writer.log().copy().unwrap();
@@ -65,7 +65,7 @@ fn what_a_reader_needs_is_copied_when_it_has_gone() {
 }
 
 #[test]
-fn whoever_empties_the_log_is_not_kept_from_it() {
+fn a_foreign_checkpoint_is_not_blocked() {
     let (_dir, _path, writer) = memory();
     let is_over = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {

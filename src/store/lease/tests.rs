@@ -3,6 +3,7 @@ use crate::store::{IfMissing, Writer};
 
 struct Rivals {
     _dir: tempfile::TempDir,
+    writer: Writer,
     path: std::path::PathBuf,
     ann: Leases,
     ben: Leases,
@@ -11,16 +12,16 @@ struct Rivals {
 fn rivals() -> Rivals {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("memory.db");
-    drop(Writer::open(&path, IfMissing::Create).unwrap());
-    let ann = Leases::open(&path, "ann").unwrap();
-    let ben = Leases::open(&path, "ben").unwrap();
-    Rivals { _dir: dir, path, ann, ben }
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    let [ann, ben] =
+        ["ann", "ben"].map(|it| Leases::open(&path, writer.file_identity(), it).unwrap());
+    Rivals { _dir: dir, writer, path, ann, ben }
 }
 
 #[track_caller]
-fn takes(who: &Leases, at: i64, expected: bool) {
+fn check_take(who: &Leases, at: i64, expected: bool) {
     assert_eq!(
-        who.take("heat", Claim::Free, Millis(at)).unwrap(),
+        who.take("heat", LeaseClaim::Free, Millis(at)).unwrap(),
         expected,
         "{} at {at}",
         who.holder
@@ -30,70 +31,73 @@ fn takes(who: &Leases, at: i64, expected: bool) {
 #[test]
 fn one_at_a_time_holds_a_lease() {
     let Rivals { _dir, ann, ben, .. } = &rivals();
-    takes(ann, 0, true);
-    takes(ben, 1, false);
-    takes(ann, 2, true);
-    assert!(ben.take("rescan", Claim::Free, Millis(3)).unwrap(), "another name is another lease");
+    check_take(ann, 0, true);
+    check_take(ben, 1, false);
+    check_take(ann, 2, true);
+    assert!(
+        ben.take("rescan", LeaseClaim::Free, Millis(3)).unwrap(),
+        "another name is another lease"
+    );
 }
 
 #[test]
 fn a_lease_that_is_renewed_lasts() {
     let Rivals { _dir, ann, ben, .. } = &rivals();
     for at in (0..1_000_000).step_by(30_000) {
-        takes(ann, at, true);
-        takes(ben, at + 29_999, false);
+        check_take(ann, at, true);
+        check_take(ben, at + 29_999, false);
     }
 }
 
 #[test]
 fn a_dead_holders_lease_expires() {
     let Rivals { _dir, ann, ben, .. } = &rivals();
-    takes(ann, 0, true);
-    takes(ben, LEASE_MS - 1, false);
-    takes(ben, LEASE_MS, true);
-    takes(ann, LEASE_MS + 1, false);
+    check_take(ann, 0, true);
+    check_take(ben, LEASE_MS - 1, false);
+    check_take(ben, LEASE_MS, true);
+    check_take(ann, LEASE_MS + 1, false);
 }
 
 #[test]
-fn who_gives_a_lease_back_leaves_it_to_others() {
+fn a_released_lease_is_free() {
     let Rivals { _dir, ann, ben, .. } = &rivals();
-    takes(ann, 0, true);
+    check_take(ann, 0, true);
     ben.release("heat").unwrap();
-    takes(ben, 1, false);
+    check_take(ben, 1, false);
     ann.release("heat").unwrap();
-    takes(ben, 2, true);
+    check_take(ben, 2, true);
 }
 
 #[test]
-fn who_starts_takes_over_from_one_that_may_be_dead() {
+fn a_new_process_takes_over_an_idle_lease() {
     let Rivals { _dir, ann, ben, .. } = &rivals();
-    takes(ann, 0, true);
-    let start = |at| ben.take("heat", Claim::Idle, Millis(at)).unwrap();
+    check_take(ann, 0, true);
+    let start = |at| ben.take("heat", LeaseClaim::Idle, Millis(at)).unwrap();
     assert!(!start(FRESH_MS), "ann may be in the middle of it");
     assert!(start(FRESH_MS + 1));
-    takes(ann, FRESH_MS + 2, false);
+    check_take(ann, FRESH_MS + 2, false);
 }
 
 #[test]
 fn a_step_of_the_clock_keeps_nobody_out() {
     let Rivals { _dir, ann, ben, .. } = &rivals();
     const YEAR_MS: i64 = 365 * 24 * 3_600_000;
-    takes(ann, YEAR_MS, true);
-    takes(ben, 0, true);
-    takes(ann, 1, false);
-    takes(ann, i64::MAX, true);
-    takes(ben, i64::MIN, true);
+    check_take(ann, YEAR_MS, true);
+    check_take(ben, 0, true);
+    check_take(ann, 1, false);
+    check_take(ann, i64::MAX, true);
+    check_take(ben, i64::MIN, true);
 }
 
 #[test]
 fn a_held_lease_is_not_written() {
-    let Rivals { _dir, path, ann, ben } = &rivals();
-    takes(ann, 0, true);
+    let Rivals { _dir, writer: _writer, path, ann, ben } = &rivals();
+    check_take(ann, 0, true);
     let wal = path.with_extension("db-wal");
     let before = std::fs::metadata(&wal).unwrap().len();
     for at in 1..100 {
-        takes(ann, at, true);
-        takes(ben, at, false);
+        check_take(ann, at, true);
+        check_take(ben, at, false);
     }
     assert_eq!(std::fs::metadata(&wal).unwrap().len(), before);
 }
@@ -103,8 +107,8 @@ fn a_busy_database_is_an_answer() {
     let Rivals { _dir, path, ann, .. } = &rivals();
     let busy = Connection::open(path).unwrap();
     busy.execute_batch("BEGIN IMMEDIATE").unwrap();
-    takes(ann, 0, false);
+    check_take(ann, 0, false);
     ann.release("heat").unwrap();
     drop(busy);
-    takes(ann, 1, true);
+    check_take(ann, 1, true);
 }

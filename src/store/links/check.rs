@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use rusqlite::Connection;
 
 use super::names::{file_names, names_now};
-use super::{Rows, look, name, read_reference, read_text};
+use super::{LinkRows, compare_target, name, read_reference, read_text};
 use super::{reference_columns, wanted_of};
-use crate::links::resolve::{Resolver, wanted};
-use crate::parse::link::Reference;
-use crate::store::{Doing, FileId, NodeKey, StoreError};
+use crate::model::links::reference::Reference;
+use crate::model::links::resolve::{Resolver, names_needed_by};
+use crate::store::{ErrorStep, FileId, NodeKey, StoreError};
 
 /// What is wrong, a line each; and how many references were looked at.
-pub(in crate::store) fn faults(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
+pub(crate) fn check_references(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
     let mut faults = Vec::new();
     texts(conn, &mut faults)?;
     files(conn, &mut faults)?;
@@ -73,7 +73,7 @@ fn files(conn: &Connection, faults: &mut Vec<String>) -> Result<(), StoreError> 
 /// Every reference points at what it means, and would learn if that changed.
 fn targets(conn: &Connection, faults: &mut Vec<String>) -> Result<usize, StoreError> {
     const ALL: &str = concat!("SELECT ", reference_columns!(), ", id FROM reference");
-    let mut resolver = Resolver::new(Rows { conn });
+    let mut resolver = Resolver::new(LinkRows { conn });
     let mut query = conn.prepare(ALL).doing("read references")?;
     let mut rows = query.query([]).doing("read references")?;
     let mut n = 0;
@@ -81,10 +81,11 @@ fn targets(conn: &Connection, faults: &mut Vec<String>) -> Result<usize, StoreEr
         let reference = read_reference(row).doing("read references")?;
         let id: i64 = row.get(7).doing("read references")?;
         n += 1;
-        if look(conn, &mut resolver, id)?.is_none_or(|(was, is)| was != is) {
+        if compare_target(conn, &mut resolver, id)?.is_none_or(|(was, is)| was != is) {
             faults.push(format!("the reference to `{}` points elsewhere", reference.label));
         }
-        if wanted_of(conn, id)? != wanted(&reference).into_iter().collect::<BTreeSet<_>>() {
+        if wanted_of(conn, id)? != names_needed_by(&reference).into_iter().collect::<BTreeSet<_>>()
+        {
             faults.push(format!("the reference to `{}` waits for others", reference.label));
         }
     }

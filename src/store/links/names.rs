@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::links::resolve::{self, last_name, stem};
-use crate::links::title;
-use crate::store::{Doing, FileId, StoreError};
+use crate::model::links::name::fold_name;
+use crate::model::links::resolve::{last_path_segment, without_extension};
+use crate::model::links::title;
+use crate::store::{ErrorStep, FileId, StoreError};
 
 /// Makes the names of a file what they are now; returns those that it had and has.
 pub(super) fn name_file(conn: &Connection, file: FileId) -> Result<Vec<String>, StoreError> {
@@ -60,8 +61,8 @@ pub(in crate::store) fn names_now(
            AND top.node_type = 'preamble'";
     let mut names = BTreeSet::new();
     let Some(path) = path_of(conn, file)? else { return Ok(names) };
-    let file_name = resolve::key(last_name(&path));
-    names.insert(resolve::key(stem(&file_name)));
+    let file_name = fold_name(last_path_segment(&path));
+    names.insert(fold_name(without_extension(&file_name)));
     names.insert(file_name);
     let mut query = conn.prepare_cached(FRONT).doing("read front matter")?;
     let mut rows = query.query([file.0]).doing("read front matter")?;
@@ -69,9 +70,11 @@ pub(in crate::store) fn names_now(
         let top: String = row.get(0).doing("read front matter")?;
         let part: Option<String> = row.get(1).doing("read front matter")?;
         let key_path: Option<String> = row.get(2).doing("read front matter")?;
-        let part = part.filter(|_| key_path.as_deref().is_some_and(title::is_naming));
-        let told = title::names(&top).into_iter().chain(title::names(&part.unwrap_or_default()));
-        names.extend(told.map(|it| resolve::key(&it)).filter(|it| !it.is_empty()));
+        let part = part.filter(|_| key_path.as_deref().is_some_and(title::is_name_field));
+        let told = title::front_matter_names(&top)
+            .into_iter()
+            .chain(title::front_matter_names(&part.unwrap_or_default()));
+        names.extend(told.map(|it| fold_name(&it)).filter(|it| !it.is_empty()));
     }
     Ok(names)
 }

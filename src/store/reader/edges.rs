@@ -3,11 +3,11 @@
 use rusqlite::{Row, params};
 
 use super::{Reader, limit, list};
-use crate::store::{Doing, NodeKey, StoreError};
+use crate::store::{ErrorStep, NodeKey, StoreError};
 
 /// Which way edges are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum EdgeDirection {
     /// From who refers to what is referred to.
     Out,
     /// The other way.
@@ -28,7 +28,7 @@ impl Reader {
     pub(crate) fn edges(
         &self,
         of: &[NodeKey],
-        way: Way,
+        way: EdgeDirection,
         weight_min: f64,
         n_max: usize,
     ) -> Result<Vec<Edge>, StoreError> {
@@ -55,7 +55,7 @@ impl Reader {
             let (from, to) = (NodeKey(row.get(0)?), NodeKey(row.get(1)?));
             Ok(Edge { from, to, weight: row.get(2)? })
         };
-        let sql = if way == Way::Out { OUT } else { IN };
+        let sql = if way == EdgeDirection::Out { OUT } else { IN };
         self.all(sql, params![list(of), weight_min, limit(n_max)], read).doing("follow edges")
     }
 }

@@ -3,12 +3,12 @@
 use rusqlite::{Row, params};
 
 use super::{Reader, limit};
-use crate::store::history::{self, Change, Moment, Side, Snapshot, Snapshots};
-use crate::store::{Doing, StoreError};
+use crate::store::history::{self, Change, Moment, NodeVersion, Snapshot, Snapshots};
+use crate::store::{ErrorStep, StoreError};
 
 /// Snapshots after `from`, up to `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Range {
+pub(crate) struct SnapshotRange {
     pub(crate) from: i64,
     pub(crate) to: i64,
 }
@@ -29,28 +29,32 @@ impl Reader {
         &self,
         id: i64,
     ) -> Result<(Option<i64>, Option<i64>), StoreError> {
-        history::neighbours(&self.conn, id)
+        history::snapshots_beside(&self.conn, id)
     }
 
     /// What a node was at a snapshot.
-    pub(crate) fn side_at(&self, node_id: &str, at: i64) -> Result<Option<Side>, StoreError> {
-        history::side_at(&self.conn, node_id, at)
+    pub(crate) fn version_at(
+        &self,
+        node_id: &str,
+        at: i64,
+    ) -> Result<Option<NodeVersion>, StoreError> {
+        history::version_at(&self.conn, node_id, at)
     }
 
     /// What a node was right after a change.
-    pub(crate) fn side_after(
+    pub(crate) fn version_after(
         &self,
         node_id: &str,
         after: Moment,
-    ) -> Result<Option<Side>, StoreError> {
-        history::side_after(&self.conn, node_id, after)
+    ) -> Result<Option<NodeVersion>, StoreError> {
+        history::version_after(&self.conn, node_id, after)
     }
 
     /// Whoever stands under what `side` stands under, now or at some time since a snapshot; maybe
     /// others.
     pub(crate) fn siblings_since(
         &self,
-        side: &Side,
+        side: &NodeVersion,
         since: i64,
     ) -> Result<Vec<String>, StoreError> {
         const OF_NODE: &str = "
@@ -115,7 +119,7 @@ impl Reader {
     /// in the order of their recording, from the one behind `after` on.
     pub(crate) fn last_changes(
         &self,
-        range: Range,
+        range: SnapshotRange,
         after: Option<Moment>,
         n_max: usize,
     ) -> Result<Vec<(Moment, String)>, StoreError> {
@@ -143,7 +147,11 @@ impl Reader {
     }
 
     /// Whether a file's new words replaced an agent's in one of the node's changes.
-    pub(crate) fn has_conflict(&self, node_id: &str, range: Range) -> Result<bool, StoreError> {
+    pub(crate) fn has_conflict(
+        &self,
+        node_id: &str,
+        range: SnapshotRange,
+    ) -> Result<bool, StoreError> {
         const CONFLICT: &str = "
             SELECT 1 FROM diff
              WHERE node_id = ?1 AND ?2 < snapshot AND snapshot <= ?3 AND conflict = 1";

@@ -3,9 +3,9 @@
 use rusqlite::{OptionalExtension, Row};
 
 use super::{Reader, unsigned};
-use crate::clock::Millis;
-use crate::heat::Lines;
-use crate::store::{Doing, StoreError, heat_rows};
+use crate::model::clock::Millis;
+use crate::model::heat::HeatThresholds;
+use crate::store::{ErrorStep, StoreError, heat_rows};
 
 /// What is in a memory.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,7 +57,7 @@ pub(crate) struct HeadSnapshot {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Temperatures {
     /// What counts as cold and hot here.
-    pub(crate) lines: Lines,
+    pub(crate) lines: HeatThresholds,
     pub(crate) average: f64,
     pub(crate) median: f64,
     pub(crate) n_hot: u64,
@@ -80,7 +80,7 @@ pub(crate) struct FileSummary {
 
 impl Reader {
     /// What is in the memory.
-    pub(crate) fn stats(&self, lines: Lines) -> Result<Stats, StoreError> {
+    pub(crate) fn stats(&self, lines: HeatThresholds) -> Result<Stats, StoreError> {
         const BY_TYPE: &str = "
             SELECT node_type, count(*), sum(token_count)
               FROM node
@@ -169,13 +169,13 @@ impl Reader {
     }
 
     /// How warm it is.
-    pub(crate) fn temperatures(&self, lines: Lines) -> Result<Temperatures, StoreError> {
+    pub(crate) fn temperatures(&self, lines: HeatThresholds) -> Result<Temperatures, StoreError> {
         const HEATS: &str = "SELECT temperature, at, pinned FROM heat";
         const NODES: &str = "SELECT count(*) FROM node";
         let attended = self.attended()?;
         let mut n_pinned = 0;
         let read = |row: &Row<'_>| {
-            let heat = heat_rows::read(row, 0)?;
+            let heat = heat_rows::read_heat(row, 0)?;
             n_pinned += u64::from(heat.pinned);
             Ok(heat.now(attended))
         };

@@ -7,12 +7,12 @@ use rusqlite::{Connection, params};
 #[cfg(test)]
 use rusqlite::{Statement, StatementStatus};
 
-use super::{Doing, Reader, StoreError};
-use crate::grams;
-use crate::identity::{ContentHash, NodeId};
-use crate::store::pragma;
+use super::{ErrorStep, Reader, StoreError};
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tree::NodeType;
+use crate::store::connection;
 use crate::store::schema::MIGRATIONS;
-use crate::tree::NodeType;
+use crate::text::bigrams;
 
 /// A memory in the making.
 pub(crate) struct Sketch {
@@ -35,23 +35,31 @@ impl Sketch {
         Sketch { conn, file: None, open: Vec::new(), n_nodes: 0 }
     }
 
-    /// Reads an outline: `= file.md` begins a file, `type content` a node, two spaces lead a level
-    /// down, `\n` in a content is a line break. A node of content `-` is empty.
+    /// The memory that an outline describes, as [`Sketch::add`] reads it.
     pub(crate) fn of(outline: &str) -> Reader {
         let mut sketch = Sketch::new();
+        sketch.add(outline);
+        sketch.done()
+    }
+
+    /// Adds an outline and returns the ids of its nodes: `= file.md` begins a file, `type content`
+    /// a node, two spaces lead a level down, `\n` in a content is a line break. A node of content
+    /// `-` is empty.
+    pub(crate) fn add(&mut self, outline: &str) -> Vec<String> {
+        let mut ids = Vec::new();
         for line in outline.lines().filter(|it| !it.trim().is_empty()) {
             let text = line.trim_start();
             let depth = (line.len() - text.len()) / 2;
             match text.split_once(' ') {
-                Some(("=", path)) => sketch.file(path),
-                Some((node_type, "-")) => drop(sketch.node(depth, node_type, "")),
+                Some(("=", path)) => self.file(path),
+                Some((node_type, "-")) => ids.push(self.node(depth, node_type, "")),
                 Some((node_type, content)) => {
-                    drop(sketch.node(depth, node_type, &content.replace("\\n", "\n")));
+                    ids.push(self.node(depth, node_type, &content.replace("\\n", "\n")));
                 }
-                None => drop(sketch.node(depth, "text", text)),
+                None => ids.push(self.node(depth, "text", text)),
             }
         }
-        sketch.done()
+        ids
     }
 
     /// Begins a file.
@@ -78,9 +86,9 @@ impl Sketch {
         let kind = NodeType::parse(node_type).expect("a type");
         let ordinal = u32::try_from(self.n_nodes).expect("a test is small");
         let id = NodeId::birth(kind, path, content, ordinal).to_string();
-        let label = crate::text::label(content);
-        let mut trail: Vec<&str> = vec![path.trim_end_matches(".md")];
-        trail.extend(self.open.iter().map(|(_, label)| label.as_str()));
+        let label = crate::text::label_of_text(content);
+        let mut breadcrumb: Vec<&str> = vec![path.trim_end_matches(".md")];
+        breadcrumb.extend(self.open.iter().map(|(_, label)| label.as_str()));
         self.conn
             .prepare_cached(ADD)
             .and_then(|mut add| {
@@ -91,11 +99,11 @@ impl Sketch {
                     self.open.last().map(|(key, _)| key),
                     self.n_nodes * 1024,
                     node_type,
-                    crate::tokens::count(content),
+                    crate::text::tokens::count(content),
                     ContentHash::of(content).to_string(),
                     label,
-                    trail.join(" / "),
-                    grams::bigrams(&format!("{label}\n{content}")),
+                    breadcrumb.join(" / "),
+                    bigrams::bigrams(&format!("{label}\n{content}")),
                     content
                 ])
             })
@@ -119,7 +127,7 @@ impl Sketch {
     /// The memory, ready to be read; statements get the plans that they have in a file.
     pub(crate) fn done(self) -> Reader {
         self.run("COMMIT; PRAGMA query_only = 1");
-        pragma::prepare_once(&self.conn).expect("plans can be kept");
+        connection::prepare_once(&self.conn).expect("plans can be kept");
         Reader { conn: self.conn }
     }
 }

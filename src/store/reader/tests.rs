@@ -2,10 +2,11 @@ use expect_test::expect;
 
 use super::testing::Sketch;
 use super::*;
-use crate::clock::Millis;
-use crate::store::{IfMissing, Look, Writer};
+use crate::model::clock::Millis;
+use crate::model::file_stat::FileStat;
+use crate::store::{IfMissing, Writer};
 
-const LOOK: Look = Look { size: 1, mtime: 1 };
+const LOOK: FileStat = FileStat { size: 1, mtime: 1 };
 
 fn add_file(writer: &Writer, path: &str) {
     let added: Result<_, StoreError> = writer.write("test", "", Millis(0), |batch| {
@@ -15,7 +16,7 @@ fn add_file(writer: &Writer, path: &str) {
     added.unwrap();
 }
 
-fn ids(heads: &[Head]) -> Vec<&str> {
+fn ids(heads: &[NodeHead]) -> Vec<&str> {
     heads.iter().map(|it| it.label.as_str()).collect()
 }
 
@@ -64,10 +65,10 @@ fn files_come_in_the_order_of_their_paths() {
     );
     assert_eq!(ids(&reader.roots(99).unwrap()), ["AZ", "AZ2", "B", "Born to an agent"]);
     assert_eq!(ids(&reader.roots(3).unwrap()), ["AZ", "AZ2", "B"]);
-    let rest = reader.extent(&[], Rest::Roots(2), 99).unwrap();
+    let rest = reader.subtree_size(&[], SiblingsAfter::Roots(2), 99).unwrap();
     assert_eq!((rest.n_nodes, rest.is_at_least), (3, false));
-    let rest = reader.extent(&[], Rest::Roots(4), 99).unwrap();
-    assert_eq!(rest, Extent::default());
+    let rest = reader.subtree_size(&[], SiblingsAfter::Roots(4), 99).unwrap();
+    assert_eq!(rest, SubtreeSize::default());
 }
 
 #[test]
@@ -86,14 +87,14 @@ fn a_family_is_found_from_each_of_its_members() {
     assert_eq!(ids(&reader.descendants(children[1].key, 1, 99).unwrap()), ["deep"]);
     assert_eq!(ids(&reader.descendants(top.key, 9, 3).unwrap()).len(), 3);
     assert_eq!(ids(&reader.ancestors(below[1].key, 99).unwrap()), ["deep", "two", "top"]);
-    let rest = Rest::Children(top.key, children[0].position);
-    assert_eq!(reader.extent(&[], rest, 99).unwrap().n_nodes, 4);
-    let capped = reader.extent(&[top.key], Rest::Nothing, 2).unwrap();
+    let rest = SiblingsAfter::Children(top.key, children[0].position);
+    assert_eq!(reader.subtree_size(&[], rest, 99).unwrap().n_nodes, 4);
+    let capped = reader.subtree_size(&[top.key], SiblingsAfter::Nothing, 2).unwrap();
     assert_eq!((capped.n_nodes, capped.is_at_least), (2, true));
 }
 
 #[test]
-fn what_is_no_expression_is_told_apart_from_failure() {
+fn a_bad_expression_is_no_failure() {
     let reader = Sketch::of("text words\n");
     for text in ["(", "\"", "a AND", "nowhere : a", "NEAR(", "", &"(".repeat(1 << 16)] {
         assert_eq!(reader.matches(text, None, 9).unwrap(), None, "{text:.20}");
@@ -117,7 +118,7 @@ fn a_file_with_an_error_keeps_its_row() {
         .map(|it| format!("{} {} {} {:?}", it.path, it.n_nodes, it.tokens, it.error))
         .collect();
     assert_eq!(files, ["bad.md 0 0 Some(\"not text\")", "good.md 1 2 None"]);
-    let block = crate::render::files::block(&reader.files().unwrap());
+    let block = crate::query::render::files::render_files(&reader.files().unwrap());
     expect![[r#"
         === Files ===
         /notes
@@ -133,7 +134,8 @@ fn of_a_text_the_first_400_characters_are_weighed_whatever_their_bytes() {
         let mut sketch = Sketch::new();
         sketch.file("a.md");
         sketch.node(0, "text", &letter.repeat(n_letters));
-        let found = sketch.done().found(&[NodeKey(1)], |it| it.beginning.chars().count()).unwrap();
+        let found =
+            sketch.done().load_matches(&[NodeKey(1)], |it| it.beginning.chars().count()).unwrap();
         assert_eq!(found[0].1, n_letters.min(400), "{letter} × {n_letters}");
     }
 }

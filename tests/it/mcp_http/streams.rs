@@ -25,7 +25,7 @@ impl Events {
     #[track_caller]
     fn at(address: SocketAddr, method: &str, fields: &str, body: &str) -> Events {
         let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         let text = format!(
             "{method} /mcp HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\n{fields}\r\n{body}",
@@ -133,7 +133,7 @@ fn a_session_that_ends_takes_its_open_question_with_it() {
 }
 
 #[test]
-fn who_listens_is_told_and_the_end_is_said_to_all() {
+fn listeners_get_updates_and_the_end() {
     let folder = notes();
     folder.ok(["compile", "notes", "--db", "m.db"]);
     let up = Up::new(&folder, &[]).shake_hands();

@@ -1,0 +1,36 @@
+//! Colour, where somebody sees it: the only place that knows escape sequences.
+
+/// Whether to paint at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ColorMode {
+    Plain,
+    Ansi,
+}
+
+/// What a piece of text is, which decides how it looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextRole {
+    Header,
+    Good,
+    Odd,
+    Bad,
+    Dim,
+    Type,
+}
+
+impl ColorMode {
+    /// `text` as its role looks.
+    pub(super) fn paint(self, role: TextRole, text: &str) -> String {
+        let code = match role {
+            TextRole::Header => "1;36",
+            TextRole::Good => "32",
+            TextRole::Odd | TextRole::Type => "33",
+            TextRole::Bad => "31",
+            TextRole::Dim => "2",
+        };
+        match self {
+            ColorMode::Plain => text.to_owned(),
+            ColorMode::Ansi => format!("\x1b[{code}m{text}\x1b[0m"),
+        }
+    }
+}

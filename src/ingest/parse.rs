@@ -1,0 +1,165 @@
+//! Bytes to trees. Parsing never fails: it gives a tree and warnings.
+//!
+//! [`decode()`] makes text of whatever bytes a file has, [`parse()`] makes a tree of the text.
+//! Every word that a reader would see stands in exactly one node's content; code stands there byte
+//! for byte. No node's content has more than 800 tokens: what is larger becomes a node of the same
+//! type with an empty content and its parts as children. Nothing here does IO.
+
+mod container;
+mod csv;
+mod decode;
+#[cfg(feature = "html")]
+mod html;
+mod json;
+mod label;
+pub(crate) mod link;
+mod markdown;
+#[cfg(feature = "html")]
+mod mathml;
+mod mdx;
+mod outline;
+mod parts;
+mod plain;
+mod preamble;
+mod toml;
+mod toon;
+mod transcript;
+mod value;
+mod yaml;
+
+use std::borrow::Cow;
+
+use crate::model::tree::{NodeType, Tree};
+
+pub use decode::decode;
+#[cfg(any(test, fuzzing))]
+pub(crate) use markdown::options as markdown_options;
+#[cfg(any(test, fuzzing))]
+pub(crate) use parts::PART_TOKENS_MAX;
+
+/// What a source file is written in, told by its name's ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// CommonMark with GFM tables, task lists, strikethrough and footnotes.
+    Markdown,
+    /// HTML as browsers read it.
+    Html,
+    /// One JSON value, comments allowed.
+    Json,
+    /// JSON values one after the other, a record or a turn of a talk each.
+    JsonLines,
+    /// YAML, all documents of it.
+    Yaml,
+    /// TOML.
+    Toml,
+    /// TOON, the compact table notation.
+    Toon,
+    /// A table with commas, or whatever its header has instead.
+    Csv,
+    /// A table with tabs.
+    Tsv,
+    /// Paragraphs.
+    Text,
+    /// Org.
+    Org,
+    /// reStructuredText.
+    Rst,
+    /// Markdown with statements and components.
+    Mdx,
+}
+
+/// Every ending that is understood, and what it says.
+const SYNTAXES: &[(&str, Syntax)] = &[
+    ("md", Syntax::Markdown),
+    ("markdown", Syntax::Markdown),
+    ("html", Syntax::Html),
+    ("htm", Syntax::Html),
+    ("xhtml", Syntax::Html),
+    ("json", Syntax::Json),
+    ("jsonc", Syntax::Json),
+    ("jsonl", Syntax::JsonLines),
+    ("ndjson", Syntax::JsonLines),
+    ("yaml", Syntax::Yaml),
+    ("yml", Syntax::Yaml),
+    ("toml", Syntax::Toml),
+    ("toon", Syntax::Toon),
+    ("csv", Syntax::Csv),
+    ("tsv", Syntax::Tsv),
+    ("txt", Syntax::Text),
+    ("org", Syntax::Org),
+    ("rst", Syntax::Rst),
+    ("mdx", Syntax::Mdx),
+];
+
+impl Syntax {
+    /// The endings of names that are understood, without the dot.
+    pub fn endings() -> impl Iterator<Item = &'static str> {
+        SYNTAXES.iter().map(|&(ending, _)| ending)
+    }
+
+    /// Whether this build understands it; one without the feature `html` reads no HTML.
+    pub fn is_built_in(self) -> bool {
+        self != Syntax::Html || cfg!(feature = "html")
+    }
+
+    /// The syntax of the file at `path`; `None` when it is none that is understood.
+    pub fn of(path: &str) -> Option<Syntax> {
+        let (_, ending) = path.rsplit_once('.')?;
+        let known = SYNTAXES.iter().find(|(it, _)| it.eq_ignore_ascii_case(ending));
+        known.map(|&(_, syntax)| syntax)
+    }
+}
+
+/// Something odd in the input that was got around.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// Line of the source, counted from 1.
+    pub line: u32,
+    /// What was odd and what was done about it, lower case, no period.
+    pub what: String,
+}
+
+/// What parsing gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parsed {
+    /// The document.
+    pub tree: Tree,
+    /// What was odd, in order of line.
+    pub warnings: Vec<Warning>,
+}
+
+/// The tree of `text`, which [`decode()`] made: nodes in document order with their tokens counted.
+pub fn parse(syntax: Syntax, text: &str) -> Parsed {
+    let mut parsed = match syntax {
+        Syntax::Markdown => markdown::parse(text),
+        #[cfg(feature = "html")]
+        Syntax::Html => html::parse(text),
+        #[cfg(not(feature = "html"))]
+        Syntax::Html => {
+            let what = "this build reads no HTML; kept as plain text".to_owned();
+            let warnings = vec![Warning { line: 1, what }];
+            Parsed { warnings, ..plain::parse(text) }
+        }
+        Syntax::Json => json::parse(text),
+        Syntax::JsonLines => json::parse_lines(text),
+        Syntax::Yaml => yaml::parse(text),
+        Syntax::Toml => toml::parse(text),
+        Syntax::Toon => toon::parse(text),
+        Syntax::Csv => csv::parse(text),
+        Syntax::Tsv => csv::parse_tabs(text),
+        Syntax::Text => plain::parse(text),
+        Syntax::Org => plain::org::parse(text),
+        Syntax::Rst => plain::rst::parse(text),
+        Syntax::Mdx => mdx::parse(text, markdown::parse),
+    };
+    for node in parsed.tree.nodes.iter_mut().filter(|it| it.node_type != NodeType::Code) {
+        if let Cow::Owned(label) = link::strip_parameters(&node.label) {
+            node.label = label;
+        }
+    }
+    parsed.warnings.sort_by_key(|warning| warning.line);
+    parsed
+}
+
+#[cfg(test)]
+mod tests;

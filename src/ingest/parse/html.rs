@@ -1,0 +1,80 @@
+//! HTML to nodes: whatever a reader of the page sees, in the blocks that it is seen in.
+//!
+//! Every element is a block, an item, a piece of a line, or something that is a node wherever it
+//! stands (code, tables, formulas, media, headings). A run of text is a paragraph whatever
+//! element it stands in. What scripts do is unknown, so what `noscript` holds is text, and what
+//! is hidden until a script shows it is, too.
+//!
+//! The title is the root: a heading without a level that the rest stands under, unless the first
+//! heading of level 1 says the same. Furniture ([`boilerplate`]) is left out, with one warning.
+
+mod boilerplate;
+mod code;
+mod dom;
+mod feed;
+mod flat;
+mod math;
+mod run;
+mod table;
+mod walk;
+
+use super::outline::Outline;
+use super::{Parsed, Warning, label};
+use crate::model::tree::{Node, NodeType};
+use crate::text;
+use dom::{Dom, ROOT};
+use walk::HtmlWalk;
+
+/// Bytes of a file, at the most; a longer one is kept as plain text.
+const BYTES_MAX: usize = 1 << 30;
+
+/// Nodes of a file, at the most; what comes after is kept as plain text.
+const NODES_MAX: usize = 200_000;
+
+/// Parses an HTML file.
+pub(super) fn parse(source: &str) -> Parsed {
+    let mut outline = Outline::default();
+    if BYTES_MAX < source.len() {
+        let what = format!("more than {BYTES_MAX} bytes; kept as plain text");
+        let node = Node { span: 0..source.len(), label: label::markup(source), ..Node::default() };
+        outline.add(Node { content: source.to_owned(), ..node }, Some(0));
+        return Parsed { tree: outline.tree, warnings: vec![Warning { line: 1, what }] };
+    }
+    let (mut dom, mut warnings) = feed::build_dom(source);
+    let boilerplate = boilerplate::find_boilerplate(&dom, source);
+    dom.left_out = boilerplate.left_out;
+    warnings.extend(boilerplate.warning);
+    add_title(&dom, &mut outline);
+    warnings.append(&mut HtmlWalk::new(&dom, source, &mut outline).run());
+    Parsed { tree: outline.tree, warnings }
+}
+
+/// Makes the title the root, unless the first main heading says the same.
+fn add_title(dom: &Dom, outline: &mut Outline) {
+    let Some(id) = dom.inside(ROOT).find(|&id| dom.html_name(id) == "title") else { return };
+    let title = text::fold_whitespace(&dom.inner_text(id));
+    if title.is_empty() {
+        return;
+    }
+    let mut at = dom.first_child(ROOT);
+    while let Some(id) = at {
+        let is_left_out = dom.left_out.contains(&id);
+        if !is_left_out && dom.html_name(id) == "h1" {
+            if text::fold_whitespace(&dom.inner_text(id)) == title {
+                return;
+            }
+            break;
+        }
+        at = if is_left_out { dom.after(id, ROOT) } else { dom.next(id, ROOT) };
+    }
+    outline.open(Node {
+        node_type: NodeType::Heading,
+        span: dom.span(id),
+        label: text::truncate_chars(&title, text::LABEL_CHARS_MAX),
+        content: title,
+        ..Node::default()
+    });
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! Formulas: from elements to LaTeX, or to their markup where LaTeX cannot say it.
+
+use super::dom::{Dom, DomData, DomId};
+use crate::ingest::parse::mathml::{self, Author, Element, Formula, TEXT};
+use crate::model::tree::Format;
+use crate::text::tokens;
+
+/// A formula as it is kept.
+pub(super) struct RenderedFormula {
+    pub(super) content: String,
+    pub(super) format: Format,
+}
+
+/// The formula on a line of its own: LaTeX where it saves at least 15 % of the tokens, or where
+/// it is the author's own.
+pub(super) fn display(dom: &Dom, id: DomId) -> Option<RenderedFormula> {
+    let markup = dom.markup(id);
+    match mathml::to_latex(&formula(dom, id)) {
+        Some((content, author)) if author == Author::Annotation || saves(&markup, &content) => {
+            Some(RenderedFormula { content, format: Format::Latex })
+        }
+        _ => {
+            let has_content = dom.first_child(id).is_some();
+            has_content.then_some(RenderedFormula { content: markup, format: Format::Mathml })
+        }
+    }
+}
+
+/// Whether `latex` has at most 85 % of the tokens of `markup`.
+fn saves(markup: &str, latex: &str) -> bool {
+    u64::from(tokens::count(latex)) * 100 <= u64::from(tokens::count(markup)) * 85
+}
+
+/// The formula within a line.
+pub(super) fn inline(dom: &Dom, id: DomId) -> Option<String> {
+    match mathml::to_latex(&formula(dom, id)) {
+        Some((tex, _)) => Some(format!("${}$", on_one_line(&tex))),
+        None => dom.first_child(id).map(|_| on_one_line(&dom.markup(id))),
+    }
+}
+
+/// Line breaks folded away, unless a comment ends at one.
+fn on_one_line(tex: &str) -> String {
+    let has_comment = tex.replace("\\%", "").contains('%') && tex.contains('\n');
+    if has_comment { tex.to_owned() } else { crate::text::fold_whitespace(tex) }
+}
+
+fn formula(dom: &Dom, top: DomId) -> Formula {
+    let mut elements: Vec<Element> = Vec::new();
+    let mut path: Vec<(DomId, usize)> = Vec::new();
+    for id in std::iter::once(top).chain(dom.inside(top)) {
+        let parent = if id == top { None } else { dom.parent(id) };
+        while path.last().is_some_and(|&(open, _)| Some(open) != parent) {
+            path.pop();
+        }
+        let parent = path.last().map_or(0, |&(_, index)| index);
+        let element = match dom.data(id) {
+            DomData::Text(text) => Element {
+                parent,
+                name: TEXT.to_owned(),
+                text: text.to_string(),
+                ..Element::default()
+            },
+            DomData::Element { attributes, .. } => {
+                path.push((id, elements.len()));
+                let attributes = attributes
+                    .iter()
+                    .map(|it| (it.name.local.to_string(), it.value.to_string()))
+                    .collect();
+                Element {
+                    parent,
+                    name: dom.name(id).map_or("", |it| &*it.local).to_ascii_lowercase(),
+                    attributes,
+                    text: String::new(),
+                }
+            }
+            DomData::Other => continue,
+        };
+        elements.push(element);
+    }
+    Formula { elements }
+}

@@ -1,0 +1,177 @@
+//! What stands between `[[` and `]]`: a target, `#` heading, `|` alias, and parameters.
+
+use super::{Reference, ReferenceForm, WEIGHT_DEFAULT, weight};
+
+/// Characters of an id.
+const ID_CHARS: usize = 11;
+
+/// The reference whose `[[` is at `at`: where it ends, and what it says.
+pub(super) fn at(text: &str, at: usize) -> Option<(usize, Reference)> {
+    let (end, inner) = bracketed(text, at)?;
+    Some((end, parse(inner)?))
+}
+
+/// What stands between the `[[` at `at` and the next `]]`, and where that ends.
+pub(super) fn bracketed(text: &str, at: usize) -> Option<(usize, &str)> {
+    let from = at + 2;
+    let n_inner = text[from..].find(['[', ']'])?;
+    text[from + n_inner..].starts_with("]]").then_some(())?;
+    Some((from + n_inner + 2, &text[from..from + n_inner]))
+}
+
+/// What `inner` says.
+pub(super) fn parse(inner: &str) -> Option<Reference> {
+    let WikilinkParts { target, mut alias, parameters } = split(inner);
+    let mut reference = named(target)?;
+    for segment in parameters {
+        let Some((key, value)) = segment.split_once('=') else { continue };
+        let (value, late_alias) = split_alias(value);
+        let value = value.trim();
+        alias = late_alias.or(alias);
+        match key.trim() {
+            "w" => reference.weight = weight(value).unwrap_or(reference.weight),
+            "source" => reference.source = Some(value.to_owned()).filter(|it| !it.is_empty()),
+            "id" => reference.id_hint = Some(value.to_owned()).filter(|it| !it.is_empty()),
+            _ => (),
+        }
+    }
+    reference.alias = alias.map(|it| plain(it.text)).filter(|alias| !alias.is_empty());
+    Some(reference)
+}
+
+/// What a target stands for.
+pub(super) fn named(target: &str) -> Option<Reference> {
+    let name = plain(target);
+    if name.is_empty() {
+        return None;
+    }
+    let (label, heading) = split_heading(&name);
+    Some(Reference {
+        id_hint: is_id(&name).then(|| name.clone()),
+        label: label.to_owned(),
+        heading: heading.map(str::to_owned),
+        source: None,
+        alias: None,
+        weight: WEIGHT_DEFAULT,
+        form: ReferenceForm::Wiki,
+    })
+}
+
+/// What a label shows of `inner`: it without parameters; `None` if it is no reference.
+pub(super) fn shown(inner: &str) -> Option<String> {
+    let WikilinkParts { target, mut alias, parameters } = split(inner);
+    if plain(target).is_empty() {
+        return None;
+    }
+    for (_, value) in parameters.filter_map(|it| it.split_once('=')) {
+        alias = split_alias(value).1.or(alias);
+    }
+    Some(match alias {
+        Some(Alias { bar, text }) => format!("{target}{bar}{text}"),
+        None => target.to_owned(),
+    })
+}
+
+/// Bytes before the first parameter of a reference that cutting left open; `None` if it has none.
+pub(super) fn torn(inner: &str) -> Option<usize> {
+    let is_open = inner.ends_with('…') && !inner.contains(['[', ']']);
+    let mut at = inner.split(';').next()?.len();
+    is_open.then_some(())?;
+    for segment in inner.split(';').skip(1) {
+        if is_parameter(segment) {
+            return Some(inner[..at].trim_end().len());
+        }
+        at += 1 + segment.len();
+    }
+    None
+}
+
+/// What stands between the brackets, in its parts.
+struct WikilinkParts<'t, P: Iterator<Item = &'t str>> {
+    target: &'t str,
+    alias: Option<Alias<'t>>,
+    parameters: P,
+}
+
+/// A text that is shown instead of the target, never empty.
+struct Alias<'t> {
+    /// The bar before it, as authored.
+    bar: &'static str,
+    text: &'t str,
+}
+
+fn split(inner: &str) -> WikilinkParts<'_, impl Iterator<Item = &str>> {
+    let is_split = inner.split(';').skip(1).any(is_parameter);
+    let head = if is_split { inner.split(';').next().unwrap_or("") } else { inner };
+    let (target, alias) = split_alias(head);
+    WikilinkParts {
+        target: target.trim(),
+        alias,
+        parameters: inner.split(';').skip(1).filter(move |_| is_split),
+    }
+}
+
+/// Whether a segment is `word = …`.
+fn is_parameter(segment: &str) -> bool {
+    segment.split_once('=').is_some_and(|(key, _)| {
+        let key = key.trim();
+        !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
+}
+
+/// Splits at the first `|`; in a table's cell it is written `\|`.
+fn split_alias(text: &str) -> (&str, Option<Alias<'_>>) {
+    let Some((head, alias)) = text.split_once('|') else { return (text, None) };
+    let (head, bar) = match head.strip_suffix('\\') {
+        Some(head) => (head, "\\|"),
+        None => (head, "|"),
+    };
+    let text = alias.trim();
+    (head, (!text.is_empty()).then_some(Alias { bar, text }))
+}
+
+/// `file#Heading` in its parts; the last heading counts. `C#` and `C# basics` are labels.
+fn split_heading(name: &str) -> (&str, Option<&str>) {
+    let Some((label, heading)) = name.split_once('#') else { return (name, None) };
+    if heading.is_empty() || heading.starts_with([' ', '#']) {
+        return (name, None);
+    }
+    let last = heading.rsplit('#').next().unwrap_or(heading).trim();
+    match (label.trim(), last) {
+        (_, "") => (name, None),
+        // A heading of the same file.
+        ("", last) => (last, None),
+        (label, last) => (label, Some(last)),
+    }
+}
+
+fn is_id(name: &str) -> bool {
+    name.len() == ID_CHARS && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// `text` on one line, without escapes, and without marks of emphasis and code in pairs.
+pub(super) fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(at) = rest.next() {
+        match rest.peek() {
+            Some(next) if at == '\\' && next.is_ascii_punctuation() => {
+                out.extend(rest.next());
+            }
+            _ => out.push(at),
+        }
+    }
+    let mut out = crate::text::fold_whitespace(&out);
+    for mark in ["**", "__", "~~", "*", "_", "`"] {
+        while 2 * mark.len() < out.len() && out.starts_with(mark) && out.ends_with(mark) {
+            out = out[mark.len()..out.len() - mark.len()].trim().to_owned();
+        }
+    }
+    for mark in ["**", "*", "`"] {
+        let n_marks = out.matches(mark).count();
+        if 0 < n_marks && n_marks % 2 == 0 {
+            out = out.replace(mark, "");
+        }
+    }
+    crate::text::fold_whitespace(&out)
+}

@@ -1,0 +1,118 @@
+//! Markdown to nodes, section by section.
+//!
+//! Blocks at the top level become nodes under the innermost open heading. The blocks that are
+//! nodes wherever they stand (code, tables, markup, formulas, headings) become children of the
+//! list, quote or footnote around them.
+
+mod inline;
+mod raw;
+mod sections;
+mod source;
+mod table;
+mod walk;
+
+use std::ops::Range;
+
+use super::container::NESTING_MAX;
+use super::outline::Outline;
+use super::{Parsed, Warning, label, preamble};
+use crate::model::tree::{Node, NodeType};
+use crate::text;
+#[cfg(any(test, fuzzing))]
+pub(crate) use source::options;
+
+use sections::Section;
+use source::{MarkdownSource, mask_pipes};
+use walk::MarkdownWalk;
+
+/// Nodes of a file, at the most, before the rest is kept as plain text.
+const NODES_MAX: usize = 200_000;
+
+/// Parses a Markdown file.
+pub(super) fn parse(text: &str) -> Parsed {
+    let mut outline = Outline::default();
+    let mut warnings = Vec::new();
+    let mut warn = |at: usize, what: String| {
+        warnings.push(Warning { line: text::line_number_at(text, at), what });
+    };
+    let body_start = preamble::parse(text, &mut outline, &mut warn);
+    let sections = sections::sections(text, body_start);
+    if 1 < sections.iter().filter(|section| matches!(section, Section::Markdown(_))).count() {
+        let what = format!(
+            "{} bytes are read section by section; a link to a definition in another section stays \
+             as written",
+            text.len()
+        );
+        warn(0, what);
+    }
+    for section in sections {
+        let (end, read_to) = match section {
+            Section::Plain(range) => {
+                let n = range.len();
+                warn(range.start, format!("a line of {n} bytes is kept as plain text"));
+                add_plain(&mut outline, text, range.clone());
+                (range.end, range.end)
+            }
+            Section::Code { info, range } => {
+                let code = text[range.clone()].to_owned();
+                let node = code_node(&text[info], code, outline.parent(), range.clone());
+                outline.add(node, Some(range.start));
+                (range.end, range.end)
+            }
+            Section::Markdown(range) => {
+                let masked = mask_pipes(&text[range.clone()]);
+                let source = MarkdownSource { text: &text[range.clone()], parsed: &masked };
+                let mut walk = MarkdownWalk::new(source, range.start, &mut outline);
+                let read_to = range.start + walk.run();
+                if let Some(at) = walk.flattened_at {
+                    let what = format!(
+                        "lists and quotes nest deeper than {NESTING_MAX} levels or repeat too \
+                         much indentation; what is deeper is flattened"
+                    );
+                    warn(range.start + at, what);
+                }
+                (range.end, read_to)
+            }
+        };
+        if read_to < end || NODES_MAX <= outline.tree.nodes.len() {
+            if !text[read_to..].trim().is_empty() {
+                let what = format!("{NODES_MAX} nodes are made; the rest is kept as plain text");
+                warn(read_to, what);
+                add_plain(&mut outline, text, read_to..text.len());
+            }
+            break;
+        }
+    }
+    Parsed { tree: outline.tree, warnings }
+}
+
+/// Keeps a stretch of the source as it is.
+fn add_plain(outline: &mut Outline, text: &str, range: Range<usize>) {
+    let words = &text[range.clone()];
+    if words.trim().is_empty() {
+        return;
+    }
+    let lead = words.len() - words.trim_start_matches(['\n', '\r']).len();
+    let content = words.trim_matches(['\n', '\r']).to_owned();
+    let node = Node {
+        parent: outline.parent(),
+        span: range.clone(),
+        label: label::visible(&content),
+        content,
+        ..Node::default()
+    };
+    outline.add(node, Some(range.start + lead));
+}
+
+/// A node of code: its language is the first word of what stands beside the fence.
+fn code_node(info: &str, content: String, parent: Option<usize>, span: Range<usize>) -> Node {
+    Node {
+        parent,
+        node_type: NodeType::Code,
+        lang: info.split_whitespace().next().map(str::to_owned),
+        span,
+        label: label::code(info, &content),
+        content,
+        ..Node::default()
+    }
+}

@@ -1,0 +1,59 @@
+//! The lines of code and raw markup, as the source has them.
+
+use std::ops::Range;
+
+use super::source::MarkdownSource;
+
+/// Lines being gathered.
+#[derive(Debug, Default)]
+pub(super) struct RawLines {
+    text: String,
+    /// Where the source of it stands, while that is one piece.
+    whole: Option<Range<usize>>,
+    /// Where the last line ended.
+    end: usize,
+}
+
+impl RawLines {
+    /// Takes a line that the parser found at `range`.
+    pub(super) fn line(&mut self, source: MarkdownSource<'_>, line: &str, range: Range<usize>) {
+        let MarkdownSource { text, parsed } = source;
+        let is_authored = parsed[range.clone()] == *line;
+        let is_first = self.text.is_empty();
+        let mut start = range.start;
+        // The parser leaves the carriage return of a line break out.
+        let is_cut = line.starts_with('\n') && (is_first || self.end < start);
+        if is_cut && 0 < start && text.as_bytes()[start - 1] == b'\r' {
+            self.text.push('\r');
+            start -= 1;
+        }
+        match is_authored {
+            true => self.text.push_str(&text[range.clone()]),
+            false => self.text.push_str(&source.restored(line)),
+        }
+        self.whole = match self.whole.take() {
+            None if is_first && is_authored => Some(start..range.end),
+            Some(whole) if is_authored && start == self.end => Some(whole.start..range.end),
+            _ => None,
+        };
+        self.end = range.end;
+    }
+
+    /// The code, without the line break before the closing fence, and where it stands in the source
+    /// if it stands there as it is.
+    pub(super) fn into_code(mut self) -> (String, Option<usize>) {
+        if self.text.ends_with('\n') {
+            self.text.pop();
+            if self.text.ends_with('\r') {
+                self.text.pop();
+            }
+        }
+        (self.text, self.whole.map(|whole| whole.start))
+    }
+
+    /// The markup, with plain line breaks and without blank lines around it.
+    pub(super) fn into_markup(self) -> String {
+        let text = self.text.replace("\r\n", "\n").replace('\r', "\n");
+        text.trim_matches('\n').trim_end().to_owned()
+    }
+}

@@ -1,0 +1,101 @@
+//! Tables: rows of cells, joined by tabs.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Tag, TagEnd};
+
+use super::inline::{InlineBreaks, InlineRenderer};
+use super::source::MarkdownSource;
+use crate::ingest::parse::label;
+use crate::model::tree::{Node, NodeType};
+use crate::text;
+
+/// A table being read.
+#[derive(Debug, Default)]
+pub(super) struct MarkdownTable<'a> {
+    content: String,
+    header_bytes: usize,
+    columns: Vec<String>,
+    n_rows: usize,
+    n_cells: usize,
+    cell: Option<InlineRenderer<'a>>,
+    /// Where the last cell of the row ended.
+    cell_end: usize,
+}
+
+impl<'a> MarkdownTable<'a> {
+    /// Reads an event between the table's start and its end.
+    pub(super) fn event(
+        &mut self,
+        source: MarkdownSource<'a>,
+        event: Event<'_>,
+        range: Range<usize>,
+    ) {
+        match event {
+            Event::Start(Tag::TableHead) => self.start_row(range.start),
+            Event::Start(Tag::TableRow) => {
+                self.content.push('\n');
+                self.n_rows += 1;
+                self.start_row(range.start);
+            }
+            Event::Start(Tag::TableCell) => {
+                self.cell =
+                    Some(InlineRenderer::new(source, InlineBreaks::Cell, range.start..range.start));
+                self.cell_end = range.end;
+            }
+            Event::End(TagEnd::TableCell) => self.end_cell(),
+            Event::End(TagEnd::TableHead) => {
+                self.end_row(source, range.end);
+                self.header_bytes = self.content.len();
+            }
+            Event::End(TagEnd::TableRow) => self.end_row(source, range.end),
+            event => {
+                if let Some(cell) = &mut self.cell {
+                    cell.event(event, range);
+                }
+            }
+        }
+    }
+
+    fn start_row(&mut self, start: usize) {
+        self.n_cells = 0;
+        self.cell_end = start;
+    }
+
+    fn end_cell(&mut self) {
+        let Some(cell) = self.cell.take() else { return };
+        let rendered = cell.finish();
+        if 0 < self.n_cells {
+            self.content.push('\t');
+        }
+        self.n_cells += 1;
+        self.content.push_str(&rendered.markdown);
+        if self.n_rows == 0 {
+            self.columns.push(text::fold_whitespace(&rendered.plain));
+        }
+    }
+
+    /// Ends a row. The cells beyond the last column are dropped by the parser, but not by us.
+    fn end_row(&mut self, source: MarkdownSource<'a>, end: usize) {
+        let rest = source.parsed.get(self.cell_end..end).unwrap_or("").trim();
+        let rest = rest.strip_prefix('|').unwrap_or(rest);
+        let rest = rest.strip_suffix('|').unwrap_or(rest);
+        if !rest.trim().is_empty() {
+            for cell in rest.split('|') {
+                self.content.push('\t');
+                self.content.push_str(&text::fold_whitespace(&source.restored(cell)));
+            }
+        }
+    }
+
+    /// The table's node, and the bytes of its content that are the header.
+    pub(super) fn finish(self) -> (Node, usize) {
+        let node = Node {
+            node_type: NodeType::Table,
+            label: label::table(&self.columns, self.n_rows),
+            content: self.content,
+            ..Node::default()
+        };
+        (node, self.header_bytes)
+    }
+}

@@ -1,0 +1,376 @@
+//! MathML to LaTeX, where that is possible without changing what the formula says.
+//!
+//! The TeX that the author left in an annotation wins. Otherwise every element is written as LaTeX
+//! from the leaves up, in one pass over the flat formula; an element that has no faithful
+//! counterpart leaves the whole formula unwritten, and the caller keeps the markup.
+
+mod fence;
+mod script;
+mod symbol;
+mod token;
+
+use fence::{PieceRow, finished, row};
+
+/// The name that text between elements has.
+pub(crate) const TEXT: &str = "#text";
+
+/// A formula: its elements in document order, `math` first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Formula {
+    pub(crate) elements: Vec<Element>,
+}
+
+/// An element, or a piece of text between elements.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Element {
+    /// Index of the parent, smaller than the element's own.
+    pub(crate) parent: usize,
+    /// The lower-case name; [`TEXT`] for text.
+    pub(crate) name: String,
+    pub(crate) attributes: Vec<(String, String)>,
+    /// The text of a piece of text.
+    pub(crate) text: String,
+}
+
+impl Element {
+    fn attribute(&self, name: &str) -> Option<&str> {
+        let found = self.attributes.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.trim())
+    }
+}
+
+/// Who wrote the TeX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Author {
+    /// The formula's author, in an annotation.
+    Annotation,
+    /// This module.
+    Conversion,
+}
+
+/// What a piece of LaTeX is, as far as its neighbours care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PieceKind {
+    /// Nothing to see.
+    Empty,
+    /// One symbol or one command: takes a script without braces.
+    Atom,
+    /// An operator or fence, with its character.
+    Operator(char),
+    /// A large operator or function whose scripts stand below and above it.
+    Limits,
+    /// A fraction without a line.
+    Stack,
+    /// A table; `true` when it is aligned like equations.
+    Table,
+    /// Anything else.
+    Group,
+    /// Where the scripts before the base begin.
+    Prescripts,
+    /// An annotation, which is not shown.
+    Annotation,
+}
+
+/// An element's LaTeX.
+#[derive(Clone, Debug)]
+struct Piece {
+    tex: String,
+    kind: PieceKind,
+}
+
+impl Piece {
+    fn new(kind: PieceKind, tex: impl Into<String>) -> Piece {
+        Piece { tex: tex.into(), kind }
+    }
+
+    fn empty() -> Piece {
+        Piece::new(PieceKind::Empty, "")
+    }
+
+    fn group(tex: impl Into<String>) -> Piece {
+        Piece::new(PieceKind::Group, tex)
+    }
+
+    /// The piece as the base of a script.
+    fn base(&self) -> String {
+        match self.kind {
+            PieceKind::Atom | PieceKind::Limits | PieceKind::Operator(_) => self.tex.clone(),
+            _ => format!("{{{}}}", self.tex),
+        }
+    }
+}
+
+/// The LaTeX of a formula; `None` when it cannot be said in LaTeX.
+pub(crate) fn to_latex(formula: &Formula) -> Option<(String, Author)> {
+    if let Some(tex) = annotation(formula, 0) {
+        return Some((tex, Author::Annotation));
+    }
+    let elements = &formula.elements;
+    let variants = token::variants(elements);
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); elements.len()];
+    for (index, element) in elements.iter().enumerate().skip(1) {
+        children.get_mut(element.parent)?.push(index);
+    }
+    let mut pieces: Vec<Option<Piece>> = vec![None; elements.len()];
+    // Children stand behind their parents, so they are written when their parent's turn comes.
+    for index in (0..elements.len()).rev() {
+        let piece = {
+            let scope = ElementContext { formula, children: &children, pieces: &mut pieces };
+            scope.piece(index, variants[index])
+        };
+        pieces[index] = piece;
+    }
+    let tex = finished(pieces.into_iter().next()??);
+    // LaTeX has no way to say a control character; the source keeps it.
+    let is_sayable =
+        !tex.trim().is_empty() && !tex.contains(|it: char| it.is_control() && it != '\n');
+    is_sayable.then_some((tex, Author::Conversion))
+}
+
+/// The TeX annotation of the formula, if the element at `top` is annotated as a whole.
+fn annotation(formula: &Formula, top: usize) -> Option<String> {
+    let elements = &formula.elements;
+    let mut at = top;
+    loop {
+        let mut inside = (at + 1..elements.len()).filter(|&it| elements[it].parent == at);
+        if elements.get(at)?.name == "semantics" {
+            let tex = inside.find_map(|child| tex_of(elements, child))?;
+            return Some(tex);
+        }
+        let mut shown =
+            inside.filter(|&it| elements[it].name != TEXT || !elements[it].text.trim().is_empty());
+        let only = shown.next()?;
+        if shown.next().is_some()
+            || !matches!(&*elements[at].name, "math" | "mrow" | "mstyle" | "mpadded")
+        {
+            return None;
+        }
+        at = only;
+    }
+}
+
+fn tex_of(elements: &[Element], index: usize) -> Option<String> {
+    let element = &elements[index];
+    let encoding = element.attribute("encoding")?.to_ascii_lowercase();
+    let is_tex = matches!(
+        &*encoding,
+        "application/x-tex"
+            | "application/x-latex"
+            | "text/x-tex"
+            | "text/x-latex"
+            | "text/latex"
+            | "tex"
+            | "latex"
+    );
+    if element.name != "annotation" || !is_tex {
+        return None;
+    }
+    let inside = elements.iter().skip(index + 1);
+    let own = inside.take_while(|it| index <= it.parent).filter(|it| it.name == TEXT);
+    let tex: String = own.map(|it| it.text.as_str()).collect();
+    let mut tex = tex.trim();
+    for (open, close) in [("$$", "$$"), ("$", "$"), ("\\[", "\\]"), ("\\(", "\\)")] {
+        if let Some(inner) = tex.strip_prefix(open).and_then(|it| it.strip_suffix(close)) {
+            tex = inner.trim();
+            break;
+        }
+    }
+    (!tex.is_empty()).then(|| tex.to_owned())
+}
+
+/// What an element is written from.
+struct ElementContext<'a> {
+    formula: &'a Formula,
+    children: &'a [Vec<usize>],
+    pieces: &'a mut [Option<Piece>],
+}
+
+impl ElementContext<'_> {
+    fn piece(mut self, index: usize, variant: Option<token::Variant>) -> Option<Piece> {
+        let element = &self.formula.elements[index];
+        match &*element.name {
+            TEXT => Some(token::stray(&element.text)),
+            "mi" => token::identifier(&self.own_text(index)?, variant),
+            "mn" => token::number(&self.own_text(index)?, variant),
+            "mo" => token::operator(&self.own_text(index)?, variant),
+            "mtext" => token::text(&self.own_text(index)?, variant),
+            "ms" => {
+                let quote = |side| element.attribute(side).unwrap_or("\"").to_owned();
+                let text = quote("lquote") + self.own_text(index)?.trim() + &quote("rquote");
+                token::text(&text, variant)
+            }
+            "mspace" => Some(token::space(element.attribute("width"))),
+            "math" | "mrow" | "mpadded" | "mstyle" | "mtd" => self.row(index).map(PieceRow::join),
+            "msqrt" => Some(Piece::group(format!("\\sqrt{{{}}}", self.inside(index)?))),
+            "mphantom" => Some(Piece::group(format!("\\phantom{{{}}}", self.inside(index)?))),
+            "menclose" => {
+                let notation = element.attribute("notation").unwrap_or("longdiv");
+                fence::enclosed(notation, &self.inside(index)?)
+            }
+            "mfenced" => {
+                let items = self.shown(index)?;
+                fence::fenced(
+                    element.attribute("open").unwrap_or("("),
+                    element.attribute("close").unwrap_or(")"),
+                    element.attribute("separators").unwrap_or(","),
+                    &items,
+                )
+            }
+            "mfrac" => self.fraction(index),
+            "mroot" => {
+                let [radicand, index] = self.exactly::<2>(index)?;
+                Some(Piece::group(format!(
+                    "\\sqrt[{{{}}}]{{{}}}",
+                    finished(index),
+                    finished(radicand)
+                )))
+            }
+            "msub" | "msup" | "msubsup" | "munder" | "mover" | "munderover" | "mmultiscripts" => {
+                self.scripts(index)
+            }
+            "none" | "maligngroup" | "malignmark" => Some(Piece::empty()),
+            "mprescripts" => Some(Piece::new(PieceKind::Prescripts, "")),
+            "annotation" | "annotation-xml" => Some(Piece::new(PieceKind::Annotation, "")),
+            "maction" => self.action(index),
+            "semantics" => self.semantics(index),
+            "mtr" => self.cells(index),
+            "mtable" => self.table(index),
+            _ => None,
+        }
+    }
+
+    /// A base with what stands beside, below and above it.
+    fn scripts(&mut self, index: usize) -> Option<Piece> {
+        match &*self.formula.elements[index].name {
+            "msub" => {
+                let [base, sub] = self.exactly::<2>(index)?;
+                Some(script::scripted(&base, Some(&sub), None))
+            }
+            "msup" => {
+                let [base, sup] = self.exactly::<2>(index)?;
+                Some(script::scripted(&base, None, Some(&sup)))
+            }
+            "msubsup" => {
+                let [base, sub, sup] = self.exactly::<3>(index)?;
+                Some(script::scripted(&base, Some(&sub), Some(&sup)))
+            }
+            "munder" => {
+                let [base, under] = self.exactly::<2>(index)?;
+                Some(script::under(&base, &under))
+            }
+            "mover" => {
+                let [base, over] = self.exactly::<2>(index)?;
+                Some(script::over(&base, &over))
+            }
+            "munderover" => {
+                let [base, under, over] = self.exactly::<3>(index)?;
+                Some(script::under_over(&base, &under, &over))
+            }
+            _ => script::multi(&self.shown(index)?),
+        }
+    }
+
+    /// The text of an element that holds nothing but text.
+    fn own_text(&self, index: usize) -> Option<String> {
+        let mut out = String::new();
+        for &child in &self.children[index] {
+            match &*self.formula.elements[child].name {
+                TEXT => out.push_str(&self.formula.elements[child].text),
+                "malignmark" => (),
+                _ => return None,
+            }
+        }
+        Some(out)
+    }
+
+    /// The children, without the white space between them.
+    fn shown(&mut self, index: usize) -> Option<Vec<Piece>> {
+        let mut out = Vec::new();
+        for &child in &self.children[index] {
+            let element = &self.formula.elements[child];
+            if element.name != TEXT || !element.text.trim().is_empty() {
+                out.push(self.pieces[child].take()?);
+            }
+        }
+        Some(out)
+    }
+
+    fn row(&mut self, index: usize) -> Option<PieceRow> {
+        Some(row(self.shown(index)?))
+    }
+
+    /// What is in an element, as one row.
+    fn inside(&mut self, index: usize) -> Option<String> {
+        Some(finished(self.row(index)?.join()))
+    }
+
+    fn exactly<const N: usize>(&mut self, index: usize) -> Option<[Piece; N]> {
+        self.shown(index)?.try_into().ok()
+    }
+
+    fn fraction(&mut self, index: usize) -> Option<Piece> {
+        let [above, below] = self.exactly::<2>(index)?;
+        let element = &self.formula.elements[index];
+        let (above, below) = (finished(above), finished(below));
+        let is_lineless = element.attribute("linethickness").is_some_and(|it| {
+            let number = it.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
+            number.parse::<f64>() == Ok(0.0)
+        });
+        if is_lineless {
+            return Some(Piece::new(PieceKind::Stack, format!("{{{above}}}{{{below}}}")));
+        }
+        if element.attribute("bevelled") == Some("true") {
+            return Some(Piece::group(format!("{{{above}}} / {{{below}}}")));
+        }
+        Some(Piece::group(format!("\\frac{{{above}}}{{{below}}}")))
+    }
+
+    /// Of several alternatives, the one that is selected.
+    fn action(&mut self, index: usize) -> Option<Piece> {
+        let selection = self.formula.elements[index].attribute("selection").unwrap_or("1");
+        let selected = selection.parse::<usize>().ok()?.checked_sub(1)?;
+        let elements = &self.formula.elements;
+        let mut shown = self.children[index].iter().filter(|&&it| elements[it].name != TEXT);
+        let child = *shown.nth(selected)?;
+        self.pieces[child].take()
+    }
+
+    fn semantics(&mut self, index: usize) -> Option<Piece> {
+        if let Some(tex) = annotation(self.formula, index) {
+            return Some(Piece::group(tex));
+        }
+        let elements = &self.formula.elements;
+        let child = *self.children[index]
+            .iter()
+            .find(|&&it| !matches!(&*elements[it].name, TEXT | "annotation" | "annotation-xml"))?;
+        self.pieces[child].take()
+    }
+
+    fn cells(&mut self, index: usize) -> Option<Piece> {
+        let elements = &self.formula.elements;
+        let is_cell = |&it: &usize| matches!(&*elements[it].name, "mtd" | TEXT);
+        if !self.children[index].iter().all(is_cell) {
+            return None;
+        }
+        let cells: Vec<String> = self.shown(index)?.into_iter().map(finished).collect();
+        Some(Piece::group(cells.join(" & ")))
+    }
+
+    fn table(&mut self, index: usize) -> Option<Piece> {
+        let elements = &self.formula.elements;
+        let is_row = |&it: &usize| matches!(&*elements[it].name, "mtr" | TEXT);
+        if !self.children[index].iter().all(is_row) {
+            return None;
+        }
+        let rows: Vec<String> = self.shown(index)?.into_iter().map(|it| it.tex).collect();
+        let align = elements[index].attribute("columnalign").unwrap_or("");
+        let body = rows.join(" \\\\ ");
+        match align.starts_with("right left") {
+            true => Some(Piece::group(format!("\\begin{{aligned}} {body} \\end{{aligned}}"))),
+            false => Some(Piece::new(PieceKind::Table, body)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

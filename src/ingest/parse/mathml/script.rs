@@ -1,0 +1,141 @@
+//! Scripts, limits, accents: what stands below, above and beside a base.
+
+use super::fence::finished;
+use super::{Piece, PieceKind};
+
+/// A base with a subscript and a superscript.
+pub(super) fn scripted(base: &Piece, sub: Option<&Piece>, sup: Option<&Piece>) -> Piece {
+    let mut tex = base_of(base);
+    for (mark, script) in [('_', sub), ('^', sup)] {
+        if let Some(script) = script.filter(|it| it.kind != PieceKind::Empty) {
+            tex.push(mark);
+            tex.push_str(&braced(script));
+        }
+    }
+    Piece::group(tex)
+}
+
+fn base_of(base: &Piece) -> String {
+    match base.kind {
+        PieceKind::Stack | PieceKind::Table => format!("{{{}}}", finished(base.clone())),
+        _ => base.base(),
+    }
+}
+
+fn braced(piece: &Piece) -> String {
+    format!("{{{}}}", finished(piece.clone()))
+}
+
+/// A base with something below it.
+pub(super) fn under(base: &Piece, under: &Piece) -> Piece {
+    if let Some(command) = under_accent(under) {
+        return accented(command, base);
+    }
+    match (base.kind, extensible(base)) {
+        (PieceKind::Limits, _) => scripted(base, Some(under), None),
+        (_, Some(arrow)) => Piece::group(format!("{arrow}[{}]{{}}", braced(under))),
+        _ => Piece::group(format!("\\underset{}{}", braced(under), braced(base))),
+    }
+}
+
+/// A base with something above it.
+pub(super) fn over(base: &Piece, over: &Piece) -> Piece {
+    if let Some(command) = over_accent(over, base) {
+        return accented(command, base);
+    }
+    match (base.kind, extensible(base)) {
+        (PieceKind::Limits, _) => scripted(base, None, Some(over)),
+        (_, Some(arrow)) => Piece::group(format!("{arrow}{}", braced(over))),
+        _ => Piece::group(format!("\\overset{}{}", braced(over), braced(base))),
+    }
+}
+
+/// A base with something below and above it.
+pub(super) fn under_over(base: &Piece, below: &Piece, above: &Piece) -> Piece {
+    match (base.kind, extensible(base)) {
+        (PieceKind::Limits, _) => scripted(base, Some(below), Some(above)),
+        (_, Some(arrow)) => Piece::group(format!("{arrow}[{}]{}", braced(below), braced(above))),
+        _ => under(&over(base, above), below),
+    }
+}
+
+/// An accent over or under a base. A brace takes a further script as its label.
+fn accented(command: &str, base: &Piece) -> Piece {
+    let kind = if command.ends_with("brace") { PieceKind::Limits } else { PieceKind::Group };
+    Piece::new(kind, format!("{command}{}", braced(base)))
+}
+
+fn over_accent(mark: &Piece, base: &Piece) -> Option<&'static str> {
+    let PieceKind::Operator(mark) = mark.kind else { return None };
+    // An arrow or a dot over an operator is a label, not an accent.
+    if matches!(base.kind, PieceKind::Operator(_) | PieceKind::Limits) {
+        return None;
+    }
+    let is_narrow = base.kind == PieceKind::Atom;
+    let either = |narrow, wide| Some(if is_narrow { narrow } else { wide });
+    match mark {
+        '^' | 'ˆ' | '\u{302}' => either("\\hat", "\\widehat"),
+        '¯' | '‾' | '\u{305}' | '\u{304}' | '―' | '─' | '_' | 'ˉ' => {
+            either("\\bar", "\\overline")
+        }
+        '~' | '˜' | '∼' | '\u{303}' => either("\\tilde", "\\widetilde"),
+        '→' | '⃗' => either("\\vec", "\\overrightarrow"),
+        '←' | '⃖' => Some("\\overleftarrow"),
+        '↔' => Some("\\overleftrightarrow"),
+        '.' | '˙' | '\u{307}' => Some("\\dot"),
+        '¨' | '\u{308}' => Some("\\ddot"),
+        '\u{20DB}' => Some("\\dddot"),
+        'ˇ' | '\u{30C}' => Some("\\check"),
+        '˘' | '\u{306}' => Some("\\breve"),
+        '´' | '\u{301}' => Some("\\acute"),
+        '`' | '\u{300}' => Some("\\grave"),
+        '˚' | '\u{30A}' => Some("\\mathring"),
+        '⏞' | '︷' => Some("\\overbrace"),
+        _ => None,
+    }
+}
+
+fn under_accent(mark: &Piece) -> Option<&'static str> {
+    let PieceKind::Operator(mark) = mark.kind else { return None };
+    match mark {
+        '_' | '¯' | '‾' | '\u{332}' | '―' | '─' => Some("\\underline"),
+        '⏟' | '︸' => Some("\\underbrace"),
+        '→' => Some("\\underrightarrow"),
+        '←' => Some("\\underleftarrow"),
+        _ => None,
+    }
+}
+
+/// The arrow that grows with what stands above it.
+fn extensible(base: &Piece) -> Option<&'static str> {
+    match base.kind {
+        PieceKind::Operator('→' | '⟶') => Some("\\xrightarrow"),
+        PieceKind::Operator('←' | '⟵') => Some("\\xleftarrow"),
+        _ => None,
+    }
+}
+
+/// A base with any number of scripts behind and before it.
+pub(super) fn multi(pieces: &[Piece]) -> Option<Piece> {
+    let (base, scripts) = pieces.split_first()?;
+    let mut halves = scripts.split(|it| it.kind == PieceKind::Prescripts);
+    let behind = halves.next().unwrap_or(&[]);
+    let before = halves.next().unwrap_or(&[]);
+    if halves.next().is_some() {
+        return None;
+    }
+    let mut tex = String::new();
+    for pair in before.chunks(2) {
+        tex.push_str(&scripted(&Piece::empty(), pair.first(), pair.get(1)).tex);
+        tex.push(' ');
+    }
+    for (index, pair) in behind.chunks(2).enumerate() {
+        let empty = Piece::empty();
+        let base = if index == 0 { base } else { &empty };
+        tex.push_str(&scripted(base, pair.first(), pair.get(1)).tex);
+    }
+    if behind.is_empty() {
+        tex.push_str(&base_of(base));
+    }
+    Some(Piece::group(tex))
+}

@@ -1,0 +1,257 @@
+//! The leaves: identifiers, numbers, operators, text and space.
+
+use super::{Element, Piece, PieceKind, symbol};
+
+/// How the letters of a token look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Variant {
+    Normal,
+    Italic,
+    Command(&'static str),
+    /// Not said in LaTeX.
+    Unknown,
+}
+
+/// The variant of each element, which an `mstyle` or `math` around it may have set.
+pub(super) fn variants(elements: &[Element]) -> Vec<Option<Variant>> {
+    let mut out: Vec<Option<Variant>> = Vec::with_capacity(elements.len());
+    for (index, element) in elements.iter().enumerate() {
+        let own = element.attribute("mathvariant").map(|name| match name {
+            "normal" => Variant::Normal,
+            "italic" => Variant::Italic,
+            "bold" => Variant::Command("\\mathbf"),
+            "bold-italic" => Variant::Command("\\boldsymbol"),
+            "double-struck" => Variant::Command("\\mathbb"),
+            "script" => Variant::Command("\\mathcal"),
+            "fraktur" => Variant::Command("\\mathfrak"),
+            "sans-serif" => Variant::Command("\\mathsf"),
+            "monospace" => Variant::Command("\\mathtt"),
+            _ => Variant::Unknown,
+        });
+        let inherited = match index {
+            0 => None,
+            _ => out.get(element.parent).copied().flatten(),
+        };
+        out.push(own.or(inherited));
+    }
+    out
+}
+
+/// Text between elements, where no text belongs.
+pub(super) fn stray(text: &str) -> Piece {
+    let text = text.trim();
+    match text.is_empty() {
+        true => Piece::empty(),
+        false => Piece::group(format!("\\text{{{}}}", symbol::in_text(text))),
+    }
+}
+
+/// A variable, a function's name.
+pub(super) fn identifier(text: &str, variant: Option<Variant>) -> Option<Piece> {
+    let text = text.trim_matches(is_blank);
+    let mut chars = text.chars();
+    let (Some(first), None) = (chars.next(), chars.next()) else {
+        return name(text, variant);
+    };
+    let tex = symbol::identifier(first)?;
+    let is_plain = tex.chars().count() == 1;
+    match variant {
+        None | Some(Variant::Italic) => Some(Piece::new(atom_or_operator(first, &tex), tex)),
+        Some(Variant::Normal) if is_plain && first.is_alphabetic() => {
+            Some(Piece::group(format!("\\mathrm{{{tex}}}")))
+        }
+        Some(Variant::Normal) => Some(Piece::new(atom_or_operator(first, &tex), tex)),
+        Some(Variant::Command(command)) => Some(Piece::group(styled(command, &tex))),
+        Some(Variant::Unknown) => None,
+    }
+}
+
+/// Bold Greek and symbols need another command than bold letters do.
+fn styled(command: &str, tex: &str) -> String {
+    match command == "\\mathbf" && tex.starts_with('\\') {
+        true => format!("\\boldsymbol{{{tex}}}"),
+        false => format!("{command}{{{tex}}}"),
+    }
+}
+
+fn atom_or_operator(c: char, tex: &str) -> PieceKind {
+    if symbol::has_limits(tex) {
+        PieceKind::Limits
+    } else if c.is_alphanumeric() || tex.len() == 1 || is_command(tex) {
+        PieceKind::Atom
+    } else {
+        PieceKind::Group
+    }
+}
+
+fn is_command(tex: &str) -> bool {
+    let name = tex.strip_prefix('\\').unwrap_or("");
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
+/// A name of several letters.
+fn name(text: &str, variant: Option<Variant>) -> Option<Piece> {
+    if text.is_empty() {
+        return Some(Piece::empty());
+    }
+    let words = crate::text::fold_whitespace(text);
+    if matches!(variant, None | Some(Variant::Normal)) {
+        if let Some(command) = symbol::function(&words) {
+            let kind =
+                if symbol::has_limits(command) { PieceKind::Limits } else { PieceKind::Atom };
+            return Some(Piece::new(kind, command));
+        }
+        let mapped: Option<String> = match words.is_ascii() {
+            true => None,
+            false => letters(&words),
+        };
+        return Some(match mapped {
+            Some(tex) => Piece::group(tex),
+            None => Piece::group(format!("\\mathrm{{{}}}", symbol::in_text(&words))),
+        });
+    }
+    let inside = letters(&words)?;
+    match variant {
+        Some(Variant::Italic) => Some(Piece::group(format!("\\mathit{{{inside}}}"))),
+        Some(Variant::Command(command)) => Some(Piece::group(styled(command, &inside))),
+        _ => None,
+    }
+}
+
+fn letters(text: &str) -> Option<String> {
+    let mut out = String::new();
+    for c in text.chars() {
+        let tex = if c == ' ' { "\\ ".to_owned() } else { symbol::identifier(c)? };
+        push(&mut out, &tex);
+    }
+    Some(out)
+}
+
+/// Appends LaTeX so that a command and a letter after it stay apart.
+fn push(out: &mut String, tex: &str) {
+    let ends_in_letter = out.ends_with(|c: char| c.is_ascii_alphabetic());
+    let is_after_command = ends_in_letter
+        && out
+            .rfind('\\')
+            .is_some_and(|at| out[at + 1..].bytes().all(|byte| byte.is_ascii_alphabetic()));
+    if is_after_command && tex.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        out.push(' ');
+    }
+    out.push_str(tex);
+}
+
+/// A number.
+pub(super) fn number(text: &str, variant: Option<Variant>) -> Option<Piece> {
+    let text = crate::text::fold_whitespace(text);
+    if text.is_empty() {
+        return Some(Piece::empty());
+    }
+    let mut tex = String::new();
+    for c in text.chars() {
+        let piece = match c {
+            ' ' => "\\ ".to_owned(),
+            '−' => "-".to_owned(),
+            c => symbol::identifier(c)?,
+        };
+        push(&mut tex, &piece);
+    }
+    let kind = if text.chars().count() == 1 { PieceKind::Atom } else { PieceKind::Group };
+    match variant {
+        None | Some(Variant::Normal) => Some(Piece::new(kind, tex)),
+        Some(Variant::Italic) => Some(Piece::group(format!("\\mathit{{{tex}}}"))),
+        Some(Variant::Command(command)) => Some(Piece::group(styled(command, &tex))),
+        Some(Variant::Unknown) => None,
+    }
+}
+
+/// An operator, a fence, a separator.
+pub(super) fn operator(text: &str, variant: Option<Variant>) -> Option<Piece> {
+    let text = crate::text::fold_whitespace(text);
+    let is_word = text.chars().all(char::is_alphabetic) && text.chars().nth(1).is_some();
+    if is_word && text.is_ascii() {
+        return Some(match symbol::function(&text) {
+            Some(command) if symbol::has_limits(command) => Piece::new(PieceKind::Limits, command),
+            Some(command) => Piece::new(PieceKind::Atom, command),
+            None => Piece::group(format!("\\operatorname{{{text}}}")),
+        });
+    }
+    let mut tex = String::new();
+    for c in text.chars().filter(|&c| c != ' ') {
+        push(&mut tex, &symbol::operator(c)?);
+    }
+    let mut chars = text.chars();
+    let kind = match (chars.next(), chars.next()) {
+        _ if tex.is_empty() => PieceKind::Empty,
+        (Some(_), None) if symbol::has_limits(&tex) => PieceKind::Limits,
+        (Some(c), None) => PieceKind::Operator(c),
+        _ => PieceKind::Group,
+    };
+    match variant {
+        Some(Variant::Command("\\mathbf" | "\\boldsymbol")) if kind != PieceKind::Empty => {
+            Some(Piece::group(format!("\\boldsymbol{{{tex}}}")))
+        }
+        _ => Some(Piece::new(kind, tex)),
+    }
+}
+
+/// Words.
+pub(super) fn text(text: &str, variant: Option<Variant>) -> Option<Piece> {
+    if text.is_empty() {
+        return Some(Piece::empty());
+    }
+    let words = crate::text::fold_whitespace(text);
+    if words.is_empty() {
+        return Some(Piece::group("\\:"));
+    }
+    if words.chars().any(char::is_control) {
+        return None;
+    }
+    let lead = if text.starts_with(char::is_whitespace) { " " } else { "" };
+    let trail = if text.ends_with(char::is_whitespace) { " " } else { "" };
+    let inside = format!("{lead}{}{trail}", symbol::in_text(&words));
+    let command = match variant {
+        None | Some(Variant::Normal) => "\\text",
+        Some(Variant::Italic) => "\\textit",
+        Some(Variant::Command("\\mathbf")) => "\\textbf",
+        Some(Variant::Command("\\mathsf")) => "\\textsf",
+        Some(Variant::Command("\\mathtt")) => "\\texttt",
+        Some(_) => return None,
+    };
+    Some(Piece::group(format!("{command}{{{inside}}}")))
+}
+
+/// Space of a width.
+pub(super) fn space(width: Option<&str>) -> Piece {
+    let Some(width) = width else { return Piece::group("\\,") };
+    let named = match width {
+        "veryverythinmathspace" | "verythinmathspace" | "thinmathspace" => Some("\\,"),
+        "mediummathspace" => Some("\\:"),
+        "thickmathspace" | "verythickmathspace" | "veryverythickmathspace" => Some("\\;"),
+        _ => None,
+    };
+    if let Some(tex) = named {
+        return Piece::group(tex);
+    }
+    let digits = width.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
+    let unit = &width[digits.len()..];
+    let Ok(number) = digits.parse::<f64>() else { return Piece::group("\\,") };
+    let em = match unit {
+        "ex" => number / 2.0,
+        "px" => number / 16.0,
+        "pt" => number / 12.0,
+        _ => number,
+    };
+    match em {
+        em if em < 0.0 => Piece::group("\\!"),
+        em if em < 0.01 => Piece::empty(),
+        em if em < 0.2 => Piece::group("\\,"),
+        em if em < 0.25 => Piece::group("\\:"),
+        em if em < 0.75 => Piece::group("\\;"),
+        em if em < 1.5 => Piece::group("\\quad"),
+        _ => Piece::group("\\qquad"),
+    }
+}
+
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{2061}'..='\u{2064}' | '\u{200B}')
+}

@@ -1,0 +1,160 @@
+//! The tree under construction: open headings, counted tokens, and large contents in parts.
+
+use super::label;
+use super::parts::{self, CutAt, TextPart};
+use crate::model::tree::{Node, NodeType, Tree};
+use crate::text::first_sentence;
+
+/// What a builder of nodes writes into.
+#[derive(Debug, Default)]
+pub(crate) struct Outline {
+    pub(crate) tree: Tree,
+    /// Level and index of the headings that are open, outermost first.
+    open: Vec<(u8, usize)>,
+}
+
+impl Outline {
+    /// The innermost open heading: where the next block belongs.
+    pub(crate) fn parent(&self) -> Option<usize> {
+        self.open.last().map(|&(_, index)| index)
+    }
+
+    /// Closes the headings that a heading of `level` ends.
+    pub(crate) fn close(&mut self, level: u8) {
+        while self.open.last().is_some_and(|&(open, _)| level <= open) {
+            self.open.pop();
+        }
+    }
+
+    /// Adds a heading and opens it: one without a level, a title, is never closed. What is too
+    /// large for its content goes on in text below it.
+    pub(crate) fn open(&mut self, mut node: Node) {
+        let level = node.level.unwrap_or(0);
+        self.close(level);
+        node.parent = self.parent();
+        let index = self.add_heading(node);
+        self.open.push((level, index));
+    }
+
+    /// Adds a heading under the parent that it names, without opening it.
+    pub(crate) fn add_heading(&mut self, mut node: Node) -> usize {
+        let content = std::mem::take(&mut node.content);
+        let span = node.span.clone();
+        let parts = parts::split_parts(&content, CutAt::Prose);
+        let mut parts = parts.iter();
+        if let Some(first) = parts.next() {
+            node.content = content[first.range.clone()].to_owned();
+            node.token_count = first.tokens;
+        }
+        let index = self.tree.push(node);
+        for part in parts {
+            let words = &content[part.range.clone()];
+            self.tree.push(Node {
+                parent: Some(index),
+                span: span.clone(),
+                label: or_first_line(label::visible(words), words, NodeType::Text),
+                content: words.to_owned(),
+                token_count: part.tokens,
+                ..Node::default()
+            });
+        }
+        index
+    }
+
+    /// Adds a block under the parent that it names. Of its first line, text has the first sentence
+    /// as its label.
+    ///
+    /// `base` is where the content stands in the source, if it stands there as it is.
+    pub(crate) fn add(&mut self, mut node: Node, base: Option<usize>) -> usize {
+        let content = std::mem::take(&mut node.content);
+        node.label = or_first_line(node.label, &content, node.node_type);
+        if node.node_type == NodeType::Text {
+            let n_bytes = first_sentence(&node.label).len();
+            node.label.truncate(n_bytes);
+        }
+        let index = self.tree.push(node);
+        self.fill(index, content, base);
+        index
+    }
+
+    /// Adds a table: the header stays with the table when the rows have to go into parts.
+    pub(crate) fn add_table(&mut self, mut node: Node, header_bytes: usize) {
+        let content = std::mem::take(&mut node.content);
+        let whole = parts::split_parts(&content, CutAt::Lines);
+        let index = self.tree.push(node);
+        if let [only] = &whole[..] {
+            self.set(index, content, only.tokens);
+            return;
+        }
+        let header = parts::split_parts(&content[..header_bytes], CutAt::Lines);
+        match &header[..] {
+            [only] if header_bytes < content.len() => {
+                self.set(index, content[..header_bytes].to_owned(), only.tokens);
+                let rows = &content[header_bytes + 1..];
+                self.add_parts(index, rows, &parts::split_parts(rows, CutAt::Lines), None);
+            }
+            _ => self.add_parts(index, &content, &whole, None),
+        }
+    }
+
+    /// Gives a node its content, or parts that have it.
+    pub(crate) fn fill(&mut self, index: usize, content: String, base: Option<usize>) {
+        let cut = match self.tree.nodes[index].node_type {
+            NodeType::Code | NodeType::Table => CutAt::Lines,
+            _ => CutAt::Prose,
+        };
+        let parts = parts::split_parts(&content, cut);
+        match &parts[..] {
+            [] => (),
+            [only] if only.range.len() == content.len() => {
+                self.set(index, content, only.tokens);
+            }
+            _ => self.add_parts(index, &content, &parts, base),
+        }
+    }
+
+    fn set(&mut self, index: usize, content: String, tokens: u32) {
+        let node = &mut self.tree.nodes[index];
+        node.content = content;
+        node.token_count = tokens;
+    }
+
+    fn add_parts(&mut self, index: usize, content: &str, parts: &[TextPart], base: Option<usize>) {
+        let whole = self.tree.nodes[index].clone();
+        for part in parts {
+            let words = &content[part.range.clone()];
+            let span = match base {
+                Some(base) => base + part.range.start..base + part.range.end,
+                None => whole.span.clone(),
+            };
+            self.tree.push(Node {
+                parent: Some(index),
+                level: None,
+                span,
+                label: part_label(&whole, words, part.is_inside_line),
+                content: words.to_owned(),
+                token_count: part.tokens,
+                ..whole.clone()
+            });
+        }
+    }
+}
+
+/// A label for what has no visible text of its own.
+fn or_first_line(label: String, content: &str, node_type: NodeType) -> String {
+    let label = if label.is_empty() { crate::text::label_of_text(content) } else { label };
+    if label.is_empty() { node_type.as_str().to_owned() } else { label }
+}
+
+fn part_label(whole: &Node, words: &str, is_inside_line: bool) -> String {
+    let mark = if is_inside_line { "…" } else { "" };
+    let label = match whole.node_type {
+        NodeType::Code => {
+            let line = format!("{mark}{}", label::first_line(words));
+            label::code(whole.lang.as_deref().unwrap_or(""), &line)
+        }
+        NodeType::Table | NodeType::Preamble | NodeType::Kv => crate::text::label_of_text(words),
+        _ => label::visible(words),
+    };
+    or_first_line(label, words, whole.node_type)
+}

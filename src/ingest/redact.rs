@@ -1,0 +1,489 @@
+//! Secrets become markers, before anything is stored.
+//!
+//! [`Redactor::scrub`] works on any text: the raw text of a file before it is parsed, a node's
+//! content, a label, a path, a message. It promises that
+//!
+//! - what it returns has no secret that it knows: scrubbing again changes nothing;
+//! - existing markers of known kinds stay as they are, and nothing is matched across one;
+//! - matches that overlap become one marker, which names the kind of the longest, and among
+//!   equals of the most specific;
+//! - only the value of an assignment is replaced, so that JSON stays JSON;
+//! - time is linear in the text, whatever is in it.
+//!
+//! Clean text costs one pass of one automaton over all triggers. No IO, no state.
+
+mod custom;
+mod keyword;
+mod kinds;
+mod name;
+mod pem;
+mod sites;
+mod span;
+mod table;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use regex::Regex;
+
+pub(crate) use custom::CustomKind;
+pub(crate) use kinds::KINDS;
+use kinds::{RULES, Shape};
+use sites::Sites;
+
+/// Passes at the most. Replacing can uncover a match only for odd custom patterns; after the last
+/// pass, whatever still matches takes all that stands around it up to the next markers.
+const PASSES_MAX: usize = 8;
+
+/// Bytes before a key in which words announce that it is one of AWS.
+const AWS_BYTES_MAX: usize = 96;
+
+/// What is looked for. Built once per configuration and shared.
+#[derive(Debug)]
+pub(crate) struct Redactor {
+    /// By row of the table: whether its kind is looked for.
+    enabled: [bool; RULES.len()],
+    custom: Vec<(String, Regex)>,
+}
+
+/// A text without secrets.
+#[derive(Debug)]
+pub(crate) struct Scrubbed<'a> {
+    /// The text, borrowed if nothing was in it.
+    pub(crate) text: Cow<'a, str>,
+    /// What was replaced, in order, apart from each other.
+    pub(crate) hits: Vec<SecretHit<'a>>,
+}
+
+/// A secret that was replaced. Never the secret itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SecretHit<'a> {
+    /// The kind that the marker names.
+    pub(crate) kind: &'a str,
+    /// The bytes of the original text that are gone.
+    pub(crate) range: Range<usize>,
+    /// What stands around the marker so that the notation stays valid: a quote or nothing.
+    quote: &'static str,
+}
+
+/// A match before overlaps are merged.
+#[derive(Clone, Debug)]
+struct SecretMatch {
+    range: Range<usize>,
+    /// Bytes of all that was recognized, names and all.
+    weight: usize,
+    /// Row of the table, then the custom kinds.
+    row: usize,
+    quote: &'static str,
+}
+
+/// Why a configuration of redaction is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RedactError {
+    /// No built-in kind has that name.
+    UnknownKind {
+        /// The name.
+        kind: String,
+    },
+    /// A custom kind's name cannot stand in a marker.
+    BadName {
+        /// The name.
+        kind: String,
+    },
+    /// A custom kind's pattern is no regular expression.
+    BadPattern {
+        /// The name of the kind.
+        kind: String,
+        /// What is wrong with the pattern.
+        why: String,
+    },
+    /// More custom kinds than one configuration may have.
+    TooMany {
+        /// How many there are.
+        n_custom: usize,
+    },
+}
+
+impl Redactor {
+    /// Looks for all built-in kinds.
+    pub(crate) fn builtin() -> Redactor {
+        Redactor { enabled: [true; RULES.len()], custom: Vec::new() }
+    }
+
+    /// Looks for the built-in kinds but those in `disabled`, and for the `custom` ones.
+    pub(crate) fn new(disabled: &[String], custom: &[CustomKind]) -> Result<Redactor, RedactError> {
+        let mut redactor = Redactor::builtin();
+        for kind in disabled {
+            if !KINDS.contains(&kind.as_str()) {
+                return Err(RedactError::UnknownKind { kind: kind.clone() });
+            }
+            for (enabled, rule) in redactor.enabled.iter_mut().zip(&RULES) {
+                *enabled &= rule.kind != kind;
+            }
+        }
+        redactor.custom = custom::compile(custom)?;
+        Ok(redactor)
+    }
+
+    /// Replaces every secret in `text` by a marker.
+    pub(crate) fn scrub<'a>(&'a self, text: &'a str) -> Scrubbed<'a> {
+        let mut hits: Vec<SecretHit<'a>> = Vec::new();
+        let mut out = Cow::Borrowed(text);
+        for pass in 0..PASSES_MAX {
+            let parts = self.parts(&out);
+            let mut found: Vec<SecretHit<'a>> = Vec::new();
+            for PlainStretch { gap, sites, cells } in parts {
+                let start = found.len();
+                self.find_in_gap(&out, &gap, &sites, &cells, &mut found);
+                if start < found.len() && pass + 1 == PASSES_MAX {
+                    found.truncate(start + 1);
+                    found[start].range = gap;
+                    found[start].quote = "";
+                }
+            }
+            if found.is_empty() {
+                break;
+            }
+            hits = merge(hits, found);
+            out = Cow::Owned(replace(text, &hits));
+        }
+        Scrubbed { text: out, hits }
+    }
+
+    /// Whether `text` has a secret that [`Redactor::scrub`] would replace.
+    #[allow(dead_code, reason = "tests and fuzz targets ask it")]
+    pub(crate) fn has_secret(&self, text: &str) -> bool {
+        let mut found = Vec::new();
+        self.parts(text).into_iter().any(|part| {
+            self.find_in_gap(text, &part.gap, &part.sites, &part.cells, &mut found);
+            !found.is_empty()
+        })
+    }
+
+    /// What stands between the markers of `text`, looked over once. A table may have markers in it,
+    /// so that its head and its rows are in different gaps.
+    fn parts(&self, text: &str) -> Vec<PlainStretch> {
+        let mut heads: Vec<usize> = Vec::new();
+        let mut parts: Vec<PlainStretch> = Vec::new();
+        for gap in self.gaps(text) {
+            let sites = Sites::in_text(&text[gap.clone()]);
+            // Most texts have neither markers nor anything to look at.
+            if gap.len() == text.len() && sites.is_empty() && self.custom.is_empty() {
+                return parts;
+            }
+            heads.extend(sites.heads.iter().map(|at| at + gap.start));
+            parts.push(PlainStretch { gap, sites, cells: Vec::new() });
+        }
+        if !heads.is_empty() && self.enabled[ASSIGNMENT] {
+            let mut cells = table::find(text, &heads);
+            cells.sort_by_key(|it| it.value.start);
+            let mut cells = cells.into_iter().peekable();
+            for part in &mut parts {
+                while let Some(cell) = cells.next_if(|it| it.value.end <= part.gap.end) {
+                    if part.gap.start <= cell.value.start {
+                        part.cells.push(cell);
+                    }
+                }
+            }
+        }
+        parts
+    }
+
+    /// What stands between the markers of `text`.
+    fn gaps<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+        let mut start = 0;
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            while let Some(marker) = next_marker(text, from) {
+                from = marker + MARKER.len();
+                let kind = text[from..].split('»').next().unwrap_or("");
+                let kind = &kind[..kind.floor_char_boundary(custom::NAME_BYTES_MAX + 1)];
+                let closed = text[from + kind.len()..].starts_with('»');
+                if closed && self.is_kind(kind) {
+                    let gap = start..marker;
+                    from += kind.len() + '»'.len_utf8();
+                    start = from;
+                    if !gap.is_empty() {
+                        return Some(gap);
+                    }
+                }
+            }
+            let gap = start..text.len();
+            (start, from) = (gap.end, gap.end);
+            (!gap.is_empty()).then_some(gap)
+        })
+    }
+
+    /// Whether a marker may name `kind`: one that is known, or of another configuration, whose name
+    /// is only small letters and hides nothing.
+    fn is_kind(&self, kind: &str) -> bool {
+        KINDS.contains(&kind)
+            || self.custom.iter().any(|(custom, _)| custom == kind)
+            || (1..=40).contains(&kind.len())
+                && kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    }
+
+    fn kind(&self, row: usize) -> &str {
+        match RULES.get(row) {
+            Some(rule) => rule.kind,
+            None => self.custom.get(row - RULES.len()).map_or("", |(kind, _)| kind),
+        }
+    }
+
+    /// Appends the merged matches of one gap, in order.
+    fn find_in_gap<'a>(
+        &'a self,
+        text: &str,
+        gap: &Range<usize>,
+        sites: &Sites,
+        cells: &[table::SecretCell],
+        hits: &mut Vec<SecretHit<'a>>,
+    ) {
+        let mut found: Vec<SecretMatch> = Vec::new();
+        let part = &text[gap.clone()];
+        for row in (0..RULES.len()).filter(|row| sites.rows[*row] && self.enabled[*row]) {
+            find_rule(row, part, sites, &mut found);
+        }
+        for found in &mut found {
+            found.range = found.range.start + gap.start..found.range.end + gap.start;
+        }
+        found.extend(cells.iter().map(|cell| SecretMatch {
+            range: cell.value.clone(),
+            weight: cell.value.len(),
+            row: ASSIGNMENT,
+            quote: cell.quote,
+        }));
+        for (idx, (_, regex)) in self.custom.iter().enumerate() {
+            // With what stands before the gap in view, so that `^` is the beginning of the text.
+            let head = &text[..gap.end];
+            let mut from = gap.start;
+            while let Some(at) = regex.find_at(head, from) {
+                let row = RULES.len() + idx;
+                if !at.is_empty() {
+                    found.push(SecretMatch { range: at.range(), weight: at.len(), row, quote: "" });
+                    from = at.end();
+                } else if at.end() == gap.end {
+                    break;
+                } else {
+                    from = head.ceil_char_boundary(at.end() + 1);
+                }
+            }
+        }
+        found.sort_by_key(|at| (at.range.start, std::cmp::Reverse(at.range.end), at.row));
+        let mut found = found.into_iter();
+        let Some(mut best) = found.next() else { return };
+        let mut range = best.range.clone();
+        for next in found {
+            if range.end <= next.range.start {
+                hits.push(self.hit(&best, range));
+                range = next.range.clone();
+                best = next;
+                continue;
+            }
+            range.end = range.end.max(next.range.end);
+            if (best.weight, next.row) < (next.weight, best.row) {
+                best = next;
+            }
+        }
+        hits.push(self.hit(&best, range));
+    }
+
+    fn hit(&self, best: &SecretMatch, range: Range<usize>) -> SecretHit<'_> {
+        let quote = if best.range == range { best.quote } else { "" };
+        SecretHit { kind: self.kind(best.row), range, quote }
+    }
+}
+
+impl fmt::Display for RedactError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RedactError::UnknownKind { kind } => {
+                write!(f, "`{kind}` is no built-in kind of secret; ")?;
+                match crate::text::suggest::suggest(kind, KINDS) {
+                    Some(near) => write!(f, "did you mean `{near}`?"),
+                    None => write!(f, "the kinds are {}", KINDS.join(", ")),
+                }
+            }
+            RedactError::BadName { kind } if kind.is_empty() => {
+                write!(f, "a custom kind of secret has no name; give it a `kind`")
+            }
+            RedactError::BadName { kind } => write!(
+                f,
+                "`{kind}` cannot name a kind of secret; use at most {} letters, digits, `_`, `-`, \
+                 `.`",
+                custom::NAME_BYTES_MAX
+            ),
+            RedactError::BadPattern { kind, why } => {
+                write!(f, "the pattern of kind `{kind}` is no regular expression: {why}")
+            }
+            RedactError::TooMany { n_custom } => write!(
+                f,
+                "{n_custom} custom kinds of secrets are too many; keep {} at the most",
+                custom::KINDS_MAX
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RedactError {}
+
+/// The row of assigned secrets, to which columns of them belong, too.
+const ASSIGNMENT: usize = RULES.len() - 1;
+
+/// Where the first marker begins from `from` on.
+fn next_marker(text: &str, from: usize) -> Option<usize> {
+    // One character is found faster than several, and most texts have none of it.
+    let mut quotes = text[from..].match_indices('«').map(|(at, _)| from + at);
+    quotes.find(|at| text[*at..].starts_with(MARKER))
+}
+
+/// How a marker begins.
+const MARKER: &str = "«redacted:";
+
+/// A stretch of text without markers.
+struct PlainStretch {
+    gap: Range<usize>,
+    sites: Sites,
+    /// What tables have in it.
+    cells: Vec<table::SecretCell>,
+}
+
+/// Appends the matches of one rule in `text`.
+fn find_rule(row: usize, text: &str, sites: &Sites, found: &mut Vec<SecretMatch>) {
+    let rule = &RULES[row];
+    match rule.shape {
+        Shape::Assignment => {
+            found.extend(keyword::find(text, &sites.names).into_iter().map(|at| SecretMatch {
+                weight: at.value.end - at.begin,
+                range: at.value,
+                row,
+                quote: at.quote,
+            }))
+        }
+        Shape::Pem => found.extend(pem::find(text).into_iter().map(|range| SecretMatch {
+            weight: range.len(),
+            range,
+            row,
+            quote: "",
+        })),
+        Shape::AwsSecret => find_aws_secrets(row, text, &sites.aws, found),
+        Shape::Token(_) | Shape::Address(_) | Shape::Header(_) => {
+            let Some(regex) = rule.regex() else { return };
+            for captures in regex.captures_iter(text) {
+                let Some(all) = captures.get(0) else { continue };
+                let part = captures.get(1);
+                let (range, is_stand_in) = match (rule.shape, part) {
+                    (Shape::Token(_), Some(part)) => (part.range(), false),
+                    (Shape::Header(_), Some(part)) => {
+                        (part.range(), value::is_placeholder(part.as_str()))
+                    }
+                    (_, part) => {
+                        let stands_in = |part: regex::Match<'_>| value::is_variable(part.as_str());
+                        (all.range(), part.is_some_and(stands_in))
+                    }
+                };
+                if !is_stand_in {
+                    found.push(SecretMatch { range, weight: all.len(), row, quote: "" });
+                }
+            }
+        }
+    }
+}
+
+/// Secret keys of AWS have no mark of their own: 40 characters of chance, announced shortly before.
+fn find_aws_secrets(row: usize, text: &str, announced: &[usize], found: &mut Vec<SecretMatch>) {
+    let bytes = text.as_bytes();
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let mut done = 0;
+    for &end in announced {
+        let limit = bytes.len().min(end.saturating_add(AWS_BYTES_MAX));
+        let mut at = end.max(done);
+        while at < limit {
+            let n_run = bytes[at..].iter().take(41).take_while(|byte| is_part(byte)).count();
+            let begins = at == 0 || !is_part(&bytes[at - 1]);
+            let key = at..at + n_run;
+            if n_run == 40
+                && begins
+                && is_aws_secret(&text[key.clone()])
+                && bytes.get(key.end) != Some(&b'=')
+            {
+                found.push(SecretMatch { range: key.clone(), weight: 40, row, quote: "" });
+                done = key.end;
+            }
+            at += n_run.max(1);
+        }
+    }
+}
+
+fn is_aws_secret(key: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| key.as_bytes().iter().any(test);
+    has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_digit)
+        && key.bytes().filter(|byte| *byte == b'/').count() < 6
+        && 4.2 <= value::entropy(key)
+}
+
+/// `text` with a marker in place of each hit.
+fn replace(text: &str, hits: &[SecretHit<'_>]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for hit in hits {
+        out.push_str(&text[done..hit.range.start]);
+        out.push_str(&hit.marker());
+        done = hit.range.end;
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+/// `hits` in the original text, and `found` in the text that replacing them gave, as hits in the
+/// original text. A quote that a marker was given is in no original: where something was found in
+/// it, the marker loses its quotes.
+fn merge<'a>(hits: Vec<SecretHit<'a>>, found: Vec<SecretHit<'a>>) -> Vec<SecretHit<'a>> {
+    let mut merged = Vec::with_capacity(hits.len() + found.len());
+    let mut hits = hits.into_iter().peekable();
+    let mut last_hit = None;
+    // What lies before `out_at` in the new text lies before `text_at` in the original.
+    let (mut out_at, mut text_at) = (0, 0);
+    for mut next in found {
+        while let Some(hit) =
+            hits.next_if(|hit| out_at + (hit.range.start - text_at) < next.range.start)
+        {
+            out_at += hit.range.start - text_at + hit.marker().len();
+            text_at = hit.range.end;
+            last_hit = Some(merged.len());
+            merged.push(hit);
+        }
+        if next.range.start < out_at
+            && let Some(before) = last_hit
+        {
+            merged[before].quote = "";
+        }
+        let shift = |at: usize| at.max(out_at) - out_at + text_at;
+        let mut range = shift(next.range.start)..shift(next.range.end);
+        if let Some(after) = hits.peek_mut()
+            && after.range.start < range.end
+        {
+            range.end = after.range.start;
+            after.quote = "";
+        }
+        if !range.is_empty() {
+            next.range = range;
+            merged.push(next);
+        }
+    }
+    merged.extend(hits);
+    merged
+}
+
+impl SecretHit<'_> {
+    /// The marker as it stands in the text.
+    fn marker(&self) -> String {
+        format!("{quote}{MARKER}{kind}»{quote}", quote = self.quote, kind = self.kind)
+    }
+}

@@ -1,0 +1,134 @@
+//! Kinds of secrets that a configuration adds: a name and a regular expression.
+//!
+//! The dialect is RE2's: leftmost-first, no look-around, and `\d`, `\w`, `\s`, `\b` are ASCII. The
+//! engine's own dialect differs in a few signs, so a pattern is rewritten before it is compiled.
+
+use regex::{Regex, RegexBuilder};
+
+use super::RedactError;
+
+/// Custom kinds of one configuration, at the most.
+pub(super) const KINDS_MAX: usize = 256;
+
+/// Bytes of a name, at the most.
+pub(super) const NAME_BYTES_MAX: usize = 64;
+
+/// Bytes of a compiled pattern: bounds the memory and the time that a pattern can cost.
+const PROGRAM_BYTES_MAX: usize = 1024 * 1024;
+
+/// A kind of secret as configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CustomKind {
+    /// Its name, which the marker shows.
+    pub(crate) kind: String,
+    /// What it looks like.
+    pub(crate) pattern: String,
+}
+
+/// The patterns, compiled.
+pub(super) fn compile(custom: &[CustomKind]) -> Result<Vec<(String, Regex)>, RedactError> {
+    if KINDS_MAX < custom.len() {
+        return Err(RedactError::TooMany { n_custom: custom.len() });
+    }
+    custom.iter().map(|custom| Ok((custom.kind.clone(), compile_one(custom)?))).collect()
+}
+
+fn compile_one(custom: &CustomKind) -> Result<Regex, RedactError> {
+    let kind = custom.kind.clone();
+    let is_name = (1..=NAME_BYTES_MAX).contains(&kind.len())
+        && kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+    if !is_name {
+        return Err(RedactError::BadName { kind });
+    }
+    if custom.pattern.is_empty() {
+        return Err(RedactError::BadPattern { kind, why: "it is empty".to_owned() });
+    }
+    RegexBuilder::new(&translate(&custom.pattern))
+        .size_limit(PROGRAM_BYTES_MAX)
+        .dfa_size_limit(PROGRAM_BYTES_MAX)
+        .build()
+        .map_err(|error| RedactError::BadPattern { kind, why: why(&error) })
+}
+
+/// What is wrong, in one line.
+fn why(error: &regex::Error) -> String {
+    match error {
+        regex::Error::CompiledTooBig(_) => "it is too large; use smaller repetitions".to_owned(),
+        error => {
+            let text = error.to_string();
+            let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("");
+            line.trim().trim_start_matches("error: ").to_owned()
+        }
+    }
+}
+
+/// `pattern` in the engine's dialect.
+fn translate(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut rest = pattern;
+    let mut in_class = false;
+    while let Some(at) = rest.chars().next() {
+        rest = &rest[at.len_utf8()..];
+        match at {
+            '\\' => rest = translate_escape(rest, in_class, &mut out),
+            '[' if !in_class => {
+                in_class = true;
+                out.push('[');
+                // A bracket that comes first is a member.
+                if let Some(after) = rest.strip_prefix('^') {
+                    out.push('^');
+                    rest = after;
+                }
+                if let Some(after) = rest.strip_prefix(']') {
+                    out.push_str("\\]");
+                    rest = after;
+                }
+            }
+            '[' if rest.starts_with(':') && rest.contains(":]") => {
+                let end = rest.find(":]").map_or(0, |end| end + 2);
+                out.push('[');
+                out.push_str(&rest[..end]);
+                rest = &rest[end..];
+            }
+            '[' | '&' | '~' if in_class => {
+                out.push('\\');
+                out.push(at);
+            }
+            ']' if in_class => {
+                in_class = false;
+                out.push(']');
+            }
+            at => out.push(at),
+        }
+    }
+    out
+}
+
+/// Translates what follows a backslash and returns what follows that.
+fn translate_escape<'t>(rest: &'t str, in_class: bool, out: &mut String) -> &'t str {
+    let Some(at) = rest.chars().next() else {
+        out.push('\\');
+        return rest;
+    };
+    let after = &rest[at.len_utf8()..];
+    match at {
+        'd' => out.push_str("[0-9]"),
+        'D' => out.push_str("[^0-9]"),
+        'w' => out.push_str("[0-9A-Za-z_]"),
+        'W' => out.push_str("[^0-9A-Za-z_]"),
+        's' => out.push_str(r"[\t\n\f\r ]"),
+        'S' => out.push_str(r"[^\t\n\f\r ]"),
+        'b' if !in_class => out.push_str(r"(?-u:\b)"),
+        '<' | '>' => out.push(at),
+        'Q' if !in_class => {
+            let (literal, after) = after.split_once("\\E").unwrap_or((after, ""));
+            out.push_str(&regex::escape(literal));
+            return after;
+        }
+        at => {
+            out.push('\\');
+            out.push(at);
+        }
+    }
+    after
+}

@@ -1,0 +1,247 @@
+//! Whether a value is a secret or only looks like one: stand-ins, words, code, and chance.
+//!
+//! Every function looks at a bounded head of the value, so that judging costs the same however long
+//! it is.
+
+/// Bytes of a value that are looked at.
+pub(super) const HEAD_BYTES_MAX: usize = 256;
+
+/// Whether `value` stands in for a secret: a variable, a template, a mask, `YOUR_KEY_HERE`.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    let value = value.trim();
+    is_variable(value) || is_mask(value) || is_example(value)
+}
+
+/// `$VAR`, `${VAR}`, `$(cmd)`, `{{ x }}`, `{x}`, `<x>`, `[x]`, `%VAR%`, `%s`, `#{x}`, `!tag x`.
+pub(super) fn is_variable(value: &str) -> bool {
+    let wrapped = |open: &str, close: &str| {
+        open.len() + close.len() <= value.len() && value.starts_with(open) && value.ends_with(close)
+    };
+    if ["${", "$(", "#{", "{{", "<%", "<?", "$[", "%("].iter().any(|open| value.starts_with(open)) {
+        return true;
+    }
+    let tag = value.strip_prefix('!').is_some_and(|rest| {
+        let name = rest.split(' ').next().unwrap_or("");
+        2 < name.len() && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b':')
+    });
+    if tag || wrapped("{", "}") || wrapped("<", ">") || wrapped("[", "]") || wrapped("%", "%") {
+        return true;
+    }
+    if value.len() <= 3 && value.starts_with('%') {
+        return true;
+    }
+    // A shell variable, a YAML alias or anchor, a reference in code.
+    let name = value.strip_prefix("$env:").or_else(|| value.strip_prefix(['$', '*', '&']));
+    name.is_some_and(|name| is_identifier(name) && !is_random(name))
+}
+
+/// `xxxx`, `****`, `...`, `…`, `----`: one character that nobody would choose, again and again; and
+/// what redaction itself leaves.
+fn is_mask(value: &str) -> bool {
+    let mut masks = value.chars().filter(|at| !matches!(at, '-' | '.' | ' ' | '_'));
+    let first = masks.next();
+    let masked = match first {
+        None => true,
+        Some(first @ ('x' | 'X' | '*' | '•' | '…' | '#' | '?' | '0' | '●' | '█')) => {
+            masks.all(|next| next == first)
+        }
+        Some(_) => false,
+    };
+    masked || value.starts_with("«redacted:") || value.starts_with("[REDACTED")
+}
+
+/// `YOUR_API_KEY_HERE`, `changeme`, `<insert token>`.
+fn is_example(value: &str) -> bool {
+    let lower = head(value).to_ascii_lowercase();
+    let lower = lower.trim_start_matches(['<', '[', '{', '(']);
+    let begins = |words: &[&str]| {
+        words.iter().any(|word| {
+            lower.strip_prefix(word).is_some_and(|rest| {
+                rest.is_empty() || rest.starts_with(['-', '_', ' ', '.', '>', ']', '}'])
+            })
+        })
+    };
+    let starts = lower.starts_with("your")
+        || begins(&["insert", "replace", "enter", "put", "placeholder", "example", "sample"])
+        || begins(&["changeme", "change", "todo", "tbd", "fixme", "dummy", "redacted", "paste"]);
+    let ends = ["_here", "-here", " here", "-goes-here", "...", "…", "xxxx", "placeholder"]
+        .iter()
+        .any(|end| lower.ends_with(end));
+    (starts || ends) && !split(value).any(is_random)
+}
+
+/// Words that stand where a value would, and are none: types, nothing, algorithms.
+pub(super) fn is_reserved(value: &str) -> bool {
+    const WORDS: &str = " true false yes no on off none null nil undefined nan void any unknown \
+        string str text number int integer bool u8 i32 u32 i64 u64 usize isize f64 &str \
+        boolean float bytes char varchar object array \
+        required optional hidden password passwd secret token key value default prompt ask \
+        include omit same-origin basic bearer oauth oauth2 jwt saml mfa totp \
+        base64 base64url hex sha1 sha256 sha384 sha512 md5 bcrypt scrypt argon2 argon2i argon2id \
+        pbkdf2 aes128 aes256 rsa2048 rsa4096 x509 pkcs1 pkcs8 pkcs12 hs256 hs512 rs256 es256 \
+        ed25519 utf8 utf-8 uuid uuidv4 current-password new-password current_password \
+        new_password ";
+    let lower = head(value).to_ascii_lowercase();
+    let bare = lower.trim_end_matches(['?', '!', '[', ']', '*', '&', ')', '(']);
+    !bare.contains(' ') && WORDS.contains(&format!(" {bare} "))
+}
+
+/// `process.env.X`, `os.environ["X"]`, `getenv('X')`, `config.token`, `Option<String>`, `a::b`.
+pub(super) fn is_code(value: &str) -> bool {
+    let value = head(value);
+    let value = value.trim_start_matches(['&', '*', '!', '(', '@']);
+    let name_len = value
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$'))
+        .count();
+    let (name, rest) = value.split_at(name_len);
+    if !is_identifier(name) || is_random(name) {
+        return false;
+    }
+    if rest.starts_with("!(") || rest.starts_with("![") || rest.starts_with("!{") {
+        return true;
+    }
+    if rest.starts_with(['(', '[']) || rest.starts_with("::") || rest.starts_with("->") {
+        // A call closes, or goes on after a comma; a password with a bracket in it rarely does.
+        return rest.ends_with([')', ']', ',', ';', '(', '[', '"', '\''])
+            || rest.starts_with("::")
+            || rest.starts_with("->");
+    }
+    if rest.starts_with('<') {
+        let is_part = |at: char| at.is_ascii_alphanumeric() || " <>_:,&';[]".contains(at);
+        return rest.contains('>') && rest.chars().all(is_part) || rest.len() == 1;
+    }
+    let Some(rest) = rest.strip_prefix('.').or_else(|| rest.strip_prefix("?.")) else {
+        return false;
+    };
+    let path = rest.split(['(', '[']).next().unwrap_or("");
+    let path = path.trim_end_matches([',', ';', ')']);
+    !path.is_empty()
+        && path.split('.').all(|part| {
+            let part = part.trim_end_matches(['?', '!']);
+            is_identifier(part) && !is_random(part)
+        })
+}
+
+/// A number as code writes it: `0x1F`, `126u16`, `1_000`, `-1.5`; not one of digits only.
+pub(super) fn is_small_number(value: &str) -> bool {
+    let digits = value.strip_prefix("0x").unwrap_or(value);
+    let bare = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "usize", "isize"]
+        .iter()
+        .find_map(|ending| digits.strip_suffix(ending))
+        .unwrap_or(digits.trim_start_matches('-'));
+    let is_part = |byte: u8| match digits.len() == value.len() {
+        true => byte.is_ascii_digit() || b"_.".contains(&byte),
+        false => byte.is_ascii_hexdigit() || byte == b'_',
+    };
+    bare.len() < 16
+        && !bare.is_empty()
+        && bare.bytes().all(is_part)
+        && !value.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `/etc/key.pem`, `./id_rsa`, `~/.ssh/id`, `C:\keys`, `https://…`, `key.pem`: where, not what.
+pub(super) fn is_path_or_url(value: &str) -> bool {
+    let value = head(value);
+    let rooted =
+        ["/", "./", "../", "~/", "file:", "http://", "https://", "arn:", "vault:", "op://"]
+            .iter()
+            .any(|root| value.starts_with(root));
+    let drive = value.as_bytes().get(1..3).is_some_and(|at| at == b":\\");
+    let ending = [".pem", ".key", ".txt", ".json", ".md", ".yaml", ".yml", ".pub", ".crt", ".env"]
+        .iter()
+        .any(|ending| value.ends_with(ending));
+    (rooted || drive || ending) && !split(value).any(is_random)
+}
+
+/// Whether a text of several words is prose: it has a word that glues sentences or labels a field.
+pub(super) fn is_prose(value: &str) -> bool {
+    const GLUE: &str = " a an the your you my our its is are was be must may can will should for \
+        to of in on at as by from with without or and not no if when then than this that these it \
+        enter invalid missing please forgot forgotten reset change changed new old confirm repeat \
+        see required optional wrong incorrect expired show hide set use used using create via \
+        password passwords token tokens secret secrets key keys user username login field ";
+    head(value).split_whitespace().any(|word| {
+        let word = word.trim_matches(|at: char| !at.is_alphanumeric()).to_ascii_lowercase();
+        !word.is_empty() && GLUE.contains(&format!(" {word} "))
+    })
+}
+
+/// Letters with digits or with signs: what people are told to choose.
+pub(super) fn is_varied(value: &str) -> bool {
+    let value = head(value);
+    let has = |test: fn(char) -> bool| value.chars().any(test);
+    let letters = has(char::is_alphabetic);
+    let digits = has(|at| at.is_ascii_digit());
+    let signs =
+        has(|at| at.is_ascii_punctuation() && !matches!(at, '-' | '_' | '.' | '/' | ':' | ','));
+    letters && (digits || signs) || digits && signs
+}
+
+/// Whether chance wrote `value`: at least 8 characters, letters and digits in more turns than words
+/// with a number have.
+pub(super) fn is_random(value: &str) -> bool {
+    let value = head(value);
+    // Long, of both cases in many turns, and with few letters twice.
+    let n_turns = n_turns(value);
+    if 20 <= value.len() && 8 <= n_turns && 2 * value.len() <= 5 * n_turns && 3.6 <= entropy(value)
+    {
+        return true;
+    }
+    if value.chars().count() < 8 || !value.bytes().any(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    if !value.chars().any(char::is_alphabetic) {
+        return false;
+    }
+    let n_digits_max =
+        value.split(|at: char| !at.is_ascii_digit()).map(str::len).max().unwrap_or(0);
+    // Within one run of letters and digits, a word has one number at its end or beginning.
+    let n_breaks_max = split(value).map(n_breaks).max().unwrap_or(0);
+    let is_hex = 16 <= value.len() && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+    2 < n_breaks_max || 4 < n_digits_max && 0 < n_breaks_max || is_hex
+}
+
+/// Shannon entropy of the bytes, in bits a byte.
+pub(super) fn entropy(value: &str) -> f64 {
+    let mut counts = [0_u32; 256];
+    let head = head(value);
+    for byte in head.bytes() {
+        counts[usize::from(byte)] += 1;
+    }
+    let total = head.len() as f64;
+    counts.iter().filter(|count| 0 < **count).fold(0.0, |sum, count| {
+        let share = f64::from(*count) / total;
+        sum - share * share.log2()
+    })
+}
+
+/// The part of `value` that is looked at.
+pub(super) fn head(value: &str) -> &str {
+    &value[..value.floor_char_boundary(HEAD_BYTES_MAX)]
+}
+
+fn is_identifier(name: &str) -> bool {
+    name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || b"_$".contains(&first))
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(&byte))
+}
+
+/// The runs of letters and digits.
+fn split(value: &str) -> impl Iterator<Item = &str> {
+    head(value).split(|at: char| !at.is_alphanumeric()).filter(|part| !part.is_empty())
+}
+
+/// How often letters and digits take turns.
+fn n_breaks(run: &str) -> usize {
+    let is_digit: Vec<bool> = run.chars().map(|at| at.is_ascii_digit()).collect();
+    is_digit.windows(2).filter(|pair| pair[0] != pair[1]).count()
+}
+
+/// How often the case changes between neighbouring letters.
+fn n_turns(value: &str) -> usize {
+    let is_turn = |pair: &&[u8]| {
+        pair.iter().all(u8::is_ascii_alphabetic)
+            && pair[0].is_ascii_uppercase() != pair[1].is_ascii_uppercase()
+    };
+    value.as_bytes().windows(2).filter(is_turn).count()
+}

@@ -1,0 +1,374 @@
+//! The folder: which files belong to a root, how they look from outside, and their bytes.
+//!
+//! What a walk saw is in byte order of paths, so that it depends on nothing but the folder. A walk
+//! never follows a link to a folder or out of the root, never opens what is no regular file, and
+//! never fails for one entry: what cannot be read is said and left as it was.
+
+mod rules;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use crossbeam_channel::{Receiver, Sender};
+use ignore::WalkBuilder;
+pub(crate) use rules::{Gitignore, Rules};
+
+use crate::ingest::parse::Syntax;
+use crate::model::file_stat::FileStat;
+
+/// Folders that are never entered, beside those whose name begins with a dot.
+pub(crate) const SKIPPED_FOLDERS: [&str; 8] =
+    ["Pods", "__pycache__", "bower_components", "dist", "node_modules", "target", "vendor", "venv"];
+
+/// Where a root keeps its ignore rules.
+pub(crate) const IGNORE_FILE: &str = ".remindb/ignore";
+
+/// A larger file is not read.
+const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Something that was passed over, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SkippedPath {
+    /// Relative to the root, `/` between segments.
+    pub(crate) path: String,
+    pub(crate) line: Option<u32>,
+    pub(crate) what: String,
+}
+
+/// Whether a walk from above would not enter the folder of this name.
+pub(crate) fn is_skipped_folder(name: &str) -> bool {
+    name.starts_with('.') || SKIPPED_FOLDERS.contains(&name)
+}
+
+/// A file that belongs to a root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ScannedFile {
+    /// Relative to the root, `/` between segments.
+    pub(crate) path: String,
+    /// Where it stands if not at that path: what a link leads to, or a name that holds a secret.
+    pub(crate) elsewhere: Option<Box<Path>>,
+    pub(crate) syntax: Syntax,
+    pub(crate) stat: FileStat,
+}
+
+impl ScannedFile {
+    /// Where it stands; the root it belongs to stands at `root`.
+    pub(crate) fn full<'a>(&'a self, root: &Path) -> Cow<'a, Path> {
+        match &self.elsewhere {
+            Some(full) => Cow::Borrowed(full),
+            None => Cow::Owned(root.join(&self.path)),
+        }
+    }
+}
+
+/// What a walk saw, each in order of path; what is odd about rules comes last.
+#[derive(Debug, Default)]
+pub(crate) struct ScanResult {
+    pub(crate) found: Vec<ScannedFile>,
+    /// Folders and files that could not be looked at, relative: what is known of them stays.
+    pub(crate) unseen: Vec<String>,
+    pub(crate) oddities: Vec<SkippedPath>,
+}
+
+/// Walks `start`, a folder or file at or below the root of `rules`.
+pub(crate) fn walk_folder(rules: &Rules, start: &Path) -> ScanResult {
+    let mut walk = ScanResult::default();
+    let inside = rules.clone();
+    let entries = WalkBuilder::new(start)
+        .standard_filters(false)
+        .follow_links(false)
+        .filter_entry(move |entry| {
+            let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
+            let name = entry.file_name().to_str();
+            let is_skipped = is_dir && 0 < entry.depth() && name.is_some_and(is_skipped_folder);
+            let path = entry.path().strip_prefix(&inside.root).unwrap_or(entry.path());
+            !is_skipped && inside.admits(&path.to_string_lossy(), is_dir)
+        })
+        .build();
+    for entry in entries {
+        match entry {
+            Ok(entry) if entry.file_type().is_some_and(|it| it.is_dir()) => (),
+            Ok(entry) => walk.note(rules, entry.path(), entry.path_is_symlink()),
+            Err(error) => {
+                let path = failing_path(&error).unwrap_or(start);
+                let path = relative_path(&rules.root, path).unwrap_or_default();
+                let what = format!("cannot look at it: {}", root_cause(&error));
+                walk.oddities.push(SkippedPath { path: path.clone(), line: None, what });
+                walk.unseen.push(path);
+            }
+        }
+    }
+    walk.found.sort_by(|a, b| a.path.cmp(&b.path));
+    walk.unseen.sort();
+    walk.oddities.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut of_rules = rules.take_oddities();
+    of_rules.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+    walk.oddities.extend(of_rules);
+    walk
+}
+
+impl ScanResult {
+    fn note(&mut self, rules: &Rules, full: &Path, is_link: bool) {
+        let lossy = full.to_string_lossy();
+        let Some(syntax) = Syntax::of(&lossy) else { return };
+        let Some(path) = relative_path(&rules.root, full) else {
+            let what = "the name is not UTF-8; rename the file to have it compiled".to_owned();
+            let path = full.strip_prefix(&rules.root).unwrap_or(full);
+            let path = path.to_string_lossy().into_owned();
+            self.oddities.push(SkippedPath { path, line: None, what });
+            return;
+        };
+        let elsewhere = is_link.then(|| target(&rules.root, full));
+        match stat_file(full).and_then(|stat| Ok((stat, elsewhere.transpose()?))) {
+            Ok((Some(stat), None)) => {
+                self.found.push(ScannedFile { path, elsewhere: None, syntax, stat });
+            }
+            Ok((Some(stat), Some(Some(target)))) => {
+                let elsewhere = Some(target.into_boxed_path());
+                self.found.push(ScannedFile { path, elsewhere, syntax, stat });
+            }
+            Ok((stat, _)) => {
+                let what = match stat {
+                    // Whoever can put a link into a folder shall not read by it what is elsewhere.
+                    Some(_) => "a link that leaves the folder; not followed",
+                    None => "neither a file nor a link to one; passed over",
+                };
+                self.oddities.push(SkippedPath { path, line: None, what: what.to_owned() });
+            }
+            Err(error) => {
+                let what = format!("cannot look at it: {error}");
+                self.oddities.push(SkippedPath { path: path.clone(), line: None, what });
+                self.unseen.push(path);
+            }
+        }
+    }
+}
+
+/// How the file at `path` looks from outside; `None` if it is no regular file. Links are followed.
+pub(crate) fn stat_file(path: &Path) -> io::Result<Option<FileStat>> {
+    let metadata = fs::metadata(path)?;
+    Ok(metadata.is_file().then(|| stat_of(&metadata)))
+}
+
+/// Where a link leads; `None` if that is not below `root`.
+fn target(root: &Path, link: &Path) -> io::Result<Option<PathBuf>> {
+    let full = link.canonicalize()?;
+    Ok(full.starts_with(root.canonicalize()?).then_some(full))
+}
+
+fn stat_of(metadata: &Metadata) -> FileStat {
+    let since_epoch = metadata.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+    FileStat {
+        size: i64::try_from(metadata.len()).unwrap_or(i64::MAX),
+        mtime: since_epoch.and_then(|it| i64::try_from(it.as_nanos()).ok()).unwrap_or(0),
+    }
+}
+
+/// `path` relative to `root`, `/` between segments; `None` if it lies elsewhere or is not UTF-8.
+pub(crate) fn relative_path(root: &Path, path: &Path) -> Option<String> {
+    let segments = path.strip_prefix(root).ok()?.components();
+    let segments: Option<Vec<&str>> = segments.map(|it| it.as_os_str().to_str()).collect();
+    Some(segments?.join("/"))
+}
+
+/// Opens a file, and says how large it is; refuses what is none, and be it that it became a link
+/// since the walk, and what is too large to be a note, or larger than `bytes_max`.
+pub(crate) fn open_file(path: &Path, bytes_max: Option<u64>) -> Result<(File, u64), String> {
+    let metadata =
+        fs::symlink_metadata(path).map_err(|error| format!("cannot read it: {error}"))?;
+    if !metadata.is_file() {
+        return Err("it is no regular file any more".to_owned());
+    }
+    if FILE_BYTES_MAX < metadata.len() {
+        let mib = metadata.len() / (1024 * 1024);
+        let max = FILE_BYTES_MAX / (1024 * 1024);
+        return Err(format!("{mib} MiB are too large; split it into files of up to {max} MiB"));
+    }
+    if let Some(max) = bytes_max.filter(|max| *max < metadata.len()) {
+        return Err(format!(
+            "skipped: it has {} bytes, and `compile.max_file_size` allows {max}",
+            metadata.len()
+        ));
+    }
+    let file = File::open(path).map_err(|error| format!("cannot read it: {error}"))?;
+    Ok((file, metadata.len()))
+}
+
+/// The bytes of a file; refuses what [`open_file`] does.
+pub(crate) fn read_file(path: &Path, bytes_max: Option<u64>) -> Result<Vec<u8>, String> {
+    let (file, n_bytes) = open_file(path, bytes_max)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(n_bytes).map_or(0, |it| it + 1));
+    // It may grow while it is read.
+    let read = file.take(FILE_BYTES_MAX).read_to_end(&mut bytes);
+    read.map_err(|error| format!("cannot read it: {error}"))?;
+    Ok(bytes)
+}
+
+/// What the system calls a folder; another folder at the same path is called otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FolderId(u64, u64);
+
+/// How a folder looks from outside, and whether there is anything in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FolderStat {
+    pub(crate) id: FolderId,
+    pub(crate) is_empty: bool,
+    /// When an entry last came or went, in nanoseconds since the Unix epoch.
+    pub(crate) mtime: i64,
+}
+
+/// Looks at a folder without walking it.
+pub(crate) fn stat_folder(path: &Path) -> io::Result<FolderStat> {
+    let is_empty = fs::read_dir(path)?.next().transpose()?.is_none();
+    let metadata = fs::metadata(path)?;
+    Ok(FolderStat { id: folder_id(&metadata), is_empty, mtime: stat_of(&metadata).mtime })
+}
+
+#[cfg(unix)]
+fn folder_id(metadata: &Metadata) -> FolderId {
+    use std::os::unix::fs::MetadataExt;
+    FolderId(metadata.dev(), metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn folder_id(_: &Metadata) -> FolderId {
+    FolderId(0, 0)
+}
+
+/// The bytes of a file of the root itself, such as its settings; `None` if there is none. It may
+/// come from a stranger: what is no regular file, too large, or a link that leaves the root is
+/// refused before it is opened.
+pub(crate) fn read_root_file(
+    root: &Path,
+    name: &str,
+    bytes_max: usize,
+) -> Result<Option<Vec<u8>>, String> {
+    let bad = |error: io::Error| format!("cannot read {name}: {error}");
+    let is_absent = |error: &io::Error| {
+        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    };
+    let path = root.join(name);
+    let full = match path.symlink_metadata().and_then(|_| path.canonicalize()) {
+        Ok(full) => full,
+        Err(error) if is_absent(&error) && !path.is_symlink() => return Ok(None),
+        Err(error) => return Err(bad(error)),
+    };
+    if !full.starts_with(root.canonicalize().map_err(bad)?) {
+        return Err(format!(
+            "{name} is a link that leaves the folder, and is not followed; put a file there"
+        ));
+    }
+    let metadata = full.metadata().map_err(bad)?;
+    let too_large = || format!("{name} is larger than {bytes_max} bytes; shorten it");
+    if !metadata.is_file() {
+        return Err(format!("{name} is no regular file; put one there or remove it"));
+    }
+    if (bytes_max as u64) < metadata.len() {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(&full).map_err(bad)?;
+    file.take(bytes_max as u64 + 1).read_to_end(&mut bytes).map_err(bad)?;
+    if bytes_max < bytes.len() { Err(too_large()) } else { Ok(Some(bytes)) }
+}
+
+fn failing_path(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            failing_path(err)
+        }
+        ignore::Error::Loop { child, .. } => Some(child),
+        _ => None,
+    }
+}
+
+fn root_cause(error: &ignore::Error) -> String {
+    // What the walk adds is the path in full, which is said already and may be nobody's business.
+    match error.io_error().and_then(io::Error::raw_os_error) {
+        Some(code) => io::Error::from_raw_os_error(code).to_string(),
+        None => error.to_string(),
+    }
+}
+
+/// Runs `work` over `items` on `n_threads` threads and hands `consume` an iterator over the results
+/// in the order of the items. At most a few results wait at any time, so memory stays bounded.
+pub(crate) fn map_in_order<T: Send, R: Send, A>(
+    items: Vec<T>,
+    n_threads: usize,
+    work: impl Fn(T) -> R + Sync,
+    consume: impl FnOnce(&mut dyn Iterator<Item = R>) -> A,
+) -> A {
+    let n_threads = n_threads.clamp(1, items.len().max(1));
+    let (item_in, item_out) = crossbeam_channel::unbounded::<(usize, T)>();
+    let (result_in, result_out) = crossbeam_channel::unbounded::<(usize, R)>();
+    std::thread::scope(|scope| {
+        for _ in 0..n_threads {
+            let (item_out, result_in, work) = (item_out.clone(), result_in.clone(), &work);
+            scope.spawn(move || {
+                for (nth, item) in item_out {
+                    if result_in.send((nth, work(item))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(result_in);
+        let mut results = InOrder {
+            items: items.into_iter().enumerate(),
+            item_in: Some(item_in),
+            result_out,
+            waiting: BTreeMap::new(),
+            next: 0,
+        };
+        for _ in 0..2 * n_threads {
+            results.feed();
+        }
+        consume(&mut results)
+    })
+}
+
+struct InOrder<T, R> {
+    items: std::iter::Enumerate<std::vec::IntoIter<T>>,
+    /// Gone when the last item was sent, which ends the workers.
+    item_in: Option<Sender<(usize, T)>>,
+    result_out: Receiver<(usize, R)>,
+    waiting: BTreeMap<usize, R>,
+    next: usize,
+}
+
+impl<T, R> InOrder<T, R> {
+    fn feed(&mut self) {
+        match self.items.next() {
+            Some(item) => {
+                if let Some(item_in) = &self.item_in {
+                    // The workers live as long as this end does.
+                    let _ = item_in.send(item);
+                }
+            }
+            None => self.item_in = None,
+        }
+    }
+}
+
+impl<T, R> Iterator for InOrder<T, R> {
+    type Item = R;
+
+    fn next(&mut self) -> Option<R> {
+        while !self.waiting.contains_key(&self.next) {
+            let (nth, result) = self.result_out.recv().ok()?;
+            self.waiting.insert(nth, result);
+        }
+        let result = self.waiting.remove(&self.next);
+        self.next += 1;
+        self.feed();
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests;

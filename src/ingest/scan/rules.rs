@@ -1,0 +1,132 @@
+//! Which entries of a root are let in: its own ignore file, and those of git by option.
+//!
+//! Nothing below an excluded folder is let in, whatever a pattern says about it, and of several
+//! files that speak about an entry the nearest one decides. The root's own file speaks before
+//! git's.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{IGNORE_FILE, SkippedPath, read_root_file};
+use crate::ingest::ignore_patterns::{Patterns, Verdict};
+
+/// Bytes of a root's own ignore file, at the most: some milliseconds to compile each kilobyte.
+const OWN_BYTES_MAX: usize = 256 * 1024;
+
+/// Bytes of each of git's.
+const GIT_BYTES_MAX: usize = 64 * 1024;
+
+/// Git's own ignore files, by which nothing is left out unless asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Gitignore {
+    /// They mean nothing.
+    #[default]
+    Unread,
+    /// Those in the root and in its folders are followed.
+    Followed,
+}
+
+/// A root's ignore rules, with git's own semantics.
+#[derive(Clone)]
+pub(crate) struct Rules {
+    pub(super) root: Arc<Path>,
+    own: Patterns,
+    git: Option<Arc<GitignoreFiles>>,
+}
+
+/// Git's ignore files.
+#[derive(Default)]
+struct GitignoreFiles {
+    /// Those of the folders above the path that was asked about last, from the root down. A walk
+    /// goes down before it goes on, so each is read once, and only a few are held.
+    open: Mutex<Vec<OpenIgnoreFile>>,
+    oddities: Mutex<Vec<SkippedPath>>,
+}
+
+/// Git's ignore file of a folder.
+struct OpenIgnoreFile {
+    /// Relative to the root, with a `/` at its end unless it is empty.
+    folder: String,
+    patterns: Patterns,
+}
+
+impl Rules {
+    /// Reads the rules of a root. A line that is no rule is said and passed over; a file that
+    /// cannot be read is an error, since following no rules would let in what it keeps out.
+    pub(crate) fn load(root: &Path, git: Gitignore) -> Result<(Rules, Vec<SkippedPath>), String> {
+        let mut oddities = Vec::new();
+        let own = match read_root_file(root, IGNORE_FILE, OWN_BYTES_MAX)? {
+            Some(bytes) => patterns(IGNORE_FILE, &bytes, &mut oddities),
+            None => Patterns::default(),
+        };
+        let git = (git == Gitignore::Followed).then(Arc::default);
+        Ok((Rules { root: root.into(), own, git }, oddities))
+    }
+
+    /// Whether `path` (relative to the root) or a folder above it is excluded.
+    pub(crate) fn is_ignored(&self, path: &str, is_dir: bool) -> bool {
+        let above = path.match_indices('/').map(|(at, _)| &path[..at]);
+        !path.is_empty()
+            && (above.into_iter().any(|folder| !self.admits(folder, true))
+                || !self.admits(path, is_dir))
+    }
+
+    /// Whether an entry in a folder that was let in is, too.
+    pub(super) fn admits(&self, path: &str, is_dir: bool) -> bool {
+        let verdict = match self.own.verdict(path, is_dir) {
+            Verdict::NoMatch => self.by_git(path, is_dir),
+            verdict => verdict,
+        };
+        path.is_empty() || verdict != Verdict::Ignored
+    }
+
+    /// What was odd in git's files that were read so far.
+    pub(super) fn take_oddities(&self) -> Vec<SkippedPath> {
+        let Some(git) = &self.git else { return Vec::new() };
+        std::mem::take(&mut *git.oddities.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn by_git(&self, path: &str, is_dir: bool) -> Verdict {
+        let Some(git) = &self.git else { return Verdict::NoMatch };
+        let mut open = git.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|it| path.starts_with(&it.folder));
+        let n_known = open.len();
+        let ends = path.match_indices('/').map(|(at, _)| at + 1);
+        for end in std::iter::once(0).chain(ends).skip(n_known) {
+            let folder = path[..end].to_owned();
+            open.push(OpenIgnoreFile { patterns: git.read(&self.root, &folder), folder });
+        }
+        let verdicts = open.iter().rev().map(|it| {
+            let below = path.strip_prefix(it.folder.as_str()).unwrap_or(path);
+            it.patterns.verdict(below, is_dir)
+        });
+        verdicts.into_iter().find(|it| *it != Verdict::NoMatch).unwrap_or(Verdict::NoMatch)
+    }
+}
+
+impl GitignoreFiles {
+    /// The patterns of git's file in a folder.
+    fn read(&self, root: &Path, folder: &str) -> Patterns {
+        let mut oddities = self.oddities.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = format!("{folder}.gitignore");
+        match read_root_file(root, &name, GIT_BYTES_MAX) {
+            Ok(Some(bytes)) => patterns(&name, &bytes, &mut oddities),
+            Ok(None) => Patterns::default(),
+            Err(what) => {
+                let what = format!("{what}; it is passed over");
+                oddities.push(SkippedPath { path: name, line: None, what });
+                Patterns::default()
+            }
+        }
+    }
+}
+
+fn patterns(name: &str, bytes: &[u8], oddities: &mut Vec<SkippedPath>) -> Patterns {
+    let (patterns, bad) = Patterns::parse(&String::from_utf8_lossy(bytes));
+    oddities.extend(bad.into_iter().map(|it| SkippedPath {
+        path: name.to_owned(),
+        line: Some(it.number),
+        what: it.what,
+    }));
+    patterns
+}

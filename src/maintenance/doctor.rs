@@ -1,0 +1,368 @@
+//! What a healthy memory looks like, as a table of checks. Looking changes nothing; [`repair()`]
+//! repairs what fails.
+//!
+//! All checks see one state, on a connection that SQLite opened read-only. The full-text index can
+//! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
+//! it in a temporary table gets that command.
+
+mod heal;
+
+use std::path::Path;
+
+pub(crate) use heal::repair;
+pub(super) use heal::{repair_failed, rewrite_fingerprint};
+use rusqlite::{Connection, ErrorCode, OptionalExtension};
+use serde_json::{Value, json};
+
+use crate::model::fingerprint::{self, NodeState};
+use crate::model::identity::ContentHash;
+use crate::store::columns::Sql;
+use crate::store::record::{NodeRecord, Root, read_state};
+use crate::store::{ErrorStep, StoreError, connection, files, links, schema};
+
+/// How a check ended, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum CheckStatus {
+    Pass,
+    Warn,
+    Fail,
+}
+
+impl CheckStatus {
+    /// The name in reports.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            CheckStatus::Pass => "pass",
+            CheckStatus::Warn => "warn",
+            CheckStatus::Fail => "fail",
+        }
+    }
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CheckResult {
+    pub(crate) name: &'static str,
+    pub(crate) status: CheckStatus,
+    pub(crate) detail: String,
+    /// What came of repairing what failed; `None` when nothing was tried.
+    pub(crate) fix: Option<Result<(), String>>,
+}
+
+/// Everything that was looked at, in a fixed order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DoctorReport {
+    pub(crate) checks: Vec<CheckResult>,
+}
+
+impl DoctorReport {
+    /// The worst status of all checks.
+    pub(crate) fn status(&self) -> CheckStatus {
+        self.checks.iter().map(|it| it.status).max().unwrap_or(CheckStatus::Pass)
+    }
+
+    /// The report for programs, whoever shows it.
+    pub(crate) fn to_json(&self) -> String {
+        let as_json = |it: &CheckResult| {
+            let (status, detail) = (it.status.as_str(), &it.detail);
+            let mut json = json!({"name": it.name, "status": status, "detail": detail});
+            match &it.fix {
+                None => (),
+                Some(Ok(())) => json["fix_applied"] = true.into(),
+                Some(Err(why)) => json["fix_error"] = why.as_str().into(),
+            }
+            json
+        };
+        let checks: Vec<Value> = self.checks.iter().map(as_json).collect();
+        format!("{:#}", json!({"status": self.status().as_str(), "checks": checks}))
+    }
+}
+
+type Examine = fn(&Connection, &Path) -> Result<(CheckStatus, String), StoreError>;
+
+/// The checks, in the order in which they are reported.
+const CHECKS: &[(&str, Examine)] = &[
+    ("fts5_sync", fts5_sync),
+    ("orphan_parent_id", orphans),
+    ("parent_cycles", parent_cycles),
+    ("head_cursor", head),
+    ("dangling_diffs", dangling_diffs),
+    ("schema_version", schema_version),
+    ("stale_compile_root", stale_roots),
+    ("integrity_check", integrity),
+    ("foreign_keys", foreign_keys),
+    ("node_rows", node_rows),
+    ("heat_rows", heat_rows),
+    ("fingerprint", state_fingerprint),
+    ("content_hashes", content_hashes),
+    ("references", references),
+];
+
+/// Looks at the database from every side. A check that cannot even run is one that fails.
+pub(crate) fn examine(path: &Path) -> Result<DoctorReport, StoreError> {
+    let conn = connection::open_to_examine(path)?;
+    let state = connection::begin_read(&conn, "begin to read")?;
+    let checks = CHECKS.iter().map(|&(name, examine)| run(name, examine, &conn, path)).collect();
+    // There is nothing to commit: the end of the transaction lets go of the state.
+    drop(state);
+    Ok(DoctorReport { checks })
+}
+
+fn run(name: &'static str, examine: Examine, conn: &Connection, path: &Path) -> CheckResult {
+    let (status, detail) =
+        examine(conn, path).unwrap_or_else(|error| (CheckStatus::Fail, error.to_string()));
+    CheckResult { name, status, detail, fix: None }
+}
+
+fn verdict(is_fine: bool, fine: String, bad: String) -> (CheckStatus, String) {
+    if is_fine { (CheckStatus::Pass, fine) } else { (CheckStatus::Fail, bad) }
+}
+
+fn count(conn: &Connection, sql: &'static str) -> Result<i64, StoreError> {
+    conn.query_row(sql, [], |row| row.get(0)).doing("count rows")
+}
+
+fn fts5_sync(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    const COPY: &str = "
+        SAVEPOINT comparison;
+        CREATE VIRTUAL TABLE temp.copied_fts USING fts5 (
+            label, content, trail, grams,
+            content = 'copied', content_rowid = 'key',
+            tokenize = 'porter unicode61 remove_diacritics 2'
+        );
+        CREATE TEMP VIEW copied AS SELECT key, label, content, trail, grams FROM main.node;
+        DELETE FROM temp.copied_fts_data;
+        INSERT INTO temp.copied_fts_data SELECT * FROM main.node_fts_data;
+        DELETE FROM temp.copied_fts_idx;
+        INSERT INTO temp.copied_fts_idx SELECT * FROM main.node_fts_idx;
+        DELETE FROM temp.copied_fts_docsize;
+        INSERT INTO temp.copied_fts_docsize SELECT * FROM main.node_fts_docsize;
+        DELETE FROM temp.copied_fts_config;
+        INSERT INTO temp.copied_fts_config SELECT * FROM main.node_fts_config";
+    const COMPARE: &str = "
+        INSERT INTO temp.copied_fts (copied_fts, rank) VALUES ('integrity-check', 1)";
+    const END: &str = "ROLLBACK TO comparison; RELEASE comparison";
+    let n_nodes = count(conn, "SELECT count(*) FROM node")?;
+    let compared = conn.execute_batch(COPY).and_then(|()| conn.execute_batch(COMPARE));
+    conn.execute_batch(END).doing("end comparing the index")?;
+    // Where a copy can be put nowhere, that says nothing about the index.
+    let has_no_room =
+        |it| matches!(it, ErrorCode::DiskFull | ErrorCode::CannotOpen | ErrorCode::SystemIoFailure);
+    Ok(match compared {
+        Ok(()) => (CheckStatus::Pass, format!("FTS5 index in sync with {n_nodes} nodes")),
+        Err(error) if error.sqlite_error_code().is_some_and(has_no_room) => {
+            (CheckStatus::Warn, format!("the FTS5 index was not compared with the text: {error}"))
+        }
+        Err(error) => (CheckStatus::Fail, format!("FTS5 integrity check failed: {error}")),
+    })
+}
+
+fn orphans(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    const ORPHANS: &str = "
+        SELECT count(*)
+          FROM node
+         WHERE parent IS NOT NULL
+           AND parent NOT IN (SELECT key FROM node)";
+    let n = count(conn, ORPHANS)?;
+    let bad = format!("{n} nodes reference a missing parent_id");
+    Ok(verdict(n == 0, "no orphans".to_owned(), bad))
+}
+
+/// A node that is reached from no root stands below itself.
+fn parent_cycles(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    const UNREACHED: &str = "
+        WITH RECURSIVE reached (key) AS (
+            SELECT key
+              FROM node
+             WHERE parent IS NULL
+                OR parent NOT IN (SELECT key FROM node)
+             UNION ALL
+            SELECT node.key
+              FROM reached
+              JOIN node ON node.parent = reached.key
+        )
+        SELECT (SELECT count(*) FROM node) - (SELECT count(*) FROM reached)";
+    let n = count(conn, UNREACHED)?;
+    let bad = format!("{n} nodes stand below themselves, or below such a node");
+    Ok(verdict(n == 0, "every node stands below a root".to_owned(), bad))
+}
+
+fn head(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    const HEAD: &str = "
+        SELECT cursor.snapshot, snapshot.id
+          FROM cursor
+          LEFT JOIN snapshot ON snapshot.id = cursor.snapshot
+         WHERE cursor.name = 'HEAD'";
+    let head: Option<(i64, Option<i64>)> = conn
+        .query_row(HEAD, [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()
+        .doing("read HEAD")?;
+    Ok(match head {
+        None => (CheckStatus::Pass, "no HEAD cursor".to_owned()),
+        Some((id, Some(_))) => (CheckStatus::Pass, format!("HEAD → snapshot {id}")),
+        Some((id, None)) => (CheckStatus::Fail, format!("HEAD points at missing snapshot {id}")),
+    })
+}
+
+fn dangling_diffs(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    const DANGLING: &str = "
+        SELECT count(*) FROM diff WHERE snapshot NOT IN (SELECT id FROM snapshot)";
+    let n = count(conn, DANGLING)?;
+    let bad = format!("{n} diff rows reference a missing snapshot");
+    Ok(verdict(n == 0, "no dangling diffs".to_owned(), bad))
+}
+
+fn schema_version(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    let found: i64 = conn
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .doing("read the schema version")?;
+    let known = schema::newest();
+    let bad = format!("missing: {} of {known} migrations", known - found);
+    Ok(verdict(found == known, format!("{found}/{known} migrations applied"), bad))
+}
+
+fn stale_roots(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    let roots = files::roots(conn)?;
+    // Where a secret was in its path, a root cannot be looked for.
+    let is_gone =
+        |root: &&Root| !root.path.contains("«redacted:") && !Path::new(&root.path).is_dir();
+    let gone: Vec<&str> = roots.iter().filter(is_gone).map(|it| it.path.as_str()).collect();
+    Ok(match gone.len() {
+        0 => (CheckStatus::Pass, format!("{} compile roots present", roots.len())),
+        n => {
+            let what =
+                format!("{n}/{} compile roots no longer exist: [{}]", roots.len(), gone.join(" "));
+            (CheckStatus::Warn, what)
+        }
+    })
+}
+
+fn integrity(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    const FINDINGS_MAX: usize = 3;
+    let mut query = conn.prepare("PRAGMA integrity_check").doing("check the file")?;
+    let rows = query.query_map([], |row| row.get::<_, String>(0)).doing("check the file")?;
+    let findings: Vec<String> = rows.collect::<Result<_, _>>().doing("check the file")?;
+    let shown = findings.iter().take(FINDINGS_MAX).map(|it| crate::text::fold_whitespace(it));
+    let shown: Vec<String> = shown.collect();
+    let is_fine = findings.len() == 1 && shown.iter().all(|it| it == "ok");
+    let bad = format!("{} findings: {}", findings.len(), shown.join("; "));
+    Ok(verdict(is_fine, "every page and index is sound".to_owned(), bad))
+}
+
+fn foreign_keys(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    let mut query = conn.prepare("PRAGMA foreign_key_check").doing("check references")?;
+    let rows = query.query_map([], |row| row.get::<_, String>(0)).doing("check references")?;
+    let tables: Vec<String> = rows.collect::<Result<_, _>>().doing("check references")?;
+    let bad = format!("{} rows refer to nothing, the first in `{}`", tables.len(), first(&tables));
+    Ok(verdict(tables.is_empty(), "every reference has its row".to_owned(), bad))
+}
+
+fn first(names: &[String]) -> &str {
+    names.first().map_or("", String::as_str)
+}
+
+/// Reads every node as the rest of the program does.
+fn node_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    static NODES: Sql = Sql::new("SELECT {record} FROM node");
+    let mut query = conn.prepare(NODES.text()).doing("read the nodes")?;
+    let mut rows = query.query([]).doing("read the nodes")?;
+    let (mut n, mut n_bad, mut first) = (0, 0, String::new());
+    while let Some(row) = rows.next().doing("read the nodes")? {
+        n += 1;
+        let what = match NodeRecord::read(row) {
+            Ok(Ok(_)) => continue,
+            Ok(Err(StoreError::Corrupt { what })) => what,
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        n_bad += 1;
+        if n_bad == 1 {
+            first = crate::text::fold_whitespace(&what);
+        }
+    }
+    let bad = format!("{n_bad} of {n} nodes cannot be read: {first}");
+    Ok(verdict(n_bad == 0, format!("{n} nodes can be read"), bad))
+}
+
+fn heat_rows(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    const WITHOUT: &str = "
+        SELECT count(*)
+          FROM node
+         WHERE key <= (SELECT heated FROM memory) AND key NOT IN (SELECT node FROM heat)";
+    const BEYOND: &str = "SELECT count(*) FROM heat WHERE temperature NOT BETWEEN 0 AND 1";
+    let (n_without, n_beyond) = (count(conn, WITHOUT)?, count(conn, BEYOND)?);
+    let bad =
+        format!("{n_without} nodes have no temperature, {n_beyond} have one outside of 0 to 1");
+    let is_fine = n_without + n_beyond == 0;
+    Ok(verdict(is_fine, "every node has a temperature".to_owned(), bad))
+}
+
+/// Computes the fingerprint of the whole state anew; it must be the one that was kept, and HEAD's.
+fn state_fingerprint(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    const KEPT: &str = "
+        SELECT memory.fingerprint, snapshot.cursor_hash
+          FROM memory
+          LEFT JOIN cursor ON cursor.name = 'HEAD'
+          LEFT JOIN snapshot ON snapshot.id = cursor.snapshot";
+    let (kept, head): (i64, Option<String>) = conn
+        .query_row(KEPT, [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .doing("read the fingerprint")?;
+    let kept = ContentHash(kept.cast_unsigned());
+    let computed = ContentHash(compute_state_fingerprint(conn)?);
+    let head = head.unwrap_or_else(|| ContentHash(0).to_string());
+    let bad = format!("the state is {computed}, kept was {kept}, HEAD says {head}");
+    let is_fine = computed == kept && head == kept.to_string();
+    Ok(verdict(is_fine, format!("the state is {computed}, as HEAD says"), bad))
+}
+
+/// The fingerprint of the state as the rows have it.
+pub(crate) fn compute_state_fingerprint(conn: &Connection) -> Result<u64, StoreError> {
+    static STATES: Sql = Sql::new(
+        "
+        SELECT node.id, iif(node.parent IS NULL, file.root || ':' || file.path, parent.id), {state}
+          FROM node
+          LEFT JOIN node AS parent ON parent.key = node.parent
+          LEFT JOIN file ON file.id = node.file
+         ORDER BY node.parent, iif(node.parent IS NULL, node.file, NULL), node.position, node.key",
+    );
+    let mut query = conn.prepare(STATES.text()).doing("read the state")?;
+    let mut rows = query.query([]).doing("read the state")?;
+    let mut sum: u64 = 0;
+    let mut family: (Option<String>, Vec<NodeState<'static>>) = (None, Vec::new());
+    while let Some(row) = rows.next().doing("read the state")? {
+        let parent: Option<String> = row.get(1).doing("read the state")?;
+        if parent != family.0 {
+            sum = sum.wrapping_add(fingerprint::sum_of_children(family.0.as_deref(), &family.1));
+            family = (parent, Vec::new());
+        }
+        let state = row.get(0).and_then(|id| read_state(row, id, 2)).doing("read the state")?;
+        family.1.push(state);
+    }
+    Ok(sum.wrapping_add(fingerprint::sum_of_children(family.0.as_deref(), &family.1)))
+}
+
+fn content_hashes(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    const TEXTS: &str = "
+        SELECT content_hash, content FROM node
+         UNION ALL
+        SELECT hash, content FROM blob";
+    let mut query = conn.prepare(TEXTS).doing("read the texts")?;
+    let mut rows = query.query([]).doing("read the texts")?;
+    let (mut n, mut n_bad) = (0, 0);
+    while let Some(row) = rows.next().doing("read the texts")? {
+        let hash: String = row.get(0).doing("read the texts")?;
+        let content = row.get_ref(1).doing("read the texts")?;
+        let content = content.as_str().map_err(rusqlite::Error::from).doing("read the texts")?;
+        n += 1;
+        n_bad += i64::from(ContentHash::of(content).to_string() != hash);
+    }
+    let bad = format!("{n_bad} of {n} texts differ from their hash");
+    Ok(verdict(n_bad == 0, format!("{n} texts match their hashes"), bad))
+}
+
+/// Reads all references anew; they must be the ones that are noted, and point where they did.
+fn references(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
+    let (faults, n) = links::check::check_references(conn)?;
+    let bad = format!("{} faults, the first: {}", faults.len(), first(&faults));
+    Ok(verdict(faults.is_empty(), format!("{n} references point where they should"), bad))
+}

@@ -1,0 +1,363 @@
+//! Repairs of what the checks name, each in a transaction of its own, after a backup.
+//!
+//! A repair makes rows agree with each other; it invents no text. What it changes in the state is
+//! told by a snapshot of its own, so that the fingerprints of the history stay what they were.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use super::{
+    CHECKS, CheckResult, CheckStatus, DoctorReport, compute_state_fingerprint, count, run,
+};
+use crate::maintenance::transfer::{self, MoveError};
+use crate::model::clock::Millis;
+use crate::model::heat;
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tree::{Format, NodeType};
+use crate::store::commit::commit;
+use crate::store::file_identity::FileIdentity;
+use crate::store::{ErrorStep, IfMissing, StoreError, connection, links};
+use crate::text::tokens;
+
+/// Rounds of taking away what refers to nothing; each can leave another such row.
+const ROUNDS_MAX: usize = 16;
+
+/// What the snapshot of a repair says.
+const MESSAGE: &str = "doctor: repaired";
+
+type Fix = fn(&Connection, Millis) -> Result<(), StoreError>;
+
+/// The repairs, in their order: each finds what those before it left.
+const FIXES: &[(&str, Fix)] = &[
+    ("fts5_sync", rebuild_index),
+    ("integrity_check", rebuild_indexes),
+    ("orphan_parent_id", adopt_orphans),
+    ("parent_cycles", cut_cycles),
+    ("head_cursor", repoint_head),
+    ("dangling_diffs", drop_diffs),
+    ("foreign_keys", drop_dangling),
+    ("node_rows", repair_nodes),
+    ("heat_rows", give_heat),
+    ("content_hashes", hash_again),
+    ("references", |conn, _| links::read_again(conn)),
+    ("fingerprint", |conn, now| rewrite_fingerprint(conn, MESSAGE, now)),
+];
+
+/// Examines the memory and repairs what fails. If anything does, a copy is made first, and
+/// `announce` is told where it is.
+pub(crate) fn repair(
+    path: &Path,
+    now: Millis,
+    announce: &mut dyn FnMut(&Path),
+) -> Result<DoctorReport, MoveError> {
+    let found = super::examine(path)?;
+    if found.status() != CheckStatus::Fail {
+        return Ok(found);
+    }
+    let backup = backup_of(path, now);
+    transfer::backup_as_is(path, &backup)?;
+    announce(&backup);
+    let conn = connection::open_writer(path, IfMissing::Refuse)?;
+    let file_identity = FileIdentity::of(path)?;
+    let mut tried = repair_failed(&conn, path, now);
+    file_identity.confirm(&conn)?;
+    drop(conn);
+    let mut report = super::examine(path).map_err(|error| {
+        let why = error.after_a_change();
+        MoveError::Refused(format!("repairs were made, and could not be looked at: {why}"))
+    })?;
+    for check in &mut report.checks {
+        let was_bad = found.checks.iter().any(|it| it.name == check.name && is_bad(it));
+        check.fix = match (tried.remove(check.name), check.status) {
+            // Opening it for writing brought the schema up to date.
+            (None, CheckStatus::Pass | CheckStatus::Warn) if was_bad => Some(Ok(())),
+            (None, _) => None,
+            (Some(Err(error)), _) => Some(Err(error)),
+            (Some(Ok(())), CheckStatus::Fail) => Some(Err(advice(check, path))),
+            (Some(Ok(())), _) => Some(Ok(())),
+        };
+    }
+    Ok(report)
+}
+
+/// Tries every repair whose check fails; gives what came of each.
+pub(crate) fn repair_failed(
+    conn: &Connection,
+    path: &Path,
+    now: Millis,
+) -> BTreeMap<&'static str, Result<(), String>> {
+    let mut tried = BTreeMap::new();
+    for &(name, fix) in FIXES {
+        let Some(&(_, examine)) = CHECKS.iter().find(|it| it.0 == name) else { continue };
+        if !is_bad(&run(name, examine, conn, path)) {
+            continue;
+        }
+        let fixed = rusqlite::Transaction::new_unchecked(conn, TransactionBehavior::Immediate)
+            .doing("begin a repair")
+            .and_then(|tx| {
+                fix(&tx, now)?;
+                commit(tx, "commit a repair")
+            });
+        tried.insert(name, fixed.map_err(|error| error.to_string()));
+    }
+    tried
+}
+
+fn is_bad(check: &CheckResult) -> bool {
+    check.status == CheckStatus::Fail
+}
+
+fn backup_of(path: &Path, now: Millis) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".bak.{}", now.0.saturating_mul(1_000_000)));
+    name.into()
+}
+
+fn advice(check: &CheckResult, path: &Path) -> String {
+    match check.name {
+        "integrity_check" => format!(
+            "pages are damaged; restore a backup, or read what can be read: \
+             remindb salvage {} --out NEW.db",
+            path.display()
+        ),
+        _ => "it still fails".to_owned(),
+    }
+}
+
+fn execute(conn: &Connection, sql: &str, doing: &'static str) -> Result<(), StoreError> {
+    conn.execute(sql, []).map(drop).doing(doing)
+}
+
+fn rebuild_index(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+    const REBUILD: &str = "INSERT INTO node_fts (node_fts) VALUES ('rebuild')";
+    execute(conn, REBUILD, "rebuild the full-text index")
+}
+
+fn rebuild_indexes(conn: &Connection, now: Millis) -> Result<(), StoreError> {
+    rebuild_index(conn, now)?;
+    conn.execute_batch("REINDEX").doing("rebuild the indexes")
+}
+
+fn adopt_orphans(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+    const ADOPT: &str = "
+        UPDATE node
+           SET parent = NULL
+         WHERE parent IS NOT NULL
+           AND parent NOT IN (SELECT key FROM node)";
+    execute(conn, ADOPT, "make orphans roots")
+}
+
+/// Makes one node of each circle a root: that with the lowest key.
+fn cut_cycles(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+    const PARENTS: &str = "SELECT key, parent FROM node WHERE parent IS NOT NULL";
+    const CUT: &str = "UPDATE node SET parent = NULL WHERE key = ?1";
+    let mut query = conn.prepare(PARENTS).doing("read the parents")?;
+    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    let parents: BTreeMap<i64, i64> =
+        rows.doing("read the parents")?.collect::<Result<_, _>>().doing("read the parents")?;
+    // By node: the walk that came by first.
+    let mut seen: BTreeMap<i64, i64> = BTreeMap::new();
+    for &start in parents.keys() {
+        let mut at = start;
+        while let Some(&parent) = parents.get(&at)
+            && !seen.contains_key(&at)
+        {
+            seen.insert(at, start);
+            at = parent;
+        }
+        // A walk that meets itself went in a circle.
+        if parents.contains_key(&at) && seen.get(&at) == Some(&start) {
+            let mut lowest = at;
+            let mut next = parents[&at];
+            while next != at {
+                lowest = lowest.min(next);
+                next = parents[&next];
+            }
+            conn.execute(CUT, [lowest]).doing("cut a circle")?;
+        }
+    }
+    Ok(())
+}
+
+fn repoint_head(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+    const REPOINT: &str = "
+        UPDATE cursor
+           SET snapshot = (SELECT max(id) FROM snapshot)
+         WHERE name = 'HEAD'";
+    const DROP: &str = "DELETE FROM cursor WHERE name = 'HEAD'";
+    match count(conn, "SELECT count(*) FROM snapshot")? {
+        0 => execute(conn, DROP, "drop HEAD"),
+        _ => execute(conn, REPOINT, "move HEAD"),
+    }
+}
+
+fn drop_diffs(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+    const DROP: &str = "DELETE FROM diff WHERE snapshot NOT IN (SELECT id FROM snapshot)";
+    execute(conn, DROP, "drop changes of no snapshot")
+}
+
+/// A reference to nothing becomes none where it may be, and takes its row away where not.
+fn drop_dangling(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+    const DANGLING: &str = "
+        SELECT DISTINCT found.\"table\", key.\"from\", key.\"table\", ifnull(key.\"to\", 'rowid'),
+                        info.\"notnull\" OR 0 < info.pk
+          FROM pragma_foreign_key_check AS found
+          JOIN pragma_foreign_key_list (found.\"table\") AS key ON key.id = found.fkid
+          JOIN pragma_table_info (found.\"table\") AS info ON info.name = key.\"from\"";
+    // What refers to a row that goes is the next round's.
+    conn.pragma_update(None, "defer_foreign_keys", true).doing("begin a repair")?;
+    for _ in 0..ROUNDS_MAX {
+        let mut query = conn.prepare(DANGLING).doing("look for dangling rows")?;
+        let rows = query.query_map([], |row| {
+            let is_needed: bool = row.get(4)?;
+            let (table, from): (String, String) = (row.get(0)?, row.get(1)?);
+            let (other, to): (String, String) = (row.get(2)?, row.get(3)?);
+            let dangles =
+                format!("{from} IS NOT NULL AND {from} NOT IN (SELECT {to} FROM {other})");
+            // Names of the schema.
+            Ok(match is_needed {
+                true => format!("DELETE FROM {table} WHERE {dangles}"),
+                false => format!("UPDATE {table} SET {from} = NULL WHERE {dangles}"),
+            })
+        });
+        let repairs: Vec<String> = rows
+            .doing("look for dangling rows")?
+            .collect::<Result<_, _>>()
+            .doing("look for dangling rows")?;
+        if repairs.is_empty() {
+            return Ok(());
+        }
+        for sql in repairs {
+            execute(conn, &sql, "drop dangling rows")?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives what no program could have written a form that can be read.
+fn repair_nodes(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+    const NODES: &str = "
+        SELECT key, id, node_type, format, content, content_hash,
+               token_count BETWEEN 0 AND 4294967295
+                   AND (level IS NULL OR level BETWEEN 1 AND 6)
+          FROM node";
+    const SET: &str = "
+        UPDATE node
+           SET id = ?2, node_type = ?3, format = ?4, token_count = ?5, content_hash = ?6,
+               level = iif(level BETWEEN 1 AND 6, level, NULL)
+         WHERE key = ?1";
+    const TAKEN: &str = "SELECT 1 FROM node WHERE id = ?1 AND key <> ?2";
+    let mut query = conn.prepare(NODES).doing("read the nodes")?;
+    let mut rows = query.query([]).doing("read the nodes")?;
+    let mut set = conn.prepare(SET).doing("mend nodes")?;
+    let mut taken = conn.prepare(TAKEN).doing("mend nodes")?;
+    while let Some(row) = rows.next().doing("read the nodes")? {
+        let text = |idx: usize| -> Result<String, StoreError> {
+            let value = row.get_ref(idx).doing("read the nodes")?;
+            Ok(value.as_bytes().map(|it| String::from_utf8_lossy(it).into()).unwrap_or_default())
+        };
+        let key: i64 = row.get(0).doing("read the nodes")?;
+        let content = text(4)?;
+        let hash = ContentHash::of(&content).to_string();
+        let node_type = NodeType::parse(&text(2)?).unwrap_or(NodeType::Text);
+        let format = Format::parse(&text(3)?).unwrap_or(Format::Plain);
+        let mut id = NodeId::parse(&text(1)?);
+        let is_sound = NodeType::parse(&text(2)?).is_some()
+            && Format::parse(&text(3)?).is_some()
+            && id.is_some()
+            && hash == text(5)?
+            && row.get(6).doing("read the nodes")?;
+        if is_sound {
+            continue;
+        }
+        for ordinal in 0..u32::MAX {
+            let candidate = id.unwrap_or_else(|| NodeId::birth(node_type, "", &content, ordinal));
+            let is_taken = taken.exists(params![candidate.to_string(), key]);
+            if !is_taken.doing("mend nodes")? {
+                id = Some(candidate);
+                break;
+            }
+        }
+        let id = id.map(|it| it.to_string());
+        let tokens = tokens::count(&content);
+        set.execute(params![key, id, node_type.as_str(), format.as_str(), tokens, hash])
+            .doing("mend nodes")?;
+    }
+    Ok(())
+}
+
+fn give_heat(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+    const GIVE: &str = "
+        INSERT INTO heat (node, temperature, at)
+        SELECT node.key, ?1, memory.attended
+          FROM node, memory
+         WHERE node.key <= memory.heated AND node.key NOT IN (SELECT node FROM heat)";
+    const BOUND: &str = "
+        UPDATE heat
+           SET temperature = min(1.0, max(0.0, temperature)), full_at = NULL
+         WHERE temperature NOT BETWEEN 0 AND 1";
+    conn.execute(GIVE, [heat::BIRTH]).doing("give nodes a temperature")?;
+    execute(conn, BOUND, "bound temperatures")
+}
+
+/// The text is what there is; the hash follows it.
+fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
+    const BLOBS: &str = "SELECT hash, content FROM blob";
+    const KEEP: &str = "INSERT OR IGNORE INTO blob (hash, content) VALUES (?1, ?2)";
+    const DROP: &str = "DELETE FROM blob WHERE hash = ?1";
+    repair_nodes(conn, now)?;
+    let mut query = conn.prepare(BLOBS).doing("read the history's texts")?;
+    let mut rows = query.query([]).doing("read the history's texts")?;
+    let mut moved: Vec<(String, String)> = Vec::new();
+    while let Some(row) = rows.next().doing("read the history's texts")? {
+        let read = |idx| row.get::<_, String>(idx).doing("read the history's texts");
+        let (hash, content) = (read(0)?, read(1)?);
+        if ContentHash::of(&content).to_string() != hash {
+            moved.push((hash, content));
+        }
+    }
+    for (hash, content) in moved {
+        let right = ContentHash::of(&content).to_string();
+        conn.execute(DROP, [hash]).doing("drop a text that is not what it was")?;
+        conn.execute(KEEP, [right, content]).doing("keep a text under its hash")?;
+    }
+    Ok(())
+}
+
+/// Notes the fingerprint that the rows have. Where HEAD says another, a snapshot follows it.
+pub(crate) fn rewrite_fingerprint(
+    conn: &Connection,
+    message: &str,
+    now: Millis,
+) -> Result<(), StoreError> {
+    const MEMORY: &str = "
+        INSERT OR IGNORE INTO memory (one, fingerprint, attended)
+        VALUES (1, 0, (SELECT ifnull(max(at), 0) FROM heat))";
+    const NOTE: &str = "UPDATE memory SET fingerprint = ?1";
+    const HEAD: &str = "
+        SELECT ifnull((SELECT snapshot.cursor_hash
+                         FROM cursor
+                         JOIN snapshot ON snapshot.id = cursor.snapshot
+                        WHERE cursor.name = 'HEAD'), ?1)";
+    const FOLLOW: &str = "
+        INSERT INTO snapshot (parent, cursor_hash, message, compile_root, created_at)
+        VALUES ((SELECT snapshot FROM cursor WHERE name = 'HEAD'), ?1, ?2, '', ?3)";
+    const MOVE_HEAD: &str = "
+        INSERT INTO cursor (name, snapshot, updated_at)
+        VALUES ('HEAD', ?1, ?2)
+        ON CONFLICT (name) DO UPDATE SET snapshot = ?1, updated_at = ?2";
+    execute(conn, MEMORY, "note the memory")?;
+    let computed = compute_state_fingerprint(conn)?;
+    conn.execute(NOTE, [computed.cast_signed()]).doing("note the fingerprint")?;
+    let nothing = ContentHash(0).to_string();
+    let head: String =
+        conn.query_row(HEAD, [nothing], |row| row.get(0)).doing("read HEAD's fingerprint")?;
+    let hash = ContentHash(computed).to_string();
+    if head != hash {
+        conn.execute(FOLLOW, params![hash, message, now.0]).doing("add a snapshot")?;
+        conn.execute(MOVE_HEAD, params![conn.last_insert_rowid(), now.0]).doing("move HEAD")?;
+    }
+    Ok(())
+}

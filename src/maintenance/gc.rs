@@ -1,0 +1,165 @@
+//! Letting go for good: old snapshots from the beginning of the history, and the bytes of whatever
+//! was deleted.
+//!
+//! Deleting rows leaves their bytes in free pages, in the log and in the segments of the full-text
+//! index. [`Writer::scrub`] merges the index, writes the file anew from what is alive, and empties
+//! the log; then nothing else is in it.
+
+use std::time::Duration;
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use crate::model::clock::Millis;
+use crate::store::commit::commit;
+use crate::store::{ErrorStep, StoreError, Writer, busy_handler, checkpoint};
+
+/// How long emptying the log waits for others that are reading.
+const READERS_WAIT: Duration = Duration::from_secs(5);
+
+/// Which snapshots stay. The newest always does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeepRule {
+    /// All of them.
+    All,
+    /// So many of the newest.
+    Last(u32),
+    /// Those made at this time or later.
+    Since(Millis),
+}
+
+/// Whether to do it or only to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GcMode {
+    DryRun,
+    Real,
+}
+
+/// What went, or would go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GcReport {
+    pub(crate) n_snapshots: usize,
+    pub(crate) n_changes: usize,
+    pub(crate) n_texts: usize,
+    /// Bytes of those texts.
+    pub(crate) text_bytes: i64,
+    /// The oldest snapshot that is left; 0: there is none.
+    pub(crate) first: i64,
+    pub(crate) n_left: i64,
+    /// Bytes of the file.
+    pub(crate) bytes_before: i64,
+    pub(crate) bytes_after: i64,
+    /// Why deleted bytes are still in the file, if they are.
+    pub(crate) unscrubbed: Option<String>,
+}
+
+impl Writer {
+    /// Forgets the history before the first snapshot that stays. The state is what it was, and
+    /// every snapshot that stays can be rolled back to.
+    pub(crate) fn collect(&self, keep: KeepRule, mode: GcMode) -> Result<GcReport, StoreError> {
+        let mut collected = {
+            let mut conn = self.lock();
+            let bytes_before = file_bytes(&conn)?;
+            let tx = conn
+                .transaction_with_behavior(TransactionBehavior::Immediate)
+                .doing("begin to collect")?;
+            self.file_identity().check_locked()?;
+            let collected = GcReport { bytes_before, ..drop_before(&tx, keep)? };
+            match mode {
+                GcMode::Real => {
+                    commit(tx, "commit what was collected")?;
+                    self.file_identity().confirm(&conn)?;
+                }
+                GcMode::DryRun => tx.rollback().doing("leave everything as it was")?,
+            }
+            collected
+        };
+        collected.bytes_after = collected.bytes_before;
+        if mode == GcMode::Real {
+            collected.unscrubbed = match self.scrub() {
+                Ok(true) => None,
+                Ok(false) => Some("another process is reading it".to_owned()),
+                Err(error) => Some(error.after_a_change()),
+            };
+            collected.bytes_after = file_bytes(&self.lock()).unwrap_or(collected.bytes_before);
+        }
+        Ok(collected)
+    }
+
+    /// Leaves nothing in the file and its log but what is alive; whether it could: another process
+    /// that is reading keeps the log.
+    pub(crate) fn scrub(&self) -> Result<bool, StoreError> {
+        const MERGE: &str = "INSERT INTO node_fts (node_fts) VALUES ('optimize')";
+        let _kept = self.log().lock_copying();
+        let mut conn = self.lock();
+        self.file_identity().check()?;
+        conn.execute(MERGE, []).doing("merge the full-text index")?;
+        // The copy that is made on the way is as large as the memory, which is too much for RAM.
+        conn.pragma_update(None, "temp_store", "FILE").doing("make room for a copy")?;
+        let rewritten = conn.execute_batch("VACUUM").doing("write the file anew");
+        conn.pragma_update(None, "temp_store", "MEMORY").doing("make room for a copy")?;
+        rewritten?;
+        let emptied = checkpoint::empty(&conn, READERS_WAIT);
+        busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
+        emptied
+    }
+}
+
+fn drop_before(conn: &Connection, keep: KeepRule) -> Result<GcReport, StoreError> {
+    const NTH: &str = "SELECT id FROM snapshot ORDER BY id DESC LIMIT 1 OFFSET ?1";
+    const SINCE: &str = "
+        SELECT ifnull((SELECT min(id) FROM snapshot WHERE ?1 <= created_at), max(id))
+          FROM snapshot";
+    const FIRST: &str = "SELECT ifnull(min(id), 0), count(*) FROM snapshot";
+    // What a file said below an agent's words is still needed to know its next ones.
+    const DROP_TEXTS: &str = "
+        DELETE FROM blob
+         WHERE hash IN (SELECT old_hash FROM diff WHERE snapshot <= ?1)
+           AND NOT EXISTS (
+               SELECT 1 FROM diff WHERE diff.old_hash = blob.hash AND ?1 < diff.snapshot)
+           AND hash NOT IN (
+               SELECT source_hash FROM node
+                WHERE source_hash IS NOT NULL AND source_hash <> content_hash)";
+    const TEXT_BYTES: &str = "SELECT ifnull(sum(octet_length(content)), 0) FROM blob";
+    const DROP_CHANGES: &str = "DELETE FROM diff WHERE snapshot <= ?1";
+    const BEGIN_HERE: &str = "UPDATE snapshot SET parent = NULL WHERE ?1 <= id AND parent < ?1";
+    const DROP: &str = "DELETE FROM snapshot WHERE id < ?1";
+    let doing = "forget old snapshots";
+    let (first, n): (i64, i64) =
+        conn.query_row(FIRST, [], |row| Ok((row.get(0)?, row.get(1)?))).doing(doing)?;
+    let wanted = match keep {
+        KeepRule::All => Some(first),
+        KeepRule::Last(n) => {
+            let mut query = conn.prepare(NTH).doing(doing)?;
+            let mut rows = query.query_map([n.max(1) - 1], |row| row.get(0)).doing(doing)?;
+            rows.next().transpose().doing(doing)?
+        }
+        KeepRule::Since(at) => conn.query_row(SINCE, [at.0], |row| row.get(0)).doing(doing)?,
+    };
+    let base: i64 = wanted.unwrap_or(first);
+    if base <= first {
+        return Ok(GcReport { first, n_left: n, ..GcReport::default() });
+    }
+    let bytes = || conn.query_row(TEXT_BYTES, [], |row| row.get::<_, i64>(0)).doing(doing);
+    let before = bytes()?;
+    let n_texts = conn.execute(DROP_TEXTS, [base]).doing(doing)?;
+    let text_bytes = before - bytes()?;
+    let n_changes = conn.execute(DROP_CHANGES, [base]).doing(doing)?;
+    conn.execute(BEGIN_HERE, [base]).doing(doing)?;
+    let n_snapshots = conn.execute(DROP, params![base]).doing(doing)?;
+    let n_left = n - i64::try_from(n_snapshots).unwrap_or(n);
+    Ok(GcReport {
+        n_snapshots,
+        n_changes,
+        n_texts,
+        text_bytes,
+        first: base,
+        n_left,
+        ..GcReport::default()
+    })
+}
+
+fn file_bytes(conn: &Connection) -> Result<i64, StoreError> {
+    const SIZE: &str = "
+        SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
+    conn.query_row(SIZE, [], |row| row.get(0)).doing("measure the file")
+}

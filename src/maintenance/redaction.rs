@@ -1,0 +1,331 @@
+//! An existing memory without its secrets: its nodes, its index, its history and the bytes of its
+//! file.
+//!
+//! What is known as a secret now may have been stored before it was. [`redact`] scrubs every column
+//! of text, present and past, in one transaction: ids stay, no snapshot is made, and hashes and
+//! fingerprints become those of the scrubbed texts, so that the history can be gone back to as
+//! before. A file that is compiled again unchanged changes nothing, since what it said is hashed
+//! anew, too. Then the file is written anew without what was overwritten, and looked at: the rows
+//! by the same rules that found the secrets, the bytes for the secrets themselves.
+//!
+//! A kill leaves the memory of before or after; running it again does what is missing. No other
+//! connection of this process may be open, since the file is read as bytes in the end.
+
+mod columns;
+mod paths;
+mod proof;
+mod references;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+
+use crate::ingest::redact::Redactor;
+use crate::model::identity::ContentHash;
+use crate::store::columns::ColumnContent;
+use crate::store::commit::commit;
+use crate::store::file_identity::FileIdentity;
+use crate::store::{ErrorStep, IfMissing, StoreError, checkpoint, connection, past};
+use crate::text;
+
+/// How long it waits for other processes.
+const LOCK_WAIT: Duration = Duration::from_secs(15);
+
+/// Characters of a secret's beginning that give it away at the end of a label that was cut.
+const CUT_CHARS_MIN: usize = 4;
+
+/// Whether anything is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RedactionMode {
+    /// Everything is computed and nothing is kept.
+    DryRun,
+    /// The memory is rewritten.
+    Rewrite,
+}
+
+/// What was found and done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RedactionReport {
+    /// Different secrets, by kind.
+    pub(crate) kinds: BTreeMap<String, usize>,
+    /// Nodes that had one.
+    pub(crate) n_nodes: usize,
+    /// Entries of the history whose old side had one.
+    pub(crate) n_versions: usize,
+    /// Paths, messages, references by hand and other texts that had one.
+    pub(crate) n_others: usize,
+    /// Secrets whose words also stand where nothing says that they are secret.
+    pub(crate) n_elsewhere: usize,
+    /// What is wrong still; empty when the file is clean.
+    pub(crate) left: Vec<String>,
+}
+
+impl RedactionReport {
+    /// How many different secrets there were.
+    pub(crate) fn n_secrets(&self) -> usize {
+        self.kinds.values().sum()
+    }
+}
+
+/// Replaces every secret in the memory at `path` by a marker.
+pub(crate) fn redact(
+    path: &Path,
+    redactor: &Redactor,
+    mode: RedactionMode,
+) -> Result<RedactionReport, StoreError> {
+    let mut conn = connection::open_writer(path, IfMissing::Refuse)?;
+    let file_identity = FileIdentity::of(path)?;
+    conn.busy_timeout(LOCK_WAIT).doing("set the waiting time")?;
+    let secure = |conn: &Connection| {
+        conn.pragma_update_and_check(None, "secure_delete", true, |row| row.get::<_, i64>(0))
+    };
+    secure(&conn).doing("have deleted text overwritten")?;
+    let (mut redaction, secrets) = rewrite(&mut conn, redactor, mode)?;
+    if mode == RedactionMode::DryRun {
+        return Ok(redaction);
+    }
+    file_identity.confirm(&conn)?;
+    // The secrets are out of the memory: what fails from here on leaves some of their bytes.
+    if let Err(error) = compact(&conn, LOCK_WAIT, &mut redaction) {
+        redaction.left.push(format!(
+            "what was replaced may be left in the file: {}; run this again",
+            error.after_a_change()
+        ));
+    }
+    conn.busy_timeout(LOCK_WAIT).doing("set the waiting time")?;
+    let mut needles = proof::SecretNeedles::new(&secrets);
+    if let Err(error) = proof::examine_rows(&conn, redactor, &mut needles, &mut redaction) {
+        redaction.left.push(format!(
+            "something may be left in the file, which could not be looked at: {}; run this again",
+            error.after_a_change()
+        ));
+    }
+    file_identity.leave(&conn);
+    // While a connection is open, closing another handle of the file would take its locks away.
+    drop(conn);
+    proof::examine_bytes(path, &needles, &mut redaction);
+    Ok(redaction)
+}
+
+/// The transaction.
+fn rewrite(
+    conn: &mut Connection,
+    redactor: &Redactor,
+    mode: RedactionMode,
+) -> Result<(RedactionReport, ReplacedSecrets), StoreError> {
+    let tx = conn
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .doing("lock the database")?;
+    let before = past::fingerprints(&tx)?;
+    let mut work = RedactionWork {
+        tx: &tx,
+        redactor,
+        secrets: ReplacedSecrets::default(),
+        moved: HashMap::new(),
+        relabelled: HashMap::new(),
+        redaction: RedactionReport::default(),
+    };
+    work.prepare()?;
+    let relabelled = work.nodes()?;
+    work.blobs()?;
+    work.old_labels()?;
+    work.follow_hashes()?;
+    let restemmed = work.paths()?;
+    work.breadcrumbs(relabelled, &restemmed)?;
+    work.references()?;
+    work.words()?;
+    work.seal(&before)?;
+    let RedactionWork { secrets, mut redaction, .. } = work;
+    for kind in secrets.0.values() {
+        *redaction.kinds.entry(kind.clone()).or_default() += 1;
+    }
+    if mode == RedactionMode::Rewrite {
+        const REBUILD: &str = "INSERT INTO node_fts (node_fts) VALUES ('rebuild')";
+        tx.execute(REBUILD, []).doing("rebuild the index")?;
+        tx.execute_batch("DROP TABLE moved; DROP TABLE clean").doing("forget the secrets")?;
+        commit(tx, "commit the scrubbed memory")?;
+    }
+    Ok((redaction, secrets))
+}
+
+/// Writes the file anew without what was overwritten, and empties the log.
+fn compact(
+    conn: &Connection,
+    longest: Duration,
+    redaction: &mut RedactionReport,
+) -> Result<(), StoreError> {
+    // From here on there is no secret that a temporary file could hold.
+    conn.pragma_update(None, "temp_store", "DEFAULT").doing("let temporary tables be files")?;
+    conn.flush_prepared_statement_cache();
+    conn.execute_batch("VACUUM").doing("write the file anew")?;
+    if !checkpoint::empty(conn, longest)? {
+        redaction.left.push(
+            "the write-ahead log could not be emptied, since another process reads the file; end \
+             it and run this again"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// The secrets that were replaced, with their kinds. They are never shown.
+#[derive(Default)]
+struct ReplacedSecrets(BTreeMap<String, String>);
+
+/// A secret of one text: its kind and its words.
+type FoundSecret = (String, String);
+
+/// A text whose hash became another.
+struct RehashedText {
+    hash: String,
+    tokens: u32,
+    /// What was replaced in it.
+    found: Vec<FoundSecret>,
+}
+
+/// The rewriting in progress.
+struct RedactionWork<'a> {
+    tx: &'a Transaction<'a>,
+    redactor: &'a Redactor,
+    secrets: ReplacedSecrets,
+    /// By the hash of before.
+    moved: HashMap<String, RehashedText>,
+    /// Labels of nodes by what they were, as references name them.
+    relabelled: HashMap<String, String>,
+    redaction: RedactionReport,
+}
+
+impl RedactionWork<'_> {
+    fn prepare(&self) -> Result<(), StoreError> {
+        // Temporary tables are in memory: what they hold reaches no disk.
+        const TABLES: &str = "
+            CREATE TEMP TABLE moved (old TEXT PRIMARY KEY, new TEXT, tokens INTEGER);
+            CREATE TEMP TABLE clean (old TEXT PRIMARY KEY, new TEXT);";
+        self.tx.execute_batch(TABLES).doing("make room for the work")
+    }
+
+    /// The text without secrets and what these were; `None` when there was none.
+    fn scrub(&mut self, text: &str) -> Option<(String, Vec<FoundSecret>)> {
+        let scrubbed = self.redactor.scrub(text);
+        if scrubbed.hits.is_empty() {
+            return None;
+        }
+        let found: Vec<FoundSecret> = scrubbed
+            .hits
+            .iter()
+            .map(|hit| (hit.kind.to_owned(), text[hit.range.clone()].to_owned()))
+            .collect();
+        for (kind, secret) in &found {
+            self.secrets.0.entry(secret.clone()).or_insert_with(|| kind.clone());
+        }
+        Some((scrubbed.text.into_owned(), found))
+    }
+
+    /// A label without secrets: those that it shows by themselves, and those of its text, which it
+    /// may show without what told them there, or cut off at its end.
+    fn scrub_label(&mut self, label: &str, found: &[FoundSecret]) -> Option<String> {
+        let mut out = label.to_owned();
+        for (kind, secret) in found {
+            let secret = text::fold_whitespace(secret);
+            out = replace_words(&out, &secret, kind);
+            if let Some(stem) = out.strip_suffix('…') {
+                out = match cut_end(stem, &secret) {
+                    Some(end) => format!("{}«redacted:{kind}»", &stem[..end]),
+                    None => out,
+                };
+            }
+        }
+        if let Some((scrubbed, _)) = self.scrub(&out) {
+            out = scrubbed;
+        }
+        (out != label).then(|| text::truncate_chars(&out, text::LABEL_CHARS_MAX))
+    }
+
+    /// Columns that hold plain words.
+    fn words(&mut self) -> Result<(), StoreError> {
+        for column in columns::all().iter().filter(|it| it.holds == ColumnContent::Words) {
+            let (table, name) = (column.table, column.name);
+            let values = self.distinct(&format!(
+                "SELECT DISTINCT {name} FROM {table} WHERE {name} IS NOT NULL"
+            ))?;
+            self.tx.execute("DELETE FROM clean", []).doing("begin a column")?;
+            for value in values {
+                if let Some((scrubbed, _)) = self.scrub(&value) {
+                    const NOTE: &str = "INSERT INTO clean (old, new) VALUES (?1, ?2)";
+                    self.tx
+                        .prepare_cached(NOTE)
+                        .and_then(|mut it| it.execute(params![value, scrubbed]))
+                        .doing("note a scrubbed text")?;
+                }
+            }
+            let sql = format!(
+                "UPDATE {table} SET {name} = (SELECT new FROM clean WHERE old = {name})
+                  WHERE {name} IN (SELECT old FROM clean)"
+            );
+            self.redaction.n_others += self.tx.execute(&sql, []).doing("scrub a column")?;
+        }
+        Ok(())
+    }
+
+    fn distinct(&self, sql: &str) -> Result<Vec<String>, StoreError> {
+        let mut query = self.tx.prepare(sql).doing("read a column")?;
+        let rows = query.query_map([], |row| row.get(0)).doing("read a column")?;
+        rows.collect::<Result<_, _>>().doing("read a column")
+    }
+
+    /// Gives each snapshot the fingerprint of its state as it is now. One that did not have its
+    /// state's before is left for the doctor to find.
+    fn seal(&self, before: &[(i64, u64)]) -> Result<(), StoreError> {
+        const SET_SNAPSHOT_FINGERPRINT: &str =
+            "UPDATE snapshot SET cursor_hash = ?3 WHERE id = ?1 AND cursor_hash = ?2";
+        const HEAD: &str = "UPDATE memory SET fingerprint = ?2 WHERE fingerprint = ?1";
+        let after = past::fingerprints(self.tx)?;
+        for (&(id, old), &(_, new)) in before.iter().zip(&after) {
+            let hashes = params![id, ContentHash(old).to_string(), ContentHash(new).to_string()];
+            self.tx
+                .execute(SET_SNAPSHOT_FINGERPRINT, hashes)
+                .doing("note a snapshot's new fingerprint")?;
+        }
+        if let (Some((_, old)), Some((_, new))) = (before.first(), after.first()) {
+            let sums = params![old.cast_signed(), new.cast_signed()];
+            self.tx.execute(HEAD, sums).doing("set the fingerprint")?;
+        }
+        Ok(())
+    }
+}
+
+/// `text` with `secret` replaced wherever it stands as words of their own.
+fn replace_words(text: &str, secret: &str, kind: &str) -> String {
+    if secret.chars().nth(CUT_CHARS_MIN).is_none() {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (at, _) in text.match_indices(secret) {
+        let end = at + secret.len();
+        let is_inside = |it: char| it.is_alphanumeric() || it == '_';
+        let is_part = text[..at].ends_with(is_inside)
+            || text[..at].ends_with("«redacted:")
+            || text[end..].starts_with(is_inside);
+        if !is_part {
+            out.push_str(&text[done..at]);
+            out.push_str(&format!("«redacted:{kind}»"));
+            done = end;
+        }
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+/// Where the beginning of `secret` begins with which `stem` ends.
+fn cut_end(stem: &str, secret: &str) -> Option<usize> {
+    let heads = secret.char_indices().skip(CUT_CHARS_MIN).map(|(at, _)| at);
+    let head = heads.filter(|&at| stem.ends_with(&secret[..at])).max()?;
+    let begin = stem.len() - head;
+    (!stem[..begin].ends_with(char::is_alphanumeric)).then_some(begin)
+}

@@ -1,0 +1,157 @@
+//! Whether a secret is left: in any row by the rules that find secrets, in any byte by the secrets
+//! themselves.
+//!
+//! The index holds words in small letters, without the marks between them; so these are looked for,
+//! too. Words that also stand in the memory where no rule takes them for a secret prove nothing and
+//! are only counted.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use aho_corasick::AhoCorasick;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::columns;
+use super::{RedactionReport, ReplacedSecrets};
+use crate::ingest::redact::Redactor;
+use crate::store::{ErrorStep, StoreError};
+
+/// Bytes of what is looked for, at least: shorter ones are found by chance.
+const SECRET_BYTES_MIN: usize = 6;
+
+/// Bytes of a word of the index that is looked for.
+const WORD_BYTES_MIN: usize = 8;
+
+/// Bytes of a secret that are looked for: the beginning of a long one is enough.
+const SECRET_BYTES_MAX: usize = 256;
+
+/// Bytes of a file that are read at once.
+const CHUNK_BYTES: usize = 1024 * 1024;
+
+/// What must not be found in the file.
+pub(super) struct SecretNeedles {
+    texts: Vec<String>,
+    /// The kind of each, and whether it is all of the secret.
+    kinds: Vec<(String, bool)>,
+    /// Whether it stands in the memory as ordinary words.
+    is_live: Vec<bool>,
+    automaton: Option<AhoCorasick>,
+}
+
+impl SecretNeedles {
+    pub(super) fn new(secrets: &ReplacedSecrets) -> SecretNeedles {
+        let (mut texts, mut kinds) = (Vec::new(), Vec::new());
+        for (secret, kind) in &secrets.0 {
+            let head = &secret[..secret.floor_char_boundary(SECRET_BYTES_MAX)];
+            if SECRET_BYTES_MIN <= head.len() {
+                texts.push(head.to_owned());
+                kinds.push((kind.clone(), true));
+            }
+            for word in head.split(|at: char| !at.is_alphanumeric()) {
+                if WORD_BYTES_MIN <= word.len() && word.len() < head.len() {
+                    texts.push(word.to_lowercase());
+                    kinds.push((kind.clone(), false));
+                }
+            }
+        }
+        let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(&texts).ok();
+        let is_live = vec![false; texts.len()];
+        SecretNeedles { texts, kinds, is_live, automaton }
+    }
+
+    fn note_live(&mut self, text: &str) {
+        let Some(automaton) = &self.automaton else { return };
+        for at in automaton.find_overlapping_iter(text) {
+            self.is_live[at.pattern().as_usize()] = true;
+        }
+    }
+
+    /// Notes which of them are in `bytes`.
+    fn search(&self, bytes: &[u8], is_found: &mut [bool]) {
+        let Some(automaton) = &self.automaton else { return };
+        for at in automaton.find_overlapping_iter(bytes) {
+            is_found[at.pattern().as_usize()] = true;
+        }
+    }
+}
+
+/// Looks at every column of text and compares the index with the text.
+pub(super) fn examine_rows(
+    conn: &Connection,
+    redactor: &Redactor,
+    needles: &mut SecretNeedles,
+    redaction: &mut RedactionReport,
+) -> Result<(), StoreError> {
+    const COMPARE: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('integrity-check', 1)";
+    // The comparison of the index takes the lock of a write, which nobody gets who has read before
+    // another wrote.
+    let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)
+        .doing("begin to look at the result")?;
+    for column in columns::all() {
+        let (table, name) = (column.table, column.name);
+        let sql = format!("SELECT {name} FROM {table} WHERE {name} IS NOT NULL");
+        let mut query = tx.prepare(&sql).doing("look at the result")?;
+        let mut rows = query.query([]).doing("look at the result")?;
+        let mut n_left = 0;
+        while let Some(row) = rows.next().doing("look at the result")? {
+            let value = row.get_ref(0).doing("look at the result")?;
+            let value =
+                value.as_str().map_err(rusqlite::Error::from).doing("look at the result")?;
+            n_left += usize::from(redactor.has_secret(value));
+            needles.note_live(value);
+        }
+        if 0 < n_left {
+            redaction.left.push(format!("{n_left} secrets in `{table}.{name}`"));
+        }
+    }
+    let compared = tx.execute(COMPARE, []);
+    tx.rollback().doing("end looking at the result")?;
+    if let Err(error) = compared {
+        redaction.left.push(format!("the index is not that of the text: {error}"));
+    }
+    let live = needles.kinds.iter().zip(&needles.is_live);
+    redaction.n_elsewhere = live.filter(|((_, is_whole), is_live)| *is_whole && **is_live).count();
+    Ok(())
+}
+
+/// Looks at every byte of the file and of what SQLite keeps beside it.
+pub(super) fn examine_bytes(path: &Path, needles: &SecretNeedles, redaction: &mut RedactionReport) {
+    for ending in ["", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        let file = PathBuf::from(name);
+        let mut is_found = vec![false; needles.texts.len()];
+        match look_into(&file, needles, &mut is_found) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => {
+                redaction.left.push(format!("cannot look into `{}`: {error}", file.display()));
+            }
+            Ok(()) => (),
+        }
+        let mut left: Vec<&str> = (0..is_found.len())
+            .filter(|&nth| is_found[nth] && !needles.is_live[nth])
+            .map(|nth| needles.kinds[nth].0.as_str())
+            .collect();
+        left.dedup();
+        if !left.is_empty() {
+            let what = format!("bytes of {} in `{}`", left.join(", "), file.display());
+            redaction.left.push(what);
+        }
+    }
+}
+
+fn look_into(file: &Path, needles: &SecretNeedles, is_found: &mut [bool]) -> io::Result<()> {
+    let mut file = File::open(file)?;
+    let mut bytes = Vec::with_capacity(CHUNK_BYTES + SECRET_BYTES_MAX);
+    loop {
+        // What may be the beginning of a match is looked at again with what follows.
+        let kept = bytes.len().saturating_sub(SECRET_BYTES_MAX * 2);
+        bytes.drain(..kept);
+        let n_bytes = file.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut bytes)?;
+        needles.search(&bytes, is_found);
+        if n_bytes == 0 {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What refers to texts: references by hand keep their target and lose their secrets, all others
+//! are read again from what the texts say now.
+
+use rusqlite::{Row, params};
+
+use super::RedactionWork;
+use crate::model::links::name::fold_name;
+use crate::store::{ErrorStep, StoreError, links};
+
+/// The words of a reference: label, path, id, heading, alias.
+type ReferenceWords = [Option<String>; 5];
+
+impl RedactionWork<'_> {
+    /// Scrubs references by hand; then reads all references and names again, if any text is new.
+    pub(super) fn references(&mut self) -> Result<(), StoreError> {
+        const BY_HAND: &str = "
+            SELECT id, label, path, id_hint, heading, alias
+              FROM reference
+             WHERE origin = 'manual'
+             ORDER BY id";
+        // One that led somewhere still does, also where words that told two nodes apart are gone.
+        const SET: &str = "
+            UPDATE reference
+               SET label = ?2, path = ?3,
+                   id_hint = ifnull(?4, (SELECT node.id FROM node WHERE key = target)),
+                   heading = ?5, alias = ?6
+             WHERE id = ?1";
+        let mut query = self.tx.prepare(BY_HAND).doing("read references")?;
+        let rows = query.query_map([], read).doing("read references")?;
+        for row in rows {
+            let (id, words) = row.doing("read references")?;
+            let scrubbed = words.clone().map(|it| it.map(|it| self.scrub_name(it)));
+            if scrubbed != words {
+                let [label, path, id_hint, heading, alias] = scrubbed;
+                let row = params![id, label, path, id_hint, heading, alias];
+                self.redaction.n_others += self.tx.execute(SET, row).doing("scrub a reference")?;
+            }
+        }
+        let is_any_new = 0 < self.redaction.n_nodes + self.redaction.n_others;
+        if is_any_new { links::read_again(self.tx) } else { Ok(()) }
+    }
+
+    /// A name by which something is meant: as what it means is called now.
+    fn scrub_name(&mut self, name: String) -> String {
+        let name = self.relabelled.get(&fold_name(&name)).cloned().unwrap_or(name);
+        self.scrub(&name).map_or(name, |(scrubbed, _)| scrubbed)
+    }
+
+    /// Notes that a node is called otherwise now.
+    pub(super) fn relabel(&mut self, old: &str, new: &str) {
+        self.relabelled.insert(fold_name(old), new.to_owned());
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<(i64, ReferenceWords)> {
+    Ok((row.get(0)?, [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?]))
+}

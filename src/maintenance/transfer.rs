@@ -1,0 +1,103 @@
+//! Whole memories on the move: backed up, restored, exported, imported, read out of a damaged file.
+//!
+//! Whatever is made is made under another name beside its destination, looked at by the doctor, and
+//! only then given its name, so that a kill at any instant leaves the old state or the new one. A
+//! database that somebody may have open is never touched but through SQLite.
+
+mod atomic_file;
+mod backup;
+mod export;
+mod import;
+mod restore;
+mod salvage;
+mod scrub;
+mod tables;
+mod v03;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub(crate) use atomic_file::{AtomicFile, IfThere, is_stream};
+pub(crate) use backup::{BackupReport, backup, backup_as_is};
+pub(crate) use export::export;
+pub(crate) use import::{ImportLines, ImportReport, import};
+pub(crate) use restore::{RestoreReport, restore};
+pub(crate) use salvage::{SalvageReport, salvage};
+pub(crate) use v03::{OldImport, import_old};
+
+use super::doctor::{self, CheckStatus};
+use crate::store::StoreError;
+
+/// Told how much of how much is done, in whatever unit the work has.
+pub(crate) type ProgressFn<'a> = &'a mut dyn FnMut(u64, u64);
+
+/// Why a memory was not moved. Nothing was changed then.
+#[derive(Debug)]
+pub(crate) enum MoveError {
+    /// The database refused.
+    Store(StoreError),
+    /// The system refused. `doing` fits after "cannot".
+    File { doing: &'static str, path: PathBuf, source: io::Error },
+    /// What was to be written to is gone or full.
+    Output(io::Error),
+    /// It makes no sense, or would lose something; the text says what to do.
+    Refused(String),
+}
+
+impl fmt::Display for MoveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MoveError::Store(error) => error.fmt(f),
+            MoveError::File { doing, path, source } => {
+                write!(f, "cannot {doing} `{}`: {source}", path.display())
+            }
+            MoveError::Output(error) => write!(f, "cannot write the export: {error}"),
+            MoveError::Refused(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for MoveError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            MoveError::Store(error) => Some(error),
+            MoveError::File { source, .. } | MoveError::Output(source) => Some(source),
+            MoveError::Refused(_) => None,
+        }
+    }
+}
+
+impl From<StoreError> for MoveError {
+    fn from(error: StoreError) -> MoveError {
+        MoveError::Store(error)
+    }
+}
+
+/// Names the file of a step that the system refused, once, at the call.
+trait OnFile<T> {
+    fn on(self, doing: &'static str, path: &Path) -> Result<T, MoveError>;
+}
+
+impl<T> OnFile<T> for io::Result<T> {
+    fn on(self, doing: &'static str, path: &Path) -> Result<T, MoveError> {
+        self.map_err(|source| MoveError::File { doing, path: path.to_owned(), source })
+    }
+}
+
+/// `path` with more at the end of its name.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// The first finding of the doctor that fails, if any does.
+fn complaint(path: &Path) -> Result<Option<String>, StoreError> {
+    let report = doctor::examine(path)?;
+    let failed = report.checks.into_iter().find(|it| it.status == CheckStatus::Fail);
+    Ok(failed.map(|it| format!("{}: {}", it.name, it.detail)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! Files that appear whole or not at all: filled under another name, then given theirs.
+//!
+//! Only a regular file is ever replaced. A symbolic link stays, and leads to what is new; a pipe or
+//! a device is no place for a draft.
+//!
+//! A draft stands in the folder of its destination, so that naming it is one step of the file
+//! system, and only its owner can read it. One that gets no name is removed; what a kill leaves, as
+//! `.NAME.N.draft`, is used again by the next draft of that name.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+#[cfg(unix)]
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::{MoveError, OnFile, with_suffix};
+use crate::store::rename::rename_new;
+use crate::store::{ErrorStep, StoreError, connection, schema};
+
+/// What SQLite keeps beside a database.
+const COMPANIONS: &[&str] = &["-wal", "-shm", "-journal"];
+
+/// Names tried before giving up; each one taken is a draft of another process.
+const NAMES_MAX: usize = 1000;
+
+/// What to do when the destination exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IfThere {
+    Refuse,
+    Replace,
+}
+
+/// A file without its name.
+pub(crate) struct AtomicFile {
+    path: PathBuf,
+    dest: PathBuf,
+    if_there: IfThere,
+    /// Held as long as the draft has no name, so that nobody takes it for a left one.
+    _lock: File,
+}
+
+impl AtomicFile {
+    /// An empty file beside `dest`; an error when `dest` could not become what is drafted.
+    pub(crate) fn of(dest: &Path, if_there: IfThere) -> Result<AtomicFile, MoveError> {
+        refuse(dest, if_there)?;
+        let dest = &behind_links(dest)?;
+        let Some(name) = dest.file_name() else {
+            let what = format!("`{}` does not name a file", dest.display());
+            return Err(MoveError::Refused(what));
+        };
+        let name = name.to_string_lossy();
+        for nth in 0..NAMES_MAX {
+            let path = dest.with_file_name(format!(".{name}.{nth}.draft"));
+            if let Some(lock) = take(&path).on("write beside", dest)? {
+                return Ok(AtomicFile { path, dest: dest.to_owned(), if_there, _lock: lock });
+            }
+        }
+        let what = format!("too many drafts beside `{}`; remove `.{name}.*.draft`", dest.display());
+        Err(MoveError::Refused(what))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The draft to be written to as a plain file.
+    pub(crate) fn file(&self) -> Result<File, MoveError> {
+        private().truncate(true).open(&self.path).on("write", &self.path)
+    }
+
+    /// The draft as an empty memory, to be filled quickly: nobody else sees it, and what was not
+    /// finished is thrown away, so neither a journal nor the disk is waited for.
+    pub(super) fn database(&self) -> Result<Connection, StoreError> {
+        schema::check_sqlite()?;
+        let mut conn = connection::open_existing(&self.path, "open a new database")?;
+        conn.set_prepared_statement_cache_capacity(64);
+        conn.pragma_update_and_check(None, "journal_mode", "MEMORY", |_| Ok(()))
+            .and_then(|()| conn.pragma_update(None, "synchronous", "OFF"))
+            .doing("set up a new database")?;
+        conn.pragma_update(None, "foreign_keys", false).doing("set up a new database")?;
+        schema::migrate(&mut conn, &self.path)?;
+        Ok(conn)
+    }
+
+    /// Gives the draft its name, when all of it is on the disk.
+    pub(crate) fn publish(self) -> Result<(), MoveError> {
+        let dest = self.dest.clone();
+        self.publish_as(&dest)
+    }
+
+    /// As [`AtomicFile::publish`], under another name in the same folder.
+    pub(super) fn publish_as(self, dest: &Path) -> Result<(), MoveError> {
+        refuse(dest, self.if_there)?;
+        File::open(&self.path).and_then(|it| it.sync_all()).on("write", dest)?;
+        match self.if_there {
+            IfThere::Replace => fs::rename(&self.path, dest).on("write", dest)?,
+            // Renaming plainly would replace what a rival just made.
+            IfThere::Refuse => match rename_new(&self.path, dest) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    return Err(taken(dest));
+                }
+                renamed => renamed.on("write", dest)?,
+            },
+        }
+        sync_folder(dest)
+    }
+
+    /// The same draft, which may replace what is there.
+    pub(super) fn replacing(mut self) -> AtomicFile {
+        self.if_there = IfThere::Replace;
+        self
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        // What is not there need not be removed.
+        let _ = fs::remove_file(&self.path);
+        drop_companions(&self.path);
+    }
+}
+
+/// Whether `dest` takes what is written into it and keeps no file of it: a pipe, a device.
+pub(crate) fn is_stream(dest: &Path) -> bool {
+    fs::metadata(dest).is_ok_and(|it| !it.is_file() && !it.is_dir())
+}
+
+/// The file that a path leads to, which is the path itself where no symbolic link is.
+pub(super) fn behind_links(path: &Path) -> Result<PathBuf, MoveError> {
+    if !path.is_symlink() {
+        return Ok(path.to_owned());
+    }
+    path.canonicalize().map_err(|_| {
+        let path = path.display();
+        let what =
+            format!("`{path}` is a symbolic link to nothing; name another file, or remove it");
+        MoveError::Refused(what)
+    })
+}
+
+fn drop_companions(path: &Path) {
+    for suffix in COMPANIONS {
+        let _ = fs::remove_file(with_suffix(path, suffix));
+    }
+}
+
+/// Makes an empty file, or takes one that a killed process left; `None` if somebody works on it.
+fn take(path: &Path) -> io::Result<Option<File>> {
+    let file = private().create(true).truncate(false).open(path)?;
+    match file.try_lock() {
+        Ok(()) => (),
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        // Where files cannot be locked, only a new one is surely nobody's.
+        Err(TryLockError::Error(_)) if file.metadata()?.len() == 0 => return Ok(Some(file)),
+        Err(TryLockError::Error(_)) => return Ok(None),
+    }
+    // Its owner may have published it since it was opened here: then it must not be touched.
+    if !is_same(&file, path) {
+        return Ok(None);
+    }
+    file.set_len(0)?;
+    drop_companions(path);
+    Ok(Some(file))
+}
+
+#[cfg(unix)]
+fn is_same(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let name = |it: fs::Metadata| (it.dev(), it.ino(), it.nlink());
+    match (file.metadata().map(name), path.symlink_metadata().map(name)) {
+        // A second link is the name that it was published under.
+        (Ok(file), Ok(path)) => file == path && file.2 == 1,
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &File, path: &Path) -> bool {
+    path.exists()
+}
+
+/// A folder's entry lasts when the folder is on the disk, too.
+pub(super) fn sync_folder(file: &Path) -> Result<(), MoveError> {
+    let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    File::open(folder).and_then(|it| it.sync_all()).on("write", folder)
+}
+
+fn private() -> OpenOptions {
+    let mut options = File::options();
+    options.write(true).read(true);
+    #[cfg(unix)]
+    options.mode(0o600);
+    options
+}
+
+/// Refuses a destination that would be lost or would become a mix.
+fn refuse(dest: &Path, if_there: IfThere) -> Result<(), MoveError> {
+    if dest.is_dir() {
+        let what = format!("`{}` is a folder; name a file in it", dest.display());
+        return Err(MoveError::Refused(what));
+    }
+    if if_there == IfThere::Refuse && dest.symlink_metadata().is_ok() {
+        return Err(taken(dest));
+    }
+    if is_stream(dest) {
+        let what = format!(
+            "`{}` is no regular file, and no other is replaced; name another",
+            dest.display()
+        );
+        return Err(MoveError::Refused(what));
+    }
+    let dest = &behind_links(dest)?;
+    // SQLite would replay the log of another database into the new one.
+    for suffix in COMPANIONS {
+        let companion = with_suffix(dest, suffix);
+        if companion.symlink_metadata().is_ok() {
+            let what = format!(
+                "`{}` belongs to a database that is in use or was not closed; end what uses it, \
+                 or move the file away",
+                companion.display()
+            );
+            return Err(MoveError::Refused(what));
+        }
+    }
+    Ok(())
+}
+
+fn taken(dest: &Path) -> MoveError {
+    let what = format!("`{}` exists; name another file, or move it away", dest.display());
+    MoveError::Refused(what)
+}

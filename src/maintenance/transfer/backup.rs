@@ -1,0 +1,167 @@
+//! A memory copied page by page through SQLite while others read and write it.
+//!
+//! The copy is one state of the memory: that of the moment when copying began.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
+
+use super::{AtomicFile, IfThere, MoveError, ProgressFn, with_suffix};
+use crate::maintenance::doctor;
+use crate::model::identity::ContentHash;
+use crate::store::{ErrorStep, StoreError, check_path, connection, schema};
+
+/// Pages between two reports of progress.
+const STEP_PAGES: i32 = 4096;
+
+/// A copy that was made and looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BackupReport {
+    pub(crate) n_nodes: u64,
+    /// Of the state, computed from the copy.
+    pub(crate) fingerprint: ContentHash,
+    /// Whether the memory had noted that same fingerprint.
+    pub(crate) is_as_noted: bool,
+}
+
+/// Copies the memory at `db` to `dest`, where nothing is until all of it is.
+pub(crate) fn backup(
+    db: &Path,
+    dest: &Path,
+    if_there: IfThere,
+    progress: ProgressFn<'_>,
+) -> Result<BackupReport, MoveError> {
+    check_path(db, crate::store::IfMissing::Refuse)?;
+    refuse_same(db, dest)?;
+    let from = connection::open_to_examine(db)?;
+    let draft = AtomicFile::of(dest, if_there)?;
+    let backed = copy(&from, draft.path(), progress)?;
+    draft.publish()?;
+    Ok(backed)
+}
+
+/// Copies the memory at `db` to `dest`, whatever is wrong with it: what a repair begins with.
+pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), MoveError> {
+    let from = connection::open_to_examine(db)?;
+    let state = connection::begin_read(&from, "begin a backup")?;
+    let draft = AtomicFile::of(dest, IfThere::Refuse)?;
+    let mut copy = connection::open_existing(draft.path(), "open the copy")?;
+    copy_pages(&state, &mut copy, &mut |_, _| ())?;
+    one_file(&copy)?;
+    // What cannot be computed of one cannot be computed of the other.
+    if doctor::compute_state_fingerprint(&copy).ok()
+        != doctor::compute_state_fingerprint(&state).ok()
+    {
+        let what = "the copy is not what was copied; check the disk".to_owned();
+        return Err(MoveError::Refused(what));
+    }
+    drop(copy);
+    draft.publish()
+}
+
+/// Copies what `from` sees into the empty file `to`, and compares the two.
+pub(super) fn copy(
+    from: &Connection,
+    to: &Path,
+    progress: ProgressFn<'_>,
+) -> Result<BackupReport, MoveError> {
+    // One state, however long it takes and whoever writes meanwhile.
+    let state = connection::begin_read(from, "begin a backup")?;
+    let mut copy = connection::open_existing(to, "open the copy")?;
+    copy_pages(&state, &mut copy, progress)?;
+    one_file(&copy)?;
+    let finding: String =
+        copy.query_row("PRAGMA quick_check (1)", [], |row| row.get(0)).doing("look at the copy")?;
+    if finding != "ok" {
+        let what = format!("the database is damaged: {finding}; run `remindb doctor`");
+        return Err(MoveError::Refused(what));
+    }
+    let computed = doctor::compute_state_fingerprint(&copy)?;
+    if computed != doctor::compute_state_fingerprint(&state)? {
+        let what = "the copy is not what was copied; check the disk".to_owned();
+        return Err(MoveError::Refused(what));
+    }
+    let read = |sql| copy.query_row(sql, [], |row| row.get::<_, i64>(0)).doing("read the copy");
+    Ok(BackupReport {
+        n_nodes: read("SELECT count(*) FROM node")?.cast_unsigned(),
+        fingerprint: ContentHash(computed),
+        is_as_noted: read("SELECT fingerprint FROM memory")?.cast_unsigned() == computed,
+    })
+}
+
+/// Copies every page, sound or not, as one transaction of `to`.
+pub(super) fn copy_pages(
+    from: &Connection,
+    to: &mut Connection,
+    progress: ProgressFn<'_>,
+) -> Result<(), StoreError> {
+    let backup = Backup::new(from, to).doing("begin to copy")?;
+    while step(&backup, STEP_PAGES, progress)? {}
+    Ok(())
+}
+
+/// Copies some pages; `false` when that was the last.
+pub(super) fn step(
+    backup: &Backup<'_, '_>,
+    n_pages: i32,
+    progress: ProgressFn<'_>,
+) -> Result<bool, StoreError> {
+    let result = backup.step(n_pages).doing("copy pages")?;
+    let seen = backup.progress();
+    let pages = |n: i32| u64::try_from(n).unwrap_or(0);
+    progress(pages(seen.pagecount - seen.remaining), pages(seen.pagecount));
+    match result {
+        StepResult::Done => Ok(false),
+        StepResult::More => Ok(true),
+        // The waiting time of the connection is over.
+        _ => Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None))
+            .doing("copy pages"),
+    }
+}
+
+/// Makes a database one file, with nothing beside it.
+pub(super) fn one_file(conn: &Connection) -> Result<(), StoreError> {
+    conn.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
+        .doing("write the log back into the file")
+}
+
+/// Opens a memory of whatever schema version to be copied, changing nothing around it: one that
+/// stands where nothing can be written is read as it lies there.
+pub(super) fn open_to_copy(path: &Path) -> Result<Connection, StoreError> {
+    match connection::open_to_examine(path) {
+        Err(StoreError::Sqlite { source: rusqlite::Error::SqliteFailure(error, _), .. })
+            if error.code == ErrorCode::CannotOpen && !with_suffix(path, "-wal").exists() =>
+        {
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            let conn = Connection::open_with_flags(immutable(path), flags)
+                .doing("open the database to read")?;
+            schema::check_is_memory(&conn, path)?;
+            Ok(conn)
+        }
+        opened => opened,
+    }
+}
+
+/// `path` as a URI that promises SQLite that nobody writes.
+fn immutable(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(*byte)),
+            byte => uri += &format!("%{byte:02x}"),
+        }
+    }
+    uri + "?immutable=1"
+}
+
+/// Refuses to write a file over the one that it is made from.
+pub(super) fn refuse_same(from: &Path, to: &Path) -> Result<(), MoveError> {
+    let full = |path: &Path| -> Option<PathBuf> { path.canonicalize().ok() };
+    if full(from).is_some() && full(from) == full(to) {
+        let what = format!("`{}` cannot be both source and destination", from.display());
+        return Err(MoveError::Refused(what));
+    }
+    Ok(())
+}

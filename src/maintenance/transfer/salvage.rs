@@ -1,0 +1,193 @@
+//! What can still be read of a damaged database becomes a new memory.
+//!
+//! A private copy is read, row by row by key. Where a page cannot be read, reading goes on behind
+//! it: from the other end, then from ever smaller pieces of what lies between. Rows that then refer
+//! to nothing are mended as the doctor does, and everything that was computed from lost rows is
+//! computed anew. A missing text stays missing; nothing is invented.
+
+mod gaps;
+mod graft;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use graft::GraftPart;
+use rusqlite::{Connection, params_from_iter};
+
+use super::atomic_file::{AtomicFile, IfThere};
+use super::tables::{MOVED, OnConflict, TableSchema};
+use super::v03::copy_still;
+use super::{MoveError, OnFile, ProgressFn, complaint, with_suffix};
+use crate::maintenance::doctor;
+use crate::model::clock::Millis;
+use crate::model::identity::ContentHash;
+use crate::store::{ErrorStep, IfMissing, StoreError, check_path, connection, links};
+
+/// Rounds of repairs; one can uncover what another one mends.
+const ROUNDS_MAX: usize = 3;
+
+/// What was read, and what was not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SalvageReport {
+    pub(crate) n_nodes: u64,
+    pub(crate) fingerprint: ContentHash,
+    /// What is lost or was mended, a line each.
+    pub(crate) losses: Vec<String>,
+}
+
+/// Makes a memory at `out`, where nothing is, of what can be read of `damaged`.
+pub(crate) fn salvage(
+    damaged: &Path,
+    out: &Path,
+    now: Millis,
+    progress: ProgressFn<'_>,
+) -> Result<SalvageReport, MoveError> {
+    check_path(damaged, IfMissing::Refuse).map_err(|error| match error {
+        StoreError::Missing { path } => {
+            MoveError::Refused(format!("no database at `{}`", path.display()))
+        }
+        error => error.into(),
+    })?;
+    let draft = AtomicFile::of(out, IfThere::Refuse)?;
+    let copy = AtomicFile::of(&with_suffix(out, ".damaged"), IfThere::Refuse)?;
+    copy_still(damaged, copy.path())?;
+    let mut conn = draft.database()?;
+    let mut losses = Vec::new();
+    graft::graft(copy.path(), draft.path(), GraftPart::Head).on("read", damaged)?;
+    let from = match open(copy.path(), damaged) {
+        Ok(from) => from,
+        Err(_) => {
+            losses.push("the list of tables: that of a new memory was taken".to_owned());
+            graft::graft(copy.path(), draft.path(), GraftPart::Schema).on("read", damaged)?;
+            open(copy.path(), damaged)?
+        }
+    };
+    let tx = conn.transaction().doing("begin to salvage")?;
+    let n_read = read_all(&from, &tx, &mut losses, progress)?;
+    tx.commit().doing("commit what was read")?;
+    if n_read.get("node").is_none_or(|n| *n == 0) && n_read.get("blob").is_none_or(|n| *n == 0) {
+        let what = format!(
+            "nothing can be read of `{}`; restore a backup, or compile the notes anew",
+            damaged.display()
+        );
+        return Err(MoveError::Refused(what));
+    }
+    losses.extend(mend(&conn, draft.path(), now)?);
+    let n_nodes = count(&conn, "SELECT count(*) FROM node")?;
+    let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);
+    drop(conn);
+    if let Some(complaint) = complaint(draft.path())? {
+        let what = format!(
+            "what can be read of `{}` makes no sound memory: {complaint}",
+            damaged.display()
+        );
+        return Err(MoveError::Refused(what));
+    }
+    draft.publish()?;
+    Ok(SalvageReport { n_nodes, fingerprint, losses })
+}
+
+/// Opens the copy to read whatever its schema still names, past every check that can be passed by.
+fn open(copy: &Path, damaged: &Path) -> Result<Connection, MoveError> {
+    let conn = connection::open_existing(copy, "open the damaged database")?;
+    // A file that was cut off is refused otherwise, and so is a schema with one bad line.
+    conn.pragma_update(None, "writable_schema", "ON").doing("open the damaged database")?;
+    let n_tables: rusqlite::Result<i64> =
+        conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0));
+    match n_tables {
+        Ok(n) if 0 < n => Ok(conn),
+        Ok(_) => {
+            let what = format!("`{}` is empty; there is nothing to salvage", damaged.display());
+            Err(MoveError::Refused(what))
+        }
+        Err(error) => Err(MoveError::Refused(format!(
+            "the beginning of `{}` is gone, without which nothing else can be found: {error}; \
+             restore a backup, or compile the notes anew",
+            damaged.display()
+        ))),
+    }
+}
+
+/// Reads every table; gives the rows read by table, and adds what was lost.
+fn read_all(
+    from: &Connection,
+    to: &Connection,
+    losses: &mut Vec<String>,
+    progress: ProgressFn<'_>,
+) -> Result<BTreeMap<&'static str, u64>, MoveError> {
+    let mut n_read = BTreeMap::new();
+    for (nth, table) in (0..).zip(TableSchema::all(to)?) {
+        progress(nth, MOVED.len() as u64);
+        // The schema's own rows would be in the way of those that are read.
+        to.execute(&format!("DELETE FROM {}", table.name), []).doing("begin to salvage")?;
+        let there = match table.as_in(from) {
+            Ok(there) if !there.columns.is_empty() => there,
+            Ok(_) | Err(_) => {
+                losses.push(format!("{}: the table is gone", table.name));
+                continue;
+            }
+        };
+        let insert = there.insert(OnConflict::Ignore);
+        let mut insert = to.prepare(&insert).doing("keep what was read")?;
+        let (mut n, mut n_bad) = (0, 0);
+        let gaps = gaps::read_with_gaps(from, &there, &mut |cells| {
+            match insert.execute(params_from_iter(cells)) {
+                Ok(n_added) => n += n_added as u64,
+                // A row whose bytes make no sense.
+                Err(_) => n_bad += 1,
+            }
+        });
+        if 0 < n_bad {
+            losses.push(format!("{}: {n_bad} rows make no sense", table.name));
+        }
+        for gap in gaps {
+            losses.push(format!("{}: {n} rows read; unreadable {gap}", table.name));
+        }
+        n_read.insert(table.name, n);
+    }
+    Ok(n_read)
+}
+
+/// Makes what was read agree with itself; tells what that took.
+fn mend(conn: &Connection, path: &Path, now: Millis) -> Result<Vec<String>, MoveError> {
+    const NO_TEXT: &str = "
+        SELECT count(*)
+          FROM diff
+         WHERE old_hash IS NOT NULL
+           AND old_hash IS NOT new_hash
+           AND old_hash NOT IN (SELECT hash FROM blob)";
+    const LOST: &str = "
+        SELECT count(*)
+          FROM (SELECT node FROM heat UNION SELECT node FROM span)
+         WHERE node NOT IN (SELECT key FROM node)";
+    const ONE_ROW: &str = "
+        INSERT OR IGNORE INTO memory (one, fingerprint, attended)
+        VALUES (1, 0, (SELECT ifnull(max(at), 0) FROM heat))";
+    conn.execute(ONE_ROW, []).doing("note the memory")?;
+    let lost: Vec<String> = [
+        (LOST, "nodes are lost"),
+        (
+            "SELECT count(*) FROM node WHERE parent NOT IN (SELECT key FROM node)",
+            "nodes lost their parent and are roots now",
+        ),
+        (NO_TEXT, "changes of the history lost their text"),
+    ]
+    .into_iter()
+    .map(|(sql, what)| Ok((count(conn, sql)?, what)))
+    .filter(|it: &Result<(u64, &str), StoreError>| !matches!(it, Ok((0, _))))
+    .map(|it| it.map(|(n, what)| format!("{n} {what}")))
+    .collect::<Result<_, _>>()?;
+    // Files whose words may be missing are read again by the next compile.
+    conn.execute("UPDATE file SET content_hash = NULL, mtime = 0", []).doing("mend files")?;
+    for _ in 0..ROUNDS_MAX {
+        if doctor::repair_failed(conn, path, now).is_empty() {
+            break;
+        }
+    }
+    links::read_again(conn)?;
+    Ok(lost)
+}
+
+fn count(conn: &Connection, sql: &'static str) -> Result<u64, StoreError> {
+    conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned).doing("count rows")
+}

@@ -1,0 +1,133 @@
+//! Rows on their way in lose the secrets that this build knows.
+//!
+//! A text that changes has another hash, so everything that names it by its hash follows: the
+//! node, the history, the files' side. So does what it refers to. What was computed from the old
+//! text is computed anew, and the state gets a snapshot of its own, since its fingerprint is none
+//! of the history's.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+use serde_json::{Map, Value};
+
+use super::tables::TableSchema;
+use crate::ingest::redact::Redactor;
+use crate::maintenance::doctor;
+use crate::model::clock::Millis;
+use crate::model::identity::ContentHash;
+use crate::store::{ErrorStep, StoreError, links};
+use crate::text::{self, bigrams, tokens};
+
+/// What the snapshot says that follows from cleaning.
+const MESSAGE: &str = "import: secrets were replaced by markers";
+
+/// Finds secrets, and remembers which texts changed.
+pub(super) struct RowRedactor<'a> {
+    redactor: &'a Redactor,
+    pub(super) n_secrets: u64,
+    /// Hashes of texts that changed, with what they are now.
+    hashes: BTreeMap<String, String>,
+}
+
+/// Whether a row is still to be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowFate {
+    Missing,
+    /// Without its secret the text is one that is there.
+    Present,
+}
+
+impl<'a> RowRedactor<'a> {
+    pub(super) fn new(redactor: &'a Redactor) -> RowRedactor<'a> {
+        RowRedactor { redactor, n_secrets: 0, hashes: BTreeMap::new() }
+    }
+
+    /// Replaces what is secret in a text; `true` if anything was.
+    pub(super) fn scrub(&mut self, text: &mut String) -> bool {
+        let scrubbed = self.redactor.scrub(text);
+        if scrubbed.hits.is_empty() {
+            return false;
+        }
+        self.n_secrets += scrubbed.hits.len() as u64;
+        *text = scrubbed.text.into_owned();
+        true
+    }
+
+    /// Cleans every text of a row.
+    pub(super) fn redact_row(
+        &mut self,
+        table: &str,
+        row: &mut Map<String, Value>,
+        conn: &Connection,
+    ) -> Result<RowFate, StoreError> {
+        const IS_THERE: &str = "SELECT 1 FROM blob WHERE hash = ?1";
+        let mut changed: Vec<String> = Vec::new();
+        for (name, value) in row.iter_mut() {
+            if let Value::String(text) = value
+                && self.scrub(text)
+            {
+                changed.push(name.clone());
+            }
+        }
+        if !changed.iter().any(|it| it == "content" || it == "label" || it == "old_label") {
+            return Ok(RowFate::Missing);
+        }
+        for name in ["label", "old_label"] {
+            if let Some(Value::String(label)) = row.get_mut(name) {
+                *label = text::truncate_chars(label, text::LABEL_CHARS_MAX);
+            }
+        }
+        let of = |row: &Map<String, Value>, name: &str| -> String {
+            row.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let content = of(row, "content");
+        let hash = ContentHash::of(&content).to_string();
+        if table == "node" {
+            let (label, old) = (of(row, "label"), of(row, "content_hash"));
+            row.insert("token_count".to_owned(), tokens::count(&content).into());
+            row.insert("grams".to_owned(), bigrams::bigrams(&format!("{label}\n{content}")).into());
+            row.insert("content_hash".to_owned(), hash.clone().into());
+            self.hashes.insert(old, hash);
+        } else if table == "blob" {
+            let old = of(row, "hash");
+            row.insert("hash".to_owned(), hash.clone().into());
+            let is_there = conn.prepare_cached(IS_THERE).and_then(|mut it| it.exists([&hash]));
+            self.hashes.insert(old, hash);
+            if is_there.doing("look for a text")? {
+                return Ok(RowFate::Present);
+            }
+        }
+        Ok(RowFate::Missing)
+    }
+
+    /// Lets everything follow that named a text by its old hash.
+    pub(super) fn settle(&self, conn: &Connection, now: Millis) -> Result<(), StoreError> {
+        const MAKE: &str = "CREATE TEMP TABLE cleaned (old TEXT PRIMARY KEY, new TEXT NOT NULL)";
+        const ADD: &str = "INSERT INTO cleaned (old, new) VALUES (?1, ?2)";
+        if self.n_secrets == 0 {
+            return Ok(());
+        }
+        conn.execute_batch(MAKE).doing("note what was cleaned")?;
+        let mut add = conn.prepare(ADD).doing("note what was cleaned")?;
+        for pair in &self.hashes {
+            add.execute(pair).doing("note what was cleaned")?;
+        }
+        drop(add);
+        for table in TableSchema::all(conn)? {
+            let hashes = table.columns.iter().filter(|it| it.name.ends_with("_hash"));
+            for column in hashes {
+                // Names of our own schema.
+                let sql = format!(
+                    "UPDATE {0}
+                        SET {1} = (SELECT new FROM cleaned WHERE old = {1})
+                      WHERE {1} IN (SELECT old FROM cleaned)",
+                    table.name, column.name
+                );
+                conn.execute(&sql, []).doing("follow what was cleaned")?;
+            }
+        }
+        conn.execute_batch("DROP TABLE cleaned").doing("forget what was cleaned")?;
+        links::read_again(conn)?;
+        doctor::rewrite_fingerprint(conn, MESSAGE, now)
+    }
+}

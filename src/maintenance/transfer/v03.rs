@@ -1,0 +1,195 @@
+//! A database of remindb 0.3 becomes a memory.
+//!
+//! The old file is never opened: a private copy of it and of its log is, so that nothing changes in
+//! or around it. Nodes keep their ids and heat, agents' words stay the agents', and files become
+//! rows that a later compile of the same folder reads and aligns. The history keeps its texts. What
+//! has no equal here is counted and told, in [`OldImport::notes`].
+
+mod files;
+mod history;
+mod links;
+mod nodes;
+mod rows;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::atomic_file::AtomicFile;
+use super::scrub::RowRedactor;
+use super::{IfThere, MoveError, OnFile, ProgressFn, complaint, restore, with_suffix};
+use crate::ingest::redact::Redactor;
+use crate::maintenance::doctor;
+use crate::model::clock::Millis;
+use crate::model::identity::ContentHash;
+use crate::store::{self, ErrorStep, IfMissing, StoreError, check_path, connection, schema};
+
+/// Times that a file is copied again because somebody wrote to it meanwhile.
+const TRIES_MAX: usize = 5;
+
+/// What was taken over, and what was not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OldImport {
+    pub(crate) n_nodes: u64,
+    pub(crate) n_snapshots: u64,
+    pub(crate) n_changes: u64,
+    /// References, pending ones included.
+    pub(crate) n_links: u64,
+    /// Secrets that became markers.
+    pub(crate) n_secrets: u64,
+    pub(crate) fingerprint: ContentHash,
+    /// What could not be taken over exactly, a line each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Counts what has no equal, by what it is.
+#[derive(Debug, Default)]
+struct SkippedCounts(BTreeMap<&'static str, u64>);
+
+impl SkippedCounts {
+    fn add(&mut self, what: &'static str) {
+        *self.0.entry(what).or_default() += 1;
+    }
+}
+
+/// Makes the memory at `db`, where none is or an empty one, what the database at `old` holds.
+pub(crate) fn import_old(
+    old: &Path,
+    db: &Path,
+    redactor: &Redactor,
+    now: Millis,
+    progress: ProgressFn<'_>,
+) -> Result<OldImport, MoveError> {
+    check_path(old, IfMissing::Refuse).map_err(|error| match error {
+        StoreError::Missing { path } => {
+            MoveError::Refused(format!("no database at `{}`", path.display()))
+        }
+        error => error.into(),
+    })?;
+    restore::refuse_occupied(db)?;
+    let copy = AtomicFile::of(&with_suffix(db, ".old"), IfThere::Refuse)?;
+    copy_still(old, copy.path())?;
+    let from = open(copy.path(), old)?;
+    let draft = restore::draft_of(db)?;
+    let mut conn = draft.database()?;
+    let tx = conn.transaction().doing("begin an import")?;
+    let mut cleaner = RowRedactor::new(redactor);
+    let mut notes = SkippedCounts::default();
+    let mut files = files::OldFiles::read(&from, &tx)?;
+    let nodes = nodes::import_nodes(&from, &tx, &mut files, &mut cleaner, &mut notes, progress)?;
+    let history =
+        history::import_history(&from, &tx, &nodes, &mut files, &mut cleaner, &mut notes)?;
+    store::links::read_again(&tx)?;
+    let n_links = links::import_links(&from, &tx, &nodes, &mut cleaner, &mut notes)?;
+    files.note(&mut notes);
+    note_times(&from, &mut notes)?;
+    let name = old.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut message = format!("import:{name} of remindb 0.3");
+    cleaner.scrub(&mut message);
+    doctor::rewrite_fingerprint(&tx, &message, now)?;
+    tx.commit().doing("commit an import")?;
+    let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);
+    drop(conn);
+    if let Some(complaint) = complaint(draft.path())? {
+        let what = format!("`{}` makes no sound memory: {complaint}", old.display());
+        return Err(MoveError::Refused(what + "; nothing was imported"));
+    }
+    restore::install_draft(draft, db, progress)?;
+    Ok(OldImport {
+        n_nodes: nodes.len() as u64,
+        n_snapshots: history.n_snapshots,
+        n_changes: history.n_changes,
+        n_links,
+        n_secrets: cleaner.n_secrets,
+        fingerprint,
+        notes: notes.0.iter().map(|(what, n)| format!("{n} {what}")).collect(),
+    })
+}
+
+/// Counts the times that have no place here.
+fn note_times(from: &Connection, notes: &mut SkippedCounts) -> Result<(), StoreError> {
+    const TABLES: [(&str, &str); 3] = [
+        ("nodes", "nodes no longer say when they were made; the history says when they changed"),
+        ("relations", "links no longer say when they were made"),
+        ("pending_relations", "links no longer say when they were made"),
+    ];
+    for (table, what) in TABLES {
+        if !rows::has_table(from, table)? {
+            continue;
+        }
+        let made = rows::columns(from, table, &[("created_at", "0")])?;
+        let sql = format!("SELECT count(*) FROM {table} WHERE ifnull({made}, 0) <> 0");
+        let n: u32 = from.query_row(&sql, [], |row| row.get(0)).doing("count old times")?;
+        if 0 < n {
+            *notes.0.entry(what).or_default() += u64::from(n);
+        }
+    }
+    Ok(())
+}
+
+/// Copies a database and its log as they lie there, at a moment when nobody writes to them.
+pub(super) fn copy_still(from: &Path, to: &Path) -> Result<(), MoveError> {
+    const LOG: &str = "-wal";
+    let log = with_suffix(from, LOG);
+    let stat = || {
+        let one = |path: &Path| fs::metadata(path).ok().map(|it| (it.len(), it.modified().ok()));
+        (one(from), one(&log))
+    };
+    for _ in 0..TRIES_MAX {
+        let before = stat();
+        fs::copy(from, to).on("read", from)?;
+        match log.exists() {
+            true => fs::copy(&log, with_suffix(to, LOG)).map(drop).on("read", &log)?,
+            // Of an earlier try.
+            false => drop(fs::remove_file(with_suffix(to, LOG))),
+        }
+        if stat() == before {
+            // The copy is ours, whoever may read the original.
+            return private(to).and_then(|()| private(&with_suffix(to, LOG)));
+        }
+    }
+    let what = format!("`{}` is being written to; end what writes, then try again", from.display());
+    Err(MoveError::Refused(what))
+}
+
+#[cfg(unix)]
+fn private(path: &Path) -> Result<(), MoveError> {
+    use std::os::unix::fs::PermissionsExt;
+    match path.exists() {
+        true => fs::set_permissions(path, fs::Permissions::from_mode(0o600)).on("protect", path),
+        false => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn private(_: &Path) -> Result<(), MoveError> {
+    Ok(())
+}
+
+/// Opens the copy; refuses what is no database of remindb 0.3. `old` is named in errors.
+fn open(copy: &Path, old: &Path) -> Result<Connection, MoveError> {
+    const TABLES: &str = "
+        SELECT count(*)
+          FROM sqlite_schema
+         WHERE type = 'table'
+           AND name IN ('nodes', 'snapshots', 'diffs')";
+    let conn = connection::open_existing(copy, "open the old database")?;
+    let old = old.display();
+    let id: rusqlite::Result<i64> =
+        conn.pragma_query_value(None, "application_id", |row| row.get(0));
+    let n_tables: rusqlite::Result<i64> = conn.query_row(TABLES, [], |row| row.get(0));
+    let what = match (id, n_tables) {
+        (Ok(schema::APPLICATION_ID), _) => format!(
+            "`{old}` is a memory of this program, not of remindb 0.3; copy it with `remindb backup`"
+        ),
+        (Ok(_), Ok(3)) => {
+            rows::check_readable(&conn, &old.to_string())?;
+            return Ok(conn);
+        }
+        (Ok(_), Ok(_)) => format!("`{old}` is no database of remindb 0.3: it has no table `nodes`"),
+        (Err(error), _) | (_, Err(error)) => format!("`{old}` cannot be read: {error}"),
+    };
+    Err(MoveError::Refused(what))
+}

@@ -1,0 +1,147 @@
+//! Source files of an old database as rows of a root and a path below it.
+//!
+//! The old program noted a path for each node, and a root for each snapshot; a file's root is that
+//! of the latest snapshot that touched one of its nodes. No row says what the file holds, so that
+//! the next compile reads it and aligns it with the nodes.
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::SkippedCounts;
+use super::rows;
+use crate::maintenance::transfer::scrub::RowRedactor;
+use crate::store::{ErrorStep, FileId, RootId, StoreError};
+
+/// A file's row, and what diffs say of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OldFile {
+    pub(super) id: FileId,
+    pub(super) root: RootId,
+    pub(super) path: String,
+}
+
+/// The files met so far.
+pub(super) struct OldFiles<'a> {
+    to: &'a Connection,
+    /// By path as noted: the root of the latest snapshot that touched it.
+    roots: HashMap<String, String>,
+    /// The root of the latest compile of all.
+    latest: Option<String>,
+    /// By path as noted; `None` for what is no file.
+    known: HashMap<String, Option<OldFile>>,
+    n_rootless: u64,
+}
+
+impl<'a> OldFiles<'a> {
+    pub(super) fn read(from: &Connection, to: &'a Connection) -> Result<OldFiles<'a>, StoreError> {
+        let root = rows::columns(from, "snapshots", &[("compile_root", "''")])?;
+        // Of the columns that are not aggregated SQLite takes the row that has the maximum.
+        let by_file = format!(
+            "SELECT nodes.source_file, {root}, max(snapshots.id)
+               FROM diffs
+               JOIN snapshots ON snapshots.id = diffs.snapshot_id
+               JOIN nodes ON nodes.id = diffs.node_id
+              WHERE {root} <> ''
+              GROUP BY nodes.source_file"
+        );
+        let latest = format!("SELECT {root} FROM snapshots WHERE {root} <> '' ORDER BY id DESC");
+        let mut roots = HashMap::new();
+        let mut query = from.prepare(&by_file).doing("read the old roots")?;
+        let mut found = query.query([]).doing("read the old roots")?;
+        while let Some(row) = found.next().doing("read the old roots")? {
+            roots.insert(rows::word(row, 0)?, rows::word(row, 1)?);
+        }
+        let latest = from
+            .query_row(&latest, [], |row| row.get::<_, String>(0))
+            .optional()
+            .doing("read the old roots")?;
+        Ok(OldFiles { to, roots, latest, known: HashMap::new(), n_rootless: 0 })
+    }
+
+    /// The row of a file that a node names; `None` for what an agent said.
+    pub(super) fn of(
+        &mut self,
+        source_file: &str,
+        cleaner: &mut RowRedactor<'_>,
+    ) -> Result<Option<OldFile>, StoreError> {
+        if let Some(known) = self.known.get(source_file) {
+            return Ok(known.clone());
+        }
+        let file = self.find(source_file, cleaner)?;
+        self.known.insert(source_file.to_owned(), file.clone());
+        Ok(file)
+    }
+
+    fn find(
+        &mut self,
+        source_file: &str,
+        cleaner: &mut RowRedactor<'_>,
+    ) -> Result<Option<OldFile>, StoreError> {
+        const ROOT: &str = "
+            INSERT INTO root (path) VALUES (?1)
+            ON CONFLICT (path) DO UPDATE SET path = path
+            RETURNING id";
+        const FILE: &str = "
+            INSERT INTO file (root, path, size, mtime) VALUES (?1, ?2, 0, 0)
+            ON CONFLICT (root, path) DO UPDATE SET path = path
+            RETURNING id";
+        if source_file.is_empty() || source_file.starts_with("mcp:") {
+            return Ok(None);
+        }
+        let Some(root) = self.roots.get(source_file).or(self.latest.as_ref()) else {
+            self.n_rootless += 1;
+            return Ok(None);
+        };
+        let (root, mut path) = place(root, source_file);
+        cleaner.scrub(&mut path);
+        let root = self.to.query_row(ROOT, [root], |row| row.get(0).map(RootId));
+        let root = root.doing("note a root")?;
+        let id = self.to.query_row(FILE, params![root.0, path], |row| row.get(0).map(FileId));
+        Ok(Some(OldFile { id: id.doing("note a file")?, root, path }))
+    }
+
+    /// Says what was no file.
+    pub(super) fn note(&self, notes: &mut SkippedCounts) {
+        for _ in 0..self.n_rootless {
+            notes.add("files of no known folder: their nodes are kept as an agent's");
+        }
+    }
+}
+
+/// Where a file stands: a root, absolute, and a path below it.
+fn place(root: &str, source_file: &str) -> (String, String) {
+    let root = Path::new(root);
+    let root = root.canonicalize().unwrap_or_else(|_| plain(root));
+    let noted = source_file.replace('\\', "/");
+    let full = plain(&root.join(&noted));
+    // A single file was noted as it was typed, which is not always below its root.
+    let name = Path::new(&noted).file_name();
+    let typed = name.map(|name| root.join(name)).filter(|it| !full.exists() && it.is_file());
+    let full = typed.unwrap_or(full);
+    let (root, path) = match full.strip_prefix(&root) {
+        Ok(path) if !path.as_os_str().is_empty() => (root.as_path(), path),
+        _ => match (full.parent(), full.file_name()) {
+            (Some(folder), Some(name)) => (folder, Path::new(name)),
+            _ => (root.as_path(), Path::new(&noted)),
+        },
+    };
+    (root.to_string_lossy().into_owned(), path.to_string_lossy().into_owned())
+}
+
+/// A path without detours, whatever the disk says.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => (),
+            Component::ParentDir => drop(plain.pop()),
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests;

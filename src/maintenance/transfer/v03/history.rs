@@ -1,0 +1,267 @@
+//! Snapshots and changes of an old database, with their texts.
+//!
+//! Snapshots keep their numbers, messages and times. Their fingerprints are those of the old
+//! program, which covered only what a write touched; the snapshot of the import has the first one
+//! of this.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::files::OldFiles;
+use super::nodes::{OldNodes, modern};
+use super::{SkippedCounts, rows};
+use crate::maintenance::transfer::scrub::RowRedactor;
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::tree::{Format, NodeType};
+use crate::store::{ErrorStep, StoreError};
+use crate::text::tokens;
+
+/// What was taken over.
+pub(super) struct OldHistory {
+    pub(super) n_snapshots: u64,
+    pub(super) n_changes: u64,
+}
+
+/// Takes over every snapshot and change.
+pub(super) fn import_history(
+    from: &Connection,
+    to: &Connection,
+    nodes: &OldNodes,
+    files: &mut OldFiles<'_>,
+    cleaner: &mut RowRedactor<'_>,
+    notes: &mut SkippedCounts,
+) -> Result<OldHistory, StoreError> {
+    let current = nodes.values().map(|it| it.hash).collect();
+    let mut taking = HistoryImport { to, nodes, files, cleaner, notes, current };
+    let known = taking.snapshots(from)?;
+    let n_changes = taking.changes(from, &known)?;
+    taking.head(from, &known)?;
+    Ok(OldHistory { n_snapshots: known.len() as u64, n_changes })
+}
+
+struct HistoryImport<'a, 'f, 'c> {
+    to: &'a Connection,
+    nodes: &'a OldNodes,
+    files: &'a mut OldFiles<'f>,
+    cleaner: &'a mut RowRedactor<'c>,
+    notes: &'a mut SkippedCounts,
+    /// Texts that nodes have; no others need a row of their own.
+    current: HashSet<ContentHash>,
+}
+
+/// One side of a change: its text by hash, and its language.
+type OldVersion = Option<(ContentHash, Option<String>)>;
+
+impl HistoryImport<'_, '_, '_> {
+    fn snapshots(&mut self, from: &Connection) -> Result<HashSet<i64>, StoreError> {
+        const ADD: &str = "
+            INSERT INTO snapshot (id, parent, cursor_hash, message, compile_root, created_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let list = [
+            ("id", "NULL"),
+            ("parent_id", "NULL"),
+            ("cursor_hash", "''"),
+            ("message", "''"),
+            ("compile_root", "''"),
+            ("created_at", "0"),
+        ];
+        let list = rows::columns(from, "snapshots", &list)?;
+        let sql = format!("SELECT {list} FROM snapshots ORDER BY id");
+        let mut query = from.prepare(&sql).doing("read the old snapshots")?;
+        let mut found = query.query([]).doing("read the old snapshots")?;
+        let mut known = HashSet::new();
+        while let Some(row) = found.next().doing("read the old snapshots")? {
+            let id = rows::whole(row, 0)?.unwrap_or(0);
+            let parent = rows::whole(row, 1)?;
+            if parent.is_some_and(|it| !known.contains(&it)) {
+                self.notes.add("snapshots whose parent is missing follow none now");
+            }
+            let parent = parent.filter(|it| known.contains(it));
+            let hash = ContentHash::parse(&rows::word(row, 2)?).unwrap_or(ContentHash(0));
+            let mut message = rows::word(row, 3)?;
+            self.cleaner.scrub(&mut message);
+            let at = rows::millis(row, 5)?.unwrap_or(0);
+            let snapshot = params![id, parent, hash.to_string(), message, rows::word(row, 4)?, at];
+            self.to
+                .prepare_cached(ADD)
+                .and_then(|mut it| it.execute(snapshot))
+                .doing("take over a snapshot")?;
+            known.insert(id);
+            self.notes.add("snapshots keep fingerprints that only remindb 0.3 could compute");
+        }
+        Ok(known)
+    }
+
+    fn changes(&mut self, from: &Connection, known: &HashSet<i64>) -> Result<u64, StoreError> {
+        let list = [
+            ("snapshot_id", "NULL"),
+            ("node_id", "''"),
+            ("op", "''"),
+            ("old_content", "NULL"),
+            ("new_content", "NULL"),
+            ("old_parent_id", "NULL"),
+            ("old_source_file", "NULL"),
+            ("old_node_type", "NULL"),
+            ("old_depth", "NULL"),
+            ("old_label", "NULL"),
+            ("old_format", "NULL"),
+        ];
+        let list = rows::columns(from, "diffs", &list)?;
+        let sql = format!("SELECT {list} FROM diffs ORDER BY snapshot_id, id");
+        let mut query = from.prepare(&sql).doing("read the old changes")?;
+        let mut found = query.query([]).doing("read the old changes")?;
+        let (mut n, mut seq, mut last) = (0, 0, None);
+        while let Some(row) = found.next().doing("read the old changes")? {
+            let Some(snapshot) = rows::whole(row, 0)?.filter(|it| known.contains(it)) else {
+                self.notes.add("changes of a snapshot that is missing were left out");
+                continue;
+            };
+            seq = if last == Some(snapshot) { seq + 1 } else { 1 };
+            last = Some(snapshot);
+            n += u64::from(self.change(row, snapshot, seq)?);
+        }
+        Ok(n)
+    }
+
+    /// Takes over one change; `false` if it is none.
+    fn change(&mut self, row: &Row<'_>, snapshot: i64, seq: i64) -> Result<bool, StoreError> {
+        const ADD: &str = "
+            INSERT INTO diff (snapshot, seq, op, node_id, old_hash, new_hash, old_parent, old_root,
+                              old_path, old_type, old_level, old_lang, old_label, old_format,
+                              old_tokens)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+        let op = rows::word(row, 2)?;
+        if !["add", "mod", "rem"].contains(&op.as_str()) {
+            self.notes.add("changes of an unknown kind were left out");
+            return Ok(false);
+        }
+        let node = rows::word(row, 1)?;
+        let node_type = self.type_of(row, &node)?;
+        let mut label = rows::word(row, 9)?;
+        let old = self.side(row, 3, node_type, &label, op != "add")?;
+        let new = self.side(row, 4, node_type, &label, op != "rem")?;
+        self.cleaner.scrub(&mut label);
+        let source_file = rows::text(row, 6)?;
+        let has_metadata = op != "add" && source_file.is_some();
+        match (op.as_str(), has_metadata) {
+            ("add", _) | (_, true) => (),
+            _ => self.notes.add("changes from before the old program noted what a node was"),
+        }
+        if has_metadata {
+            self.notes.add("changes do not say where a node stood among its siblings");
+        }
+        let file = match source_file.filter(|_| has_metadata) {
+            Some(source_file) => self.files.of(&source_file, self.cleaner)?,
+            None => None,
+        };
+        let of_old = |value: &str| has_metadata.then(|| value.to_owned());
+        let parent = rows::text(row, 5)?.filter(|it| has_metadata && !it.is_empty());
+        let depth = rows::whole(row, 8)?.filter(|_| has_metadata);
+        let level = depth.filter(|_| node_type == NodeType::Heading).map(|it| it.clamp(1, 6));
+        let format = Format::parse(&rows::word(row, 10)?).unwrap_or(Format::Plain);
+        let tokens = self.tokens(&old).filter(|_| has_metadata);
+        let lang = old.as_ref().and_then(|it| it.1.clone()).filter(|_| has_metadata);
+        let change = params![
+            snapshot,
+            seq,
+            op,
+            self.id(&node),
+            old.map(|it| it.0.to_string()),
+            new.map(|it| it.0.to_string()),
+            parent.map(|it| self.id(&it)),
+            file.as_ref().map(|it| it.root.0),
+            file.as_ref().map(|it| it.path.as_str()),
+            of_old(node_type.as_str()),
+            level,
+            lang,
+            of_old(&label),
+            of_old(format.as_str()),
+            tokens,
+        ];
+        self.to
+            .prepare_cached(ADD)
+            .and_then(|mut it| it.execute(change))
+            .map(|_| true)
+            .doing("take over a change")
+    }
+
+    fn type_of(&self, row: &Row<'_>, node: &str) -> Result<NodeType, StoreError> {
+        let noted = NodeType::parse(&rows::word(row, 7)?);
+        let now = || self.nodes.get(node).map(|it| it.node_type);
+        Ok(noted.or_else(now).unwrap_or_default())
+    }
+
+    /// The text of one side, kept unless a node has it.
+    fn side(
+        &mut self,
+        row: &Row<'_>,
+        idx: usize,
+        node_type: NodeType,
+        label: &str,
+        is_there: bool,
+    ) -> Result<OldVersion, StoreError> {
+        const KEEP: &str = "
+            INSERT INTO blob (hash, content) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
+        if !is_there {
+            return Ok(None);
+        }
+        let now = self.nodes.get(&rows::word(row, 1)?).map(|it| it.label.clone());
+        let label = if label.is_empty() { now.unwrap_or_default() } else { label.to_owned() };
+        let (lang, mut content) = modern(node_type, &label, rows::word(row, idx)?);
+        self.cleaner.scrub(&mut content);
+        let hash = ContentHash::of(&content);
+        if !self.current.contains(&hash) {
+            self.to
+                .prepare_cached(KEEP)
+                .and_then(|mut it| it.execute(params![hash.to_string(), content]))
+                .doing("keep an old text")?;
+        }
+        Ok(Some((hash, lang)))
+    }
+
+    fn tokens(&self, side: &OldVersion) -> Option<u32> {
+        const TEXT: &str = "
+            SELECT content FROM blob WHERE hash = ?1
+             UNION ALL
+            SELECT content FROM node WHERE content_hash = ?1
+             LIMIT 1";
+        let (hash, _) = side.as_ref()?;
+        let mut query = self.to.prepare_cached(TEXT).ok()?;
+        let content: String = query.query_row([hash.to_string()], |row| row.get(0)).ok()?;
+        Some(tokens::count(&content))
+    }
+
+    /// The id here of a node that may be gone.
+    fn id(&self, old: &str) -> String {
+        match self.nodes.get(old) {
+            Some(node) => node.id.clone(),
+            None => match NodeId::parse(old) {
+                Some(id) => id.to_string(),
+                // Nothing has this id any more; it must only be the same every time.
+                None => NodeId::birth(NodeType::Text, "", old, 0).to_string(),
+            },
+        }
+    }
+
+    fn head(&mut self, from: &Connection, known: &HashSet<i64>) -> Result<(), StoreError> {
+        const HEAD: &str = "SELECT snapshot_id FROM cursors WHERE id = 'HEAD'";
+        const SET: &str = "INSERT INTO cursor (name, snapshot, updated_at) VALUES ('HEAD', ?1, 0)";
+        let noted: Option<i64> = match rows::has_table(from, "cursors")? {
+            true => from
+                .query_row(HEAD, [], |row| row.get(0))
+                .optional()
+                .doing("read the old HEAD")?
+                .filter(|it| known.contains(it)),
+            false => None,
+        };
+        let newest = known.iter().max().copied();
+        if noted.is_none() && newest.is_some() {
+            self.notes.add("HEAD was missing and is the newest snapshot now");
+        }
+        match noted.or(newest) {
+            Some(head) => self.to.execute(SET, [head]).map(drop).doing("take over HEAD"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Links of an old database. Those of texts were read from the texts already; what is added here is
+//! what only the old rows know: weights, and what somebody related by hand. Where each leads is
+//! found as for any other link, and what leads elsewhere than it did is told.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::nodes::{ImportedNode, OldNodes};
+use super::{SkippedCounts, rows};
+use crate::maintenance::transfer::scrub::RowRedactor;
+use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_DEFAULT, WEIGHT_MAX};
+use crate::store::links::{Origin, insert, resolve_rows};
+use crate::store::{ErrorStep, NodeKey, StoreError};
+
+/// Takes over the links; gives the number of all that there are then.
+pub(super) fn import_links(
+    from: &Connection,
+    to: &Connection,
+    nodes: &OldNodes,
+    cleaner: &mut RowRedactor<'_>,
+    notes: &mut SkippedCounts,
+) -> Result<u64, StoreError> {
+    let resolved = [
+        ("source_node_id", "''"),
+        ("target_node_id", "''"),
+        ("weight", "1.0"),
+        ("origin", "'parsed'"),
+    ];
+    let pending = [
+        ("source_node_id", "''"),
+        ("target_id_hint", "NULL"),
+        ("weight", "1.0"),
+        ("origin", "'parsed'"),
+        ("target_label", "NULL"),
+        ("target_source", "NULL"),
+    ];
+    let mut taking = LinkImport { to, nodes, cleaner, notes, targets: BTreeMap::new() };
+    taking.table(from, "relations", &resolved)?;
+    taking.table(from, "pending_relations", &pending)?;
+    taking.resolve()?;
+    let n: i64 = to
+        .query_row("SELECT count(*) FROM reference", [], |row| row.get(0))
+        .doing("count the links")?;
+    Ok(n.cast_unsigned())
+}
+
+struct LinkImport<'a, 'c> {
+    to: &'a Connection,
+    nodes: &'a OldNodes,
+    cleaner: &'a mut RowRedactor<'c>,
+    notes: &'a mut SkippedCounts,
+    /// Where each link that was taken over led to, by the id of its row.
+    targets: BTreeMap<i64, Option<i64>>,
+}
+
+impl LinkImport<'_, '_> {
+    fn table(
+        &mut self,
+        from: &Connection,
+        table: &str,
+        list: &[(&str, &str)],
+    ) -> Result<(), StoreError> {
+        if !rows::has_table(from, table)? {
+            return Ok(());
+        }
+        let n_columns = list.len();
+        let list = rows::columns(from, table, list)?;
+        // A name of the caller's.
+        let sql = format!("SELECT {list} FROM {table} ORDER BY rowid");
+        let mut query = from.prepare(&sql).doing("read the old links")?;
+        let mut found = query.query([]).doing("read the old links")?;
+        while let Some(row) = found.next().doing("read the old links")? {
+            let is_pending = 4 < n_columns;
+            let (label, path) = match is_pending {
+                true => (rows::text(row, 4)?, rows::text(row, 5)?),
+                false => (None, None),
+            };
+            self.link(row, label, path, is_pending)?;
+        }
+        Ok(())
+    }
+
+    fn link(
+        &mut self,
+        row: &Row<'_>,
+        label: Option<String>,
+        path: Option<String>,
+        is_pending: bool,
+    ) -> Result<(), StoreError> {
+        let Some(source) = self.nodes.get(&rows::word(row, 0)?) else {
+            self.notes.add("links of a node that is missing were left out");
+            return Ok(());
+        };
+        let hint = rows::text(row, 1)?.filter(|it| !it.is_empty());
+        let target = hint.as_ref().and_then(|it| self.nodes.get(it));
+        if !is_pending && target.is_none() {
+            self.notes.add("links to a node that is missing were left out");
+            return Ok(());
+        }
+        let weight = rows::real(row, 2)?.filter(|it| it.is_finite()).unwrap_or(WEIGHT_DEFAULT);
+        let weight = weight.clamp(0.0, WEIGHT_MAX);
+        let clean = |text: Option<String>, cleaner: &mut _| {
+            text.filter(|it| !it.is_empty()).map(|mut it| {
+                RowRedactor::scrub(cleaner, &mut it);
+                it
+            })
+        };
+        let label = clean(label, self.cleaner);
+        let path = clean(path, self.cleaner);
+        if rows::word(row, 3)? == "manual" {
+            let reference = Reference {
+                label: label.unwrap_or_default(),
+                source: path,
+                id_hint: target.map(|it| it.id.clone()).or(hint),
+                heading: None,
+                alias: None,
+                weight,
+                form: ReferenceForm::Wiki,
+            };
+            let row = insert(self.to, NodeKey(source.key), Origin::Manual, &reference)?;
+            self.targets.insert(row, target.map(|it| it.key));
+            return Ok(());
+        }
+        let name = label.or_else(|| target.map(|it| it.label.clone())).unwrap_or_default();
+        match weigh(self.to, source, target, &name, weight)? {
+            Some(row) => drop(self.targets.insert(row, target.map(|it| it.key))),
+            None => self.notes.add("links that no text has any more were left out"),
+        }
+        Ok(())
+    }
+
+    /// Finds where the links lead. One that led nowhere may find a target now.
+    fn resolve(self) -> Result<(), StoreError> {
+        const TARGET: &str = "SELECT target FROM reference WHERE id = ?1";
+        resolve_rows(self.to, self.targets.keys().copied().collect())?;
+        let mut query = self.to.prepare(TARGET).doing("read a link")?;
+        for (row, was) in &self.targets {
+            let is: Option<i64> = query.query_row([row], |it| it.get(0)).doing("read a link")?;
+            if was.is_some() && *was != is {
+                self.notes.add("links lead elsewhere by the rules for names here, or wait");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives a link of a text the weight that it had; its row, if the text has such a link.
+fn weigh(
+    to: &Connection,
+    source: &ImportedNode,
+    target: Option<&ImportedNode>,
+    name: &str,
+    weight: f64,
+) -> Result<Option<i64>, StoreError> {
+    const FIND: &str = "
+        SELECT id
+          FROM reference
+         WHERE source = ?1
+           AND origin = 'parsed'
+           AND (target = ?2 OR lower(label) = lower(?3))
+         ORDER BY target IS NOT ?2, id
+         LIMIT 1";
+    const WEIGH: &str = "UPDATE reference SET weight = ?2 WHERE id = ?1";
+    let target = target.map(|it| it.key);
+    let found: Option<i64> = to
+        .prepare_cached(FIND)
+        .and_then(|mut it| {
+            it.query_row(params![source.key, target, name], |row| row.get(0)).optional()
+        })
+        .doing("look for a link")?;
+    if let Some(row) = found {
+        to.prepare_cached(WEIGH)
+            .and_then(|mut it| it.execute(params![row, weight]))
+            .doing("weigh a link")?;
+    }
+    Ok(found)
+}

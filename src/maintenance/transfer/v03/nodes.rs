@@ -1,0 +1,330 @@
+//! Nodes of an old database: the tree in row order, with ids, heat and words.
+//!
+//! The old program kept no order among siblings; that of its rows is the order in which they came.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::files::{OldFile, OldFiles};
+use super::{SkippedCounts, rows};
+use crate::maintenance::transfer::ProgressFn;
+use crate::maintenance::transfer::scrub::RowRedactor;
+use crate::model::breadcrumb;
+use crate::model::heat;
+use crate::model::identity::{ContentHash, NodeId};
+use crate::model::order_keys;
+use crate::model::tree::{Format, NodeType};
+use crate::store::columns::{LANG, LEVEL};
+use crate::store::insert::{INSERT, NodeRow};
+use crate::store::{Attribute, Attributes, ErrorStep, NodeData, NodeKey, NodePlace, StoreError};
+use crate::text::{self, tokens};
+
+/// What the rest of an import asks of a node: its id and key here, by its old id.
+pub(super) type OldNodes = HashMap<String, ImportedNode>;
+
+#[derive(Clone, Debug)]
+pub(super) struct ImportedNode {
+    pub(super) key: i64,
+    pub(super) id: String,
+    pub(super) node_type: NodeType,
+    pub(super) label: String,
+    pub(super) hash: ContentHash,
+}
+
+/// A node's place in the old tree.
+struct OldPlace {
+    row: i64,
+    old_id: String,
+    parent: Option<usize>,
+    position: i64,
+}
+
+/// A text of the old form: code had its language on the first line.
+pub(super) fn modern(
+    node_type: NodeType,
+    label: &str,
+    content: String,
+) -> (Option<String>, String) {
+    let lang = label
+        .strip_prefix("Code (")
+        .and_then(|it| it.split_once("): "))
+        .map(|(lang, _)| lang)
+        .filter(|it| node_type == NodeType::Code && !it.is_empty());
+    match lang.and_then(|lang| content.strip_prefix(lang)?.strip_prefix('\n')) {
+        Some(code) => (lang.map(str::to_owned), code.to_owned()),
+        None => (None, content),
+    }
+}
+
+/// Takes over every node.
+pub(super) fn import_nodes(
+    from: &Connection,
+    to: &Connection,
+    files: &mut OldFiles<'_>,
+    cleaner: &mut RowRedactor<'_>,
+    notes: &mut SkippedCounts,
+    progress: ProgressFn<'_>,
+) -> Result<OldNodes, StoreError> {
+    let placed = tree(from, notes)?;
+    let mut taking = NodeImport { to, files, cleaner, notes, ids: HashSet::new() };
+    let list = rows::columns(
+        from,
+        "nodes",
+        &[
+            ("source_file", "''"),
+            ("node_type", "'text'"),
+            ("depth", "1"),
+            ("label", "''"),
+            ("content", "''"),
+            ("format", "'plain'"),
+            ("temperature", "0.5"),
+            ("access_count", "0"),
+            ("last_accessed_at", "NULL"),
+            ("pinned", "0"),
+        ],
+    )?;
+    let said = rows::columns(from, "snapshots", &[("compile_root", "''")])?;
+    let said = format!(
+        "SELECT diffs.new_content
+           FROM diffs
+           JOIN snapshots ON snapshots.id = diffs.snapshot_id
+          WHERE diffs.node_id = ?1 AND diffs.op <> 'rem' AND {said} <> ''
+          ORDER BY diffs.id DESC
+          LIMIT 1"
+    );
+    let one = format!("SELECT {list} FROM nodes WHERE rowid = ?1");
+    let mut one = from.prepare(&one).doing("read an old node")?;
+    let mut said = from.prepare(&said).doing("read an old node")?;
+    let mut nodes = OldNodes::with_capacity(placed.len());
+    let mut breadcrumbs: Vec<Option<String>> = vec![None; placed.len()];
+    let n_all = placed.len() as u64;
+    // Parents before children, so that every breadcrumb is known before it is continued.
+    for (nth, idx) in parents_first(&placed).into_iter().enumerate() {
+        let node = &placed[idx];
+        let mut found = one.query([node.row]).doing("read an old node")?;
+        let Some(row) = found.next().doing("read an old node")? else { continue };
+        // What the file said last, where an agent said something else since.
+        let said = said
+            .query_row([&node.old_id], |row| Ok(rows::text(row, 0)))
+            .optional()
+            .doing("read an old node")?
+            .transpose()?
+            .flatten();
+        let above = node.parent.map(|it| (it, breadcrumbs[it].as_deref().unwrap_or_default()));
+        let above = above.map(|(it, breadcrumb)| {
+            let label = nodes.get(&placed[it].old_id).map_or("", |it| it.label.as_str());
+            breadcrumb::child_breadcrumb(breadcrumb, label)
+        });
+        let key = |idx: usize| i64::try_from(idx).unwrap_or(i64::MAX - 1) + 1;
+        let place = (key(idx), node.parent.map(key), node.position);
+        let (taken, breadcrumb) = taking.node(row, &node.old_id, place, above, said)?;
+        breadcrumbs[idx] = Some(breadcrumb);
+        nodes.insert(node.old_id.clone(), taken);
+        progress(nth as u64, n_all);
+    }
+    Ok(nodes)
+}
+
+struct NodeImport<'a, 'f, 'c> {
+    to: &'a Connection,
+    files: &'a mut OldFiles<'f>,
+    cleaner: &'a mut RowRedactor<'c>,
+    notes: &'a mut SkippedCounts,
+    ids: HashSet<NodeId>,
+}
+
+impl NodeImport<'_, '_, '_> {
+    /// Takes over one node; gives its breadcrumb, too. `place` is key, parent and position.
+    fn node(
+        &mut self,
+        row: &rusqlite::Row<'_>,
+        old_id: &str,
+        place: (i64, Option<i64>, i64),
+        above: Option<String>,
+        said: Option<String>,
+    ) -> Result<(ImportedNode, String), StoreError> {
+        let file = self.files.of(&rows::word(row, 0)?, self.cleaner)?;
+        let node_type = NodeType::parse(&rows::word(row, 1)?).unwrap_or_else(|| {
+            self.notes.add("nodes of a type that is not known here are text now");
+            NodeType::Text
+        });
+        let format = Format::parse(&rows::word(row, 5)?).unwrap_or_else(|| {
+            self.notes.add("nodes of a format that is not known here are plain now");
+            Format::Plain
+        });
+        let level = rows::whole(row, 2)?.filter(|_| node_type == NodeType::Heading);
+        let mut label = rows::word(row, 3)?;
+        let (mut lang, mut content) = modern(node_type, &label, rows::word(row, 4)?);
+        for text in [&mut content, &mut label].into_iter().chain(&mut lang) {
+            self.cleaner.scrub(text);
+        }
+        let hash = ContentHash::of(&content);
+        let source = match (&file, said) {
+            (None, _) => None,
+            (Some(_), None) => Some(hash),
+            (Some(_), Some(said)) => {
+                let (_, mut said) = modern(node_type, &label, said);
+                self.cleaner.scrub(&mut said);
+                Some(ContentHash::of(&said))
+            }
+        };
+        if source.is_some_and(|it| it != hash) {
+            self.notes.add("nodes whose text an agent changed keep it until their file changes");
+        }
+        let label = text::truncate_chars(&text::fold_whitespace(&label), text::LABEL_CHARS_MAX);
+        let path = file.as_ref().map_or("", |it| it.path.as_str());
+        let id = self.id(old_id, node_type, path, &content).to_string();
+        let breadcrumb = above.unwrap_or_else(|| breadcrumb::file_stem(path).to_owned());
+        let (key, parent, position) = place;
+        let place = NodePlace {
+            file: file.as_ref().map(|it: &OldFile| it.id),
+            parent: parent.map(NodeKey),
+            position,
+        };
+        let level = level.map(|it| Attribute::Integer(it.clamp(1, 6)));
+        let attributes =
+            Attributes::default().with(LEVEL, level).with(LANG, lang.map(Attribute::Text));
+        let data = NodeData {
+            node_type,
+            format,
+            label: &label,
+            content: &content,
+            token_count: tokens::count(&content),
+            attributes,
+        };
+        let (text, source) = (hash.to_string(), source.map(|it| it.to_string()));
+        let new = NodeRow {
+            key: NodeKey(key),
+            id: &id,
+            place,
+            data: &data,
+            hash: &text,
+            source_hash: source.as_deref(),
+            breadcrumb: &breadcrumb,
+        };
+        self.to
+            .prepare_cached(INSERT.text())
+            .and_then(|mut it| new.insert(&mut it))
+            .doing("take over a node")?;
+        self.heat(row, key)?;
+        Ok((ImportedNode { key, id, node_type, label, hash }, breadcrumb))
+    }
+
+    fn heat(&mut self, row: &rusqlite::Row<'_>, key: i64) -> Result<(), StoreError> {
+        const ADD: &str = "
+            INSERT INTO heat (node, temperature, at, pinned, access_count, accessed_at)
+            VALUES (?1, ?2, 0, ?3, ?4, ?5)";
+        let noted = rows::real(row, 6)?.filter(|it| it.is_finite());
+        let temperature = noted.unwrap_or(heat::BIRTH).clamp(0.0, 1.0);
+        if noted != Some(temperature) {
+            self.notes.add("temperatures outside of 0 to 1 were brought back into it");
+        }
+        let n_reads = rows::whole(row, 7)?.unwrap_or(0).max(0);
+        let is_pinned = rows::whole(row, 9)?.unwrap_or(0) != 0;
+        let heat = params![key, temperature, is_pinned, n_reads, rows::millis(row, 8)?];
+        self.to
+            .prepare_cached(ADD)
+            .and_then(|mut it| it.execute(heat))
+            .map(drop)
+            .doing("take over a temperature")
+    }
+
+    /// The old id if it is one here, else the birth id.
+    fn id(&mut self, old: &str, node_type: NodeType, path: &str, content: &str) -> NodeId {
+        if let Some(id) = NodeId::parse(old)
+            && self.ids.insert(id)
+        {
+            return id;
+        }
+        self.notes.add("ids that are not 11 letters and digits were replaced");
+        let mut ordinal = 0;
+        loop {
+            let id = NodeId::birth(node_type, path, content, ordinal);
+            if self.ids.insert(id) {
+                return id;
+            }
+            ordinal += 1;
+        }
+    }
+}
+
+/// The old nodes in the order of their rows, with their parents and a rank among their siblings.
+fn tree(from: &Connection, notes: &mut SkippedCounts) -> Result<Vec<OldPlace>, StoreError> {
+    const NODES: &str = "SELECT rowid, id, parent_id, source_file FROM nodes ORDER BY rowid";
+    let mut query = from.prepare(NODES).doing("read the old tree")?;
+    let mut found = query.query([]).doing("read the old tree")?;
+    let mut placed: Vec<OldPlace> = Vec::new();
+    let mut above: Vec<(Option<String>, String)> = Vec::new();
+    while let Some(row) = found.next().doing("read the old tree")? {
+        let row_id = row.get(0).doing("read the old tree")?;
+        let parent = rows::text(row, 2)?.filter(|it| !it.is_empty());
+        placed.push(OldPlace {
+            row: row_id,
+            old_id: rows::word(row, 1)?,
+            parent: None,
+            position: 0,
+        });
+        above.push((parent, rows::word(row, 3)?));
+    }
+    let by_id: HashMap<String, usize> =
+        placed.iter().enumerate().map(|(idx, it)| (it.old_id.clone(), idx)).collect();
+    for (node, (parent, _)) in placed.iter_mut().zip(&above) {
+        node.parent = parent.as_ref().and_then(|it| by_id.get(it).copied());
+        if parent.is_some() && node.parent.is_none() {
+            notes.add("nodes whose parent is missing are roots now");
+        }
+    }
+    cut_circles(&mut placed, notes);
+    let mut families: BTreeMap<(Option<usize>, &str), Vec<usize>> = BTreeMap::new();
+    for (idx, (_, source_file)) in above.iter().enumerate() {
+        let parent = placed[idx].parent;
+        let file = if parent.is_none() { source_file.as_str() } else { "" };
+        families.entry((parent, file)).or_default().push(idx);
+    }
+    for children in families.into_values() {
+        for (idx, rank) in
+            children.iter().zip(order_keys::assign_order_keys(&vec![None; children.len()]))
+        {
+            placed[*idx].position = rank.position;
+        }
+    }
+    Ok(placed)
+}
+
+/// Makes one node of each circle a root.
+fn cut_circles(placed: &mut [OldPlace], notes: &mut SkippedCounts) {
+    // The walk that came by first, counted from 1.
+    let mut seen = vec![0; placed.len()];
+    for start in 0..placed.len() {
+        let mut at = start;
+        while seen[at] == 0 {
+            seen[at] = start + 1;
+            match placed[at].parent {
+                Some(parent) if seen[parent] == start + 1 => {
+                    notes.add("nodes that stood below themselves are roots now");
+                    placed[at].parent = None;
+                }
+                Some(parent) => at = parent,
+                None => (),
+            }
+        }
+    }
+}
+
+fn parents_first(placed: &[OldPlace]) -> Vec<usize> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); placed.len()];
+    let mut open: VecDeque<usize> = VecDeque::new();
+    for (idx, node) in placed.iter().enumerate() {
+        match node.parent {
+            Some(parent) => children[parent].push(idx),
+            None => open.push_back(idx),
+        }
+    }
+    let mut order = Vec::with_capacity(placed.len());
+    while let Some(idx) = open.pop_front() {
+        open.extend(&children[idx]);
+        order.push(idx);
+    }
+    order
+}

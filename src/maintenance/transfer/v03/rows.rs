@@ -1,0 +1,87 @@
+//! Rows of an old database, read without trust: columns may be missing, values of any type.
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row};
+
+use crate::maintenance::transfer::MoveError;
+use crate::store::{ErrorStep, StoreError};
+
+/// Says once, at the beginning, that a file is damaged, rather than in the middle.
+pub(super) fn check_readable(conn: &Connection, old: &str) -> Result<(), MoveError> {
+    const TABLES: [&str; 3] = ["nodes", "snapshots", "diffs"];
+    for table in TABLES {
+        // A name of the list above.
+        let found = conn
+            .query_row(&format!("PRAGMA quick_check ({table})"), [], |row| row.get::<_, String>(0));
+        let what = match found {
+            Ok(found) if found == "ok" => continue,
+            Ok(found) => found,
+            Err(error) => error.to_string(),
+        };
+        let advice = "let its own program check it, or compile the notes anew";
+        return Err(MoveError::Refused(format!("`{old}` is damaged: {what}; {advice}")));
+    }
+    Ok(())
+}
+
+/// Whether the table is there at all.
+pub(super) fn has_table(conn: &Connection, table: &str) -> Result<bool, StoreError> {
+    const TABLE: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+    conn.prepare_cached(TABLE).and_then(|mut it| it.exists([table])).doing("look for a table")
+}
+
+/// `columns`, for a query of `table`: those that it lacks as their `DEFAULT`.
+pub(super) fn columns(
+    conn: &Connection,
+    table: &str,
+    columns: &[(&str, &str)],
+) -> Result<String, StoreError> {
+    const THERE: &str = "SELECT 1 FROM pragma_table_info (?1) WHERE name = ?2";
+    let mut there = conn.prepare_cached(THERE).doing("read the old schema")?;
+    let mut list: Vec<String> = Vec::new();
+    for (column, default) in columns {
+        let is_there = there.exists([table, column]).doing("read the old schema")?;
+        list.push(match is_there {
+            true => format!("{table}.{column}"),
+            false => (*default).to_owned(),
+        });
+    }
+    Ok(list.join(", "))
+}
+
+/// A value as text; `None` for NULL.
+pub(super) fn text(row: &Row<'_>, idx: usize) -> Result<Option<String>, StoreError> {
+    Ok(match row.get_ref(idx).doing("read an old row")? {
+        ValueRef::Null => None,
+        ValueRef::Integer(it) => Some(it.to_string()),
+        ValueRef::Real(it) => Some(it.to_string()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            Some(String::from_utf8_lossy(bytes).into_owned())
+        }
+    })
+}
+
+/// A value as text, nothing being the same as an empty one.
+pub(super) fn word(row: &Row<'_>, idx: usize) -> Result<String, StoreError> {
+    Ok(text(row, idx)?.unwrap_or_default())
+}
+
+/// A value as a number.
+pub(super) fn real(row: &Row<'_>, idx: usize) -> Result<Option<f64>, StoreError> {
+    Ok(match row.get_ref(idx).doing("read an old row")? {
+        ValueRef::Integer(it) => Some(it as f64),
+        ValueRef::Real(it) => Some(it),
+        ValueRef::Text(bytes) => std::str::from_utf8(bytes).ok().and_then(|it| it.parse().ok()),
+        ValueRef::Null | ValueRef::Blob(_) => None,
+    })
+}
+
+/// A value as a whole number.
+pub(super) fn whole(row: &Row<'_>, idx: usize) -> Result<Option<i64>, StoreError> {
+    Ok(real(row, idx)?.map(|it| it as i64))
+}
+
+/// Seconds as milliseconds.
+pub(super) fn millis(row: &Row<'_>, idx: usize) -> Result<Option<i64>, StoreError> {
+    Ok(whole(row, idx)?.map(|it| it.saturating_mul(1000)))
+}

@@ -1,0 +1,469 @@
+//! What a tool takes: one table that gives the JSON Schema, the checks and the words of a refusal.
+//!
+//! The checks tell all that is wrong at once and name what is allowed, because whoever reads them
+//! is going to try again. Null stands for absent, and so does a choice of no word; `5.0` is an
+//! integer.
+
+use serde_json::{Map, Value, json};
+
+use crate::text;
+
+/// One argument of a tool: a row of its table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arg {
+    name: &'static str,
+    about: &'static str,
+    kind: ArgKind,
+    need: ArgNeed,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum ArgKind {
+    Text,
+    Integer { min: i64, max: i64 },
+    Number { min: f64, max: f64 },
+    Flag,
+    Choice(&'static [&'static str]),
+    Texts { n_min: usize, n_max: usize },
+    Whole(fn() -> Value),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum ArgNeed {
+    Required,
+    Optional,
+    Default(ArgDefault),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum ArgDefault {
+    Text(&'static str),
+    Integer(i64),
+    Number(f64),
+    Flag(bool),
+}
+
+impl Arg {
+    const fn new(name: &'static str, about: &'static str, kind: ArgKind) -> Arg {
+        Arg { name, about, kind, need: ArgNeed::Optional }
+    }
+
+    /// A string.
+    pub(crate) const fn text(name: &'static str, about: &'static str) -> Arg {
+        Arg::new(name, about, ArgKind::Text)
+    }
+
+    /// A whole number, any that fits 64 bits until [`Arg::range`] says less.
+    pub(crate) const fn integer(name: &'static str, about: &'static str) -> Arg {
+        Arg::new(name, about, ArgKind::Integer { min: i64::MIN, max: i64::MAX })
+    }
+
+    /// A number between `min` and `max`, both included.
+    pub(crate) const fn number(name: &'static str, about: &'static str, min: f64, max: f64) -> Arg {
+        Arg::new(name, about, ArgKind::Number { min, max })
+    }
+
+    /// True or false.
+    pub(crate) const fn flag(name: &'static str, about: &'static str) -> Arg {
+        Arg::new(name, about, ArgKind::Flag)
+    }
+
+    /// One of a few words.
+    pub(crate) const fn choice(
+        name: &'static str,
+        about: &'static str,
+        words: &'static [&'static str],
+    ) -> Arg {
+        Arg::new(name, about, ArgKind::Choice(words))
+    }
+
+    /// A list of `n_min` to `n_max` strings.
+    pub(crate) const fn texts(
+        name: &'static str,
+        about: &'static str,
+        n_min: usize,
+        n_max: usize,
+    ) -> Arg {
+        Arg::new(name, about, ArgKind::Texts { n_min, n_max })
+    }
+
+    /// All arguments at once, by a JSON Schema that no table says: the only row of its table, and
+    /// the handler's to check.
+    pub(crate) const fn custom_schema(schema: fn() -> Value) -> Arg {
+        Arg::new("", "", ArgKind::Whole(schema))
+    }
+
+    /// Bounds an integer, both ends included.
+    pub(crate) const fn range(mut self, min: i64, max: i64) -> Arg {
+        assert!(matches!(self.kind, ArgKind::Integer { .. }), "only an integer has a range");
+        self.kind = ArgKind::Integer { min, max };
+        self
+    }
+
+    /// Makes a call without this argument an error.
+    pub(crate) const fn required(mut self) -> Arg {
+        self.need = ArgNeed::Required;
+        self
+    }
+
+    /// What an absent string, or choice, stands for.
+    pub(crate) const fn or_text(mut self, value: &'static str) -> Arg {
+        assert!(matches!(self.kind, ArgKind::Text | ArgKind::Choice(_)), "only a string is text");
+        self.need = ArgNeed::Default(ArgDefault::Text(value));
+        self
+    }
+
+    /// What an absent integer stands for.
+    pub(crate) const fn or_integer(mut self, value: i64) -> Arg {
+        assert!(matches!(self.kind, ArgKind::Integer { .. }), "only an integer is one");
+        self.need = ArgNeed::Default(ArgDefault::Integer(value));
+        self
+    }
+
+    /// What an absent number stands for.
+    pub(crate) const fn or_number(mut self, value: f64) -> Arg {
+        assert!(matches!(self.kind, ArgKind::Number { .. }), "only a number is one");
+        self.need = ArgNeed::Default(ArgDefault::Number(value));
+        self
+    }
+
+    /// What an absent flag stands for.
+    pub(crate) const fn or_flag(mut self, value: bool) -> Arg {
+        assert!(matches!(self.kind, ArgKind::Flag), "only a flag is true or false");
+        self.need = ArgNeed::Default(ArgDefault::Flag(value));
+        self
+    }
+
+    /// The argument as a prompt has it: all of them are texts.
+    pub(super) fn of_prompt(&self) -> Value {
+        let is_required = matches!(self.need, ArgNeed::Required);
+        json!({"name": self.name, "description": self.about, "required": is_required})
+    }
+
+    fn schema(&self) -> Value {
+        let mut schema = match self.kind {
+            ArgKind::Text => json!({"type": "string"}),
+            ArgKind::Integer { min, max } => {
+                let mut schema = json!({"type": "integer"});
+                if i64::MIN < min {
+                    schema["minimum"] = min.into();
+                }
+                if max < i64::MAX {
+                    schema["maximum"] = max.into();
+                }
+                schema
+            }
+            ArgKind::Number { min, max } => {
+                json!({"type": "number", "minimum": min, "maximum": max})
+            }
+            ArgKind::Flag => json!({"type": "boolean"}),
+            ArgKind::Choice(words) => json!({"type": "string", "enum": words}),
+            ArgKind::Texts { n_min, n_max } => {
+                let items = json!({"type": "string"});
+                json!({"type": "array", "items": items, "minItems": n_min, "maxItems": n_max})
+            }
+            ArgKind::Whole(schema) => return schema(),
+        };
+        if let ArgNeed::Default(preset) = self.need {
+            schema["default"] = match preset {
+                ArgDefault::Text(value) => value.into(),
+                ArgDefault::Integer(value) => value.into(),
+                ArgDefault::Number(value) => value.into(),
+                ArgDefault::Flag(value) => value.into(),
+            };
+        }
+        schema["description"] = self.about.into();
+        schema
+    }
+
+    fn default(&self) -> Option<ArgValue> {
+        match self.need {
+            ArgNeed::Required | ArgNeed::Optional => None,
+            ArgNeed::Default(ArgDefault::Text(value)) => Some(ArgValue::Text(value.to_owned())),
+            ArgNeed::Default(ArgDefault::Integer(value)) => Some(ArgValue::Integer(value)),
+            ArgNeed::Default(ArgDefault::Number(value)) => Some(ArgValue::Number(value)),
+            ArgNeed::Default(ArgDefault::Flag(value)) => Some(ArgValue::Flag(value)),
+        }
+    }
+
+    /// What the argument is, for "`name` must be …".
+    fn kind_name(&self) -> &'static str {
+        match self.kind {
+            ArgKind::Text | ArgKind::Choice(_) => "a string",
+            ArgKind::Integer { .. } => "an integer",
+            ArgKind::Number { .. } => "a number",
+            ArgKind::Flag => "true or false",
+            ArgKind::Texts { .. } => "a list of strings",
+            ArgKind::Whole(_) => "an object",
+        }
+    }
+
+    fn read(&self, value: Value) -> Result<ArgValue, String> {
+        let name = self.name;
+        match (self.kind, value) {
+            (ArgKind::Text, Value::String(text)) => Ok(ArgValue::Text(text)),
+            (ArgKind::Choice(words), Value::String(word)) => match words.contains(&word.as_str()) {
+                true => Ok(ArgValue::Text(word)),
+                false => Err(format!(
+                    "`{name}` must be one of {}, not `{}`{}",
+                    words.join(", "),
+                    text::truncate_chars(&word, CITED_CHARS_MAX),
+                    hint(&word, words.iter().copied()),
+                )),
+            },
+            (ArgKind::Integer { min, max }, Value::Number(number)) => {
+                let Some(value) = whole(&number) else {
+                    return Err(format!("`{name}` must be an integer, not {number}"));
+                };
+                match i64::try_from(value) {
+                    Ok(value) if min <= value && value <= max => Ok(ArgValue::Integer(value)),
+                    _ => Err(outside(name, min, max, &number)),
+                }
+            }
+            (ArgKind::Number { min, max }, Value::Number(number)) => match number.as_f64() {
+                Some(value) if min <= value && value <= max => Ok(ArgValue::Number(value)),
+                _ => Err(format!("`{name}` must be between {min} and {max}, not {number}")),
+            },
+            (ArgKind::Flag, Value::Bool(value)) => Ok(ArgValue::Flag(value)),
+            (ArgKind::Texts { n_min, n_max }, Value::Array(items)) => {
+                if items.len() < n_min || n_max < items.len() {
+                    let n = items.len();
+                    return Err(format!("`{name}` must have {n_min} to {n_max} items, not {n}"));
+                }
+                let mut texts = Vec::with_capacity(items.len());
+                for (item_idx, item) in items.into_iter().enumerate() {
+                    match item {
+                        Value::String(text) => texts.push(text),
+                        other => {
+                            let place = item_idx + 1;
+                            let what = type_name(&other);
+                            return Err(format!(
+                                "`{name}` must be a list of strings; item {place} is {what}"
+                            ));
+                        }
+                    }
+                }
+                Ok(ArgValue::Texts(texts))
+            }
+            (_, other) => {
+                let (wanted, got) = (self.kind_name(), type_name(&other));
+                Err(format!("`{name}` must be {wanted}, not {got}"))
+            }
+        }
+    }
+}
+
+/// The arguments of one call, checked against the tool's table, defaults filled in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Args(Vec<(&'static str, ArgValue)>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum ArgValue {
+    Text(String),
+    Integer(i64),
+    Number(f64),
+    Flag(bool),
+    Texts(Vec<String>),
+    Whole(Map<String, Value>),
+}
+
+impl Args {
+    /// A string or choice; a required one, or one with a default, is always there.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Some(ArgValue::Text(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// An integer.
+    pub(crate) fn integer(&self, name: &str) -> Option<i64> {
+        match self.get(name) {
+            Some(ArgValue::Integer(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The same arguments with an integer for a name that has none above zero.
+    pub(crate) fn with_integer(mut self, name: &'static str, value: i64) -> Args {
+        if self.integer(name).is_none_or(|it| it <= 0) {
+            self.0.retain(|(it, _)| *it != name);
+            self.0.push((name, ArgValue::Integer(value)));
+        }
+        self
+    }
+
+    /// A number; never infinite, never NaN.
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+        match self.get(name) {
+            Some(ArgValue::Number(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// A flag; an absent one is false.
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        matches!(self.get(name), Some(ArgValue::Flag(true)))
+    }
+
+    /// A list of strings; an absent one is empty.
+    pub(crate) fn texts(&self, name: &str) -> &[String] {
+        match self.get(name) {
+            Some(ArgValue::Texts(values)) => values,
+            _ => &[],
+        }
+    }
+
+    /// All arguments as they came, of a table of [`Arg::custom_schema`].
+    pub(crate) fn whole(&self) -> Option<&Map<String, Value>> {
+        match self.0.as_slice() {
+            [(_, ArgValue::Whole(values))] => Some(values),
+            _ => None,
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&ArgValue> {
+        self.0.iter().find(|(it, _)| *it == name).map(|(_, given)| given)
+    }
+}
+
+/// The JSON Schema of a table. It is paid for in every session, so that it says nothing twice.
+pub(crate) fn args_schema(args: &[Arg]) -> Value {
+    if let [Arg { kind: ArgKind::Whole(schema), .. }] = args {
+        return schema();
+    }
+    let properties: Map<String, Value> =
+        args.iter().map(|arg| (arg.name.to_owned(), arg.schema())).collect();
+    let required: Vec<&str> = args
+        .iter()
+        .filter(|arg| matches!(arg.need, ArgNeed::Required))
+        .map(|arg| arg.name)
+        .collect();
+    let mut schema = json!({"type": "object", "properties": properties});
+    if !required.is_empty() {
+        schema["required"] = required.into();
+    }
+    schema["additionalProperties"] = false.into();
+    schema
+}
+
+/// Checks `given` against a table; the error says everything that is wrong, in one line.
+pub(crate) fn validate_args(args: &[Arg], mut given: Map<String, Value>) -> Result<Args, String> {
+    if let [Arg { kind: ArgKind::Whole(_), name, .. }] = args {
+        return Ok(Args(vec![(*name, ArgValue::Whole(given))]));
+    }
+    given.retain(|_, value| !value.is_null());
+    let is_choice =
+        |name: &str| args.iter().any(|it| it.name == name && matches!(it.kind, ArgKind::Choice(_)));
+    given.retain(|name, value| value.as_str() != Some("") || !is_choice(name));
+    let mut checked = Vec::with_capacity(args.len());
+    let mut problems = Vec::new();
+    for arg in args {
+        match given.shift_remove(arg.name) {
+            Some(value) => match arg.read(value) {
+                Ok(value) => checked.push((arg.name, value)),
+                Err(problem) => problems.push(problem),
+            },
+            None if matches!(arg.need, ArgNeed::Required) => {
+                problems.push(format!("missing argument `{}`, {}", arg.name, arg.kind_name()));
+            }
+            None => checked.extend(arg.default().map(|value| (arg.name, value))),
+        }
+    }
+    if !given.is_empty() {
+        problems.insert(0, unknown(args, &given));
+    }
+    match problems.is_empty() {
+        true => Ok(Args(checked)),
+        false => Err(problems.join("; ")),
+    }
+}
+
+/// Characters of the caller's text that a refusal repeats.
+const CITED_CHARS_MAX: usize = 40;
+/// Unknown arguments that a refusal names.
+const CITED_MAX: usize = 3;
+
+fn unknown(args: &[Arg], given: &Map<String, Value>) -> String {
+    let names = || args.iter().map(|arg| arg.name);
+    let cited = || given.keys().take(CITED_MAX);
+    let quoted: Vec<String> =
+        cited().map(|name| format!("`{}`", text::truncate_chars(name, CITED_CHARS_MAX))).collect();
+    let plural = if given.len() == 1 { "" } else { "s" };
+    let more = match given.len().saturating_sub(CITED_MAX) {
+        0 => String::new(),
+        n_more => format!(" and {n_more} more"),
+    };
+    let allowed = match args.is_empty() {
+        true => "it takes none".to_owned(),
+        false => format!("allowed: {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    let hints: String = cited().map(|name| hint(name, names())).collect();
+    format!("unknown argument{plural} {}{more}; {allowed}{hints}", quoted.join(", "))
+}
+
+fn outside(name: &str, min: i64, max: i64, got: &serde_json::Number) -> String {
+    match (min, max) {
+        (_, i64::MAX) if i64::MIN < min => format!("`{name}` must be at least {min}, not {got}"),
+        (i64::MIN, _) if max < i64::MAX => format!("`{name}` must be at most {max}, not {got}"),
+        _ => format!("`{name}` must be between {min} and {max}, not {got}"),
+    }
+}
+
+/// The integer that a JSON number means, however it is written; `None` for a fraction.
+fn whole(number: &serde_json::Number) -> Option<i128> {
+    if let Some(value) = number.as_i128() {
+        return Some(value);
+    }
+    let value = number.as_f64()?;
+    // The cast saturates, which is far outside of every range.
+    (value.fract() == 0.0).then_some(value as i128)
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// ` (did you mean `…`?)`, when one of the names is close to what was typed.
+fn hint<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let plain = |name: &str| name.replace(['_', '-', ' '], "").to_lowercase();
+    // Long names are nobody's typo, and the distance below costs the product of both lengths.
+    if CITED_CHARS_MAX < typed.chars().count() {
+        return String::new();
+    }
+    let typed = plain(typed);
+    names
+        .map(|name| (distance(&typed, &plain(name)), name))
+        .filter(|(distance, name)| distance * 3 <= name.len().max(3))
+        .min_by_key(|(distance, _)| *distance)
+        .map_or_else(String::new, |(_, name)| format!(" (did you mean `{name}`?)"))
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that lead from `a` to `b`.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if 1 < i && 1 < j && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,320 @@
+//! What a running call asks its client, in both eras, behind one form.
+//!
+//! *Legacy*: the question is a request to the client, and the handler waits for the response.
+//! *Modern*: the call ends with the questions that are open, and the client makes the same request
+//! again with the answers; the handler runs anew and finds them by their keys. So a handler asks
+//! before it changes anything, and asks the same under the same key.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded, select};
+use serde_json::{Map, Value, json};
+
+use super::call::NoMessage;
+use super::{Outbox, ToolError, form};
+use crate::mcp::rpc::{RequestId, RpcError, notification_line, request_line};
+use crate::text;
+
+/// How long a client may take for one answer: a person is asked.
+const ANSWER_WAIT: Duration = Duration::from_secs(120);
+/// Questions of one connection at a time. A call that waits holds a thread, and others need theirs.
+const QUESTIONS_MAX: usize = 2;
+
+/// What a client can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Capability {
+    /// Asking its user.
+    Elicitation,
+    /// Asking its model.
+    Sampling,
+    /// Telling its folders.
+    Roots,
+}
+
+impl Capability {
+    /// Its name in the protocol.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Capability::Elicitation => "elicitation",
+            Capability::Sampling => "sampling",
+            Capability::Roots => "roots",
+        }
+    }
+}
+
+/// What a client has said that it can.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Capabilities {
+    elicitation: bool,
+    sampling: bool,
+    roots: bool,
+}
+
+impl Capabilities {
+    /// Reads `ClientCapabilities`; what is no object counts as absent.
+    pub(super) fn read(value: Option<&Value>) -> Capabilities {
+        let member = |name: &str| value?.get(name)?.as_object();
+        // An empty object means forms; so it was before there was anything else.
+        let is_form = |it: &Map<String, Value>| it.contains_key("form") || !it.contains_key("url");
+        Capabilities {
+            elicitation: member("elicitation").is_some_and(is_form),
+            sampling: member("sampling").is_some(),
+            roots: member("roots").is_some(),
+        }
+    }
+
+    /// Whether the client can be asked for it.
+    pub(crate) fn has(self, capability: Capability) -> bool {
+        match capability {
+            Capability::Elicitation => self.elicitation,
+            Capability::Sampling => self.sampling,
+            Capability::Roots => self.roots,
+        }
+    }
+}
+
+/// A question to a client.
+#[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ClientRequest {
+    /// To its user: a form, by the JSON Schema of a flat object.
+    Form { message: String, schema: Value },
+    /// To its model: the params of `sampling/createMessage`.
+    Model(Value),
+    /// Which folders it works in.
+    Folders,
+}
+
+impl ClientRequest {
+    /// What the client must be able to do.
+    pub(crate) fn needs(&self) -> Capability {
+        match self {
+            ClientRequest::Form { .. } => Capability::Elicitation,
+            ClientRequest::Model(_) => Capability::Sampling,
+            ClientRequest::Folders => Capability::Roots,
+        }
+    }
+
+    fn request(&self) -> (&'static str, Value) {
+        match self {
+            ClientRequest::Form { message, schema } => {
+                ("elicitation/create", json!({"message": message, "requestedSchema": schema}))
+            }
+            ClientRequest::Model(params) => ("sampling/createMessage", params.clone()),
+            ClientRequest::Folders => ("roots/list", json!({})),
+        }
+    }
+
+    /// Whether this is an answer to the question at all.
+    fn is_answered_by(&self, answer: &Value) -> bool {
+        match self {
+            ClientRequest::Form { schema, .. } => match answer["action"].as_str() {
+                Some("accept") => form::matches_schema(schema, &answer["content"]),
+                Some("decline" | "cancel") => true,
+                _ => false,
+            },
+            ClientRequest::Model(_) => {
+                answer["content"].is_object() || answer["content"].is_array()
+            }
+            ClientRequest::Folders => answer["roots"].is_array(),
+        }
+    }
+}
+
+/// What a person made of a form.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ElicitResult {
+    /// Filled in, as the schema says.
+    Accepted(Value),
+    /// Said no.
+    Declined,
+    /// Closed it, or did not look at it in time.
+    Cancelled,
+    /// The client shows no forms.
+    Unsupported,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ClientRequestError {
+    /// The client has not said that it can.
+    Unsupported(Capability),
+    /// The client has to come back with it; the call ends here and runs anew.
+    InputRequired,
+    /// The client answered with an error or with nonsense; the text says what.
+    Refused(String),
+    /// Not in time, or there were too many questions.
+    TimedOut,
+    /// The call was cancelled.
+    Cancelled,
+}
+
+impl From<ClientRequestError> for ToolError {
+    fn from(why: ClientRequestError) -> ToolError {
+        match why {
+            ClientRequestError::Unsupported(capability) => ToolError::Needs(capability),
+            ClientRequestError::InputRequired => ToolError::InputRequired,
+            ClientRequestError::Refused(text) => ToolError::BadArgument(text),
+            ClientRequestError::TimedOut => {
+                ToolError::BadArgument("the client has not answered in time".to_owned())
+            }
+            ClientRequestError::Cancelled => ToolError::Cancelled,
+        }
+    }
+}
+
+/// How a call asks.
+#[derive(Debug)]
+pub(super) enum AskMode {
+    /// By requests of its own.
+    ServerRequest(PendingRequests),
+    /// By ending, and running anew.
+    Retry(Box<InputResponses>),
+}
+
+impl AskMode {
+    pub(super) fn request(
+        &self,
+        questions: &[(&'static str, ClientRequest)],
+        outbox: &Outbox,
+        cancelled: &Receiver<NoMessage>,
+    ) -> Result<Vec<Value>, ClientRequestError> {
+        match self {
+            AskMode::ServerRequest(table) => questions
+                .iter()
+                .map(|(_, question)| table.request(question, outbox, cancelled))
+                .collect(),
+            AskMode::Retry(answers) => answers.find(questions),
+        }
+    }
+}
+
+/// The answers that a request brings along, and what has become of them.
+#[derive(Debug, Default)]
+pub(super) struct InputResponses {
+    given: Map<String, Value>,
+    seen: Mutex<InputsSeen>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct InputsSeen {
+    used: Map<String, Value>,
+    open: Map<String, Value>,
+}
+
+impl InputResponses {
+    pub(super) fn new(given: Map<String, Value>) -> InputResponses {
+        InputResponses { given, seen: Mutex::default() }
+    }
+
+    fn find(
+        &self,
+        questions: &[(&'static str, ClientRequest)],
+    ) -> Result<Vec<Value>, ClientRequestError> {
+        // Nothing panics while it holds the lock.
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = Vec::with_capacity(questions.len());
+        for (key, question) in questions {
+            match self.given.get(*key).filter(|it| question.is_answered_by(it)) {
+                Some(answer) => {
+                    seen.used.insert((*key).to_owned(), answer.clone());
+                    found.push(answer.clone());
+                }
+                None => {
+                    let (method, params) = question.request();
+                    let request = json!({"method": method, "params": params});
+                    seen.open.insert((*key).to_owned(), request);
+                }
+            }
+        }
+        if seen.open.is_empty() { Ok(found) } else { Err(ClientRequestError::InputRequired) }
+    }
+
+    /// The answers that were of use, and the questions that are open.
+    pub(super) fn into_seen(self) -> (Map<String, Value>, Map<String, Value>) {
+        let InputsSeen { used, open } =
+            self.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (used, open)
+    }
+}
+
+/// What a client said to a question.
+type ClientResult = Result<Value, RpcError>;
+
+/// The questions of a connection that wait for their responses.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PendingRequests(Arc<Mutex<PendingTable>>);
+
+#[derive(Debug, Default)]
+struct PendingTable {
+    /// The id of the last question.
+    last: u64,
+    is_closed: bool,
+    waiting: HashMap<String, Sender<ClientResult>>,
+}
+
+impl PendingRequests {
+    /// Gives a response to whoever waits for it; one that nobody waits for is passed over.
+    pub(super) fn resolve(&self, id: &RequestId, outcome: ClientResult) {
+        if let Some(asker) = self.lock().waiting.remove(&id.key()) {
+            // Whoever gave up meanwhile does not care.
+            let _ = asker.try_send(outcome);
+        }
+    }
+
+    /// No response comes any more.
+    pub(super) fn close(&self) {
+        let mut table = self.lock();
+        table.is_closed = true;
+        table.waiting.clear();
+    }
+
+    fn request(
+        &self,
+        question: &ClientRequest,
+        outbox: &Outbox,
+        cancelled: &Receiver<NoMessage>,
+    ) -> Result<Value, ClientRequestError> {
+        let (id, answer) = self.open().ok_or(ClientRequestError::TimedOut)?;
+        let (method, params) = question.request();
+        outbox.send(request_line(id, method, &params));
+        let outcome = select! {
+            recv(answer) -> outcome => outcome.map_err(|_| ClientRequestError::TimedOut),
+            recv(cancelled) -> _ => Err(ClientRequestError::Cancelled),
+            default(ANSWER_WAIT) => Err(ClientRequestError::TimedOut),
+        };
+        if outcome.is_err() && self.lock().waiting.remove(&id.to_string()).is_some() {
+            let params = json!({"requestId": id, "reason": "nobody waits for it any more"});
+            outbox.send(notification_line("notifications/cancelled", &params));
+        }
+        match outcome? {
+            Ok(answer) if question.is_answered_by(&answer) => Ok(answer),
+            Ok(_) => {
+                Err(ClientRequestError::Refused(format!("the answer to {method} makes no sense")))
+            }
+            Err(fault) => {
+                let why = text::truncate_chars(&fault.message, 200);
+                Err(ClientRequestError::Refused(format!("the client refused {method}: {why}")))
+            }
+        }
+    }
+
+    fn open(&self) -> Option<(u64, Receiver<ClientResult>)> {
+        let mut table = self.lock();
+        if table.is_closed || QUESTIONS_MAX <= table.waiting.len() {
+            return None;
+        }
+        table.last += 1;
+        let id = table.last;
+        let (asker, answer) = bounded(1);
+        table.waiting.insert(id.to_string(), asker);
+        Some((id, answer))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, PendingTable> {
+        // Nothing panics while it holds the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

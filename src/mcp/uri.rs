@@ -1,0 +1,266 @@
+//! What a resource's URI says: which row of a table it means, and the values of its variables.
+//!
+//! A template is a URI in which a whole segment of the path may be a variable, `{id}`, and at whose
+//! end the keys of a query may be listed, `{?depth,limit}` (RFC 6570). Matching is its inverse, a
+//! total function of two strings:
+//!
+//! - Scheme and host are the same in any case; the path is not. One `/` at the end is as good as
+//!   none, unless a variable would stand there.
+//! - A URI without variables is preferred to a template of which it is an instance, too.
+//! - A value is decoded once. It is never empty, never `.` or `..`, and has neither a `/` nor a
+//!   control character in it, however that was written.
+//! - What a URI may not contain (RFC 3986), a key twice, a key that no template has, a fragment:
+//!   each is an error that says so.
+
+use std::borrow::Cow;
+
+/// Bytes of a URI; a longer one is refused as it is.
+pub(crate) const URI_BYTES_MAX: usize = 4096;
+/// Characters of a text that an error repeats.
+const ECHO_CHARS_MAX: usize = 40;
+
+/// The variables of a URI, by the names that its template gives them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UriVars(Vec<(&'static str, String)>);
+
+impl UriVars {
+    /// The value of a variable, decoded; `None` where the URI leaves it out.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// Why a URI means nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum UriError {
+    /// No template is like it.
+    Unknown,
+    /// One is, and the URI is malformed; the text says how.
+    Bad(String),
+}
+
+/// A URI or a template, in its parts. The last of the path is empty where a `/` ends it.
+struct UriParts<'a> {
+    scheme: &'a str,
+    host: &'a str,
+    path: Vec<&'a str>,
+    /// Of a template, the keys that it lists.
+    query: Option<&'a str>,
+}
+
+/// The one of `templates` that `uri` is an instance of, by its place, with its variables; of
+/// several the one with the fewest, and of those the first.
+///
+/// # Errors
+///
+/// None is, or the URI is malformed.
+pub(crate) fn match_template(
+    templates: impl IntoIterator<Item = &'static str>,
+    uri: &str,
+) -> Result<(usize, UriVars), UriError> {
+    check_characters(uri)?;
+    let mut parts = UriParts::of(uri, '?').ok_or(UriError::Unknown)?;
+    let rows: Vec<(usize, UriParts<'static>)> = templates
+        .into_iter()
+        .enumerate()
+        .filter_map(|(idx, it)| Some((idx, UriParts::of_template(it)?)))
+        .filter(|(_, it)| is_same(parts.scheme, it.scheme) && is_same(parts.host, it.host))
+        .collect();
+    if rows.is_empty() {
+        return Err(UriError::Unknown);
+    }
+    let mut like = alike(&rows, &parts)?;
+    if like.is_empty() && parts.path.last() == Some(&"") {
+        parts.path.pop();
+        like = alike(&rows, &parts)?;
+    }
+    like.sort_by_key(|(idx, it, vars)| (vars.len(), it.query.is_some(), *idx));
+    if like.is_empty() {
+        return Err(UriError::Unknown);
+    }
+    let pairs = pairs(parts.query.unwrap_or_default())?;
+    let knows_all =
+        |it: &UriParts<'static>| pairs.iter().all(|(key, _)| it.keys().any(|known| known == key));
+    let Some(at) = like.iter().position(|(_, it, _)| knows_all(it)) else {
+        return Err(unknown_key(&like, &pairs));
+    };
+    let (idx, it, mut vars) = like.swap_remove(at);
+    for name in it.keys() {
+        let value = pairs.iter().find(|(key, _)| key == name);
+        vars.extend(value.map(|(_, value)| (name, value.clone())));
+    }
+    Ok((idx, UriVars(vars)))
+}
+
+/// What is like a URI, with the values in its path.
+type Like<'a> = (usize, &'a UriParts<'static>, Vec<(&'static str, String)>);
+
+/// The rows whose path is like that of a URI.
+fn alike<'a>(
+    rows: &'a [(usize, UriParts<'static>)],
+    uri: &UriParts<'_>,
+) -> Result<Vec<Like<'a>>, UriError> {
+    let path: Vec<Cow<'_, str>> = uri.path.iter().map(|it| decode(it)).collect::<Result<_, _>>()?;
+    let mut like = Vec::new();
+    let mut bad = None;
+    for (idx, row) in rows {
+        match values(&row.path, &path) {
+            Some(Ok(vars)) => like.push((*idx, row, vars)),
+            Some(Err(error)) => bad = bad.or(Some(error)),
+            None => (),
+        }
+    }
+    match bad {
+        Some(error) if like.is_empty() => Err(error),
+        _ => Ok(like),
+    }
+}
+
+/// The values that `path` gives the variables of `template`; `None` where it is no such path.
+fn values(
+    template: &[&'static str],
+    path: &[Cow<'_, str>],
+) -> Option<Result<Vec<(&'static str, String)>, UriError>> {
+    if template.len() != path.len() {
+        return None;
+    }
+    let pairs = || template.iter().zip(path);
+    if !pairs().all(|(known, it)| variable(known).is_some() || known == it) {
+        return None;
+    }
+    let variables = pairs().filter_map(|(known, it)| Some((variable(known)?, it)));
+    Some(variables.map(|(name, it)| Ok((name, value(name, it)?))).collect())
+}
+
+fn variable(segment: &'static str) -> Option<&'static str> {
+    segment.strip_prefix('{')?.strip_suffix('}')
+}
+
+/// A value as a variable may have it.
+fn value(name: &str, value: &str) -> Result<String, UriError> {
+    match value {
+        "" => bad(format!("`{name}` is empty; give it a value")),
+        "." | ".." => bad(format!("`{name}` is `{value}`, which names no single thing")),
+        _ if value.contains('/') => bad(format!("`{name}` has a `/` in it; no name has")),
+        _ => Ok(value.to_owned()),
+    }
+}
+
+/// The keys and values of a query, decoded; each key once.
+fn pairs(query: &str) -> Result<Vec<(String, String)>, UriError> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    // Where nothing stands between two `&`, nothing is asked.
+    for pair in query.split('&').filter(|it| !it.is_empty()) {
+        let (key, text) = pair.split_once('=').unwrap_or((pair, ""));
+        let key = decode(key)?;
+        let text = value(&echo(&key), &decode(text)?)?;
+        if pairs.iter().any(|(known, _)| *known == key) {
+            return bad(format!("`{}` is given twice; give it once", echo(&key)));
+        }
+        pairs.push((key.into_owned(), text));
+    }
+    Ok(pairs)
+}
+
+fn unknown_key(like: &[Like<'_>], pairs: &[(String, String)]) -> UriError {
+    let known: Vec<&str> = like.iter().flat_map(|(_, it, _)| it.keys()).collect();
+    let key = pairs.iter().find(|(key, _)| !known.contains(&key.as_str())).or(pairs.first());
+    let key = key.map_or(String::new(), |(key, _)| echo(key));
+    UriError::Bad(match known.as_slice() {
+        [] => format!("`{key}` is unknown here; this URI takes no query"),
+        known => format!("`{key}` is unknown here; there is `{}`", known.join("`, `")),
+    })
+}
+
+impl<'a> UriParts<'a> {
+    /// Takes a text of the form `scheme://host/path` apart, up to where its query begins.
+    fn of(text: &'a str, query: char) -> Option<UriParts<'a>> {
+        let (before, query) = match text.split_once(query) {
+            Some((before, query)) => (before, Some(query)),
+            None => (text, None),
+        };
+        let (scheme, rest) = before.split_once("://")?;
+        let mut path: Vec<&str> = rest.split('/').collect();
+        let host = path.remove(0);
+        Some(UriParts { scheme, host, path, query })
+    }
+}
+
+impl UriParts<'static> {
+    fn of_template(template: &'static str) -> Option<UriParts<'static>> {
+        match template.split_once("{?") {
+            None => UriParts::of(template, '?'),
+            Some((before, keys)) => {
+                let query = Some(keys.strip_suffix('}')?);
+                Some(UriParts { query, ..UriParts::of(before, '?')? })
+            }
+        }
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.query.into_iter().flat_map(|it| it.split(','))
+    }
+}
+
+/// Whether a scheme or host is the known one.
+fn is_same(text: &str, known: &str) -> bool {
+    decode(text).is_ok_and(|it| it.eq_ignore_ascii_case(known))
+}
+
+/// Refuses what no URI is; letters of any language pass, as in an IRI.
+fn check_characters(uri: &str) -> Result<(), UriError> {
+    if URI_BYTES_MAX < uri.len() {
+        return bad(format!("a URI of more than {URI_BYTES_MAX} bytes"));
+    }
+    let never = |it: &char| it.is_control() || it.is_whitespace() || "\"<>\\^`{|}".contains(*it);
+    match uri.chars().find(never) {
+        Some(it @ ('{' | '}')) => {
+            bad(format!("`{it}` in a URI; put a value in the place of the variable"))
+        }
+        Some(it) => bad(format!("{it:?} in a URI; encode it as `%{:02X}`", u32::from(it))),
+        None if uri.contains('#') => bad("a URI with a fragment; leave the `#` out".to_owned()),
+        None => Ok(()),
+    }
+}
+
+/// Resolves `%41` and the like, once.
+fn decode(text: &str) -> Result<Cow<'_, str>, UriError> {
+    if !text.contains('%') {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let digit = |it: Option<&u8>| char::from(*it?).to_digit(16);
+        let (Some(high), Some(low)) = (digit(after.first()), digit(after.get(1))) else {
+            return bad("a `%` without two hexadecimal digits behind it".to_owned());
+        };
+        bytes.push((high * 16 + low) as u8);
+        rest = &after[2..];
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) if text.contains(char::is_control) => {
+            bad("an encoded control character, which no name has".to_owned())
+        }
+        Ok(text) => Ok(Cow::Owned(text)),
+        Err(_) => bad("encoded bytes that are no UTF-8".to_owned()),
+    }
+}
+
+fn echo(text: &str) -> String {
+    crate::text::truncate_chars(text, ECHO_CHARS_MAX)
+}
+
+fn bad<T>(why: String) -> Result<T, UriError> {
+    Err(UriError::Bad(why))
+}
+
+#[cfg(any(test, fuzzing))]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,501 @@
+//! Parsed files become changes: renames first, then group by group alignment, moves and writes.
+//!
+//! Old nodes that found no successor wait in a pool until the last file was seen, since they may
+//! have moved there; what is left then is removed.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::overlay::{self, Inserts, ParsedFile};
+use super::plan::CompilePlan;
+use super::{CompileError, FileWarning, Purged, SourceFile};
+use crate::ingest::parse::Parsed;
+use crate::model::breadcrumb;
+use crate::model::clock::Millis;
+use crate::model::file_stat::FileStat;
+use crate::model::identity::{self, ContentHash, FormerText, KnownNode, NodeId, UnmatchedNode};
+use crate::model::order_keys::OrderKey;
+use crate::model::tree::NodeType;
+use crate::store::{
+    Batch, FileId, FileRow, NewNode, NodeData, NodeKey, NodePlace, NodeRecord, RootId,
+};
+
+/// Source bytes that are aligned together. More than this is not held in memory at once.
+const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The same where all files to come are new and can lose nothing to each other.
+const NEW_BYTES_MAX: usize = 1024 * 1024;
+
+/// Bytes that a file counts for at the least: its tree takes memory, too.
+const FILE_BYTES_MIN: usize = 4 * 1024;
+
+/// Source bytes to read from which on the nodes to come are many.
+const MANY_BYTES: i64 = 128 * 1024;
+
+/// A file that was written to so shortly before it was looked at may be written to again without
+/// looking different; its time is not trusted.
+const MTIME_TRUST_MS: i64 = 10;
+
+/// A time that lies so far ahead or less may be that of a clock that runs fast. One that lies
+/// further ahead was set by somebody; what is written later looks different.
+const MTIME_AHEAD_MS: i64 = 60_000;
+
+/// Nodes that said the same before, of which one may be what says it again.
+const FORMER_MAX: u32 = 16;
+
+/// The files in groups that are aligned together, known ones first.
+pub(super) struct FileGroups<'a> {
+    pub(super) files: &'a mut dyn Iterator<Item = SourceFile>,
+    /// Those to come that have a row.
+    pub(super) n_known: usize,
+    /// Of all of them together, as they looked.
+    pub(super) bytes: i64,
+}
+
+impl FileGroups<'_> {
+    /// As many files as fit into one group; none at the end.
+    pub(super) fn next(&mut self) -> Vec<SourceFile> {
+        let mut group = Vec::new();
+        let mut bytes = 0;
+        loop {
+            // What left a known file may be in any other; what it took from, all come before.
+            let bytes_max = if 0 < self.n_known { GROUP_BYTES_MAX } else { NEW_BYTES_MAX };
+            if bytes_max <= bytes {
+                break;
+            }
+            let Some(file) = self.files.next() else { break };
+            self.n_known = self.n_known.saturating_sub(1);
+            bytes += file.size.max(FILE_BYTES_MIN);
+            group.push(file);
+        }
+        group
+    }
+}
+
+/// Writes what differs, and returns what was odd and which files are gone.
+pub(super) fn apply_plan(
+    batch: &mut Batch<'_>,
+    plan: &CompilePlan,
+    first: Vec<SourceFile>,
+    mut rest: FileGroups<'_>,
+    now: Millis,
+) -> Result<(Vec<FileWarning>, Vec<Purged>), CompileError> {
+    let root = batch.root(&plan.root)?;
+    if MANY_BYTES <= rest.bytes {
+        batch.defer_indexing()?;
+    }
+    // What another process did since the plan was made stands; the next compile looks at it.
+    let vanished = batch.unchanged_files(&plan.vanished)?;
+    for (row, path) in &plan.adopted {
+        if batch.is_unchanged_file(row)? {
+            batch.move_file(row, root, path)?;
+        }
+    }
+    let rows = batch.files(root)?.into_iter().map(|row| (row.path.clone(), row)).collect();
+    let (pool, warnings, purged) = (Vec::new(), Vec::new(), Vec::new());
+    let mut run = CompileRun { plan, root, rows, pool, warnings, purged, now };
+    let mut group = first;
+    if !vanished.is_empty() {
+        // A renamed file is told by its words, so all new files are needed to tell which one it is.
+        group.extend(&mut *rest.files);
+        run.settle_vanished(batch, &vanished, &group)?;
+    }
+    while !group.is_empty() {
+        run.ingest_group(batch, group)?;
+        batch.flush_if_large()?;
+        group = rest.next();
+    }
+    run.remove_the_rest(batch)?;
+    let kept: HashSet<FileId> = run.rows.values().map(|it| it.id).collect();
+    for row in vanished.iter().filter(|it| !kept.contains(&it.id)) {
+        batch.mark_file_gone(row.id)?;
+    }
+    Ok((run.warnings, run.purged))
+}
+
+struct CompileRun<'a> {
+    plan: &'a CompilePlan,
+    root: RootId,
+    /// The root's files, by path.
+    rows: BTreeMap<String, FileRow>,
+    /// Old nodes without a successor so far, in document order a file.
+    pool: Vec<NodeRecord>,
+    warnings: Vec<FileWarning>,
+    purged: Vec<Purged>,
+    now: Millis,
+}
+
+/// A file in the middle of the work.
+pub(super) struct FileWork {
+    pub(super) file: FileId,
+    path: String,
+    pub(super) words: ParsedFile,
+    /// What the file said before.
+    old: Vec<NodeRecord>,
+    /// What an agent added to it.
+    pub(super) agent_nodes: Vec<NodeRecord>,
+    /// For each new node, the old node that it is.
+    pub(super) matched: Vec<Option<NodeRecord>>,
+}
+
+impl CompileRun<'_> {
+    /// Finds out which vanished files live on under another name; puts the others' nodes in the
+    /// pool.
+    fn settle_vanished(
+        &mut self,
+        batch: &mut Batch<'_>,
+        vanished: &[FileRow],
+        group: &[SourceFile],
+    ) -> Result<(), CompileError> {
+        let mut old = Vec::with_capacity(vanished.len());
+        let mut removed: Vec<Vec<ContentHash>> = Vec::with_capacity(vanished.len());
+        for row in vanished {
+            let (nodes, _) = split_by_author(batch.file_nodes(row.id)?);
+            let forgotten = batch.tombstones(row.id)?;
+            let said = nodes.iter().map(base_hash);
+            removed.push(said.chain(forgotten.iter().map(|it| it.source_hash)).collect());
+            old.push(nodes);
+        }
+        let is_new =
+            |it: &&SourceFile| self.rows.get(&it.found.path).is_none_or(|known| known.is_gone);
+        let new_files: Vec<&SourceFile> = group.iter().filter(is_new).collect();
+        let added: Vec<Vec<ContentHash>> = new_files.iter().map(|it| hashes_of(it)).collect();
+        let removed: Vec<&[ContentHash]> = removed.iter().map(Vec::as_slice).collect();
+        let added: Vec<&[ContentHash]> = added.iter().map(Vec::as_slice).collect();
+        let mut is_renamed = vec![false; vanished.len()];
+        for (from, to) in identity::renames(&removed, &added) {
+            let (row, path) = (&vanished[from], &new_files[to].found.path);
+            is_renamed[from] = true;
+            if let Some(known) = self.rows.get(path) {
+                // It is back under a name that it had before.
+                batch.merge_file(row.id, known.id)?;
+                self.drop_row(row);
+                continue;
+            }
+            batch.move_file(row, self.root, path)?;
+            self.drop_row(row);
+            // Its words are to be aligned anew: what was read of the old file does not count.
+            let row =
+                FileRow { root: self.root, path: path.clone(), content_hash: None, ..row.clone() };
+            self.rows.insert(path.clone(), row);
+        }
+        for ((row, nodes), is_renamed) in vanished.iter().zip(old).zip(is_renamed) {
+            if !is_renamed {
+                self.drop_row(row);
+                self.purged.push(Purged { path: row.path.clone(), nodes: nodes.len() });
+                self.pool.extend(nodes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a vanished file no longer among the root's, unless it was another root's: then one of
+    /// this root may have the same path.
+    fn drop_row(&mut self, row: &FileRow) {
+        if self.rows.get(&row.path).is_some_and(|it| it.id == row.id) {
+            self.rows.remove(&row.path);
+        }
+    }
+
+    fn ingest_group(
+        &mut self,
+        batch: &mut Batch<'_>,
+        group: Vec<SourceFile>,
+    ) -> Result<(), CompileError> {
+        let mut works = Vec::with_capacity(group.len());
+        for source in group {
+            if let Some(work) = self.begin(batch, source)? {
+                works.push(work);
+            }
+        }
+        self.match_moves(&mut works);
+        for work in works {
+            let seed = self.plan.workspace.initial_temperatures.of(&work.path);
+            apply(batch, work, seed)?;
+        }
+        Ok(())
+    }
+
+    /// Notes the look at a file and aligns its words with its nodes; `None` if there is no more to
+    /// do.
+    fn begin(
+        &mut self,
+        batch: &mut Batch<'_>,
+        source: SourceFile,
+    ) -> Result<Option<FileWork>, CompileError> {
+        let source = source.latest(&self.plan.scope.root, &self.plan.workspace);
+        let path = source.found.path;
+        let stat = trusted(source.found.stat, self.now);
+        let row = self.rows.get(&path);
+        let file = match row {
+            Some(row) => row.id,
+            None => batch.add_file(self.root, &path, stat)?,
+        };
+        let (hash, parsed) = match source.outcome {
+            Ok(read) => read,
+            Err(what) => {
+                batch.note_stat(file, stat, Err(&what))?;
+                self.warnings.push(FileWarning { path, line: None, what });
+                return Ok(None);
+            }
+        };
+        batch.note_stat(file, stat, Ok(hash))?;
+        if row.is_some_and(|row| row.content_hash == Some(hash)) {
+            return Ok(None);
+        }
+        let Parsed { tree, warnings } = parsed;
+        self.warnings.extend(warnings.into_iter().map(|it| FileWarning {
+            path: path.clone(),
+            line: Some(it.line),
+            what: it.what,
+        }));
+        let (old, agent_nodes) = match row {
+            Some(_) => split_by_author(batch.file_nodes(file)?),
+            None => (Vec::new(), Vec::new()),
+        };
+        let hashes = tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect();
+        let words = overlay::without_forgotten(batch, file, &old, ParsedFile { tree, hashes })?;
+        let mut work = FileWork { file, path, words, old, agent_nodes, matched: Vec::new() };
+        self.align(batch, &mut work)?;
+        Ok(Some(work))
+    }
+
+    fn align(&mut self, batch: &Batch<'_>, work: &mut FileWork) -> Result<(), CompileError> {
+        let former = former_texts(batch, work)?;
+        let idx_of: HashMap<NodeKey, usize> =
+            work.old.iter().enumerate().map(|(idx, it)| (it.key, idx)).collect();
+        let base_nodes = overlay::base_nodes(batch, &work.old)?;
+        let parent = |it: &NodeRecord| it.place.parent.and_then(|key| idx_of.get(&key).copied());
+        let old: Vec<KnownNode<'_>> =
+            base_nodes.iter().zip(&work.old).map(|(it, node)| it.to_known(parent(node))).collect();
+        let new = overlay::known_nodes(&work.words);
+        let matched = identity::align(&old, &new, &former);
+        drop((old, new));
+        drop(base_nodes);
+        let mut old: Vec<Option<NodeRecord>> = work.old.drain(..).map(Some).collect();
+        work.matched = matched
+            .into_iter()
+            .map(|idx| idx.and_then(|idx| old.get_mut(idx).and_then(Option::take)))
+            .collect();
+        self.pool.extend(old.into_iter().flatten());
+        Ok(overlay::reclaim_base(batch, work)?)
+    }
+
+    /// Lets new nodes without a past take one from the pool: text that moved between files.
+    fn match_moves(&mut self, works: &mut [FileWork]) {
+        if self.pool.is_empty() {
+            return;
+        }
+        let old: Vec<UnmatchedNode> = self
+            .pool
+            .iter()
+            .map(|it| UnmatchedNode {
+                node_type: it.node_type,
+                hash: base_hash(it),
+                size_bytes: it.content.len(),
+            })
+            .collect();
+        let mut places = Vec::new();
+        let mut new = Vec::new();
+        for (work_idx, work) in works.iter().enumerate() {
+            for (idx, node) in work.words.tree.nodes.iter().enumerate() {
+                if work.matched[idx].is_none() {
+                    places.push((work_idx, idx));
+                    new.push(UnmatchedNode {
+                        node_type: node.node_type,
+                        hash: work.words.hashes[idx],
+                        size_bytes: node.content.len(),
+                    });
+                }
+            }
+        }
+        let mut pool: Vec<Option<NodeRecord>> = self.pool.drain(..).map(Some).collect();
+        for (old_idx, new_idx) in identity::moves(&old, &new) {
+            let (work_idx, idx) = places[new_idx];
+            works[work_idx].matched[idx] = pool[old_idx].take();
+        }
+        for work in works {
+            take_orphans(work, &mut pool);
+        }
+        self.pool = pool.into_iter().flatten().collect();
+    }
+
+    /// Removes what found no successor.
+    fn remove_the_rest(&mut self, batch: &mut Batch<'_>) -> Result<(), CompileError> {
+        Ok(overlay::remove_nodes(batch, std::mem::take(&mut self.pool))?)
+    }
+}
+
+/// What a file says, and what an agent added to it.
+fn split_by_author(nodes: Vec<NodeRecord>) -> (Vec<NodeRecord>, Vec<NodeRecord>) {
+    nodes.into_iter().partition(|it| it.source_hash.is_some())
+}
+
+/// What is too short to be told on its own moves with its kin: a parent with a child that moved,
+/// and children with their parent, where type and text agree.
+fn take_orphans(work: &mut FileWork, pool: &mut [Option<NodeRecord>]) {
+    let ParsedFile { tree, hashes } = &work.words;
+    let idx_of: HashMap<NodeKey, usize> =
+        pool.iter().enumerate().filter_map(|(idx, it)| Some((it.as_ref()?.key, idx))).collect();
+    let mut orphans: HashMap<(NodeKey, NodeType, ContentHash), Vec<usize>> = HashMap::new();
+    for (idx, node) in pool.iter().enumerate().rev() {
+        if let Some((node, parent)) = node.as_ref().and_then(|it| Some((it, it.place.parent?))) {
+            orphans.entry((parent, node.node_type, base_hash(node))).or_default().push(idx);
+        }
+    }
+    for idx in (0..tree.nodes.len()).rev() {
+        let Some(parent) = tree.nodes[idx].parent else { continue };
+        let old_parent = work.matched[idx].as_ref().and_then(|it| it.place.parent);
+        let Some(&at) = old_parent.and_then(|key| idx_of.get(&key)) else { continue };
+        let says = (tree.nodes[parent].node_type, hashes[parent]);
+        if work.matched[parent].is_none()
+            && pool[at].as_ref().is_some_and(|it| (it.node_type, base_hash(it)) == says)
+        {
+            work.matched[parent] = pool[at].take();
+        }
+    }
+    for (idx, (node, &hash)) in tree.nodes.iter().zip(hashes).enumerate() {
+        let parent = node.parent.and_then(|it| work.matched[it].as_ref()).map(|it| it.key);
+        let Some(parent) = parent.filter(|_| work.matched[idx].is_none()) else { continue };
+        let says = (parent, node.node_type, hash);
+        while let Some(at) = orphans.get_mut(&says).and_then(Vec::pop) {
+            if let Some(found) = pool[at].take() {
+                work.matched[idx] = Some(found);
+                break;
+            }
+        }
+    }
+}
+
+/// What old nodes of the file said before, for words that none of them says now.
+fn former_texts(batch: &Batch<'_>, work: &FileWork) -> Result<FormerText, CompileError> {
+    let mut former = FormerText::default();
+    if work.old.is_empty() {
+        return Ok(former);
+    }
+    let idx_of: HashMap<NodeId, usize> =
+        work.old.iter().enumerate().map(|(idx, it)| (it.id, idx)).collect();
+    let said: HashSet<ContentHash> = work.old.iter().map(base_hash).collect();
+    let mut asked = HashSet::new();
+    for (node, &hash) in work.words.tree.nodes.iter().zip(&work.words.hashes) {
+        if said.contains(&hash) || !asked.insert((node.node_type, hash)) {
+            continue;
+        }
+        for id in batch.former_ids(node.node_type, hash, FORMER_MAX)? {
+            if let Some(&idx) = idx_of.get(&id) {
+                former.insert(node.node_type, hash, idx);
+            }
+        }
+    }
+    Ok(former)
+}
+
+/// Writes a file's nodes: places for all of them first, parents before children. Those that are
+/// born get the temperature that is seeded for the file, if one is.
+fn apply(batch: &mut Batch<'_>, mut work: FileWork, seed: Option<f64>) -> Result<(), CompileError> {
+    let agent_nodes = Inserts::collect(batch, &mut work)?;
+    let ranks = order_keys_of(batch, &work, &agent_nodes)?;
+    let FileWork { file, path, words: ParsedFile { mut tree, hashes }, matched, .. } = work;
+    // What stands below an agent's words is found by them.
+    for ((node, hash), old) in tree.nodes.iter_mut().zip(&hashes).zip(&matched) {
+        if let Some(old) =
+            old.as_ref().filter(|it| it.is_overlaid() && it.source_hash == Some(*hash))
+        {
+            node.label.clone_from(&old.label);
+        }
+    }
+    let breadcrumbs = breadcrumb::breadcrumbs_of_tree(&path, &tree);
+    let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
+    let mut next = batch.next_key()?;
+    // New nodes that follow each other are added in one go.
+    let mut waiting: Vec<NewNode<'_>> = Vec::new();
+    for (idx, node) in tree.nodes.iter().enumerate() {
+        let place = NodePlace {
+            file: Some(file),
+            parent: node.parent.map(|parent| keys[parent]),
+            position: ranks[idx].position,
+        };
+        let (data, span) = (NodeData::of(node), node.span.clone());
+        let (hash, breadcrumb) = (hashes[idx], &breadcrumbs[idx]);
+        let new = NewNode { data, span, hash, breadcrumb, place, path: &path };
+        match &matched[idx] {
+            Some(old) => {
+                batch.add(&waiting)?;
+                waiting.clear();
+                batch.update(old, &new, ranks[idx].change)?;
+                keys.push(old.key);
+            }
+            None => {
+                waiting.push(new);
+                keys.push(next);
+                next.0 += 1;
+            }
+        }
+    }
+    batch.add(&waiting)?;
+    if let Some(temperature) = seed {
+        for (&key, _) in keys.iter().zip(&matched).filter(|(_, old)| old.is_none()) {
+            batch.set_temperature(key, temperature)?;
+        }
+    }
+    Ok(agent_nodes.refresh_derived(batch)?)
+}
+
+/// A rank for each node among its siblings; those that stay under their parent keep theirs if they
+/// can.
+fn order_keys_of(
+    batch: &mut Batch<'_>,
+    work: &FileWork,
+    agent_nodes: &Inserts,
+) -> Result<Vec<OrderKey>, CompileError> {
+    let nodes = &work.words.tree.nodes;
+    let mut families: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+    // The top is a family even where the file says nothing.
+    families.entry(None).or_default();
+    for (idx, node) in nodes.iter().enumerate() {
+        families.entry(node.parent).or_default().push(idx);
+    }
+    let mut ranks: Vec<Option<OrderKey>> = vec![None; nodes.len()];
+    for (parent, children) in families {
+        let parent_key = parent.map(|idx| work.matched[idx].as_ref().map(|it| it.key));
+        let existing: Vec<Option<i64>> = children
+            .iter()
+            .map(|&idx| {
+                let old = work.matched[idx].as_ref()?.place;
+                let stays = match parent_key {
+                    None => old.parent.is_none() && old.file == Some(work.file),
+                    Some(key) => key.is_some() && old.parent == key,
+                };
+                stays.then_some(old.position)
+            })
+            .collect();
+        let assigned = match parent_key {
+            // A new parent has nothing of an agent's below it.
+            Some(None) => crate::model::order_keys::assign_order_keys(&existing),
+            Some(key) => agent_nodes.order_keys(batch, key, &existing)?,
+            None => agent_nodes.order_keys(batch, None, &existing)?,
+        };
+        for (idx, rank) in children.into_iter().zip(assigned) {
+            ranks[idx] = Some(rank);
+        }
+    }
+    Ok(ranks.into_iter().flatten().collect())
+}
+
+pub(super) fn base_hash(node: &NodeRecord) -> ContentHash {
+    node.source_hash.unwrap_or(node.content_hash)
+}
+
+fn hashes_of(source: &SourceFile) -> Vec<ContentHash> {
+    match &source.outcome {
+        Ok((_, parsed)) => {
+            parsed.tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect()
+        }
+        Err(_) => Vec::new(),
+    }
+}
+
+fn trusted(stat: FileStat, now: Millis) -> FileStat {
+    let age_ms = now.0.saturating_sub(stat.mtime / 1_000_000);
+    let is_recent = (-MTIME_AHEAD_MS..MTIME_TRUST_MS).contains(&age_ms);
+    if is_recent { FileStat { mtime: 0, ..stat } } else { stat }
+}

@@ -1,0 +1,58 @@
+//! The one way in for text, from whatever door: secrets are replaced in the raw text, so that none
+//! is torn apart by parsing, and once more in what parsing makes of it, since it may put one
+//! together.
+
+use std::collections::BTreeSet;
+
+use crate::ingest::parse::{self, Parsed, Syntax, Warning};
+use crate::ingest::redact::Redactor;
+use crate::text::{self, tokens};
+
+/// The tree of a file's bytes, without its secrets.
+pub(super) fn parse_bytes_redacted(syntax: Syntax, bytes: &[u8], redactor: &Redactor) -> Parsed {
+    let (text, mut warnings) = parse::decode(bytes);
+    let mut parsed = parse_text_redacted(syntax, &text, redactor);
+    warnings.append(&mut parsed.warnings);
+    Parsed { warnings, ..parsed }
+}
+
+/// The tree of a text without its secrets.
+pub(crate) fn parse_text_redacted(syntax: Syntax, text: &str, redactor: &Redactor) -> Parsed {
+    let mut warnings = Vec::new();
+    let scrubbed = redactor.scrub(text);
+    let mut kinds: BTreeSet<String> = scrubbed.hits.iter().map(|it| it.kind.to_owned()).collect();
+    let mut n_hits = scrubbed.hits.len();
+    let mut parsed = parse::parse(syntax, &scrubbed.text);
+    let mut scrub = |text: &mut String| {
+        let scrubbed = redactor.scrub(text);
+        if scrubbed.hits.is_empty() {
+            return false;
+        }
+        n_hits += scrubbed.hits.len();
+        kinds.extend(scrubbed.hits.iter().map(|it| it.kind.to_owned()));
+        *text = scrubbed.text.into_owned();
+        true
+    };
+    for node in &mut parsed.tree.nodes {
+        if scrub(&mut node.content) {
+            node.token_count = tokens::count(&node.content);
+        }
+        if scrub(&mut node.label) {
+            node.label = text::truncate_chars(&node.label, text::LABEL_CHARS_MAX);
+        }
+        node.lang.as_mut().map(&mut scrub);
+        node.key_path.as_mut().map(&mut scrub);
+    }
+    for warning in &mut parsed.warnings {
+        scrub(&mut warning.what);
+    }
+    if 0 < n_hits {
+        let line = scrubbed.hits.first().map_or(1, |it| text::line_number_at(text, it.range.start));
+        let noun = if n_hits == 1 { "secret was" } else { "secrets were" };
+        let kinds: Vec<String> = kinds.into_iter().collect();
+        let what = format!("{n_hits} {noun} replaced by markers: {}", kinds.join(", "));
+        warnings.push(Warning { line, what });
+    }
+    warnings.append(&mut parsed.warnings);
+    Parsed { warnings, ..parsed }
+}

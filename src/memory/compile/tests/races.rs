@@ -1,0 +1,65 @@
+//! Two who compile the same folder at the same time.
+
+use std::cell::Cell;
+
+use super::*;
+
+/// The labels after a compile of `a.md` during which, when it was read and before it is written,
+/// it became something else that `meanwhile` does something about.
+fn labels_after(notes: &Notes, meanwhile: impl Fn()) -> Vec<String> {
+    notes.write("a.md", "Old.\n").check_compile("1 added, 0 modified, 0 removed (1 ops)");
+    notes.write("a.md", "Not so old.\n");
+    let is_done = Cell::new(false);
+    let progress = |_, _| {
+        if !is_done.replace(true) {
+            notes.write("a.md", "New, and longer.\n");
+            meanwhile();
+        }
+        true
+    };
+    let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+    let request = CompileRequest { progress: &progress, ..request(&path, &clock) };
+    compile(&notes.writer, &request, LATER).unwrap();
+    notes.check_health();
+    notes.nodes().iter().map(|it| it.splitn(3, ' ').nth(2).unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_concurrent_compile_is_not_undone() {
+    let notes = Notes::new();
+    assert_eq!(labels_after(&notes, || drop(notes.compile())), ["New, and longer."]);
+    notes.check_compile("0 added, 0 modified, 0 removed (0 ops)");
+}
+
+#[test]
+fn a_file_changed_during_a_scan_is_compiled_as_it_is() {
+    let notes = Notes::new();
+    assert_eq!(labels_after(&notes, || ()), ["New, and longer."]);
+    notes.check_compile("0 added, 0 modified, 0 removed (0 ops)");
+}
+
+#[test]
+fn a_file_removed_during_a_scan_goes_with_the_next_compile() {
+    let notes = Notes::new();
+    let gone = || fs::remove_file(notes.path("a.md")).unwrap();
+    assert_eq!(labels_after(&notes, gone), ["Not so old."]);
+    notes.check_compile("0 added, 0 modified, 1 removed (1 ops)");
+}
+
+#[test]
+fn a_plan_that_another_process_was_quicker_with_does_no_harm() {
+    let notes = Notes::new();
+    let text = "# Title\n\nSeveral words that stay as they are.\n";
+    notes.write("old.md", text).write("gone.md", "Gone soon.\n");
+    notes.check_compile("3 added, 0 modified, 0 removed (3 ops)");
+    notes.remove("old.md").remove("gone.md").write("new.md", text);
+    let (path, clock) = (notes.path(""), Clock::manual(Millis(0)));
+    let request = request(&path, &clock);
+    let late = plan::make_plan(&notes.writer, &request, None).unwrap();
+    notes.check_compile("0 added, 1 modified, 1 removed (2 ops)");
+    let nodes = notes.nodes();
+    let report = carry_out(&notes.writer, &request, late, LATER).unwrap();
+    assert_eq!(report.snapshot, None, "{report}");
+    notes.check_health();
+    assert_eq!(notes.nodes(), nodes);
+}

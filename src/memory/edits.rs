@@ -1,0 +1,497 @@
+//! What an agent does to a memory: write, summarize, forget, pin. Each call is one transaction, and
+//! one snapshot if it changed a node.
+//!
+//! What comes in is redacted before anything is derived from it, as a file is.
+
+use serde_json::{Value, json};
+
+use super::{Answer, Error, Memory};
+use crate::ingest::parse::Syntax;
+use crate::memory::compile;
+use crate::model::identity::NodeId;
+use crate::model::order_keys::{self, OrderKeyChange};
+use crate::model::tree::{Format, Node, NodeType, Tree};
+use crate::query;
+use crate::query::render::{to_one_line, written};
+use crate::store::{
+    Attribute, Batch, CommitReport, LANG, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
+};
+use crate::text::tokens;
+use crate::text::{self, LABEL_CHARS_MAX};
+
+/// Bytes of a text that one call may write; larger ones belong into a file.
+const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
+
+/// Nodes that said the same before, among which a repeated write is looked for.
+const REPEATED_MAX: usize = 16;
+
+/// Written nodes that a reply names.
+const NAMED_MAX: usize = 32;
+
+/// What writing at a node means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteMode {
+    /// Below a heading, or a node that only holds others: added as its last children. Any other
+    /// node: its text is replaced.
+    #[default]
+    Auto,
+    /// Added as the node's last children.
+    Append,
+    /// Replaces the node's text; what is below it stays.
+    Replace,
+}
+
+/// What forgetting a node means for what is below it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ForgetMode {
+    /// A node with something below it is not forgotten.
+    #[default]
+    Strict,
+    /// All of it is forgotten, too.
+    Cascade,
+    /// It takes the node's place.
+    Reparent,
+}
+
+impl ForgetMode {
+    /// The name in the protocol.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ForgetMode::Strict => "strict",
+            ForgetMode::Cascade => "cascade",
+            ForgetMode::Reparent => "reparent",
+        }
+    }
+}
+
+impl Memory {
+    /// Writes Markdown below or over the node `anchor`, or as new roots that no file owns. Writing
+    /// the same at the same place again changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// There is no such node, or the text is blank or larger than 1 MiB. Nothing is changed then.
+    pub fn write(
+        &self,
+        payload: &str,
+        anchor: Option<&str>,
+        mode: WriteMode,
+    ) -> Result<Answer, Error> {
+        if anchor.is_none() && mode == WriteMode::Replace {
+            let why = "without an `anchor` there is nothing to replace; name one";
+            return Err(Error::BadArgument(why.to_owned()));
+        }
+        let payload = self.redact("payload", payload)?;
+        let id = anchor.map(|it| self.known(it)).transpose()?;
+        let (written, commit) = self.change(|batch| {
+            let anchor = id.map(|id| expect(batch, id)).transpose()?;
+            let written = match &anchor {
+                Some(node) if replaces(node, mode) => replace(batch, node, &payload)?,
+                anchor => append(batch, anchor.as_ref(), &payload.tree)?,
+            };
+            batch.set_message(format!("write:{}", written[0].id));
+            Ok(written)
+        })?;
+        let first = &written[0];
+        let tokens: u64 = written.iter().map(|it| u64::from(it.token_count)).sum();
+        let mut text = format!("wrote node {} ({tokens} tokens)", first.id);
+        let mut nodes = Vec::new();
+        for it in written.iter().take(NAMED_MAX) {
+            if 1 < written.len() {
+                text += &written::render_written_line(it.depth, it.node_type, &it.label, it.id);
+            }
+            let label = to_one_line(&it.label);
+            let node_type = it.node_type.as_str();
+            let facts = json!({
+                "id": it.id.to_string(), "type": node_type, "label": label, "depth": it.depth,
+            });
+            nodes.push(facts);
+        }
+        if let Some(n @ 1..) = written.len().checked_sub(NAMED_MAX) {
+            text += &format!("\n… {n} more nodes");
+        }
+        let mut structured = json!({"node_id": first.id.to_string(), "tokens": tokens});
+        structured["n_nodes"] = written.len().into();
+        structured["nodes"] = nodes.into();
+        Ok(self.answer(text, structured, commit))
+    }
+
+    /// Replaces a node's text by a summary of it, and sets its temperature, by default to 0.5.
+    ///
+    /// # Errors
+    ///
+    /// There is no such node, the summary is blank or larger than 1 MiB, or the temperature lies
+    /// outside of [0, 1]. Nothing is changed then.
+    pub fn summarize(
+        &self,
+        node_id: &str,
+        summary: &str,
+        temperature: Option<f64>,
+    ) -> Result<Answer, Error> {
+        let WritePayload { text: content, token_count: after, .. } =
+            self.redact("summary", summary)?;
+        let temperature = checked(temperature)?.unwrap_or(self.rates().summarize_rebound);
+        let id = self.known(node_id)?;
+        let label = text::truncate_chars(
+            &format!("Summary: {}", text::label_of_text(&content)),
+            LABEL_CHARS_MAX,
+        );
+        let (before, commit) = self.change(|batch| {
+            batch.set_message(format!("summarize:{id}"));
+            let old = expect(batch, id)?;
+            // A text that stays is no summary, and its label tells what it says.
+            if old.content != content {
+                let token_count = after;
+                let (format, label, content) = (Format::Plain, &label, &content);
+                let said = NodeData { label, content, format, token_count, ..old.data() };
+                batch.set_agent_text(&old, &said)?;
+            }
+            batch.set_temperature(old.key, temperature)?;
+            Ok(old.token_count)
+        })?;
+        let text = format!("summarized node {id} ({before} → {after} tokens)");
+        let structured = json!({
+            "node_id": id.to_string(),
+            "tokens_before": before,
+            "tokens_after": after,
+            "temperature": temperature,
+        });
+        Ok(self.answer(text, structured, commit))
+    }
+
+    /// Forgets a node. One that a file says stays forgotten until its block of the file changes.
+    ///
+    /// # Errors
+    ///
+    /// There is no such node, or `mode` is strict and it has children. Nothing is changed then.
+    pub fn forget(&self, node_id: &str, mode: ForgetMode) -> Result<Answer, Error> {
+        let id = self.known(node_id)?;
+        let (n_ranked, commit) = self
+            .change(|batch| {
+                batch.set_message(format!("forget:{}:{id}", mode.as_str()));
+                let old = expect(batch, id)?;
+                let children = batch.children_of(old.key)?;
+                match mode {
+                    ForgetMode::Strict if !children.is_empty() => {
+                        return Err(refuse(id, &children));
+                    }
+                    ForgetMode::Strict => batch.forget(&old)?,
+                    ForgetMode::Cascade => forget_all(batch, old)?,
+                    ForgetMode::Reparent => {
+                        take_place(batch, &old, &children)?;
+                        batch.forget(&old)?;
+                    }
+                }
+                Ok(())
+            })
+            .map(|((), commit)| (commit.counts.modified, commit))?;
+        let n_affected = n_ranked + commit.counts.removed;
+        let name = mode.as_str();
+        let text = format!("forgot node {id} (mode={name}, {n_affected} affected)");
+        let structured = json!({"node_id": id.to_string(), "mode": name, "affected": n_affected});
+        Ok(self.answer(text, structured, commit))
+    }
+
+    /// Keeps a node from cooling, at its temperature or at the one given.
+    ///
+    /// # Errors
+    ///
+    /// There is no such node, or the temperature lies outside of [0, 1].
+    pub fn pin(&self, node_id: &str, temperature: Option<f64>) -> Result<Answer, Error> {
+        let temperature = checked(temperature)?;
+        let id = self.known(node_id)?;
+        let (now, commit) = self.change(|batch| {
+            let node = expect(batch, id)?;
+            Ok(batch.pin(node.key, temperature)?)
+        })?;
+        let text = match temperature {
+            Some(temperature) => format!("pinned node {id} at temperature {temperature}"),
+            None => format!("pinned node {id}"),
+        };
+        let structured = json!({"node_id": id.to_string(), "pinned": true, "temperature": now});
+        Ok(self.answer(text, structured, commit))
+    }
+
+    /// Lets a node cool again, from its temperature on.
+    ///
+    /// # Errors
+    ///
+    /// There is no such node.
+    pub fn unpin(&self, node_id: &str) -> Result<Answer, Error> {
+        let id = self.known(node_id)?;
+        let (now, commit) = self.change(|batch| {
+            let node = expect(batch, id)?;
+            Ok(batch.unpin(node.key)?)
+        })?;
+        let structured = json!({"node_id": id.to_string(), "pinned": false, "temperature": now});
+        Ok(self.answer(format!("unpinned node {id}"), structured, commit))
+    }
+
+    fn answer(&self, text: String, mut facts: Value, commit: CommitReport) -> Answer {
+        facts["snapshot"] = commit.snapshot.into();
+        Answer { text, structured: self.output.json(|| facts) }
+    }
+
+    /// Runs one write, all or nothing.
+    fn change<T>(
+        &self,
+        body: impl FnOnce(&mut Batch<'_>) -> Result<T, Error>,
+    ) -> Result<(T, CommitReport), Error> {
+        self.writer.write("", "", self.clock.now(), body)
+    }
+
+    /// The id of a node that is there, or an error that names the nearest ones.
+    fn known(&self, id: &str) -> Result<NodeId, Error> {
+        let head = self.read(|reader| query::node_by_id(reader, id))?;
+        NodeId::parse(&head.id).ok_or_else(|| Error::NotFound(format!("no node `{}`", head.id)))
+    }
+
+    /// A text that an agent brought, as it may be stored, and as nodes.
+    fn redact(&self, name: &str, text: &str) -> Result<WritePayload, Error> {
+        if PAYLOAD_BYTES_MAX < text.len() {
+            let size = text.len();
+            return Err(Error::BadArgument(format!(
+                "`{name}` has {size} bytes, and {PAYLOAD_BYTES_MAX} are the most for one call; \
+                 write it in parts, or compile a file"
+            )));
+        }
+        if text.trim().is_empty() {
+            return Err(Error::BadArgument(format!("`{name}` is blank; say something")));
+        }
+        let redactor = &self.workspace().redactor;
+        let mut tree = compile::parse_text_redacted(Syntax::Markdown, text, redactor).tree;
+        let text = redactor.scrub(text).text.trim_matches(['\r', '\n']).trim_end().to_owned();
+        // Counted here, since others wait while a write is open.
+        let token_count = match &tree.nodes[..] {
+            [one] if one.content == text => one.token_count,
+            _ => tokens::count(&text),
+        };
+        if tree.nodes.is_empty() {
+            tree.push(plain(&text, text::label_of_text(&text), token_count));
+        }
+        Ok(WritePayload { text, token_count, tree })
+    }
+}
+
+/// What an agent brought to be written.
+struct WritePayload {
+    /// As authored.
+    text: String,
+    /// Of that text.
+    token_count: u32,
+    /// At least one node.
+    tree: Tree,
+}
+
+/// A node that was written, or was there already.
+struct WrittenNode {
+    id: NodeId,
+    node_type: NodeType,
+    label: String,
+    token_count: u32,
+    depth: usize,
+}
+
+impl WrittenNode {
+    fn of(id: NodeId, data: &NodeData<'_>, depth: usize) -> WrittenNode {
+        let &NodeData { node_type, label, token_count, .. } = data;
+        WrittenNode { id, node_type, label: label.to_owned(), token_count, depth }
+    }
+}
+
+fn plain(content: &str, label: String, token_count: u32) -> Node {
+    Node { label, content: content.to_owned(), token_count, ..Node::default() }
+}
+
+fn checked(temperature: Option<f64>) -> Result<Option<f64>, Error> {
+    match temperature {
+        Some(it) if !(0.0..=1.0).contains(&it) => {
+            Err(Error::BadArgument(format!("`temperature` must be between 0 and 1, not {it}")))
+        }
+        it => Ok(it),
+    }
+}
+
+/// The node of that id, which somebody may have forgotten a moment ago.
+fn expect(batch: &Batch<'_>, id: NodeId) -> Result<NodeRecord, Error> {
+    batch.find(id)?.ok_or_else(|| Error::NotFound(format!("no node `{id}` any more")))
+}
+
+fn refuse(id: NodeId, children: &[NodeRecord]) -> Error {
+    let n = children.len();
+    let noun = if n == 1 { "child" } else { "children" };
+    Error::BadArgument(format!(
+        "node `{id}` has {n} {noun}; mode `cascade` forgets what is below it, too, and `reparent` \
+         keeps that"
+    ))
+}
+
+fn replaces(node: &NodeRecord, mode: WriteMode) -> bool {
+    match mode {
+        WriteMode::Append => false,
+        WriteMode::Replace => true,
+        WriteMode::Auto => node.node_type != NodeType::Heading && !node.content.is_empty(),
+    }
+}
+
+/// Lets a node say the payload: as what it is where the payload is one of its kind, else as it was
+/// authored.
+fn replace(
+    batch: &mut Batch<'_>,
+    old: &NodeRecord,
+    payload: &WritePayload,
+) -> Result<Vec<WrittenNode>, Error> {
+    let first = &payload.tree.nodes[0];
+    let is_one = payload.tree.nodes.len() == 1;
+    let said = match is_one && first.node_type == old.node_type {
+        true => NodeData {
+            label: &first.label,
+            content: &first.content,
+            format: first.format,
+            token_count: first.token_count,
+            attributes: old.attributes.with(LANG, first.lang.clone().map(Attribute::Text)),
+            ..old.data()
+        },
+        false if old.node_type == NodeType::Heading && payload.text.contains('\n') => {
+            let why = "a heading is one line; write below it with mode `append`";
+            return Err(Error::BadArgument(why.to_owned()));
+        }
+        false => NodeData {
+            label: &first.label,
+            content: &payload.text,
+            format: Format::Plain,
+            token_count: payload.token_count,
+            ..old.data()
+        },
+    };
+    // A text that stays keeps its label, which its file may have given it.
+    if said.content != old.content || said.attributes != old.attributes {
+        batch.set_agent_text(old, &said)?;
+    }
+    Ok(vec![WrittenNode::of(old.id, &said, 0)])
+}
+
+/// Adds the tree as last children of a node, or as roots of no file, unless it stands there.
+fn append(
+    batch: &mut Batch<'_>,
+    anchor: Option<&NodeRecord>,
+    tree: &Tree,
+) -> Result<Vec<WrittenNode>, Error> {
+    let parent = anchor.map(|it| it.key);
+    let file = anchor.and_then(|it| it.place.file);
+    if let Some(there) = already(batch, parent, tree)? {
+        return Ok(there);
+    }
+    let mut written: Vec<WrittenNode> = Vec::with_capacity(tree.nodes.len());
+    let mut keys: Vec<NodeKey> = Vec::with_capacity(tree.nodes.len());
+    for (node, depth) in tree.nodes.iter().zip(tree.depths()) {
+        let place = batch.last_place(file, node.parent.map(|at| keys[at]).or(parent))?;
+        let data = NodeData::of(node);
+        let (key, id) = batch.insert_agent_node(&data, place)?;
+        keys.push(key);
+        written.push(WrittenNode::of(id, &data, depth));
+    }
+    Ok(written)
+}
+
+/// The nodes of a tree that was written at the same place before, so that a call which is repeated
+/// because its reply was lost does nothing.
+fn already(
+    batch: &Batch<'_>,
+    parent: Option<NodeKey>,
+    tree: &Tree,
+) -> Result<Option<Vec<WrittenNode>>, Error> {
+    let n_roots = tree.nodes.iter().filter(|it| it.parent.is_none()).count();
+    for first in batch.agent_nodes_with_text(&NodeData::of(&tree.nodes[0]), REPEATED_MAX)? {
+        let is_here = match parent {
+            Some(key) => first.place.parent == Some(key),
+            None => first.place.parent.is_none() && first.place.file.is_none(),
+        };
+        if !is_here {
+            continue;
+        }
+        let family = match n_roots {
+            1 => vec![first],
+            _ => {
+                let after = first.place.position;
+                let family = batch.family_of(first.place)?;
+                family.into_iter().filter(|it| after <= it.place.position).collect()
+            }
+        };
+        if let Some(written) = same(batch, family, tree)? {
+            return Ok(Some(written));
+        }
+    }
+    Ok(None)
+}
+
+/// The stored nodes that are the tree's, if the first of `roots` and what is below them are.
+fn same(
+    batch: &Batch<'_>,
+    roots: Vec<NodeRecord>,
+    tree: &Tree,
+) -> Result<Option<Vec<WrittenNode>>, StoreError> {
+    let mut written: Vec<WrittenNode> = Vec::with_capacity(tree.nodes.len());
+    // What is left of each node's children; the roots come first.
+    let mut left: Vec<std::vec::IntoIter<NodeRecord>> = vec![roots.into_iter()];
+    for (node, depth) in tree.nodes.iter().zip(tree.depths()) {
+        let family = node.parent.map_or(0, |at| at + 1);
+        let Some(stored) = left[family].next() else { return Ok(None) };
+        let is_same = stored.source_hash.is_none()
+            && stored.node_type == node.node_type
+            && stored.attributes.level() == node.level
+            && stored.attributes.lang() == node.lang.as_deref()
+            && stored.content == node.content;
+        if !is_same {
+            return Ok(None);
+        }
+        left.push(batch.children_of(stored.key)?.into_iter());
+        written.push(WrittenNode::of(stored.id, &NodeData::of(node), depth));
+    }
+    Ok(Some(written))
+}
+
+/// Forgets a node and all that is below it, the lowest first.
+fn forget_all(batch: &mut Batch<'_>, node: NodeRecord) -> Result<(), StoreError> {
+    let mut all = Vec::new();
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        open.extend(batch.children_of(node.key)?);
+        all.push(node);
+    }
+    all.iter().rev().try_for_each(|it| batch.forget(it))
+}
+
+/// Puts the children of a node where it stands, in their order.
+fn take_place(
+    batch: &mut Batch<'_>,
+    node: &NodeRecord,
+    children: &[NodeRecord],
+) -> Result<(), StoreError> {
+    if children.is_empty() {
+        return Ok(());
+    }
+    let family = batch.family_of(node.place)?;
+    let at = family.iter().position(|it| it.key == node.key).unwrap_or(family.len());
+    let siblings = |part: &[NodeRecord]| -> Vec<Option<i64>> {
+        part.iter().map(|it| Some(it.place.position)).collect()
+    };
+    let (before, after) = (&family[..at], &family[(at + 1).min(family.len())..]);
+    let mut wanted = siblings(before);
+    wanted.extend(children.iter().map(|_| None));
+    wanted.extend(siblings(after));
+    let order = before.iter().chain(children).chain(after);
+    for (it, rank) in order.zip(order_keys::assign_order_keys(&wanted)) {
+        match rank.change {
+            OrderKeyChange::Kept => (),
+            OrderKeyChange::Renumbered => batch.renumber(it, rank.position)?,
+            OrderKeyChange::Moved => {
+                batch.move_to(it, NodePlace { position: rank.position, ..node.place })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

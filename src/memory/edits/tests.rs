@@ -1,0 +1,531 @@
+use std::fs;
+use std::path::PathBuf;
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use super::*;
+use crate::maintenance::doctor::{self, CheckStatus};
+use crate::model::clock::{Clock, Millis};
+use crate::store::IfMissing;
+
+/// A memory of a folder of notes, gone at the end of the test.
+struct Scene {
+    dir: tempfile::TempDir,
+    memory: Memory,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("notes")).unwrap();
+        // Far in the future, so that every file's time is old enough to be trusted.
+        let clock = Clock::manual(Millis(4_000_000_000_000));
+        let path = dir.path().join("memory.db");
+        let memory = Memory::open_at(&path, IfMissing::Create, clock).unwrap().with_structured();
+        Scene { dir, memory }
+    }
+
+    fn db(&self) -> PathBuf {
+        self.dir.path().join("memory.db")
+    }
+
+    /// Writes a note and compiles all of them.
+    fn file(&self, path: &str, text: &str) -> &Scene {
+        fs::write(self.dir.path().join("notes").join(path), text).unwrap();
+        self.compile();
+        self
+    }
+
+    fn compile(&self) -> compile::Report {
+        self.memory.compile(&self.dir.path().join("notes"), "test").unwrap()
+    }
+
+    fn write(&self, payload: &str, anchor: Option<&str>) -> Answer {
+        self.memory.write(payload, anchor, WriteMode::Auto).unwrap()
+    }
+
+    /// The id of the one node with this label.
+    #[track_caller]
+    fn id(&self, label: &str) -> String {
+        let found = self.find(label);
+        assert_eq!(found.len(), 1, "nodes labelled `{label}`:\n{}", self.tree());
+        found[0].clone()
+    }
+
+    fn find(&self, label: &str) -> Vec<String> {
+        let tree = self.memory.read(query_all).unwrap();
+        let nodes = tree["nodes"].as_array().unwrap();
+        let named = nodes.iter().filter(|it| it["label"] == label);
+        named.map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The outline, without ids and temperatures.
+    fn tree(&self) -> String {
+        let tree = self.memory.read(query_all).unwrap();
+        let mut out = String::new();
+        for node in tree["nodes"].as_array().unwrap() {
+            let depth = node["depth"].as_u64().unwrap() as usize;
+            let [kind, label] = ["type", "label"].map(|it| node[it].as_str().unwrap());
+            out += &format!("{}[{kind}] {label}\n", "  ".repeat(depth));
+        }
+        out
+    }
+
+    #[track_caller]
+    fn looks(&self, outline: Expect) -> &Scene {
+        self.assert_healthy();
+        outline.assert_eq(&self.tree());
+        self
+    }
+
+    /// A node's text.
+    fn text(&self, id: &str) -> String {
+        let answer = self.memory.fetch(id, None).unwrap();
+        let (_, block) = answer.text.rsplit_once(")\n").unwrap();
+        block.trim_end_matches('\n').to_owned()
+    }
+
+    fn heat(&self, id: &str) -> (f64, bool) {
+        let (heat, attended) = self
+            .memory
+            .read::<_, StoreError>(|it| Ok((it.head(id)?.unwrap().heat, it.attended()?)))
+            .unwrap();
+        (heat.now(attended), heat.pinned)
+    }
+
+    /// Lets hours pass during which a server is up.
+    fn wait_hours(&self, n: i64) {
+        let conn = rusqlite::Connection::open(self.db()).unwrap();
+        conn.execute("UPDATE memory SET attended = attended + ?1", [n * 3_600_000]).unwrap();
+    }
+
+    fn snapshots(&self) -> Vec<(String, String)> {
+        let conn = rusqlite::Connection::open(self.db()).unwrap();
+        let mut query =
+            conn.prepare("SELECT message, cursor_hash FROM snapshot ORDER BY id").unwrap();
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.collect::<Result<_, _>>().unwrap()
+    }
+
+    #[track_caller]
+    fn assert_healthy(&self) {
+        let report = doctor::examine(&self.db()).unwrap();
+        let bad: Vec<_> =
+            report.checks.iter().filter(|it| it.status == CheckStatus::Fail).collect();
+        assert!(bad.is_empty(), "{bad:#?}\n{}", self.tree());
+    }
+
+    #[track_caller]
+    fn refuses(&self, outcome: Result<Answer, Error>, why: Expect) {
+        let n_before = self.snapshots().len();
+        why.assert_eq(&(outcome.unwrap_err().to_string() + "\n"));
+        assert_eq!(self.snapshots().len(), n_before);
+    }
+}
+
+fn query_all(reader: &crate::store::reader::Reader) -> Result<Value, query::QueryError> {
+    let ask = query::TreeQuery { root: None, levels: 128, budget: Some(1_000_000) };
+    query::tree(reader, &ask, query::Output::Structured).map(|it| it.structured)
+}
+
+/// The reply with ids and numbers of snapshots in their places.
+fn shown(answer: &Answer) -> String {
+    let ids: Vec<&str> = answer.structured["nodes"]
+        .as_array()
+        .map(|it| it.iter().map(|it| it["id"].as_str().unwrap()).collect())
+        .unwrap_or_else(|| vec![answer.structured["node_id"].as_str().unwrap()]);
+    let mut text = answer.text.clone();
+    for (nth, id) in ids.into_iter().enumerate() {
+        text = text.replace(id, &format!("ID{nth}"));
+    }
+    text + "\n"
+}
+
+#[test]
+fn markdown_becomes_a_subtree() {
+    let scene = Scene::new();
+    scene.file("a.md", "# Deploy\n\nBy hand.\n");
+    let answer = scene.write("## Roll back\n\n- undo\n- tell\n\nSee [[Deploy]].", None);
+    expect![[r#"
+        wrote node ID0 (11 tokens)
+        [heading] Roll back (id=ID0)
+          [list] 2-item list: undo (id=ID1)
+          [text] See [[Deploy]]. (id=ID2)
+    "#]]
+    .assert_eq(&shown(&answer));
+    let deploy = scene.id("Deploy");
+    let answer = scene.write("Use make.", Some(&deploy));
+    expect![[r#"
+        wrote node ID0 (3 tokens)
+    "#]]
+    .assert_eq(&shown(&answer));
+    scene.looks(expect![[r#"
+        [heading] Deploy
+          [text] By hand.
+          [text] Use make.
+        [heading] Roll back
+          [list] 2-item list: undo
+          [text] See [[Deploy]].
+    "#]]);
+    assert!(scene.memory.search("make", None).unwrap().text.contains("Use make."));
+}
+
+#[test]
+fn a_b_a_is_three_snapshots_and_the_first_state_again() {
+    let scene = Scene::new();
+    let id = scene.write("Alpha.", None).structured["node_id"].as_str().unwrap().to_owned();
+    scene.write("Beta.\n\nAnd more.", Some(&id));
+    assert_eq!(scene.text(&id), "Beta.\n\nAnd more.");
+    scene.write("Alpha.", Some(&id));
+    let snapshots = scene.snapshots();
+    let message = format!("write:{id}");
+    assert!(snapshots.iter().all(|it| it.0 == message), "{snapshots:?}");
+    assert_eq!(snapshots.len(), 3);
+    assert_eq!(snapshots[0].1, snapshots[2].1);
+    assert_ne!(snapshots[0].1, snapshots[1].1);
+    scene.assert_healthy();
+}
+
+#[test]
+fn the_same_write_again_changes_nothing() {
+    let scene = Scene::new();
+    scene.file("a.md", "# Deploy\n\nBy hand.\n");
+    let deploy = scene.id("Deploy");
+    let text = "## One\n\nwords\n\n## Two\n\n- a\n- b\n";
+    for anchor in [None, Some(deploy.as_str())] {
+        let first = scene.write(text, anchor);
+        let n_snapshots = scene.snapshots().len();
+        let again = scene.write(text, anchor);
+        assert_eq!(again.text, first.text);
+        assert_eq!(again.structured["snapshot"], Value::Null);
+        assert_eq!(scene.snapshots().len(), n_snapshots);
+    }
+    assert_eq!(scene.find("One").len(), 2);
+}
+
+#[test]
+fn a_write_is_known_again_where_an_equal_one_was_forgotten() {
+    let scene = Scene::new();
+    let other = scene.write("# Other\n", None).structured["node_id"].as_str().unwrap().to_owned();
+    let first = scene.write("ok", None).structured["node_id"].as_str().unwrap().to_owned();
+    let second = scene.write("ok", Some(&other));
+    scene.memory.forget(&first, ForgetMode::Strict).unwrap();
+    let again = scene.write("ok", Some(&other));
+    assert_eq!(again.text, second.text);
+    assert_eq!(again.structured["snapshot"], Value::Null);
+}
+
+#[test]
+fn forgotten_and_written_again_is_the_same_node() {
+    let scene = Scene::new();
+    let first = scene.write("Alpha.", None);
+    let id = first.structured["node_id"].as_str().unwrap();
+    scene.memory.forget(id, ForgetMode::Strict).unwrap();
+    let again = scene.write("Alpha.", None);
+    assert_eq!(again.text, first.text);
+    assert_eq!(again.structured["snapshot"], 3);
+    assert_eq!(scene.snapshots()[0].1, scene.snapshots()[2].1);
+}
+
+#[test]
+fn a_compiled_text_is_replaced_until_its_block_changes() {
+    let scene = Scene::new();
+    scene.file("a.md", "# Deploy\n\nBy hand.\n\nSlowly.\n");
+    let id = scene.id("By hand.");
+    scene.write("By robot.", Some(&id));
+    scene.file("a.md", "# Deploy\n\nBy hand.\n\nQuickly.\n");
+    assert_eq!(scene.text(&id), "By robot.");
+    scene.file("a.md", "# Deploy\n\nBy two hands.\n\nQuickly.\n");
+    assert_eq!(scene.text(&id), "By two hands.");
+    scene.assert_healthy();
+}
+
+#[test]
+fn the_mode_says_otherwise() {
+    let scene = Scene::new();
+    scene.file("a.md", "# Deploy\n\n```sh\nmake\n```\n");
+    let (heading, code) = (scene.id("Deploy"), scene.id("Code (sh): make"));
+    scene.memory.write("# Ship", Some(&heading), WriteMode::Replace).unwrap();
+    scene.memory.write("```sh\nmake all\n```", Some(&code), WriteMode::Auto).unwrap();
+    scene.memory.write("It takes long.", Some(&code), WriteMode::Append).unwrap();
+    assert_eq!(scene.text(&code), "make all");
+    scene.looks(expect![[r#"
+        [heading] Ship
+          [code] Code (sh): make all
+            [text] It takes long.
+    "#]]);
+    scene.refuses(
+        scene.memory.write("One.\n\nTwo.", Some(&heading), WriteMode::Replace),
+        expect![[r#"
+            a heading is one line; write below it with mode `append`
+        "#]],
+    );
+}
+
+#[test]
+fn a_senseless_edit_is_refused_and_changes_nothing() {
+    let scene = Scene::new();
+    scene.file("a.md", "# Deploy\n\nBy hand.\n");
+    let id = scene.id("Deploy");
+    let typo = format!("{}!!!!", &id[..7]);
+    let memory = &scene.memory;
+    let error = memory.write("x", Some(&typo), WriteMode::Auto).unwrap_err().to_string();
+    assert_eq!(error, format!("no node `{typo}`; nearest: `{id}` Deploy"));
+    scene.refuses(
+        memory.write(" \n\t", None, WriteMode::Auto),
+        expect![[r#"
+            `payload` is blank; say something
+        "#]],
+    );
+    scene.refuses(
+        memory.write("x", None, WriteMode::Replace),
+        expect![[r#"
+            without an `anchor` there is nothing to replace; name one
+        "#]],
+    );
+    scene.refuses(
+        memory.write(&"x ".repeat(600_000), None, WriteMode::Auto),
+        expect![[r#"
+            `payload` has 1200000 bytes, and 1048576 are the most for one call; write it in parts, or compile a file
+        "#]],
+    );
+    scene.refuses(
+        memory.summarize(&id, "s", Some(f64::NAN)),
+        expect![[r#"
+            `temperature` must be between 0 and 1, not NaN
+        "#]],
+    );
+    let error = memory.forget(&id, ForgetMode::Strict).unwrap_err().to_string();
+    let why =
+        "has 1 child; mode `cascade` forgets what is below it, too, and `reparent` keeps that";
+    assert_eq!(error, format!("node `{id}` {why}"));
+}
+
+#[test]
+fn no_secret_comes_in_through_a_tool() {
+    let scene = Scene::new();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let answer = scene.write(&format!("Use {token} and [[{token}]]."), None);
+    let id = answer.structured["node_id"].as_str().unwrap().to_owned();
+    scene.write(&format!("Now\n\nuse `{token}`."), Some(&id));
+    scene.memory.summarize(&id, &format!("It is {token}"), None).unwrap();
+    for file in ["memory.db", "memory.db-wal"] {
+        let bytes = fs::read(scene.dir.path().join(file)).unwrap_or_default();
+        assert!(!bytes.windows(token.len()).any(|it| it == token.as_bytes()), "{file}");
+    }
+    assert!(scene.text(&id).starts_with("It is "));
+}
+
+#[test]
+fn text_that_parses_to_nothing_is_kept_as_it_is() {
+    let scene = Scene::new();
+    let answer = scene.write("[home]: https://example.org/a", None);
+    let id = answer.structured["node_id"].as_str().unwrap().to_owned();
+    assert!(scene.text(&id).contains("example.org"), "{}", scene.text(&id));
+}
+
+#[test]
+fn a_summary_warms_even_if_it_says_the_same() {
+    let scene = Scene::new();
+    scene.file("a.md", "# Deploy\n\nBy hand, which takes quite a while and two people.\n");
+    let id = scene.id("By hand, which takes quite a while and two people.");
+    scene.wait_hours(100);
+    let answer = scene.memory.summarize(&id, "By hand.", None).unwrap();
+    assert_eq!(answer.text, format!("summarized node {id} (12 → 3 tokens)"));
+    assert_eq!(scene.heat(&id), (0.5, false));
+    scene.wait_hours(100);
+    let again = scene.memory.summarize(&id, "By hand.", Some(0.9)).unwrap();
+    assert_eq!((&again.structured["snapshot"], scene.heat(&id).0), (&Value::Null, 0.9));
+    assert_eq!(scene.snapshots().last().unwrap().0, format!("summarize:{id}"));
+    scene.file("a.md", &fs::read_to_string(scene.dir.path().join("notes/a.md")).unwrap());
+    scene.file("a.md", "# Deploy\n\nNew.\n\nBy hand, which takes quite a while and two people.\n");
+    scene.looks(expect![[r#"
+        [heading] Deploy
+          [text] New.
+          [text] Summary: By hand.
+    "#]]);
+}
+
+#[test]
+fn children_take_the_place_of_what_is_forgotten() {
+    let scene = Scene::new();
+    scene.file("a.md", "# A\n\none\n\n## B\n\ntwo\n\nthree\n\n## C\n\nfour\n");
+    let id = scene.id("B");
+    let answer = scene.memory.forget(&id, ForgetMode::Reparent).unwrap();
+    assert_eq!(answer.text, format!("forgot node {id} (mode=reparent, 3 affected)"));
+    scene.looks(expect![[r#"
+        [heading] A
+          [text] one
+          [text] two
+          [text] three
+          [heading] C
+            [text] four
+    "#]]);
+    scene.file("a.md", "# A\n\none\n\n## B\n\ntwo\n\nthree\n\n## C\n\nfive\n");
+    let conn = rusqlite::Connection::open(scene.db()).unwrap();
+    let n_ops: i64 = conn
+        .query_row("SELECT count(*) FROM diff WHERE snapshot = 3", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(n_ops, 2, "the rest stays where it is");
+    scene.memory.forget(&scene.id("A"), ForgetMode::Cascade).unwrap();
+    scene.looks(expect![[""]]);
+    assert_eq!(scene.snapshots().last().unwrap().0.split(':').nth(1), Some("cascade"));
+}
+
+#[test]
+fn a_pinned_node_stands_still() {
+    let scene = Scene::new();
+    let id = scene.write("Alpha.", None).structured["node_id"].as_str().unwrap().to_owned();
+    scene.wait_hours(10);
+    let before = scene.heat(&id).0;
+    assert_eq!(scene.memory.pin(&id, None).unwrap().text, format!("pinned node {id}"));
+    scene.wait_hours(10);
+    assert_eq!(scene.heat(&id), (before, true));
+    let answer = scene.memory.pin(&id, Some(0.9)).unwrap();
+    assert_eq!(answer.text, format!("pinned node {id} at temperature 0.9"));
+    scene.wait_hours(10);
+    assert_eq!(scene.memory.unpin(&id).unwrap().text, format!("unpinned node {id}"));
+    assert_eq!(scene.heat(&id), (0.9, false));
+    scene.wait_hours(10);
+    assert!(scene.heat(&id).0 < 0.9);
+    assert_eq!(scene.snapshots().len(), 1);
+}
+
+/// One step of whoever uses a memory. Numbers choose among what is there.
+#[derive(Clone, Debug)]
+enum Step {
+    /// The block of a file is replaced, by a block or by nothing.
+    Edit(usize, usize),
+    Insert(usize, usize),
+    Rename,
+    Write(usize, usize),
+    Overlay(usize),
+    Forget(usize, ForgetMode),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let modes =
+        prop::sample::select(vec![ForgetMode::Strict, ForgetMode::Cascade, ForgetMode::Reparent]);
+    prop_oneof![
+        (0usize..40, 0usize..BLOCKS.len()).prop_map(|(at, to)| Step::Edit(at, to)),
+        (0usize..40, 0usize..BLOCKS.len()).prop_map(|(at, to)| Step::Insert(at, to)),
+        Just(Step::Rename),
+        (0usize..40, 0usize..BLOCKS.len()).prop_map(|(at, to)| Step::Write(at, to)),
+        (0usize..40).prop_map(Step::Overlay),
+        (0usize..40, modes).prop_map(|(at, mode)| Step::Forget(at, mode)),
+    ]
+}
+
+const BLOCKS: &[&str] = &[
+    "# One",
+    "## Two",
+    "## Two",
+    "### Three",
+    "Some words about the first of all things.",
+    "Other words, which speak of something else.",
+    "same",
+    "same",
+    "```sh\nmake all\n```",
+    "- a point\n- another point",
+    "| a | b |\n|---|---|\n| 1 | 2 |",
+    "",
+];
+
+/// A note with a block that is all of its own, at the end.
+fn note(blocks: &[String]) -> String {
+    blocks.join("\n\n") + "\n\nThe last block, which nobody touches.\n"
+}
+
+fn play(steps: &[Step]) {
+    let scene = Scene::new();
+    let mut blocks: Vec<String> = BLOCKS.iter().map(|it| (*it).to_owned()).collect();
+    let mut path = "a.md".to_owned();
+    let mut n_written = 0;
+    scene.file(&path, &note(&blocks));
+    let last = scene.id("The last block, which nobody touches.");
+    scene.write("What the agent knows.", Some(&last));
+    scene.memory.write("What it adds.", Some(&last), WriteMode::Append).unwrap();
+    scene.file("b.md", "# B\n\nWhat is forgotten.\n");
+    scene.memory.forget(&scene.id("What is forgotten."), ForgetMode::Strict).unwrap();
+    for (nth, step) in steps.iter().enumerate() {
+        let ids = || -> Vec<String> {
+            let tree = scene.memory.read(query_all).unwrap();
+            let nodes = tree["nodes"].as_array().unwrap().iter();
+            let others = nodes.filter(|it| {
+                let label = it["label"].as_str().unwrap();
+                label != "What the agent knows." && label != "What it adds." && label != "B"
+            });
+            others.map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+        };
+        match step {
+            Step::Edit(at, to) if !blocks.is_empty() => {
+                let at = at % blocks.len();
+                blocks[at] = BLOCKS[*to].to_owned();
+            }
+            Step::Insert(at, to) => {
+                let block = match to % 2 {
+                    0 => BLOCKS[*to].to_owned(),
+                    _ => format!("Words of paragraph {nth}, which is new."),
+                };
+                blocks.insert(at % (blocks.len() + 1), block);
+            }
+            Step::Rename => {
+                let old = scene.dir.path().join("notes").join(&path);
+                path = format!("{nth}.md");
+                fs::rename(old, scene.dir.path().join("notes").join(&path)).unwrap();
+            }
+            Step::Write(at, text) => {
+                let ids = ids();
+                let anchor = ids.get(at % (ids.len() + 1)).map(String::as_str);
+                n_written += 1;
+                let text = format!("{}\n\nNote {n_written}.", BLOCKS[*text]);
+                scene.memory.write(&text, anchor, WriteMode::Append).unwrap();
+            }
+            Step::Overlay(at) => {
+                if let Some(id) = ids().get(*at) {
+                    scene.memory.summarize(id, &format!("Summary {nth}"), None).unwrap();
+                }
+            }
+            Step::Forget(at, mode) => {
+                // The last block's parents stay, so that it is found.
+                if let Some(id) = ids().get(*at) {
+                    let below = scene.memory.tree(Some(id), Some(100_000)).unwrap().text;
+                    let mode = match below.contains("What the agent knows.") {
+                        true => ForgetMode::Reparent,
+                        false => *mode,
+                    };
+                    // Strict may refuse.
+                    let _ = scene.memory.forget(id, mode);
+                }
+            }
+            Step::Edit(..) => (),
+        }
+        scene.file(&path, &note(&blocks));
+        scene.assert_healthy();
+        let tree = scene.tree();
+        assert_eq!(tree.matches("What the agent knows.").count(), 1, "{nth}\n{tree}");
+        assert_eq!(tree.matches("What it adds.").count(), 1, "{nth}\n{tree}");
+        assert_eq!(scene.find("The last block, which nobody touches."), [""; 0], "{nth}\n{tree}");
+        assert_eq!(scene.id("What the agent knows."), last);
+        assert_eq!(scene.find("What is forgotten."), [""; 0], "{nth}\n{tree}");
+        // Looked at again as if all files had changed.
+        let conn = rusqlite::Connection::open(scene.db()).unwrap();
+        conn.execute("UPDATE file SET content_hash = NULL", []).unwrap();
+        let report = scene.compile();
+        assert_eq!(report.snapshot, None, "{nth}: {report}\n{tree}\n{}", scene.tree());
+        assert_eq!(scene.tree(), tree);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 10,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+    #[test]
+    fn files_and_agents_never_undo_each_other(steps in prop::collection::vec(step(), 1..12)) {
+        play(&steps);
+    }
+}

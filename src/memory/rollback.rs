@@ -1,0 +1,287 @@
+//! Rollback: the state of an earlier snapshot becomes the present, as one forward snapshot.
+//!
+//! Only nodes that changed since are looked at. Whatever differs is said, moved, revived or
+//! forgotten in the agent's voice, so that files stay what they are and a later compile knows whose
+//! words these are. The fingerprint has to be the earlier one afterwards; otherwise nothing
+//! happened.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use crate::model::clock::Millis;
+use crate::model::identity::NodeId;
+use crate::model::tree::{Format, NodeType};
+use crate::query::{self, QueryError};
+use crate::store::{
+    Batch, NodeData, NodeKey, NodePlace, NodeRecord, NodeVersion, RootId, StoreError, Writer,
+};
+
+/// What becomes of the snapshots after the one that is rolled back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LaterSnapshots {
+    /// They stay, and can be rolled forward to.
+    Keep,
+    /// They are deleted with every text that only they had.
+    Drop,
+}
+
+/// What a rollback did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RollbackReport {
+    pub(crate) target: i64,
+    /// The snapshot that it made; `None` when the state was that of the target already.
+    pub(crate) snapshot: Option<i64>,
+    /// Nodes that changed.
+    pub(crate) n_nodes: usize,
+    /// Snapshots that were dropped; `None` when none were to be.
+    pub(crate) n_dropped: Option<usize>,
+    /// Whether the target was HEAD, so that there was nothing to do at all.
+    pub(crate) was_head: bool,
+    /// Whether dropped text may still be in the file.
+    pub(crate) is_unscrubbed: bool,
+}
+
+impl RollbackReport {
+    /// The result as one line.
+    pub(crate) fn text(self) -> String {
+        let target = self.target;
+        if self.was_head {
+            return format!("already at snapshot {target}; nothing to do");
+        }
+        let mut text = match self.snapshot {
+            Some(snapshot) => format!(
+                "rolled back to snapshot {target} (new snapshot {snapshot}, {} nodes affected)",
+                self.n_nodes
+            ),
+            None => {
+                format!("no rollback applied; computed state matches HEAD for snapshot {target}")
+            }
+        };
+        if let Some(n) = self.n_dropped {
+            text.push_str(&format!("; pruned {n} intermediate snapshot(s)"));
+        }
+        if self.is_unscrubbed {
+            text.push_str(
+                "\nwarning: dropped text may still be in the file, which others are reading or \
+                 which has no room for a copy; run `remindb gc` later",
+            );
+        }
+        text
+    }
+
+    /// The same for programs.
+    pub(crate) fn to_json(self) -> Value {
+        json!({
+            "target": self.target,
+            "snapshot": self.snapshot,
+            "nodes": self.n_nodes,
+            "dropped": self.n_dropped,
+            "was_head": self.was_head,
+            "unscrubbed": self.is_unscrubbed,
+        })
+    }
+}
+
+/// Makes the state of snapshot `target` the present.
+pub(crate) fn rollback(
+    writer: &Writer,
+    target: i64,
+    after: LaterSnapshots,
+    now: Millis,
+) -> Result<RollbackReport, QueryError> {
+    let message = format!("rollback to {target}");
+    let work = |batch: &mut Batch<'_>| apply(batch, target, after);
+    let (mut rolled, commit) = match after {
+        LaterSnapshots::Keep => writer.write(&message, "", now, work)?,
+        LaterSnapshots::Drop => writer.write_securely(&message, now, work)?,
+    };
+    rolled.snapshot = commit.snapshot;
+    if rolled.n_dropped.is_some() {
+        // The rollback is committed, so that what fails here is no failure of it.
+        let scrubbed = writer.scrub();
+        if let Err(error) = &scrubbed {
+            log::warn!("dropped text may still be in the file: {error}");
+        }
+        rolled.is_unscrubbed = !scrubbed.unwrap_or(false);
+    }
+    Ok(rolled)
+}
+
+fn apply(
+    batch: &mut Batch<'_>,
+    target: i64,
+    after: LaterSnapshots,
+) -> Result<RollbackReport, QueryError> {
+    let Some(snapshot) = batch.snapshot_of(target)? else {
+        let (all, beside) = (batch.snapshots()?, batch.snapshots_beside(target)?);
+        let why = query::unknown_snapshot("snapshot_id", target, all, beside);
+        return Err(QueryError::NotFound(why));
+    };
+    let mut rolled = RollbackReport {
+        target,
+        snapshot: None,
+        n_nodes: 0,
+        n_dropped: None,
+        was_head: batch.snapshots()?.last == target,
+        is_unscrubbed: false,
+    };
+    if rolled.was_head {
+        return Ok(rolled);
+    }
+    let is_same = batch.fingerprint()?.to_string() == snapshot.cursor_hash;
+    // What is dropped takes the ranks of its time along, so that those have to be right, too.
+    if !is_same || after == LaterSnapshots::Drop {
+        rolled.n_nodes = restore(batch, target)?;
+    }
+    let state = batch.fingerprint()?;
+    if state.to_string() != snapshot.cursor_hash {
+        return Err(QueryError::Store(StoreError::Corrupt {
+            what: format!(
+                "rolling back to snapshot {target} gives the state {state}, not {}",
+                snapshot.cursor_hash
+            ),
+        }));
+    }
+    if after == LaterSnapshots::Drop {
+        rolled.n_dropped = Some(batch.drop_after(target)?);
+    }
+    Ok(rolled)
+}
+
+/// A node that is not what it was.
+struct NodeChange {
+    id: NodeId,
+    name: String,
+    old: NodeVersion,
+    is_rank_only: bool,
+    /// Nodes above it that are not what they were either.
+    depth: usize,
+}
+
+/// Gives every node that changed since `target` its state of then; returns how many differ.
+fn restore(batch: &mut Batch<'_>, target: i64) -> Result<usize, StoreError> {
+    let (mut changes, mut surplus) = (Vec::new(), Vec::new());
+    for touched in batch.touched_since(target)? {
+        let name = touched.node_id;
+        let id = NodeId::parse(&name).ok_or_else(|| strange(&name))?;
+        match batch.version_at(&name, target)? {
+            Some(old) => {
+                let is_rank_only = touched.is_rank_only;
+                changes.push(NodeChange { id, name, old, is_rank_only, depth: 0 });
+            }
+            None => surplus.extend(batch.find(id)?),
+        }
+    }
+    let above: HashMap<&str, Option<&str>> =
+        changes.iter().map(|it| (it.name.as_str(), it.old.parent.as_deref())).collect();
+    let depths: Vec<usize> = changes.iter().map(|it| depth(&above, it.name.as_str())).collect();
+    changes.iter_mut().zip(depths).for_each(|(change, depth)| change.depth = depth);
+    // Parents first: whatever a node goes under is there then, and where it belongs.
+    changes.sort_by_key(|it| it.depth);
+    let mut n_nodes = 0;
+    for change in &changes {
+        n_nodes += usize::from(set_right(batch, change)?);
+    }
+    n_nodes += surplus.len();
+    forget(batch, surplus)?;
+    Ok(n_nodes)
+}
+
+/// How many of the nodes in `above` a node stands under.
+fn depth<K: Copy + Eq + std::hash::Hash>(above: &HashMap<K, Option<K>>, of: K) -> usize {
+    let mut n = 0;
+    let mut at = above.get(&of).copied().flatten();
+    // A tree has no cycle; rows that say otherwise shall not keep anybody here.
+    while let Some(parent) = at.filter(|_| n <= above.len()) {
+        at = above.get(&parent).copied().flatten();
+        n += 1;
+    }
+    n
+}
+
+/// Gives a node its former state; whether it had another one.
+fn set_right(batch: &mut Batch<'_>, change: &NodeChange) -> Result<bool, StoreError> {
+    let old = &change.old;
+    let place = place_of(batch, old)?;
+    let Some(now) = batch.find(change.id)? else {
+        let text = text_of(batch, change)?;
+        batch.restore_node(change.id, &data_of(change, &text)?, place)?;
+        return Ok(true);
+    };
+    let is_moved = now.place.parent != place.parent
+        || place.parent.is_none() && now.place.file != place.file
+        || !change.is_rank_only && now.place.position != place.position;
+    if is_moved {
+        batch.move_to(&now, place)?;
+    } else {
+        batch.renumber(&now, place.position)?;
+    }
+    let is_reworded = now.content_hash.to_string() != old.hash
+        || now.label != old.label
+        || now.format.as_str() != old.format
+        || now.attributes != old.attributes;
+    if is_reworded {
+        let text = match now.content_hash.to_string() == old.hash {
+            true => now.content.clone(),
+            false => text_of(batch, change)?,
+        };
+        let now = batch.find(change.id)?.unwrap_or(now);
+        batch.set_agent_text(&now, &data_of(change, &text)?)?;
+    }
+    Ok(is_moved || is_reworded)
+}
+
+fn place_of(batch: &mut Batch<'_>, side: &NodeVersion) -> Result<NodePlace, StoreError> {
+    let position = side.position;
+    if let Some(parent) = &side.parent {
+        let id = NodeId::parse(parent).ok_or_else(|| strange(parent))?;
+        let parent = batch.find(id)?.ok_or_else(|| strange(parent))?;
+        return Ok(NodePlace { file: parent.place.file, parent: Some(parent.key), position });
+    }
+    let file = match (side.root, &side.path) {
+        (Some(root), Some(path)) => Some(batch.file_at(RootId(root), path)?),
+        _ => None,
+    };
+    Ok(NodePlace { file, parent: None, position })
+}
+
+fn text_of(batch: &Batch<'_>, change: &NodeChange) -> Result<String, StoreError> {
+    let text = batch.former_text(&change.name, &change.old.hash)?;
+    text.ok_or_else(|| StoreError::Corrupt {
+        what: format!("the text {} of node `{}` is missing", change.old.hash, change.name),
+    })
+}
+
+fn data_of<'a>(change: &'a NodeChange, content: &'a str) -> Result<NodeData<'a>, StoreError> {
+    let NodeChange { name, old, .. } = change;
+    let parsed = (NodeType::parse(&old.node_type), Format::parse(&old.format));
+    let (Some(node_type), Some(format)) = parsed else { return Err(strange(name)) };
+    Ok(NodeData {
+        node_type,
+        format,
+        label: &old.label,
+        content,
+        token_count: old.tokens,
+        attributes: old.attributes.clone(),
+    })
+}
+
+/// Forgets nodes that were not there, children before their parents.
+fn forget(batch: &mut Batch<'_>, nodes: Vec<NodeRecord>) -> Result<(), StoreError> {
+    let above: HashMap<NodeKey, Option<NodeKey>> =
+        nodes.iter().map(|it| (it.key, it.place.parent)).collect();
+    let mut nodes: Vec<(usize, NodeRecord)> =
+        nodes.into_iter().map(|it| (depth(&above, it.key), it)).collect();
+    nodes.sort_by_key(|(depth, it)| (std::cmp::Reverse(*depth), it.key));
+    nodes.iter().try_for_each(|(_, node)| batch.forget(node))
+}
+
+fn strange(id: &str) -> StoreError {
+    StoreError::Corrupt {
+        what: format!("the history names a node `{id}` of no known form or place"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,647 @@
+//! Rolling back over random histories: every earlier state comes back exactly, and what is dropped
+//! is gone from the file.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use expect_test::{Expect, expect};
+use rusqlite::{Connection, OpenFlags};
+
+use super::*;
+use crate::maintenance::doctor::{self, CheckStatus};
+use crate::maintenance::gc::{GcMode, GcReport, KeepRule};
+use crate::memory::compile::{self, CompileRequest, Seeding};
+use crate::model::clock::Clock;
+use crate::model::tree::Node;
+use crate::settings::workspace::{Workspace, WorkspaceOptions};
+use crate::store::IfMissing;
+use crate::text;
+
+/// Later than any file of the test is dated.
+const NOW: Millis = Millis(4_000_000_000_000);
+
+/// A memory with a folder of notes beside it.
+struct World {
+    dir: tempfile::TempDir,
+    writer: Option<Writer>,
+    dice: u64,
+    /// Words that were ever said; each is said by one text alone.
+    n_words: usize,
+}
+
+impl World {
+    fn new(seed: u64) -> World {
+        let dir = tempfile::tempdir().unwrap();
+        let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
+        fs::create_dir(dir.path().join("notes")).unwrap();
+        World { dir, writer: Some(writer), dice: seed, n_words: 0 }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.dir.path().join("notes").join(path)
+    }
+
+    fn writer(&self) -> &Writer {
+        self.writer.as_ref().unwrap()
+    }
+
+    /// A look from outside, as the rows are.
+    fn conn(&self) -> Connection {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        Connection::open_with_flags(self.dir.path().join("memory.db"), flags).unwrap()
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        self.dice = self.dice.wrapping_add(1);
+        xxhash_rust::xxh64::xxh64(&self.dice.to_le_bytes(), 7) as usize % n.max(1)
+    }
+
+    fn word(&mut self) -> String {
+        self.n_words += 1;
+        format!("q{}q{:04}", self.n_words % 7, self.n_words)
+    }
+
+    fn write(&self, path: &str, text: &str) -> &World {
+        fs::write(self.path(path), text).unwrap();
+        self
+    }
+
+    #[track_caller]
+    fn compile(&self) -> String {
+        let request = CompileRequest {
+            path: &self.path(""),
+            message: "compile",
+            n_threads: 1,
+            workspace: &|root| Workspace::load(root, WorkspaceOptions::default()).map(Arc::new),
+            seeding: Seeding::AtBirth,
+            clock: &Clock::manual(NOW),
+            progress: &|_, _| true,
+        };
+        compile::compile(self.writer(), &request, NOW).unwrap().to_string()
+    }
+
+    #[track_caller]
+    fn rollback(&self, target: i64, after: LaterSnapshots) -> RollbackReport {
+        rollback(self.writer(), target, after, NOW).unwrap()
+    }
+
+    #[track_caller]
+    fn check_rollback(&self, target: i64, after: LaterSnapshots, text: Expect) -> &World {
+        let said = match rollback(self.writer(), target, after, NOW) {
+            Ok(rolled) => rolled.text(),
+            Err(error) => format!("error: {error}"),
+        };
+        text.assert_eq(&said);
+        self
+    }
+
+    fn agent(&self, body: impl FnOnce(&mut Batch<'_>) -> Result<(), StoreError>) {
+        self.writer().write("agent", "", NOW, body).unwrap();
+    }
+
+    fn ids(&self) -> Vec<NodeId> {
+        let conn = self.conn();
+        let mut query = conn.prepare("SELECT id FROM node ORDER BY id").unwrap();
+        let ids = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        ids.map(|it| NodeId::parse(&it.unwrap()).unwrap()).collect()
+    }
+
+    fn id_of(&self, content: &str) -> NodeId {
+        const FIND: &str = "SELECT id FROM node WHERE content = ?1";
+        let id: String = self.conn().query_row(FIND, [content], |row| row.get(0)).unwrap();
+        NodeId::parse(&id).unwrap()
+    }
+
+    fn say(&self, id: NodeId, content: &str) {
+        self.agent(|batch| {
+            let old = batch.find(id)?.unwrap();
+            let label = text::label_of_text(content);
+            batch.set_agent_text(&old, &said(old.data(), &label, content))
+        });
+    }
+
+    fn head(&self) -> (i64, String) {
+        const HEAD: &str = "
+            SELECT id, cursor_hash FROM snapshot JOIN cursor ON cursor.snapshot = snapshot.id";
+        self.conn().query_row(HEAD, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+    }
+
+    /// Everything that the fingerprint stands for, one line a node.
+    fn state(&self) -> String {
+        const STATE: &str = "
+            WITH RECURSIVE part (key, depth, sort) AS (
+                SELECT n.key, 0, ifnull(f.root || f.path, '~') || printf('%024d', n.position)
+                  FROM node AS n LEFT JOIN file AS f ON f.id = n.file
+                 WHERE n.parent IS NULL
+                UNION ALL
+                SELECT n.key, depth + 1, sort || printf('%024d', n.position)
+                  FROM part JOIN node AS n ON n.parent = part.key
+            )
+            SELECT printf('%.*c', 2 * depth + 1, ' ') || concat_ws('|', n.id, f.path, n.node_type,
+                   n.level, n.lang, n.key_path, n.format, n.token_count, n.trail, n.label, n.content)
+              FROM part
+              JOIN node AS n ON n.key = part.key
+              LEFT JOIN file AS f ON f.id = n.file
+             ORDER BY sort";
+        let conn = self.conn();
+        let mut query = conn.prepare(STATE).unwrap();
+        let lines = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        lines.map(|it| it.unwrap() + "\n").collect()
+    }
+
+    /// What is said, in order.
+    fn texts(&self) -> String {
+        let state = self.state();
+        state.lines().filter_map(|it| it.rsplit('|').next()).collect::<Vec<_>>().join(" / ")
+    }
+
+    #[track_caller]
+    fn check_health(&self) {
+        let report = doctor::examine(&self.dir.path().join("memory.db")).unwrap();
+        let bad: Vec<_> =
+            report.checks.iter().filter(|it| it.status == CheckStatus::Fail).collect();
+        assert!(bad.is_empty(), "{bad:#?}");
+    }
+
+    /// Writes a file of a few sections anew, from words that it has or that are new.
+    fn edit_a_file(&mut self) {
+        let path = ["a.md", "b.md", "c.md"][self.below(3)];
+        let old = fs::read_to_string(self.path(path)).unwrap_or_default();
+        let mut blocks: Vec<String> = old.split("\n\n").map(|it| it.trim().to_owned()).collect();
+        blocks.retain(|it| !it.is_empty());
+        for _ in 0..1 + self.below(4) {
+            let (at, word) = (self.below(blocks.len() + 1), self.word());
+            let sign = ["", "", "# ", "## ", "- "][self.below(5)];
+            match self.below(4) {
+                0 if at < blocks.len() => drop(blocks.remove(at)),
+                1 if at < blocks.len() => blocks[at].push_str(&format!(" {word}")),
+                2 if 1 < blocks.len() => {
+                    let block = blocks.remove(at % blocks.len());
+                    let to = self.below(blocks.len());
+                    blocks.insert(to, block);
+                }
+                _ => blocks.insert(at, format!("{sign}some {word} of them")),
+            }
+        }
+        match self.below(12) {
+            0 => drop(fs::remove_file(self.path(path))),
+            1 if self.path(path).exists() => {
+                fs::rename(self.path(path), self.path("d.md")).unwrap();
+            }
+            _ => drop(self.write(path, &(blocks.join("\n\n") + "\n"))),
+        }
+    }
+
+    /// One random write of any kind.
+    fn step(&mut self) {
+        let ids = self.ids();
+        let (id, other) = (self.below(ids.len()), self.below(ids.len()));
+        let (kind, word) = (self.below(12), self.word());
+        if ids.is_empty() || kind < 5 {
+            self.edit_a_file();
+            self.compile();
+            return;
+        }
+        let (id, other) = (ids[id], ids[other]);
+        match kind {
+            5 | 6 => self.say(id, &format!("an agent's {word}\nin two lines")),
+            7 => self.agent(|batch| {
+                let under = batch.find(other)?.unwrap();
+                let parent = (id != other).then_some(under.key);
+                let place = batch.last_place(under.place.file.filter(|_| id != other), parent)?;
+                let label = text::label_of_text(&word);
+                let node = Node::default();
+                let spoken = said(NodeData::of(&node), &label, &word);
+                batch.insert_agent_node(&spoken, place).map(drop)
+            }),
+            8 => self.agent(|batch| {
+                let node = batch.find(id)?.unwrap();
+                for child in batch.children_of(node.key)? {
+                    let place = batch.last_place(node.place.file, node.place.parent)?;
+                    batch.move_to(&child, place)?;
+                }
+                batch.forget(&batch.find(id)?.unwrap())
+            }),
+            9 => self.agent(|batch| cascade(batch, id)),
+            10 => self.agent(|batch| move_under(batch, id, other)),
+            _ => {
+                let (head, _) = self.head();
+                let target = 1 + self.below(head as usize) as i64;
+                self.rollback(target, LaterSnapshots::Keep);
+            }
+        }
+    }
+}
+
+fn said<'a>(data: NodeData<'a>, label: &'a str, content: &'a str) -> NodeData<'a> {
+    let token_count = u32::try_from(content.len()).unwrap();
+    NodeData { label, content, token_count, ..data }
+}
+
+fn cascade(batch: &mut Batch<'_>, id: NodeId) -> Result<(), StoreError> {
+    let mut nodes = vec![batch.find(id)?.unwrap()];
+    let mut at = 0;
+    while at < nodes.len() {
+        nodes.extend(batch.children_of(nodes[at].key)?);
+        at += 1;
+    }
+    nodes.iter().rev().try_for_each(|it| batch.forget(it))
+}
+
+fn move_under(batch: &mut Batch<'_>, id: NodeId, other: NodeId) -> Result<(), StoreError> {
+    let (node, under) = (batch.find(id)?.unwrap(), batch.find(other)?.unwrap());
+    let mut above = Some(under.key);
+    while let Some(key) = above {
+        if key == node.key {
+            // Under itself it cannot go; the end of its siblings is elsewhere, too.
+            let place = batch.last_place(node.place.file, node.place.parent)?;
+            return batch.move_to(&node, place);
+        }
+        above = batch.at(key)?.unwrap().place.parent;
+    }
+    let place = batch.last_place(under.place.file, Some(under.key))?;
+    batch.move_to(&node, place)
+}
+
+/// A world after so many snapshots, and each state on the way.
+fn history(seed: u64, n_snapshots: i64) -> (World, Vec<(i64, String, String)>) {
+    let mut world = World::new(seed);
+    world.write("a.md", "# Alpha\n\nOne.\n\nTwo.\n\n## Beta\n\nThree.\n");
+    world.write("b.md", "# Gamma\n\n- four\n- five\n\nSix.\n");
+    world.compile();
+    let mut states: Vec<(i64, String, String)> = Vec::new();
+    while world.head().0 < n_snapshots {
+        let (id, hash) = world.head();
+        if states.last().is_none_or(|(last, ..)| *last != id) {
+            states.push((id, hash, world.state()));
+        }
+        world.step();
+    }
+    (world, states)
+}
+
+#[test]
+fn rolling_back_to_each_of_200_snapshots_reproduces_it() {
+    let (mut world, states) = history(1, 200);
+    world.check_health();
+    assert_eq!(states.len(), 199);
+    let mut order: Vec<usize> = (0..states.len()).collect();
+    for at in (1..order.len()).rev() {
+        let other = world.below(at + 1);
+        order.swap(at, other);
+    }
+    for (nth, at) in order.into_iter().enumerate() {
+        let (id, hash, state) = &states[at];
+        world.rollback(*id, LaterSnapshots::Keep);
+        assert_eq!(world.head().1, *hash, "snapshot {id}");
+        assert_eq!(world.state(), *state, "snapshot {id}");
+        if nth % 50 == 0 {
+            world.check_health();
+        }
+    }
+}
+
+#[test]
+fn a_rollback_reports_its_changes() {
+    let world = World::new(2);
+    world.check_rollback(
+        1,
+        LaterSnapshots::Keep,
+        expect!["error: `snapshot_id`: no snapshot 1; there is none yet"],
+    );
+    world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
+    world.write("a.md", "# A\n\nOne.\n\nTwo, changed.\n").compile();
+    world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
+    let refused = |target: i64, what: &str| {
+        let error = rollback(world.writer(), target, LaterSnapshots::Keep, NOW).unwrap_err();
+        assert_eq!(error.to_string(), format!("`snapshot_id`: no snapshot {target}; {what}"));
+    };
+    [0, -1, 999].into_iter().for_each(|it| refused(it, "there are 1 to 3"));
+    world.check_rollback(3, LaterSnapshots::Keep, expect!["already at snapshot 3; nothing to do"]);
+    world.check_rollback(
+        1,
+        LaterSnapshots::Keep,
+        expect!["no rollback applied; computed state matches HEAD for snapshot 1"],
+    );
+    world.check_rollback(
+        2,
+        LaterSnapshots::Keep,
+        expect!["rolled back to snapshot 2 (new snapshot 4, 1 nodes affected)"],
+    );
+    world.check_rollback(1, LaterSnapshots::Drop, expect!["rolled back to snapshot 1 (new snapshot 5, 1 nodes affected); pruned 3 intermediate snapshot(s)"]);
+    world.check_rollback(
+        4,
+        LaterSnapshots::Keep,
+        expect![
+            "error: `snapshot_id`: no snapshot 4; there are 2 from 1 to 5, the nearest 1 and 5"
+        ],
+    );
+    world.check_health();
+}
+
+#[test]
+fn a_b_a_by_write_by_file_and_by_rollback_is_the_same_state_thrice() {
+    let world = World::new(3);
+    world.write("a.md", "# A\n\nOne.\n").compile();
+    let first = world.head().1;
+    let id = world.id_of("One.");
+    world.say(id, "Said.");
+    world.say(id, "One.");
+    assert_eq!(world.head(), (3, first.clone()));
+    world.write("a.md", "# A\n\nAnother.\n").compile();
+    world.write("a.md", "# A\n\nOne.\n").compile();
+    assert_eq!(world.head(), (5, first.clone()));
+    world.rollback(4, LaterSnapshots::Keep);
+    world.rollback(1, LaterSnapshots::Keep);
+    assert_eq!(world.head(), (7, first));
+    assert_eq!(world.id_of("One."), id);
+    // Forgotten, then said again, under the id of before.
+    world.agent(|batch| cascade(batch, id));
+    world.rollback(7, LaterSnapshots::Keep);
+    assert_eq!(world.id_of("One."), id);
+    world.check_health();
+}
+
+#[test]
+fn a_file_that_did_not_change_does_not_undo_a_rollback() {
+    let world = World::new(4);
+    world.write("a.md", "# A\n\nOne.\n\nTwo.\n").write("b.md", "# B\n").compile();
+    world.write("a.md", "# A\n\nOne!\n\nThree.\n");
+    fs::rename(world.path("b.md"), world.path("c.md")).unwrap();
+    world.compile();
+    world.rollback(1, LaterSnapshots::Keep);
+    expect!["A / One. / Two. / B"].assert_eq(&world.texts());
+    assert_eq!(world.compile(), "compiled: 0 added, 0 modified, 0 removed (0 ops)");
+    // Not even where it is read anew, until a block says something else.
+    world.write("a.md", "# A\n\nOne!\n\nThree.\n\nFour.\n").compile();
+    expect!["A / One. / Four. / Two. / B"].assert_eq(&world.texts());
+    world.write("a.md", "# A\n\nOne!\n\nThree, changed.\n\nFour.\n").compile();
+    expect!["A / One. / Three, changed. / Four. / Two. / B"].assert_eq(&world.texts());
+    // And forward again: what the file says is what the memory says.
+    world.rollback(2, LaterSnapshots::Keep);
+    world.check_health();
+    expect!["A / One! / Three. / B"].assert_eq(&world.texts());
+}
+
+#[test]
+fn a_file_that_gets_its_old_name_back_after_a_rollback_gets_its_nodes_back() {
+    for way in ["at once", "one after the other"] {
+        let world = World::new(11);
+        let text = "# A\n\nOne.\n\nTwo.\n\n## B\n\nThree.\n";
+        world.write("a.md", text).compile();
+        let first = world.head().1;
+        fs::rename(world.path("a.md"), world.path("b.md")).unwrap();
+        world.compile();
+        world.rollback(1, LaterSnapshots::Keep);
+        fs::remove_file(world.path("b.md")).unwrap();
+        if way == "one after the other" {
+            world.compile();
+        }
+        let said = world.write("a.md", text).compile();
+        assert_eq!(said, "compiled: 0 added, 0 modified, 0 removed (0 ops)", "{way}");
+        assert_eq!(world.head().1, first);
+        // They are the file's again: what it changes is theirs, what it drops goes.
+        world.write("a.md", "# A\n\nOne, changed.\n\n## B\n\nThree.\n").compile();
+        expect!["A / One, changed. / B / Three."].assert_eq(&world.texts());
+        world.check_health();
+    }
+}
+
+#[test]
+fn a_file_renamed_back_keeps_its_edits_and_tombstones() {
+    for way in ["at once", "one after the other", "twice"] {
+        let world = World::new(12);
+        let text = "# A\n\nOne.\n\nTwo.\n\n## B\n\nThree.\n";
+        world.write("a.md", text).compile();
+        fs::rename(world.path("a.md"), world.path("b.md")).unwrap();
+        world.compile();
+        world.rollback(1, LaterSnapshots::Keep);
+        world.agent(|batch| {
+            let two = batch.find(world.id_of("Two."))?.unwrap();
+            batch.forget(&two)
+        });
+        let three = world.id_of("Three.");
+        world.say(three, "Three, as an agent has it.");
+        fs::remove_file(world.path("b.md")).unwrap();
+        if way == "one after the other" {
+            world.compile();
+        }
+        world.write("a.md", text).compile();
+        let outline = "A / One. / B / Three, as an agent has it.";
+        assert_eq!(world.texts(), outline, "{way}");
+        if way == "twice" {
+            world.write("b.md", text).compile();
+            let outline = format!("{outline} / A / One. / Two. / B / Three.");
+            assert_eq!(world.texts(), outline, "a copy is a file of its own");
+        }
+        let changed = text.replace("Two.", "Two, changed.").replace("Three.", "Three, changed.");
+        world.write("a.md", &changed).compile();
+        assert!(world.texts().starts_with("A / One. / Two, changed. / B / Three, changed."));
+        world.check_health();
+    }
+}
+
+#[test]
+fn order_comes_back_where_siblings_were_renumbered_meanwhile() {
+    const RENUMBERED: &str = "SELECT count(*) FROM diff WHERE op = 'rank'";
+    let world = World::new(10);
+    let mut states = Vec::new();
+    // Always into the same gap, until it is full and all siblings get new ranks.
+    for n in 0..24 {
+        let inserted: String = (0..n).rev().map(|it| format!("Number {it}.\n\n")).collect();
+        world.write("a.md", &format!("First.\n\n{inserted}Last.\n")).compile();
+        states.push(world.state());
+    }
+    let n: i64 = world.conn().query_row(RENUMBERED, [], |row| row.get(0)).unwrap();
+    assert!(0 < n);
+    world.agent(|batch| cascade(batch, world.id_of("Number 3.")));
+    world.agent(|batch| move_under(batch, world.id_of("Number 5."), world.id_of("Number 5.")));
+    for at in [10, 23, 4, 12] {
+        world.rollback(at + 1, LaterSnapshots::Keep);
+        assert_eq!(world.state(), states[at as usize]);
+    }
+    world.rollback(11, LaterSnapshots::Drop);
+    world.rollback(5, LaterSnapshots::Keep);
+    assert_eq!(world.state(), states[4]);
+    world.check_health();
+}
+
+#[test]
+fn surviving_nodes_keep_their_heat_and_restored_ones_are_new() {
+    const HEAT: &str = "
+        SELECT group_concat(content || ifnull(' ' || temperature || ' ' || pinned, ''), '; '
+                            ORDER BY content)
+          FROM node LEFT JOIN heat ON heat.node = node.key";
+    let world = World::new(11);
+    world.write("a.md", "One.\n\nTwo.\n").compile();
+    let path = world.dir.path().join("memory.db");
+    let warm = "
+        INSERT INTO heat (node, temperature, at, pinned) SELECT key, 0.9, 0, 1 FROM node";
+    Connection::open(path).unwrap().execute_batch(warm).unwrap();
+    world.say(world.id_of("One."), "Said.");
+    world.agent(|batch| cascade(batch, world.id_of("Two.")));
+    world.rollback(1, LaterSnapshots::Keep);
+    let heat: String = world.conn().query_row(HEAT, [], |row| row.get(0)).unwrap();
+    assert_eq!(heat, "One. 0.9 1; Two.");
+}
+
+#[test]
+fn an_overlay_goes_back_to_the_files_text() {
+    let world = World::new(5);
+    world.write("a.md", "# A\n\nOne.\n").compile();
+    world.say(world.id_of("One."), "Said by an agent.");
+    world.compile();
+    world.rollback(1, LaterSnapshots::Keep);
+    world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
+    assert_eq!(world.texts(), "A / One. / Two.");
+    // The agent's words come back with the snapshot in which they were said.
+    world.rollback(2, LaterSnapshots::Keep);
+    assert_eq!(world.texts(), "A / Said by an agent.");
+}
+
+#[test]
+fn a_block_that_comes_back_to_its_file_is_not_there_twice() {
+    let world = World::new(9);
+    world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
+    world.write("a.md", "# A\n\nOne.\n").compile();
+    world.rollback(1, LaterSnapshots::Keep);
+    world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
+    assert_eq!(world.texts(), "A / One. / Two.");
+    // It belongs to the file again.
+    world.write("a.md", "# A\n\nOne.\n").compile();
+    assert_eq!(world.texts(), "A / One.");
+    world.check_health();
+}
+
+#[test]
+fn a_block_of_two_files_is_forgotten_in_both() {
+    let paragraph = "A paragraph of some size, long enough to be known again.";
+    let (with_a, with_b) = (format!("# A\n\n{paragraph}\n"), format!("# B\n\n{paragraph}\n"));
+    let world = World::new(12);
+    world.write("a.md", &with_a).write("b.md", "# B\n").compile();
+    world.write("a.md", "# A\n").write("b.md", &with_b).compile();
+    world.rollback(1, LaterSnapshots::Keep);
+    // Now both say it, and the memory has it once.
+    world.write("a.md", &with_a).compile();
+    world.agent(|batch| cascade(batch, world.id_of(paragraph)));
+    world.write("a.md", &format!("{with_a}\nOne.\n")).compile();
+    world.write("b.md", &format!("{with_b}\nTwo.\n")).compile();
+    assert_eq!(world.texts(), "A / One. / B / Two.");
+    world.check_health();
+}
+
+/// The file and its log, as bytes in lower case.
+fn bytes(world: &World) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for name in ["memory.db", "memory.db-wal"] {
+        bytes.extend(fs::read(world.dir.path().join(name)).unwrap_or_default());
+    }
+    bytes.make_ascii_lowercase();
+    bytes
+}
+
+/// The words of the random histories that stand in these bytes.
+fn words_in(bytes: &[u8]) -> BTreeSet<String> {
+    let is_word = |it: &[u8]| {
+        it[0] == b'q' && it[2] == b'q' && [1, 3, 4, 5, 6].iter().all(|&at| it[at].is_ascii_digit())
+    };
+    let found = bytes.windows(7).filter(|it| is_word(it));
+    found.map(|it| String::from_utf8_lossy(it).into_owned()).collect()
+}
+
+/// The words that the rows have: what is alive, and what is in the history.
+fn words_alive(world: &World) -> BTreeSet<String> {
+    const TEXTS: &str = "
+        SELECT label || content FROM node UNION ALL SELECT content FROM blob
+         UNION ALL SELECT old_label FROM diff WHERE old_label IS NOT NULL
+         UNION ALL SELECT trail FROM node";
+    let conn = world.conn();
+    let mut query = conn.prepare(TEXTS).unwrap();
+    let texts = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    texts.flat_map(|it| words_in(it.unwrap().as_bytes())).collect()
+}
+
+#[test]
+fn no_byte_of_dropped_text_is_in_the_file_or_its_log() {
+    let (mut world, states) = history(6, 60);
+    let (id, hash, state) = &states[20];
+    let before = words_in(&bytes(&world));
+    let rolled = world.rollback(*id, LaterSnapshots::Drop);
+    assert_eq!((rolled.n_dropped, rolled.is_unscrubbed), (Some(60 - 21), false));
+    assert_eq!((&world.head().1, &world.state()), (hash, state));
+    world.check_health();
+    let alive = words_alive(&world);
+    world.writer = None;
+    let found = words_in(&bytes(&world));
+    assert!(alive.len() < before.len());
+    assert_eq!(found.difference(&alive).collect::<Vec<_>>(), [] as [&String; 0]);
+    // Nothing comes back by later rollbacks, and all that are left still work.
+    let path = world.dir.path().join("memory.db");
+    world.writer = Some(Writer::open(&path, IfMissing::Refuse).unwrap());
+    for (id, hash, state) in states[..=20].iter().step_by(5) {
+        world.rollback(*id, LaterSnapshots::Keep);
+        assert_eq!((&world.head().1, &world.state()), (hash, state));
+    }
+    assert!(words_in(&bytes(&world)).is_subset(&alive));
+}
+
+#[test]
+fn collecting_keeps_the_state_and_the_last_snapshots() {
+    let (mut world, states) = history(7, 60);
+    let (head, state) = (world.head(), world.state());
+    let before = words_in(&bytes(&world));
+    let told = world.writer().collect(KeepRule::Last(10), GcMode::DryRun).unwrap();
+    assert_eq!(words_in(&bytes(&world)), before);
+    let done = world.writer().collect(KeepRule::Last(10), GcMode::Real).unwrap();
+    assert_eq!(GcReport { bytes_after: done.bytes_after, ..told }, done);
+    assert_eq!((done.n_snapshots, done.first, done.n_left), (50, 51, 10));
+    assert!(done.bytes_after < done.bytes_before);
+    assert_eq!((world.head(), world.state()), (head, state));
+    let alive = words_alive(&world);
+    world.writer = None;
+    let found = words_in(&bytes(&world));
+    assert_eq!(found.difference(&alive).collect::<Vec<_>>(), [] as [&String; 0]);
+    assert!(found.len() < before.len());
+    let path = world.dir.path().join("memory.db");
+    world.writer = Some(Writer::open(&path, IfMissing::Refuse).unwrap());
+    for (id, hash, state) in states[50..].iter().rev() {
+        world.rollback(*id, LaterSnapshots::Keep);
+        assert_eq!((&world.head().1, &world.state()), (hash, state));
+    }
+    world.check_health();
+    world.check_rollback(
+        50,
+        LaterSnapshots::Keep,
+        expect!["error: `snapshot_id`: no snapshot 50; there are 51 to 69"],
+    );
+    let n =
+        world.writer().collect(KeepRule::Since(Millis(NOW.0 + 1)), GcMode::Real).unwrap().n_left;
+    assert_eq!(n, 1);
+    world.check_health();
+}
+
+#[test]
+fn the_history_grows_with_what_changed() {
+    let world = World::new(8);
+    let text = |nth: usize, edit: usize| -> String {
+        let line = |it: usize| match it == nth {
+            true => format!("Paragraph {it}, edited for the {edit}th time.\n\n"),
+            false => format!("Paragraph {it} of many.\n\n"),
+        };
+        (0..200).map(line).collect()
+    };
+    world.write("a.md", &text(0, 0)).compile();
+    for edit in 1..=30 {
+        world.write("a.md", &text(100, edit)).compile();
+    }
+    const GROWTH: &str = "
+        SELECT (SELECT count(*) FROM diff WHERE snapshot > 2),
+               (SELECT count(*) FROM blob), (SELECT sum(octet_length(content)) FROM blob)";
+    let grown: (i64, i64, i64) = world
+        .conn()
+        .query_row(GROWTH, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .unwrap();
+    assert!(grown.0 <= 30 && grown.1 <= 31 && grown.2 < 31 * 50, "{grown:?}");
+}

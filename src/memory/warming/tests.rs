@@ -1,0 +1,439 @@
+mod told;
+
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+
+use super::*;
+use crate::model::clock::{Clock, Millis};
+use crate::model::heat::{BIRTH, TickPace};
+use crate::store::{Batch, ColdNode, IfMissing, StoreError};
+
+const MINUTE: i64 = 60_000;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// A folder of notes, its database, and a clock that stands still.
+struct Desk {
+    dir: tempfile::TempDir,
+    clock: Clock,
+}
+
+impl Desk {
+    /// One file with as many paragraphs, and nothing compiled.
+    fn new(n_paragraphs: usize) -> Desk {
+        let dir = tempfile::tempdir().unwrap();
+        let text: Vec<String> = (0..n_paragraphs).map(|it| format!("Paragraph {it}.")).collect();
+        std::fs::create_dir(dir.path().join("notes")).unwrap();
+        std::fs::write(dir.path().join("notes/a.md"), text.join("\n\n")).unwrap();
+        Desk { dir, clock: Clock::manual(Millis(1_700_000_000_000)) }
+    }
+
+    fn compiled(n_paragraphs: usize) -> (Desk, Memory) {
+        let desk = Desk::new(n_paragraphs);
+        let memory = desk.open();
+        memory.compile(&desk.dir.path().join("notes"), "").unwrap();
+        (desk, memory)
+    }
+
+    fn db(&self) -> PathBuf {
+        self.dir.path().join("memory.db")
+    }
+
+    fn open(&self) -> Memory {
+        Memory::open_at(&self.db(), IfMissing::Create, self.clock.clone())
+            .unwrap()
+            .with_structured()
+    }
+
+    fn server(&self) -> Server {
+        Server { memory: self.open(), pace: TickPace::new(self.clock.now().0) }
+    }
+
+    /// Gives every node a row, as older builds did.
+    fn note_all(&self) {
+        const NOTE: &str = "
+            INSERT INTO heat (node, temperature, at, full_at) SELECT key, 0.5, 0, ?1 FROM node";
+        self.run(NOTE, [crate::model::heat::Heat::birth(0).full_at()]);
+    }
+
+    fn run<P: rusqlite::Params>(&self, sql: &str, params: P) {
+        Connection::open(self.db()).unwrap().execute(sql, params).unwrap();
+    }
+
+    fn number(&self, sql: &str) -> i64 {
+        let conn = Connection::open(self.db()).unwrap();
+        conn.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+}
+
+/// What the heat thread of a server does.
+struct Server {
+    memory: Memory,
+    pace: TickPace,
+}
+
+impl Server {
+    fn offer_cold_nodes(&mut self) {
+        let rates = self.memory.rates();
+        self.pace.note(self.memory.clock().now().0, &rates);
+        if let Some(due) = self.pace.due(&rates)
+            && self.memory.tick(due).unwrap()
+        {
+            self.pace.settle();
+        }
+    }
+
+    fn stop(mut self) {
+        self.pace.note(self.memory.clock().now().0, &self.memory.rates());
+        self.memory.settle(self.pace.rest().unwrap_or_default()).unwrap();
+    }
+}
+
+/// Lets the clock of a memory go on by so many hours.
+fn cool(desk: &Desk, memory: &Memory, hours: i64) {
+    desk.clock.advance(hours * HOUR);
+    memory.tick(AttendedTime { real_ms: hours * HOUR, cooling_ms: (hours * HOUR) as f64 }).unwrap();
+}
+
+fn average(memory: &Memory) -> f64 {
+    memory
+        .read(|reader| reader.stats(crate::model::heat::HeatThresholds::default()))
+        .unwrap()
+        .temperatures
+        .average
+}
+
+#[track_caller]
+fn is_near(is: f64, should: f64) {
+    assert!((is - should).abs() < 1e-6, "{is} should be {should}");
+}
+
+fn after_hours(temperature: f64, hours: f64) -> f64 {
+    temperature * (-0.05 * hours).exp()
+}
+
+/// Tells a client of everything that is on offer, and gives back the labels.
+fn told(memory: &Memory) -> Vec<String> {
+    let Some(offer) = memory.cold_nodes().unwrap() else { return Vec::new() };
+    let labels = offer.nodes().iter().map(|it| it.label.clone()).collect();
+    offer.confirm(memory.clock().now()).unwrap();
+    labels
+}
+
+#[test]
+fn two_servers_cool_once_in_an_hour() {
+    let (desk, memory) = Desk::compiled(3);
+    let mut ann = desk.server();
+    // The second comes later, and ticks between the ticks of the first.
+    desk.clock.advance(2 * MINUTE);
+    ann.offer_cold_nodes();
+    let mut ben = desk.server();
+    for _ in 0..58 {
+        desk.clock.advance(MINUTE);
+        ann.offer_cold_nodes();
+        ben.offer_cold_nodes();
+    }
+    ann.stop();
+    ben.stop();
+    is_near(average(&memory), after_hours(BIRTH, 1.0));
+}
+
+#[test]
+fn one_server_goes_on_where_another_died() {
+    let (desk, memory) = Desk::compiled(3);
+    let (mut ann, mut ben) = (desk.server(), desk.server());
+    for minute in 0..60 {
+        desk.clock.advance(MINUTE);
+        if minute < 17 {
+            ann.offer_cold_nodes();
+        }
+        ben.offer_cold_nodes();
+    }
+    drop(ann);
+    ben.stop();
+    is_near(average(&memory), after_hours(BIRTH, 1.0));
+}
+
+#[test]
+fn a_weekend_off_cools_nothing() {
+    let (desk, memory) = Desk::compiled(3);
+    for _ in 0..2 {
+        let mut server = desk.server();
+        for _ in 0..30 {
+            desk.clock.advance(MINUTE);
+            server.offer_cold_nodes();
+        }
+        server.stop();
+        desk.clock.advance(3 * DAY);
+    }
+    desk.server().stop();
+    is_near(average(&memory), after_hours(BIRTH, 1.0));
+}
+
+#[test]
+fn a_suspended_machine_cools_little_more_than_one_tick() {
+    let (desk, memory) = Desk::compiled(3);
+    let mut server = desk.server();
+    desk.clock.advance(3 * DAY);
+    server.offer_cold_nodes();
+    assert!(after_hours(BIRTH, 0.1) < average(&memory));
+}
+
+#[test]
+fn a_crash_loses_one_tick_at_most() {
+    let (desk, memory) = Desk::compiled(3);
+    let mut server = desk.server();
+    for _ in 0..64 {
+        desk.clock.advance(MINUTE);
+        server.offer_cold_nodes();
+    }
+    drop(server);
+    is_near(average(&memory), after_hours(BIRTH, 1.0));
+}
+
+#[test]
+fn nothing_is_lost_while_another_process_writes() {
+    let (desk, memory) = Desk::compiled(3);
+    let mut server = desk.server();
+    let writer = Connection::open(desk.db()).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for _ in 0..12 {
+        desk.clock.advance(5 * MINUTE);
+        server.offer_cold_nodes();
+    }
+    is_near(average(&memory), BIRTH);
+    writer.execute_batch("ROLLBACK").unwrap();
+    server.offer_cold_nodes();
+    is_near(average(&memory), after_hours(BIRTH, 1.0));
+}
+
+#[test]
+fn a_new_rate_acts_from_now_on() {
+    let (desk, memory) = Desk::compiled(3);
+    let mut server = desk.server();
+    let hour = |server: &mut Server, rates| {
+        server.memory.set_rates(rates);
+        for _ in 0..12 {
+            desk.clock.advance(5 * MINUTE);
+            server.offer_cold_nodes();
+        }
+    };
+    let usual = Rates::default();
+    hour(&mut server, usual);
+    server.memory.set_rates(Rates { decay_per_hour: 1.0, ..usual });
+    is_near(average(&memory), after_hours(BIRTH, 1.0));
+    hour(&mut server, Rates { decay_per_hour: 0.1, ..usual });
+    is_near(average(&memory), after_hours(BIRTH, 3.0));
+    hour(&mut server, Rates { is_enabled: false, ..usual });
+    hour(&mut server, Rates { decay_per_hour: 0.0, ..usual });
+    is_near(average(&memory), after_hours(BIRTH, 3.0));
+    hour(&mut server, usual);
+    is_near(average(&memory), after_hours(BIRTH, 4.0));
+    hour(&mut server, Rates { decay_per_hour: f64::MAX, ..usual });
+    assert_eq!(average(&memory), 0.0);
+}
+
+#[test]
+fn a_node_read_three_days_ago_is_no_colder_than_one_never_read() {
+    let (desk, memory) = Desk::compiled(2);
+    let ids: Vec<String> = {
+        let conn = Connection::open(desk.db()).unwrap();
+        let mut query = conn.prepare("SELECT id FROM node WHERE node_type = 'text'").unwrap();
+        query.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    };
+    let [read, unread] = &ids[..] else { panic!("{ids:?}") };
+    let ranks = |memory: &Memory| {
+        let found = memory.search("paragraph", None).unwrap().structured;
+        let hits = found["hits"].as_array().unwrap().clone();
+        hits.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    memory.fetch(read, Some(60)).unwrap();
+    for _ in 0..3 {
+        cool(&desk, &memory, 24);
+        let ranks = ranks(&memory);
+        let rank = |id| ranks.iter().position(|it| it == id).unwrap();
+        assert!(rank(read) < rank(unread), "{ranks:?}");
+    }
+}
+
+/// A memory of so many nodes that nobody read.
+fn untouched(n_nodes: i64) -> (Desk, Memory) {
+    const NODES: &str = "
+        WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
+        INSERT INTO node (key, id, position, node_type, format, token_count, content_hash, label,
+                          trail, content)
+        SELECT n, 'id' || n, n, 'text', 'plain', 1, '', 'label ' || n, '', '' FROM n";
+    let desk = Desk::new(0);
+    let memory = desk.open();
+    desk.run("DROP TRIGGER node_fts_insert", []);
+    desk.run(NODES, [n_nodes]);
+    (desk, memory)
+}
+
+/// Copies the log, so that it begins anew.
+fn empty_log(desk: &Desk) {
+    let conn = Connection::open(desk.db()).unwrap();
+    let is_busy: bool =
+        conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
+    assert!(!is_busy, "the log is in use");
+}
+
+fn log_pages(desk: &Desk) -> u64 {
+    std::fs::metadata(desk.db().with_extension("db-wal")).unwrap().len() / 4096
+}
+
+#[test]
+fn a_tick_over_100_000_nodes_writes_a_few_pages() {
+    let (desk, memory) = untouched(100_000);
+    // All of them stay warm, then all of them go cold.
+    for hours in [1, 48] {
+        empty_log(&desk);
+        cool(&desk, &memory, hours);
+        let n_pages = log_pages(&desk);
+        assert!((1..=4).contains(&n_pages), "{n_pages} pages in {hours} hours");
+    }
+    // Telling of 50 writes a few more, though none of them was noted before.
+    assert_eq!(told(&memory).len(), 50);
+    assert!(log_pages(&desk) < 40, "{} pages", log_pages(&desk));
+}
+
+#[test]
+fn being_read_writes_a_page_for_each_node_and_no_index() {
+    let (desk, memory) = untouched(100_000);
+    desk.note_all();
+    let warm = |nth: i64| {
+        empty_log(&desk);
+        memory.warm((1..=20).map(|it| (NodeKey(it * 4_000 + nth), ViewKind::Listed)).collect());
+        log_pages(&desk)
+    };
+    assert!((20..=24).contains(&warm(0)), "{} pages", log_pages(&desk));
+    assert!((20..=24).contains(&warm(1)), "{} pages", log_pages(&desk));
+}
+
+#[test]
+fn an_unread_node_has_no_heat_row_and_its_birth_temperature() {
+    let (desk, memory) = Desk::compiled(1_000);
+    let n_rows = || desk.number("SELECT count(*) FROM heat");
+    let n_nodes = desk.number("SELECT count(*) FROM node");
+    assert_eq!(n_rows(), 0);
+    cool(&desk, &memory, 30);
+    is_near(average(&memory), after_hours(BIRTH, 30.0));
+    let read = [7, 7, 9];
+    memory.warm(read.map(|it| (NodeKey(it), ViewKind::Read)).to_vec());
+    memory.warm(vec![(NodeKey(n_nodes + 1), ViewKind::Read)]);
+    assert_eq!(n_rows(), 2, "of what was read, and of nothing that is not there");
+    let added = 3.0 * memory.rates().access_boost;
+    is_near(average(&memory), after_hours(BIRTH, 30.0) + added / n_nodes as f64);
+    // Born later, a node is warmer than the others, which takes a row.
+    std::fs::write(desk.dir.path().join("notes/b.md"), "Born later.\n").unwrap();
+    memory.compile(&desk.dir.path().join("notes"), "").unwrap();
+    assert_eq!(n_rows(), 2 + desk.number("SELECT count(*) FROM node") - n_nodes);
+}
+
+#[test]
+fn pinned_nodes_never_go_cold() {
+    let (desk, memory) = Desk::compiled(1);
+    desk.note_all();
+    desk.run("UPDATE heat SET pinned = 1", []);
+    cool(&desk, &memory, 1000);
+    assert_eq!(told(&memory).len(), 0);
+    is_near(average(&memory), BIRTH);
+    // Let go by somebody who knows nothing of what the index needs.
+    desk.run("UPDATE heat SET pinned = 0, at = (SELECT attended FROM memory)", []);
+    cool(&desk, &memory, 1);
+    assert_eq!(told(&memory).len(), 0);
+    is_near(average(&memory), after_hours(BIRTH, 1.0));
+    cool(&desk, &memory, 40);
+    assert!(!told(&memory).is_empty());
+}
+
+#[test]
+fn a_pin_keeps_the_temperature_of_its_moment() {
+    let (desk, memory) = Desk::compiled(1);
+    let n_nodes = desk.number("SELECT count(*) FROM node");
+    let pin = |pinned| {
+        let set = |batch: &mut Batch<'_>| -> Result<(), StoreError> {
+            for key in 1..=n_nodes {
+                match pinned {
+                    true => batch.pin(NodeKey(key), None)?,
+                    false => batch.unpin(NodeKey(key))?,
+                };
+            }
+            Ok(())
+        };
+        let ((), commit) = memory.writer.write("", "", desk.clock.now(), set).unwrap();
+        assert_eq!(commit.snapshot, None);
+    };
+    cool(&desk, &memory, 30);
+    pin(true);
+    cool(&desk, &memory, 1000);
+    is_near(average(&memory), after_hours(BIRTH, 30.0));
+    assert_eq!(told(&memory).len(), 0);
+    pin(false);
+    is_near(average(&memory), after_hours(BIRTH, 30.0));
+    cool(&desk, &memory, 2);
+    assert_eq!(told(&memory).len(), 0);
+    cool(&desk, &memory, 1);
+    assert_eq!(told(&memory).len() as i64, n_nodes);
+}
+
+#[test]
+fn one_index_serves_every_line() {
+    let (desk, memory) = Desk::compiled(1);
+    let n_notified = |line: f64| {
+        memory.set_rates(Rates { cold: line, notify: 0.9, ..Rates::default() });
+        cool(&desk, &memory, 0);
+        told(&memory).len()
+    };
+    cool(&desk, &memory, 10);
+    let now = after_hours(BIRTH, 10.0);
+    assert_eq!([n_notified(0.0), n_notified(now - 1e-9)], [0, 0]);
+    assert!(0 < n_notified(now + 1e-9));
+    assert_eq!(n_notified(1.0), 0, "told once");
+}
+
+#[test]
+fn a_memory_of_the_first_schema_learns_what_is_cold() {
+    let (desk, memory) = Desk::compiled(3);
+    desk.note_all();
+    desk.run("UPDATE heat SET full_at = NULL", []);
+    cool(&desk, &memory, 33);
+    let n_nodes = desk.number("SELECT count(*) FROM heat WHERE full_at IS NOT NULL");
+    assert_eq!(told(&memory).len() as i64, n_nodes);
+    assert!(0 < n_nodes);
+}
+
+#[test]
+fn of_an_older_memory_only_those_rows_stay_that_say_something() {
+    let (desk, memory) = Desk::compiled(10);
+    desk.note_all();
+    memory.warm(vec![(NodeKey(3), ViewKind::Read)]);
+    desk.run("UPDATE heat SET pinned = 1 WHERE node = 4", []);
+    desk.run("UPDATE heat SET announced_at = 9 WHERE node = 5", []);
+    let before = average(&memory);
+    drop(memory);
+    let conn = Connection::open(desk.db()).unwrap();
+    conn.execute_batch(
+        "DROP TRIGGER pulse_heat_noted; ALTER TABLE memory DROP COLUMN heated;
+         PRAGMA user_version = 8",
+    )
+    .unwrap();
+    drop(conn);
+    let memory = desk.open();
+    assert_eq!(desk.number("SELECT sum(node) FROM heat"), 3 + 4 + 5);
+    is_near(average(&memory), before);
+}
+
+#[test]
+fn reads_warm_as_the_settings_say() {
+    let (desk, memory) = Desk::compiled(1);
+    let key = NodeKey(desk.number("SELECT max(key) FROM node"));
+    memory.warm(vec![(key, ViewKind::Read)]);
+    memory.set_rates(Rates { access_boost: 0.05, is_enabled: false, ..Rates::default() });
+    memory.warm(vec![(key, ViewKind::Listed)]);
+    let conn = Connection::open(desk.db()).unwrap();
+    let warmest: f64 =
+        conn.query_row("SELECT max(temperature) FROM heat", [], |row| row.get(0)).unwrap();
+    is_near(warmest, BIRTH + 0.15 + 0.01);
+}

@@ -1,0 +1,13 @@
+//! Plain types: trees, ids, links, heat and time as values. Nothing here touches a file or a
+//! thread.
+
+pub(crate) mod breadcrumb;
+pub(crate) mod clock;
+pub(crate) mod file_stat;
+pub(crate) mod fingerprint;
+pub(crate) mod heat;
+pub(crate) mod identity;
+pub(crate) mod links;
+pub(crate) mod order_keys;
+pub(crate) mod schedule;
+pub(crate) mod tree;

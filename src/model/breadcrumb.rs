@@ -1,0 +1,62 @@
+//! The breadcrumb: a file's stem and the labels of the nodes above one, joined by ` / `.
+//!
+//! It is indexed for search, so that a paragraph is found by what it stands under, and it is
+//! derived:
+//! renaming a heading changes the breadcrumb of everything below it and the state of nothing.
+
+use crate::model::tree::Tree;
+use crate::text;
+
+/// Characters of a breadcrumb; a longer one loses its middle, nearest ancestors stay.
+const BREADCRUMB_CHARS_MAX: usize = 400;
+
+const SEPARATOR: &str = " / ";
+
+/// Each node's breadcrumb, by index.
+pub(crate) fn breadcrumbs_of_tree(path: &str, tree: &Tree) -> Vec<String> {
+    let stem = file_stem(path);
+    let mut breadcrumbs: Vec<String> = Vec::with_capacity(tree.nodes.len());
+    for node in &tree.nodes {
+        breadcrumbs.push(match node.parent {
+            None => stem.to_owned(),
+            Some(parent) => child_breadcrumb(&breadcrumbs[parent], &tree.nodes[parent].label),
+        });
+    }
+    breadcrumbs
+}
+
+/// The breadcrumb of the topmost nodes of the file at `path`.
+pub(crate) fn root_breadcrumb(path: &str) -> String {
+    file_stem(path).to_owned()
+}
+
+/// The breadcrumb of what stands under a node with this breadcrumb and label.
+pub(crate) fn child_breadcrumb(breadcrumb: &str, label: &str) -> String {
+    match (breadcrumb.is_empty(), label.is_empty()) {
+        (_, true) => return breadcrumb.to_owned(),
+        (true, false) => return label.to_owned(),
+        (false, false) => (),
+    }
+    let long = [breadcrumb, SEPARATOR, label].concat();
+    // No character has less than a byte.
+    if long.len() <= BREADCRUMB_CHARS_MAX || long.chars().count() <= BREADCRUMB_CHARS_MAX {
+        return long;
+    }
+    let first = breadcrumb.split(SEPARATOR).next().unwrap_or("");
+    format!(
+        "{}{SEPARATOR}…{SEPARATOR}{label}",
+        text::truncate_chars(first, BREADCRUMB_CHARS_MAX / 2)
+    )
+}
+
+/// A file's name without folders and ending.
+pub(crate) fn file_stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match name.rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem,
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests;

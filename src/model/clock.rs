@@ -1,0 +1,122 @@
+//! Time as a value: everything below the shell takes `now: Millis`, and only this file reads a
+//! clock.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Instant;
+
+/// A point in time, in milliseconds since the Unix epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Millis(pub i64);
+
+impl Millis {
+    /// Milliseconds from `earlier` to `self`; never negative, since clocks may step back.
+    pub fn since(self, earlier: Millis) -> i64 {
+        self.0.saturating_sub(earlier.0).max(0)
+    }
+
+    /// The time to the second as it stands in the names of files: `20261122T011749Z`.
+    pub(crate) fn stamp(self) -> String {
+        let [year, month, day, hour, minute, second] = self.parts();
+        format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+    }
+
+    /// The time as RFC 3339 has it, in UTC, with as much of a fraction as it needs:
+    /// `2026-11-22T01:17:49.25Z`.
+    pub(crate) fn rfc3339(self) -> String {
+        let [year, month, day, hour, minute, second] = self.parts();
+        let fraction = format!(".{:03}", self.0.rem_euclid(1000));
+        let fraction = fraction.trim_end_matches('0').trim_end_matches('.');
+        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
+    }
+
+    /// Year, month, day, hour, minute and second.
+    fn parts(self) -> [i64; 6] {
+        let seconds = self.0.div_euclid(1000);
+        let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+        // Days are counted in eras of 400 years that begin on the first of March, so that the leap
+        // day comes last.
+        let day = days + 719_468;
+        let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+        let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+        let day = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * day + 2) / 153;
+        let day = day - (153 * month + 2) / 5 + 1;
+        let month = if month < 10 { month + 3 } else { month - 9 };
+        let year = year + era * 400 + i64::from(month <= 2);
+        [year, month, day, second / 3600, second / 60 % 60, second % 60]
+    }
+}
+
+/// Where the shell gets the time from. Two variants are all there will ever be.
+#[derive(Clone, Debug)]
+pub enum Clock {
+    /// The machine's clock.
+    System,
+    /// A clock that stands still until somebody sets it, for tests.
+    Manual(Arc<AtomicI64>),
+}
+
+impl Clock {
+    /// A manual clock that shows `start`.
+    pub fn manual(start: Millis) -> Clock {
+        Clock::Manual(Arc::new(AtomicI64::new(start.0)))
+    }
+
+    /// The current time.
+    #[expect(clippy::disallowed_methods, reason = "the only reader of the clock")]
+    pub fn now(&self) -> Millis {
+        match self {
+            Clock::System => {
+                let since_epoch = std::time::SystemTime::now()
+                    .duration_since(std::time::UNIX_EPOCH)
+                    .unwrap_or_default();
+                Millis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
+            }
+            Clock::Manual(at) => Millis(at.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// Begins to measure time that no correction of the clock shortens or stretches.
+    #[expect(clippy::disallowed_methods, reason = "the only reader of the clock")]
+    pub(crate) fn stopwatch(&self) -> Stopwatch {
+        match self {
+            Clock::System => Stopwatch::System(Instant::now()),
+            Clock::Manual(at) => Stopwatch::Manual(Arc::clone(at), self.now()),
+        }
+    }
+
+    /// Moves a manual clock forward; the machine's clock moves by itself.
+    pub fn advance(&self, by_ms: i64) {
+        match self {
+            Clock::System => (),
+            Clock::Manual(at) => {
+                at.fetch_add(by_ms, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// Time since a moment, as the machine counts it while it runs.
+#[derive(Clone, Debug)]
+pub(crate) enum Stopwatch {
+    /// By the machine's steady clock.
+    System(Instant),
+    /// By a manual clock, since that time.
+    Manual(Arc<AtomicI64>, Millis),
+}
+
+impl Stopwatch {
+    /// Milliseconds since it began.
+    pub(crate) fn elapsed_ms(&self) -> i64 {
+        match self {
+            Stopwatch::System(start) => {
+                i64::try_from(start.elapsed().as_millis()).unwrap_or(i64::MAX)
+            }
+            Stopwatch::Manual(at, start) => Millis(at.load(Ordering::Relaxed)).since(*start),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! The state of a memory as one number: a wrapping sum with one term a node.
+//!
+//! A term is xxh64 (seed 0) over these fields, each preceded by its length as 8 bytes,
+//! little-endian (an absent field is the length `u64::MAX` and no bytes), in this order:
+//!
+//! 1. the id; 2. the parent: its id, or for the root of a file `ROOT:PATH` (the root's number and
+//!    the
+//!    file's path), or nothing; 3. the id of the sibling before it, if any; 4. the node type;
+//! 5. the level; 6. the language; 7. the key path; 8. the format; 9. the label; 10. the content
+//!    hash; then, of each value that only some nodes have, its column's name and the value.
+//!
+//! So the fingerprint covers order, but not the rank's value; what a file is called, but not where
+//! its root lies; what a node says, but not what a file once said, nor how warm it is. Being a sum,
+//! it is kept up to date by taking the old terms away and adding the new ones.
+
+use std::borrow::Cow;
+
+use xxhash_rust::xxh64::Xxh64;
+
+/// Holds a node's own part of its term, apart from its surroundings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NodeState<'a> {
+    pub(crate) id: Cow<'a, str>,
+    /// Fields 4 to 10.
+    pub(crate) fields: Vec<Option<Cow<'a, str>>>,
+    /// Values that only some nodes have, by column.
+    pub(crate) given: Vec<(&'static str, Cow<'a, str>)>,
+}
+
+/// Fields that every state has besides its id.
+const FIELDS: usize = 7;
+
+impl<'a> NodeState<'a> {
+    /// Returns a state without fields yet.
+    pub(crate) fn new(id: Cow<'a, str>) -> NodeState<'a> {
+        NodeState { id, fields: Vec::with_capacity(FIELDS), given: Vec::new() }
+    }
+}
+
+/// The sum of the terms of `children`, which are all the children of `parent`, in order.
+pub(crate) fn sum_of_children<'a>(
+    parent: Option<&str>,
+    children: impl IntoIterator<Item = &'a NodeState<'static>>,
+) -> u64 {
+    let mut sum: u64 = 0;
+    let mut before: Option<&str> = None;
+    for child in children {
+        sum = sum.wrapping_add(term_of_node(parent, before, child));
+        before = Some(&child.id);
+    }
+    sum
+}
+
+/// The term of one node.
+pub(crate) fn term_of_node(
+    parent: Option<&str>,
+    before: Option<&str>,
+    node: &NodeState<'_>,
+) -> u64 {
+    let mut hash = Xxh64::new(0);
+    let mut add = |field: Option<&str>| {
+        let length = field.map_or(u64::MAX, |it| it.len() as u64);
+        hash.update(&length.to_le_bytes());
+        hash.update(field.unwrap_or_default().as_bytes());
+    };
+    add(Some(&node.id));
+    add(parent);
+    add(before);
+    for field in &node.fields {
+        add(field.as_deref());
+    }
+    for (name, value) in &node.given {
+        add(Some(name));
+        add(Some(value));
+    }
+    hash.digest()
+}
+
+#[cfg(test)]
+mod tests;

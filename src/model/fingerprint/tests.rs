@@ -1,0 +1,39 @@
+use super::*;
+
+/// A state of these fields from the language on.
+fn node(
+    id: &'static str,
+    lang: Option<&'static str>,
+    key_path: Option<&'static str>,
+) -> NodeState<'static> {
+    let fields = [Some("text"), None, lang, key_path, Some("plain"), Some("l"), Some("h")];
+    let fields = fields.into_iter().map(|it| it.map(Cow::Borrowed)).collect();
+    NodeState { id: id.into(), fields, given: Vec::new() }
+}
+
+#[test]
+fn order_counts() {
+    let (a, b) = (node("a", None, None), node("b", None, None));
+    assert_ne!(sum_of_children(None, [&a, &b]), sum_of_children(None, [&b, &a]));
+}
+
+#[test]
+fn the_parent_counts() {
+    let a = node("a", None, None);
+    assert_ne!(sum_of_children(None, [&a]), sum_of_children(Some("1:x.md"), [&a]));
+}
+
+#[test]
+fn a_field_cannot_pose_as_its_neighbour() {
+    let with_lang = node("a", Some("x"), None);
+    let with_key_path = node("a", None, Some("x"));
+    assert_ne!(sum_of_children(None, [&with_lang]), sum_of_children(None, [&with_key_path]));
+    let given = |name| NodeState { given: vec![(name, "x".into())], ..node("a", None, None) };
+    assert_ne!(sum_of_children(None, [&given("one")]), sum_of_children(None, [&given("two")]));
+}
+
+#[test]
+fn a_term_is_what_it_was() {
+    let a = node("a", Some("rust"), None);
+    assert_eq!(format!("{:016x}", term_of_node(Some("1:x.md"), Some("b"), &a)), "8436c63e3b6c0a2b");
+}

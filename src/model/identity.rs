@@ -1,0 +1,172 @@
+//! Birth ids and alignment: what a node was at birth decides its id, and edits never take it away.
+//!
+//! An id is xxh64 (seed 0) in base62, 11 digits (`0-9A-Za-z`, most significant first), over these
+//! bytes in this order:
+//!
+//! 1. the node type's name; 2. a zero byte;
+//! 3. the file's path relative to its root, `/` as separator, UTF-8; 4. a zero byte;
+//! 5. the content as stored; 6. a zero byte;
+//! 7. the ordinal among nodes that agree in 1, 3 and 5, in decimal.
+//!
+//! Alignment tells which node of a recompiled file is which node of before. [`align`] works inside
+//! one file, [`renames`] and [`moves`] between the files of one compile; all three are pure, give
+//! the same answer for the same input, and take near-linear time whatever the input.
+//!
+//! This module does no IO.
+
+mod across_files;
+mod alignment;
+mod forest;
+mod lcs;
+mod similarity;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use across_files::{UnmatchedNode, moves, renames};
+pub(crate) use alignment::align;
+pub(crate) use lcs::pair_in_order;
+
+use std::collections::HashMap;
+use std::fmt;
+
+use xxhash_rust::xxh64::{Xxh64, xxh64};
+
+use crate::model::tree::NodeType;
+
+const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// A node's anchor: 11 base62 characters to everybody outside, the hash itself in here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct NodeId(pub u64);
+
+impl NodeId {
+    /// Characters of an id.
+    pub(crate) const CHARS: usize = 11;
+
+    /// Reads an id as `Display` writes it; anything else is `None`.
+    pub(crate) fn parse(text: &str) -> Option<NodeId> {
+        if text.len() != NodeId::CHARS {
+            return None;
+        }
+        let mut value: u64 = 0;
+        for byte in text.bytes() {
+            let digit = DIGITS.iter().position(|&it| it == byte)?;
+            value = value.checked_mul(62)?.checked_add(digit as u64)?;
+        }
+        Some(NodeId(value))
+    }
+
+    /// The id of a node that is born now.
+    pub(crate) fn birth(node_type: NodeType, path: &str, content: &str, ordinal: u32) -> NodeId {
+        let mut hash = Xxh64::new(0);
+        for part in [node_type.as_str(), path, content] {
+            hash.update(part.as_bytes());
+            hash.update(&[0]);
+        }
+        hash.update(ordinal.to_string().as_bytes());
+        NodeId(hash.digest())
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(std::str::from_utf8(&digits(self.0)).expect("digits are ASCII"))
+    }
+}
+
+/// A hash as ids are written.
+pub(crate) fn base62(hash: u64) -> String {
+    digits(hash).map(char::from).iter().collect()
+}
+
+/// Whether a text looks like an id.
+pub(crate) fn is_base62(text: &str) -> bool {
+    text.len() == NodeId::CHARS && text.bytes().all(|it| it.is_ascii_alphanumeric())
+}
+
+/// The digits of a number in base 62, the most significant first.
+fn digits(number: u64) -> [u8; NodeId::CHARS] {
+    let mut digits = [0; NodeId::CHARS];
+    let mut rest = number;
+    for digit in digits.iter_mut().rev() {
+        *digit = DIGITS[(rest % 62) as usize];
+        rest /= 62;
+    }
+    digits
+}
+
+/// xxh64 (seed 0) of a text; 16 lowercase hex digits to everybody outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ContentHash(pub u64);
+
+impl ContentHash {
+    /// The hash of `text`.
+    pub(crate) fn of(text: &str) -> ContentHash {
+        ContentHash::of_bytes(text.as_bytes())
+    }
+
+    /// The hash of raw bytes.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> ContentHash {
+        ContentHash(xxh64(bytes, 0))
+    }
+
+    /// Reads a hash as `Display` writes it.
+    pub(crate) fn parse(text: &str) -> Option<ContentHash> {
+        if text.len() != 16 {
+            return None;
+        }
+        u64::from_str_radix(text, 16).ok().map(ContentHash)
+    }
+}
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// One side of an alignment: what a node is and says, its place given by its index and its
+/// parent's. Sides are in document order, parents before children.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownNode<'a> {
+    /// Index of the parent on the same side.
+    pub parent: Option<usize>,
+    /// What the node is; nodes of different types never match.
+    pub node_type: NodeType,
+    /// Heading level.
+    pub level: Option<u8>,
+    /// The node's label.
+    pub label: &'a str,
+    /// The node's text.
+    pub content: &'a str,
+    /// Hash of what the file said.
+    pub hash: ContentHash,
+}
+
+/// What old nodes said in earlier snapshots, so that a node which goes back to an earlier text is
+/// recognised, however little that text resembles what it says now.
+///
+/// Whoever fills it looks up only texts that no old node has now.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FormerText {
+    said: HashMap<(NodeType, ContentHash), Vec<usize>>,
+}
+
+impl FormerText {
+    /// Notes that the old node at `old_idx` once said what hashes to `hash`. Call it with the most
+    /// recent statement first.
+    pub(crate) fn insert(&mut self, node_type: NodeType, hash: ContentHash, old_idx: usize) {
+        self.said.entry((node_type, hash)).or_default().push(old_idx);
+    }
+
+    /// The old nodes that once said this, most recent first.
+    pub(crate) fn nodes_with(&self, node_type: NodeType, hash: ContentHash) -> &[usize] {
+        self.said.get(&(node_type, hash)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether nothing is known.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.said.is_empty()
+    }
+}

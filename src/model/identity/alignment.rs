@@ -1,0 +1,306 @@
+//! The alignment of one file's old tree with its new one.
+//!
+//! Evidence is used from the strongest to the weakest, and what is matched stays matched:
+//!
+//! 1. a text that stands once on both sides; a text that a node said earlier and says again;
+//! 2. below matched parents, from the top down: equal subtrees and equal texts in order, headings
+//!    by
+//!    label and level, sections by what they contain (`siblings.rs`);
+//! 3. parents most of whose children are matched to each other's;
+//! 4. equal subtrees, texts and headings anywhere in the file: moves;
+//! 5. below matched parents: texts that are alike, renamed headings (`near.rs`).
+//!
+//! Every new pair of parents goes through 2 and 5 in its turn. The roots are the children of a
+//! virtual root, which is matched from the start. There is no recursion, and every step looks at a
+//! bounded number of candidates per node.
+
+mod near;
+mod siblings;
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use crate::model::identity::forest::Forest;
+use crate::model::identity::similarity::Shingles;
+use crate::model::identity::{FormerText, KnownNode};
+
+/// Rounds in which matched children may match their parents: a round goes up one level.
+const VOTE_ROUNDS_MAX: usize = 8;
+
+/// For each new node, the index of the old node that it is, if any. Each old node is used at most
+/// once, and nodes of different types never match.
+pub(crate) fn align(
+    old: &[KnownNode<'_>],
+    new: &[KnownNode<'_>],
+    former: &FormerText,
+) -> Vec<Option<usize>> {
+    if old.is_empty() {
+        return vec![None; new.len()];
+    }
+    align_counted(old, new, former).0
+}
+
+/// [`align`], with the number of elementary steps that it took.
+pub(super) fn align_counted(
+    old: &[KnownNode<'_>],
+    new: &[KnownNode<'_>],
+    former: &FormerText,
+) -> (Vec<Option<usize>>, u64) {
+    let mut it = Matcher::new(old, new);
+    it.link_unique();
+    it.link_former(former, CurrentText::Gone);
+    it.descend();
+    it.climb(ParentFilter::Frames);
+    it.link_anywhere(Key::Subtree, KeyCount::Once);
+    it.link_anywhere(Key::Own, KeyCount::Once);
+    it.link_anywhere(Key::Heading, KeyCount::Once);
+    it.descend();
+    it.climb(ParentFilter::Frames);
+    it.link_anywhere(Key::Subtree, KeyCount::Many);
+    it.link_anywhere(Key::Own, KeyCount::Many);
+    it.descend();
+    it.climb(ParentFilter::Frames);
+    it.link_former(former, CurrentText::Any);
+    it.descend();
+    it.compare();
+    it.climb(ParentFilter::All);
+    it.compare();
+    (it.to_old, it.work)
+}
+
+/// What is known so far.
+struct Matcher<'a> {
+    old: Forest<'a>,
+    new: Forest<'a>,
+    to_new: Vec<Option<usize>>,
+    to_old: Vec<Option<usize>>,
+    /// Matched pairs that both have children, in order of discovery.
+    parents: Vec<(usize, usize)>,
+    /// How many of `parents` had their children matched exactly, and by likeness.
+    n_descended: usize,
+    n_compared: usize,
+    old_texts: HashMap<usize, Shingles>,
+    new_texts: HashMap<usize, Shingles>,
+    /// Elementary steps so far; tests hold them against the size of the input.
+    work: u64,
+}
+
+/// What of a node must be equal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Key {
+    /// Type and text, and those of all below.
+    Subtree,
+    /// Type and text.
+    Own,
+    /// The normalized label of a heading.
+    Heading,
+}
+
+/// How often a key may stand among what is unmatched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum KeyCount {
+    /// Once on both sides.
+    Once,
+    /// Any number of times: equal ones are matched in order.
+    Many,
+}
+
+/// What must be true of an old node's present text for its former text to count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CurrentText {
+    /// It no longer stands anywhere in the new tree.
+    Gone,
+    /// Nothing.
+    Any,
+}
+
+/// Which parents their children may match.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ParentFilter {
+    /// Headings and empty nodes, which are mainly what they hold.
+    Frames,
+    /// Also nodes with a text of their own, which speaks first.
+    All,
+}
+
+/// A free node's key on either side.
+fn key_of(forest: &Forest<'_>, at: usize, key: Key) -> Option<u64> {
+    match key {
+        Key::Subtree if forest.is_blank(at) && forest.children(at).is_empty() => None,
+        Key::Subtree => Some(forest.subtree(at)),
+        Key::Own => (!forest.is_blank(at)).then(|| forest.own(at)),
+        Key::Heading => forest.heading_key(at),
+    }
+}
+
+impl<'a> Matcher<'a> {
+    fn new(old: &'a [KnownNode<'a>], new: &'a [KnownNode<'a>]) -> Matcher<'a> {
+        Matcher {
+            old: Forest::new(old),
+            new: Forest::new(new),
+            to_new: vec![None; old.len()],
+            to_old: vec![None; new.len()],
+            parents: vec![(old.len(), new.len())],
+            n_descended: 0,
+            n_compared: 0,
+            old_texts: HashMap::new(),
+            new_texts: HashMap::new(),
+            work: 0,
+        }
+    }
+
+    /// Matches two nodes if both are free and of one type; says whether it did.
+    fn link(&mut self, old: usize, new: usize) -> bool {
+        let is_open = self.is_old_free(old) && self.is_new_free(new);
+        if !is_open || self.old.node(old).node_type != self.new.node(new).node_type {
+            return false;
+        }
+        self.to_new[old] = Some(new);
+        self.to_old[new] = Some(old);
+        if !self.old.children(old).is_empty() && !self.new.children(new).is_empty() {
+            self.parents.push((old, new));
+        }
+        true
+    }
+
+    fn is_old_free(&self, at: usize) -> bool {
+        self.to_new[at].is_none()
+    }
+
+    fn is_new_free(&self, at: usize) -> bool {
+        self.to_old[at].is_none()
+    }
+
+    /// Matches the children of all matched parents that were not gone through yet.
+    fn descend(&mut self) {
+        while let Some(&(old, new)) = self.parents.get(self.n_descended) {
+            self.n_descended += 1;
+            self.link_children(old, new);
+        }
+    }
+
+    /// Looks for likeness among the children of all matched parents, and below what that matches.
+    fn compare(&mut self) {
+        while let Some(&(old, new)) = self.parents.get(self.n_compared) {
+            self.n_compared += 1;
+            self.link_alike(old, new);
+            self.descend();
+        }
+    }
+
+    /// Matches texts that stand once on both sides.
+    fn link_unique(&mut self) {
+        // Nothing is matched yet, so that once among the unmatched is once in the file.
+        self.link_anywhere(Key::Own, KeyCount::Once);
+    }
+
+    /// Matches unmatched nodes of equal key, wherever they stand.
+    fn link_anywhere(&mut self, key: Key, often: KeyCount) {
+        let mut places: HashMap<u64, [Vec<usize>; 2]> = HashMap::new();
+        let mut keys = Vec::new();
+        for at in (0..self.old.len()).filter(|&at| self.is_old_free(at)) {
+            if let Some(key) = key_of(&self.old, at, key) {
+                places.entry(key).or_default()[0].push(at);
+            }
+        }
+        for at in (0..self.new.len()).filter(|&at| self.is_new_free(at)) {
+            let Some(sides) = key_of(&self.new, at, key).and_then(|key| {
+                keys.push(key);
+                places.get_mut(&key)
+            }) else {
+                continue;
+            };
+            sides[1].push(at);
+        }
+        self.work += (self.old.len() + self.new.len()) as u64;
+        for key_value in keys {
+            let Some([olds, news]) = places.remove(&key_value) else { continue };
+            if often == KeyCount::Once && (olds.len() != 1 || news.len() != 1) {
+                continue;
+            }
+            for (old, new) in olds.into_iter().zip(news) {
+                // Equal headings with nothing equal below are told apart by their sections.
+                let is_section = key == Key::Own && self.old.is_heading(old);
+                if often == KeyCount::Once || !is_section {
+                    self.link(old, new);
+                }
+            }
+        }
+    }
+
+    /// Gives a text that is new back to the node that said it before.
+    fn link_former(&mut self, former: &FormerText, current: CurrentText) {
+        if former.is_empty() {
+            return;
+        }
+        let said_now: HashSet<u64> = match current {
+            CurrentText::Gone => (0..self.new.len()).map(|at| self.new.own(at)).collect(),
+            CurrentText::Any => HashSet::new(),
+        };
+        let mut groups: HashMap<u64, Vec<usize>> = HashMap::new();
+        let free: Vec<usize> = (0..self.new.len())
+            .filter(|&at| self.is_new_free(at) && !self.new.is_blank(at))
+            .collect();
+        for &at in &free {
+            groups.entry(self.new.own(at)).or_default().push(at);
+        }
+        for at in free {
+            let Some(news) = groups.remove(&self.new.own(at)) else { continue };
+            let node = self.new.node(at);
+            let mut olds: Vec<usize> = former
+                .nodes_with(node.node_type, node.hash)
+                .iter()
+                .copied()
+                .filter(|&old| old < self.old.len() && self.is_old_free(old))
+                .filter(|&old| !said_now.contains(&self.old.own(old)))
+                .take(news.len())
+                .collect();
+            // Of the most recent sayers, the first text belongs to the first.
+            olds.sort_unstable();
+            for (old, new) in olds.into_iter().zip(news) {
+                self.link(old, new);
+            }
+        }
+    }
+
+    /// Matches parents through their children, level by level.
+    fn climb(&mut self, which: ParentFilter) {
+        for _ in 0..VOTE_ROUNDS_MAX {
+            if !self.link_parents(which) {
+                return;
+            }
+            self.descend();
+        }
+    }
+
+    /// Matches unmatched nodes of which at least half of all children are matched to each other's.
+    fn link_parents(&mut self, which: ParentFilter) -> bool {
+        let mut votes: Vec<(usize, usize)> = Vec::new();
+        for (old, new) in self.to_new.iter().enumerate() {
+            let Some(new) = *new else { continue };
+            let (old, new) = (self.old.parent(old), self.new.parent(new));
+            let is_real = old < self.old.len() && new < self.new.len();
+            if !is_real || (which == ParentFilter::Frames && !self.old.is_frame(old)) {
+                continue;
+            }
+            if self.is_old_free(old) && self.is_new_free(new) {
+                votes.push((old, new));
+            }
+        }
+        self.work += (self.old.len() + votes.len()) as u64;
+        votes.sort_unstable();
+        let mut counted: Vec<(Reverse<usize>, usize, usize)> = votes
+            .chunk_by(|a, b| a == b)
+            .map(|run| (Reverse(run.len()), run[0].0, run[0].1))
+            .filter(|&(Reverse(n_votes), old, new)| {
+                self.old.children(old).len() + self.new.children(new).len() <= 4 * n_votes
+            })
+            .collect();
+        counted.sort_unstable();
+        let mut is_any = false;
+        for (_, old, new) in counted {
+            is_any |= self.link(old, new);
+        }
+        is_any
+    }
+}

@@ -1,0 +1,164 @@
+//! The places that share one name, so arranged that the nearest to any folder is found in as many
+//! steps as that folder is deep, however many there are.
+
+use std::collections::HashMap;
+
+use xxhash_rust::xxh64::xxh64;
+
+use super::name::{LinkPlace, Target, fold_name};
+
+/// Candidates of an ambiguous reference that are named.
+const CANDIDATES_MAX: usize = 8;
+
+/// Places of one name.
+#[derive(Debug)]
+pub(super) struct Candidates<Id> {
+    pub(super) places: Vec<LinkPlace<Id>>,
+    /// By hash of the path: the first heading, or else the first place.
+    by_path: HashMap<u64, usize>,
+    /// By hash of the path's [`fold_name`], with its ending and without.
+    by_path_key: HashMap<u64, usize>,
+    headings: NearestBelow,
+    all: NearestBelow,
+}
+
+/// By folder: what is nearest below it.
+#[derive(Debug, Default)]
+struct NearestBelow(HashMap<String, BestPlace>);
+
+#[derive(Debug)]
+struct BestPlace {
+    /// Folders down from here.
+    depth: usize,
+    /// The first places that deep, in document order.
+    first: Vec<usize>,
+    /// Whether all places that deep are in one file.
+    is_one_file: bool,
+}
+
+impl<Id: Copy + PartialEq> Candidates<Id> {
+    /// `places` come in document order, those of one file together.
+    pub(super) fn new(places: Vec<LinkPlace<Id>>) -> Candidates<Id> {
+        let mut candidates = Candidates {
+            by_path: HashMap::new(),
+            by_path_key: HashMap::new(),
+            headings: NearestBelow::default(),
+            all: NearestBelow::default(),
+            places,
+        };
+        for (idx, place) in candidates.places.iter().enumerate() {
+            let first = candidates.by_path.entry(hash(&place.path)).or_insert(idx);
+            if place.is_heading && !candidates.places[*first].is_heading {
+                *first = idx;
+            }
+            let path = fold_name(&place.path);
+            if let Some((stem, _)) = path.rsplit_once('.') {
+                candidates.by_path_key.entry(hash(stem)).or_insert(idx);
+            }
+            candidates.by_path_key.entry(hash(&path)).or_insert(idx);
+            candidates.all.add(&candidates.places, idx);
+            if place.is_heading {
+                candidates.headings.add(&candidates.places, idx);
+            }
+        }
+        candidates
+    }
+
+    /// The place in the file at `path`, headings before others.
+    pub(super) fn in_file(&self, path: &str) -> Option<&LinkPlace<Id>> {
+        self.by_path.get(&hash(path)).map(|&idx| &self.places[idx])
+    }
+
+    /// The place whose file is at `path`, case aside, with or without its ending.
+    pub(super) fn at_path(&self, path: &str) -> Option<&LinkPlace<Id>> {
+        let idx = self
+            .by_path
+            .get(&hash(path))
+            .or_else(|| self.by_path_key.get(&hash(&fold_name(path))))?;
+        Some(&self.places[*idx])
+    }
+
+    /// The one heading in the folder of `from`, or the first of several in one file.
+    pub(super) fn beside(&self, from: &str) -> Option<Id> {
+        let best = self.headings.0.get(folder(from)).filter(|best| best.depth == 0)?;
+        best.is_one_file.then(|| self.places[best.first[0]].id)
+    }
+
+    /// The nearest to `from`, headings before others; within one file the first one is meant.
+    pub(super) fn nearest(&self, from: &str) -> Target<Id> {
+        let own = self.in_file(from);
+        let is_any_heading = !self.headings.0.is_empty();
+        if let Some(place) = own.filter(|it| it.is_heading || !is_any_heading) {
+            return Target::Node(place.id);
+        }
+        let near = if is_any_heading { self.headings.to(from) } else { self.all.to(from) };
+        let place = |&idx: &usize| &self.places[idx];
+        let near: Vec<&LinkPlace<Id>> = near.iter().map(place).collect();
+        match near[..] {
+            [] => Target::Missing,
+            [first, ref rest @ ..] if rest.iter().all(|it| it.path == first.path) => {
+                Target::Node(first.id)
+            }
+            ref near => Target::Ambiguous(near.iter().map(|it| it.id).collect()),
+        }
+    }
+}
+
+impl NearestBelow {
+    fn add<Id>(&mut self, places: &[LinkPlace<Id>], idx: usize) {
+        let path = &places[idx].path;
+        for (depth, above) in folders(path).enumerate() {
+            match self.0.get_mut(above) {
+                Some(best) if best.depth < depth => (),
+                Some(best) if best.depth == depth => {
+                    let is_same = places[best.first[0]].path == *path;
+                    // One of another file is kept, so that the choice is seen.
+                    if best.first.len() < CANDIDATES_MAX && (!is_same || best.is_one_file) {
+                        best.first.push(idx);
+                    } else if !is_same && best.is_one_file {
+                        best.first[CANDIDATES_MAX - 1] = idx;
+                    }
+                    best.is_one_file &= is_same;
+                }
+                _ => {
+                    let best = BestPlace { depth, first: vec![idx], is_one_file: true };
+                    self.0.insert(above.to_owned(), best);
+                }
+            }
+        }
+    }
+
+    /// The places that fewest folders lie between, in document order.
+    fn to(&self, from: &str) -> Vec<usize> {
+        let above = || {
+            let bests = folders(from).map(|it| self.0.get(it)).enumerate();
+            bests.filter_map(|(up, best)| Some((up + best?.depth, best?)))
+        };
+        let steps = above().map(|(steps, _)| steps).min();
+        let nearest = above().filter(|it| Some(it.0) == steps).flat_map(|(_, best)| &best.first);
+        let mut near: Vec<usize> = nearest.copied().collect();
+        near.sort_unstable();
+        near.truncate(CANDIDATES_MAX);
+        near
+    }
+}
+
+/// Paths are long, and many share a name.
+fn hash(path: &str) -> u64 {
+    xxh64(path.as_bytes(), 0)
+}
+
+/// The folder of a file, the one around it, and so on to the empty one.
+fn folders(path: &str) -> impl Iterator<Item = &str> {
+    let mut below = Some(folder(path));
+    std::iter::from_fn(move || {
+        let at = below?;
+        below = (!at.is_empty()).then(|| folder(at));
+        Some(at)
+    })
+}
+
+/// The folder of a path, empty at the top.
+pub(super) fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}

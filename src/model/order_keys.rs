@@ -1,0 +1,102 @@
+//! Sparse ranks: siblings get positions with room between them, so that an insertion touches one
+//! row.
+
+/// Room between neighbours when there is all the room in the world.
+pub(crate) const STEP: i64 = 1 << 16;
+
+/// The position of a sibling, and how it came by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OrderKey {
+    pub(crate) position: i64,
+    pub(crate) change: OrderKeyChange,
+}
+
+/// What happened to a sibling's position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OrderKeyChange {
+    /// It keeps its position.
+    Kept,
+    /// It stands elsewhere among its siblings, or is new among them.
+    Moved,
+    /// The order is the same; only the number changed, to make room.
+    Renumbered,
+}
+
+/// Positions for siblings in the order wanted, given the positions that some of them have.
+///
+/// As many as possible keep theirs (a longest increasing subsequence); the others get ranks in the
+/// gaps. Where a gap is too narrow, all are renumbered.
+pub(crate) fn assign_order_keys(existing: &[Option<i64>]) -> Vec<OrderKey> {
+    let kept = longest_increasing(existing);
+    spread(existing, &kept).unwrap_or_else(|| renumber(&kept))
+}
+
+fn spread(existing: &[Option<i64>], kept: &[bool]) -> Option<Vec<OrderKey>> {
+    let mut ranks = Vec::with_capacity(existing.len());
+    let mut at = 0;
+    let mut below: Option<i64> = None;
+    while at < existing.len() {
+        if kept[at] {
+            let position = existing[at]?;
+            ranks.push(OrderKey { position, change: OrderKeyChange::Kept });
+            below = Some(position);
+            at += 1;
+            continue;
+        }
+        let run = kept[at..].iter().take_while(|&&it| !it).count();
+        let above = existing.get(at + run).copied().flatten();
+        let n = i64::try_from(run).ok()?;
+        let (first, step) = match (below, above) {
+            (None, None) => (STEP, STEP),
+            (Some(below), None) => (below.checked_add(STEP)?, STEP),
+            (None, Some(above)) => (above.checked_sub(n.checked_mul(STEP)?)?, STEP),
+            (Some(below), Some(above)) => {
+                let step = above.checked_sub(below)? / (n + 1);
+                if step == 0 {
+                    return None;
+                }
+                (below + step, step)
+            }
+        };
+        for nth in 0..n {
+            let position = first.checked_add(nth.checked_mul(step)?)?;
+            ranks.push(OrderKey { position, change: OrderKeyChange::Moved });
+        }
+        below = ranks.last().map(|it| it.position);
+        at += run;
+    }
+    Some(ranks)
+}
+
+fn renumber(kept: &[bool]) -> Vec<OrderKey> {
+    let change = |kept: bool| if kept { OrderKeyChange::Renumbered } else { OrderKeyChange::Moved };
+    (1..)
+        .zip(kept)
+        .map(|(nth, &it)| OrderKey { position: nth * STEP, change: change(it) })
+        .collect()
+}
+
+/// Which elements belong to a longest increasing subsequence (patience sorting, O(n log n)).
+fn longest_increasing(values: &[Option<i64>]) -> Vec<bool> {
+    let mut tails: Vec<usize> = Vec::new();
+    let mut previous: Vec<Option<usize>> = vec![None; values.len()];
+    for (at, value) in values.iter().enumerate() {
+        let Some(value) = value else { continue };
+        let pile = tails.partition_point(|&tail| values[tail] < Some(*value));
+        previous[at] = pile.checked_sub(1).map(|it| tails[it]);
+        match tails.get_mut(pile) {
+            Some(tail) => *tail = at,
+            None => tails.push(at),
+        }
+    }
+    let mut kept = vec![false; values.len()];
+    let mut next = tails.last().copied();
+    while let Some(at) = next {
+        kept[at] = true;
+        next = previous[at];
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+//! The tree that parsing produces: typed nodes in document order, each with its place and its text.
+//!
+//! A [`Tree`] is flat: a parent always stands before its children, and siblings stand in reading
+//! order, so that one pass over the vector is a walk over the document. `Display` prints the
+//! outline that tests compare.
+
+use std::fmt;
+use std::ops::Range;
+
+/// What a node is. The set is open: new kinds of memory are new variants, and the schema stores the
+/// name, so that adding one needs no migration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum NodeType {
+    /// A heading; what it heads are its children.
+    Heading,
+    /// A list, or a part of one.
+    List,
+    /// Keys and values.
+    Kv,
+    /// A table, or a part of one.
+    Table,
+    /// Front matter.
+    Preamble,
+    /// A paragraph, a quote, raw markup.
+    #[default]
+    Text,
+    /// Code and display math, byte for byte.
+    Code,
+    /// A media element.
+    Embed,
+}
+
+impl NodeType {
+    /// Every type, in the order in which the schema and the documentation name them.
+    pub const ALL: [NodeType; 8] = [
+        NodeType::Heading,
+        NodeType::List,
+        NodeType::Kv,
+        NodeType::Table,
+        NodeType::Preamble,
+        NodeType::Text,
+        NodeType::Code,
+        NodeType::Embed,
+    ];
+
+    /// The names of all types, in that order.
+    pub const NAMES: [&'static str; NodeType::ALL.len()] = {
+        let mut names = [""; NodeType::ALL.len()];
+        let mut at = 0;
+        while at < names.len() {
+            names[at] = NodeType::ALL[at].as_str();
+            at += 1;
+        }
+        names
+    };
+
+    /// The name in the schema and the protocol.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            NodeType::Heading => "heading",
+            NodeType::List => "list",
+            NodeType::Kv => "kv",
+            NodeType::Table => "table",
+            NodeType::Preamble => "preamble",
+            NodeType::Text => "text",
+            NodeType::Code => "code",
+            NodeType::Embed => "embed",
+        }
+    }
+
+    /// The type of that name.
+    pub fn parse(name: &str) -> Option<NodeType> {
+        NodeType::ALL.into_iter().find(|it| it.as_str() == name)
+    }
+}
+
+impl fmt::Display for NodeType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// How a node's content is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Format {
+    /// Text as authored; for Markdown, with its inline marks.
+    #[default]
+    Plain,
+    /// TOON, the compact table notation.
+    Toon,
+    /// LaTeX math.
+    Latex,
+    /// A formula that LaTeX cannot say.
+    Mathml,
+    /// A drawing: its attributes on the first line, its markup below.
+    Svg,
+    /// A canvas, written like a drawing.
+    Canvas,
+    /// An image's place.
+    Image,
+    /// A video's place.
+    Video,
+    /// A recording's place.
+    Audio,
+    /// A framed page's place.
+    Iframe,
+    /// The place of any other medium.
+    Embed,
+}
+
+impl Format {
+    const ALL: [Format; 11] = [
+        Format::Plain,
+        Format::Toon,
+        Format::Latex,
+        Format::Mathml,
+        Format::Svg,
+        Format::Canvas,
+        Format::Image,
+        Format::Video,
+        Format::Audio,
+        Format::Iframe,
+        Format::Embed,
+    ];
+
+    /// The name in the schema and the protocol.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Format::Plain => "plain",
+            Format::Toon => "toon",
+            Format::Latex => "latex",
+            Format::Mathml => "mathml",
+            Format::Svg => "svg",
+            Format::Canvas => "canvas",
+            Format::Image => "image",
+            Format::Video => "video",
+            Format::Audio => "audio",
+            Format::Iframe => "iframe",
+            Format::Embed => "embed",
+        }
+    }
+
+    /// The format of that name.
+    pub fn parse(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|it| it.as_str() == name)
+    }
+}
+
+/// One unit of meaning.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Node {
+    /// Index of the parent in the tree; `None` for a root. Always smaller than the node's own
+    /// index.
+    pub parent: Option<usize>,
+    /// What the node is.
+    pub node_type: NodeType,
+    /// Heading level, 1 to 6; `None` for a page's title.
+    pub level: Option<u8>,
+    /// Language of code, as the author named it.
+    pub lang: Option<String>,
+    /// Where the value stands in structured data: `a.b[3].c`.
+    pub key_path: Option<String>,
+    /// Bytes of the source that the node was made from; a heading's span is its own line only.
+    pub span: Range<usize>,
+    /// One line, at most 80 characters.
+    pub label: String,
+    /// The text. Empty for a node that only holds its parts together.
+    pub content: String,
+    /// How `content` is written.
+    pub format: Format,
+    /// Exact cl100k tokens of `content`.
+    pub token_count: u32,
+}
+
+/// A document as nodes in document order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// The nodes: parents before children, siblings in reading order.
+    pub nodes: Vec<Node>,
+}
+
+impl Tree {
+    /// Appends a node and returns its index.
+    pub fn push(&mut self, node: Node) -> usize {
+        debug_assert!(node.parent.is_none_or(|parent| parent < self.nodes.len()));
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    /// Each node's depth, 0 for roots, by index.
+    pub fn depths(&self) -> Vec<usize> {
+        let mut depths: Vec<usize> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            depths.push(node.parent.map_or(0, |parent| depths[parent] + 1));
+        }
+        depths
+    }
+}
+
+/// The outline: type, label, and the content where the label does not show all of it.
+impl fmt::Display for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (node, depth) in self.nodes.iter().zip(self.depths()) {
+            let indent = "  ".repeat(depth);
+            write!(f, "{indent}[{}", node.node_type)?;
+            if let Some(level) = node.level {
+                write!(f, " {level}")?;
+            }
+            if let Some(lang) = &node.lang {
+                write!(f, " {lang}")?;
+            }
+            if let Some(key_path) = &node.key_path {
+                write!(f, " {key_path}")?;
+            }
+            if node.format != Format::Plain {
+                write!(f, " {}", node.format.as_str())?;
+            }
+            writeln!(f, "] {}", node.label)?;
+            if node.content != node.label {
+                for line in node.content.split('\n') {
+                    writeln!(f, "{indent}  | {line}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,240 @@
+//! A text as a bag of words, which is what ranking compares texts by.
+//!
+//! Of a word only what its ending leaves counts, the same for `compile`, `compiled` and
+//! `compiling`. Endings are cut roughly: that is enough to compare the texts of one answer with
+//! each other and with the question, since what the memory finds at all is for the index to say.
+//! This module does no IO, and takes time linear in the texts.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::text::bigrams::{self, CharKind, Script};
+
+/// Pairs of a run of a script without spaces.
+const PAIRS_MAX: usize = 256;
+/// Bytes of a text for each of its words, about.
+const BYTES_PER_WORD: usize = 5;
+/// Bytes of a word that an ending leaves at the least.
+const STEM_BYTES_MIN: usize = 4;
+
+/// An ending: the bytes of a word's last eight that it is about, and what they are.
+#[derive(Clone, Copy)]
+struct Ending {
+    mask: u64,
+    bytes: u64,
+    len: usize,
+}
+
+impl Ending {
+    const fn new(text: &str) -> Ending {
+        let mut ending = Ending { mask: 0, bytes: 0, len: text.len() };
+        let mut at = 0;
+        while at < text.len() {
+            ending.mask = ending.mask << 8 | 0xff;
+            ending.bytes = ending.bytes << 8 | text.as_bytes()[at] as u64;
+            at += 1;
+        }
+        ending
+    }
+}
+
+/// Endings by their last letter, the longest first.
+const fn endings(last: u8) -> &'static [Ending] {
+    macro_rules! endings {
+        ($($text:literal)*) => { const { &[$(Ending::new($text)),*] } };
+    }
+    match last {
+        b's' => endings!["ations" "ments" "ings" "ions" "ies" "es" "s"],
+        b'n' => endings!["ation" "ion"],
+        b't' => endings!["ment"],
+        b'y' => endings!["ally" "ly" "y"],
+        b'g' => endings!["ing"],
+        b'd' => endings!["ed"],
+        b'l' => endings!["al"],
+        b'e' => endings!["e"],
+        _ => &[],
+    }
+}
+
+/// What the ending of a word leaves, in lower case, by hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Stem(u64);
+
+impl Stem {
+    /// That of a word.
+    pub(super) fn of(word: &str) -> Stem {
+        if word.is_ascii() {
+            return Stem::of_plain(word.as_bytes(), 0);
+        }
+        let letters: String = word.chars().flat_map(char::to_lowercase).collect();
+        Stem(hash(letters.bytes()))
+    }
+
+    /// That of the last word of a text, which is of ASCII and begins there.
+    fn of_plain(text: &[u8], begin: usize) -> Stem {
+        let word = &text[begin..];
+        let tail = tail(text) | u64::from_be_bytes([LOWER; CHUNK_BYTES]);
+        let is_ending =
+            |it: &&Ending| STEM_BYTES_MIN + it.len <= word.len() && tail & it.mask == it.bytes;
+        let ending = endings(tail as u8).iter().find(is_ending).map_or(0, |it| it.len);
+        if (1..=CHUNK_BYTES).contains(&word.len()) {
+            // The tail has all of it, and what stands before it.
+            let letters = tail & u64::MAX >> (u64::BITS as usize - 8 * word.len());
+            return Stem(mixed(letters >> (8 * ending)));
+        }
+        Stem(hash(word[..word.len() - ending].iter().map(|it| it | LOWER)))
+    }
+
+    /// The word and the bit of a glance that stand for it.
+    fn place(self) -> (usize, u64) {
+        ((self.0 >> 6) as usize % GLANCE_WORDS, 1 << (self.0 % 64))
+    }
+}
+
+/// The bit that makes a letter of ASCII a lower one; digits have it.
+const LOWER: u8 = 0x20;
+/// Bytes that are taken at once.
+const CHUNK_BYTES: usize = 8;
+
+/// The last eight bytes; zeros stand before fewer.
+fn tail(text: &[u8]) -> u64 {
+    match text.last_chunk::<CHUNK_BYTES>() {
+        Some(tail) => u64::from_be_bytes(*tail),
+        None => text.iter().fold(0, |tail, &it| tail << 8 | u64::from(it)),
+    }
+}
+
+/// A hash that takes eight bytes at once, and fewer than that for a number of them.
+fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
+    let (mut hash, mut chunk) = (0, 0);
+    for (nth, byte) in bytes.enumerate() {
+        if 0 < nth && nth % CHUNK_BYTES == 0 {
+            hash = mixed(hash ^ chunk);
+            chunk = 0;
+        }
+        chunk = chunk << 8 | u64::from(byte);
+    }
+    mixed(hash ^ chunk)
+}
+
+/// Each bit of a number in all bits of another: both halves of a product, which is how wyhash mixes
+/// (github.com/wangyi-fudan/wyhash, whose constants these are).
+fn mixed(number: u64) -> u64 {
+    let product = u128::from(number ^ 0xa076_1d64_78bd_642f) * 0xe703_7ed1_a0b4_28db;
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// What is known of stems; of one that nothing is known of, it mostly says so at a glance.
+pub(super) struct StemMap<T> {
+    known: HashMap<Stem, T, BuildHasherDefault<IdentityHasher>>,
+    /// A bit for each that is known, by its own last bits.
+    bitmap: [u64; GLANCE_WORDS],
+}
+
+/// Words of 64 bits that are looked at first.
+const GLANCE_WORDS: usize = 64;
+
+impl<T> StemMap<T> {
+    /// Nothing is known.
+    pub(super) fn new() -> StemMap<T> {
+        StemMap { known: HashMap::default(), bitmap: [0; GLANCE_WORDS] }
+    }
+
+    /// How many are known.
+    pub(super) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// What is known of it.
+    pub(super) fn get(&self, stem: Stem) -> Option<&T> {
+        let (word, bit) = stem.place();
+        if self.bitmap[word] & bit == 0 { None } else { self.known.get(&stem) }
+    }
+
+    /// Makes it known, unless it is.
+    pub(super) fn learn(&mut self, stem: Stem, value: T) {
+        let (word, bit) = stem.place();
+        self.bitmap[word] |= bit;
+        self.known.entry(stem).or_insert(value);
+    }
+}
+
+/// Takes a stem for its hash, which it is.
+#[derive(Default)]
+struct IdentityHasher(u64);
+
+impl Hasher for IdentityHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 ^= hash(bytes.iter().copied());
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// The words of a node, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct BagOfWords {
+    stems: Vec<Stem>,
+    n_head: usize,
+}
+
+impl BagOfWords {
+    /// That of a node: of what stands above its text, and of the text.
+    pub(super) fn of(head: &[&str], text: &str) -> BagOfWords {
+        let n_bytes = text.len() + head.iter().map(|it| it.len()).sum::<usize>();
+        let stems = Vec::with_capacity(n_bytes / BYTES_PER_WORD);
+        let mut bag = BagOfWords { stems, n_head: 0 };
+        head.iter().for_each(|it| bag.add(it));
+        bag.n_head = bag.stems.len();
+        bag.add(text);
+        bag
+    }
+
+    /// All of its words.
+    pub(super) fn all(&self) -> &[Stem] {
+        &self.stems
+    }
+
+    /// Those of the text.
+    pub(super) fn text(&self) -> &[Stem] {
+        &self.stems[self.n_head..]
+    }
+
+    fn add(&mut self, text: &str) {
+        let mut begin = bigrams::char_class_end(text, 0, |it| it == CharKind::Gap);
+        while begin < text.len() {
+            let mut end = bigrams::char_class_end(text, begin, |it| it == CharKind::Letter);
+            match text.as_bytes().get(end) {
+                Some(byte) if !byte.is_ascii() => {
+                    // With all that hangs together with it.
+                    end = bigrams::char_class_end(text, end, |it| it != CharKind::Gap);
+                    self.add_any(&text[begin..end]);
+                }
+                Some(_) | None => self.stems.push(Stem::of_plain(&text.as_bytes()[..end], begin)),
+            }
+            begin = bigrams::char_class_end(text, end, |it| it == CharKind::Gap);
+        }
+    }
+
+    /// The same for text of any script.
+    fn add_any(&mut self, text: &str) {
+        for segment in bigrams::segments(text) {
+            match segment.script {
+                Script::Spaced => self.stems.push(Stem::of(segment.text)),
+                Script::Spaceless => {
+                    let pairs = bigrams::bigrams_of_run(segment.text, PAIRS_MAX);
+                    self.stems.extend(pairs.iter().map(|it| Stem::of(it)));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

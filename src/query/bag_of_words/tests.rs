@@ -1,0 +1,53 @@
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn endings_are_cut() {
+    assert_eq!(Stem::of("Compiling"), Stem::of("compiled"));
+    assert_eq!(Stem::of("leases"), Stem::of("lease"));
+    assert_eq!(Stem::of("Ärger"), Stem::of("ärger"));
+    assert_ne!(Stem::of("bus"), Stem::of("bu"));
+    assert_ne!(Stem::of(""), Stem::of("s"));
+}
+
+#[test]
+fn scripts_without_spaces_have_their_pairs() {
+    assert_eq!(BagOfWords::of(&["Rust"], "日本語").text(), [Stem::of("日本"), Stem::of("本語")]);
+}
+
+#[test]
+fn the_longest_ending_is_cut_that_leaves_four_letters() {
+    assert_eq!(Stem::of("migrations"), Stem::of("migr"));
+    assert_eq!(Stem::of("sections"), Stem::of("sect"));
+    assert_eq!(Stem::of("rations"), Stem::of("ration"));
+}
+
+#[test]
+fn all_letters_of_a_long_word_count() {
+    let (one, other) = ("x".repeat(500) + "a", "x".repeat(500) + "b");
+    assert_ne!(Stem::of(&one), Stem::of(&other));
+    assert_eq!(Stem::of(&(one.clone() + "ing")), Stem::of(&(one.clone() + "ed")));
+    assert_ne!(Stem::of(&format!("a{one}")), Stem::of(&format!("b{one}")));
+}
+
+#[test]
+fn the_first_value_learned_of_a_stem_stays() {
+    let stem = |nth: usize| Stem::of(&format!("word{nth}"));
+    let mut known = StemMap::new();
+    for nth in (0..2_000).chain(0..2_000) {
+        known.learn(stem(nth), nth + known.len());
+    }
+    assert_eq!(known.len(), 2_000);
+    assert!((0..2_000).all(|it| known.get(stem(it)) == Some(&(2 * it))));
+    assert!((2_000..9_000).all(|it| known.get(stem(it)).is_none()));
+}
+
+proptest! {
+    #[test]
+    fn a_text_has_the_words_that_its_segments_are(text in "[a-zA-Z0-9 ,.é—日本語́\\PC]{0,60}") {
+        let mut segments = BagOfWords::default();
+        segments.add_any(&text);
+        prop_assert_eq!(BagOfWords::of(&[], &text), segments);
+    }
+}

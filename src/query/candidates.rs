@@ -1,0 +1,248 @@
+//! Which nodes a question finds, and how well each matches.
+//!
+//! The index knows at once which nodes have a word. To read a node and count its words takes thirty
+//! times as long, so that is for those that share most of the question: a word is worth more the
+//! fewer nodes have it, a node the words that it has, and the worthiest are weighed ([`weigh`]).
+//!
+//! Work is bounded whatever the size of the memory. Of a word that [`COMMON`] nodes have, nodes are
+//! looked for among those that rarer words find. Where these are fewer than [`ENOUGH`], nodes that
+//! have all of the common words and labels that have one of them are asked, then the newest nodes.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::bag_of_words::{BagOfWords, Stem};
+use super::words::Term;
+use super::{QueryError, bm25};
+use crate::model::tree::NodeType;
+use crate::store::NodeKey;
+use crate::store::reader::{MatchOrder, MatchedNode, NodeWords, Reader};
+
+/// A word that so many nodes have is common.
+const COMMON: usize = 1_000;
+/// Nodes that rarer words find, beside which common ones need not find any.
+const ENOUGH: usize = 20;
+/// Nodes that are looked for where common words find too many, for each that is weighed.
+const NEWEST_PER_NODE: usize = 2;
+
+/// A node that a question finds.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct NodeMatch {
+    pub(super) node: MatchedNode,
+    /// The words of its label, its breadcrumb and its beginning.
+    pub(super) bag: BagOfWords,
+    /// Higher is better; never negative.
+    pub(super) relevance: f64,
+}
+
+/// Words of a question, by ordinal: a bit each.
+type TermSet = u64;
+
+/// Nodes that were found, with the words that each is known to have, in the order of their keys.
+type NodesWithTerms = Vec<(NodeKey, TermSet)>;
+
+/// The nodes that an expression matches, at most `n_max` of the best, best first; `None` when it is
+/// no expression.
+pub(super) fn match_expression(
+    reader: &Reader,
+    expression: &str,
+    node_type: Option<NodeType>,
+    n_max: usize,
+) -> Result<Option<Vec<NodeMatch>>, QueryError> {
+    let Some(ranked) = reader.matches(expression, node_type, n_max)? else { return Ok(None) };
+    let keys: Vec<NodeKey> = ranked.iter().map(|it| it.0).collect();
+    let relevance: HashMap<NodeKey, f64> = ranked.into_iter().collect();
+    let matched = |(node, bag): (MatchedNode, BagOfWords)| {
+        Some(NodeMatch { node, bag, relevance: *relevance.get(&node.key)? })
+    };
+    Ok(Some(reader.load_matches(&keys, bag_of)?.into_iter().filter_map(matched).collect()))
+}
+
+/// The nodes that have any of the words, at most `n_max` of those that share most, best first.
+pub(super) fn match_words(
+    reader: &Reader,
+    terms: &[Term],
+    node_type: Option<NodeType>,
+    n_max: usize,
+) -> Result<Vec<NodeMatch>, QueryError> {
+    let index = TermIndex { reader, terms, node_type, n_born: reader.n_ever_created()?, n_max };
+    let (candidates, rarities) = index.candidates()?;
+    let keys: Vec<NodeKey> = candidates.iter().map(|it| it.0).collect();
+    let found = reader.load_matches(&keys, bag_of)?;
+    // What was found stands in the order of the candidates.
+    let mut candidates = candidates.into_iter();
+    let texts = found.iter().map(|(node, bag)| bm25::ScoredText {
+        bag,
+        has: candidates.find(|it| it.0 == node.key).map_or(0, |it| it.1),
+    });
+    let question = terms.iter().zip(&rarities).map(|(term, &rarity)| bm25::QueryTerm {
+        stem: term.word.as_deref().map(Stem::of),
+        rarity,
+    });
+    let relevance = bm25::bm25_scores(&question.collect::<Vec<_>>(), &texts.collect::<Vec<_>>());
+    let matched = |((node, bag), relevance)| NodeMatch { node, bag, relevance };
+    let mut matches: Vec<NodeMatch> = found.into_iter().zip(relevance).map(matched).collect();
+    matches.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
+    Ok(matches)
+}
+
+fn bag_of(wording: NodeWords<'_>) -> BagOfWords {
+    BagOfWords::of(&[wording.label, wording.breadcrumb], wording.beginning)
+}
+
+/// The index, for one question.
+struct TermIndex<'a> {
+    reader: &'a Reader,
+    terms: &'a [Term],
+    node_type: Option<NodeType>,
+    /// Nodes that there ever were.
+    n_born: u64,
+    /// Nodes that are weighed.
+    n_max: usize,
+}
+
+impl TermIndex<'_> {
+    /// The nodes that are worth most, each with the words that it has, and what each word is worth.
+    fn candidates(&self) -> Result<(NodesWithTerms, Vec<f64>), QueryError> {
+        let (mut found, mut rarities) = (Vec::new(), Vec::new());
+        let (mut rare, mut common) = (0, Vec::new());
+        for (nth, term) in self.terms.iter().enumerate() {
+            let keys = self.eldest(&term.text, COMMON)?;
+            rarities.push(self.rarity(&keys));
+            match keys.len() {
+                0 => (),
+                COMMON => common.push(nth),
+                _ => {
+                    rare |= 1 << nth;
+                    found = merged(found, keys, 1 << nth);
+                }
+            }
+        }
+        for &nth in common.iter().filter(|_| rare != 0) {
+            let both = format!("({}) AND ({})", self.terms[nth].text, self.any(rare));
+            found = merged(found, self.eldest(&both, usize::MAX)?, 1 << nth);
+        }
+        if found.len() < self.enough() {
+            found = self.and_common(found, &common)?;
+        }
+        let all = found.into_iter().map(|(key, words)| (worth(words, &rarities), key, words));
+        Ok((self.worthiest(all.collect())?, rarities))
+    }
+
+    /// Adds what common words find: nodes that have all of them, and labels that have one of them;
+    /// the newest nodes, where that is not enough.
+    fn and_common(
+        &self,
+        mut found: NodesWithTerms,
+        common: &[usize],
+    ) -> Result<NodesWithTerms, QueryError> {
+        let n_max = NEWEST_PER_NODE * self.n_max;
+        if 1 < common.len() {
+            let texts: Vec<&str> = common.iter().map(|&it| self.terms[it].text.as_str()).collect();
+            let all = common.iter().fold(0, |all, nth| all | 1 << nth);
+            found = merged(found, self.newest(&texts.join(" AND "), n_max)?, all);
+        }
+        for &nth in common {
+            found = merged(found, self.newest(&self.in_label(1 << nth), n_max)?, 1 << nth);
+        }
+        if found.len() < self.enough() {
+            for &nth in common {
+                let keys = self.newest(&self.terms[nth].text, self.enough())?;
+                found = merged(found, keys, 1 << nth);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The `n_max` that are worth most. Of nodes with the same words, those come first that have
+    /// them in the label, then the newest.
+    fn worthiest(
+        &self,
+        mut all: Vec<(f64, NodeKey, TermSet)>,
+    ) -> Result<NodesWithTerms, QueryError> {
+        if self.n_max < all.len() {
+            all.select_nth_unstable_by(self.n_max, |a, b| b.0.total_cmp(&a.0));
+            let (least, _, words) = all[self.n_max];
+            let mut last: Vec<_> = all.iter().copied().filter(|it| it.0 == least).collect();
+            all.retain(|it| least < it.0);
+            last.sort_unstable_by_key(|it| Reverse(it.1));
+            let mut labelled = self.newest(&self.in_label(words), NEWEST_PER_NODE * self.n_max)?;
+            labelled.sort_unstable();
+            let (first, rest): (Vec<_>, Vec<_>) =
+                last.into_iter().partition(|it| labelled.binary_search(&it.1).is_ok());
+            all.extend(first.into_iter().chain(rest));
+            all.truncate(self.n_max);
+        }
+        Ok(all.into_iter().map(|(_, key, words)| (key, words)).collect())
+    }
+
+    fn enough(&self) -> usize {
+        ENOUGH.min(self.n_max)
+    }
+
+    /// At most `n_max` of the nodes that an expression matches, the eldest first: the index knows
+    /// them in this order.
+    fn eldest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, QueryError> {
+        let found =
+            self.reader.matching(expression, self.node_type, MatchOrder::EldestFirst, n_max)?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// The same, the newest first, which takes twice as long.
+    fn newest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, QueryError> {
+        let found =
+            self.reader.matching(expression, self.node_type, MatchOrder::NewestFirst, n_max)?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// The full-text expression of any of those words in a label.
+    fn in_label(&self, words: TermSet) -> String {
+        format!("label : ({})", self.any(words))
+    }
+
+    /// The full-text expression of any of those words.
+    fn any(&self, words: TermSet) -> String {
+        let terms = self.terms.iter().enumerate().filter(|(nth, _)| words & (1 << nth) != 0);
+        terms.map(|(_, term)| term.text.as_str()).collect::<Vec<_>>().join(" OR ")
+    }
+
+    /// High for a word that few nodes have: its inverse document frequency. `keys` are the eldest
+    /// of them.
+    fn rarity(&self, keys: &[NodeKey]) -> f64 {
+        let n_nodes = self.n_born as f64;
+        let n_having = match keys.last() {
+            // Among the nodes behind them it is as frequent.
+            Some(last) if COMMON <= keys.len() => keys.len() as f64 * n_nodes / last.0 as f64,
+            _ => keys.len() as f64,
+        };
+        (1.0 + (n_nodes - n_having).max(0.0) / (n_having + 0.5)).ln()
+    }
+}
+
+/// What a node with those words is worth.
+fn worth(words: TermSet, rarities: &[f64]) -> f64 {
+    let mut left = words;
+    let mut sum = 0.0;
+    while left != 0 {
+        sum += rarities[left.trailing_zeros() as usize];
+        left &= left - 1;
+    }
+    sum
+}
+
+/// Each node once, with all of the words that it is known to have: those in `found`, and `keys`
+/// with `words`.
+fn merged(mut found: NodesWithTerms, keys: Vec<NodeKey>, words: TermSet) -> NodesWithTerms {
+    found.extend(keys.into_iter().map(|key| (key, words)));
+    // Not unstable: these are two sorted runs.
+    found.sort_by_key(|it| it.0);
+    found.dedup_by(|next, kept| {
+        let is_same = next.0 == kept.0;
+        kept.1 |= if is_same { next.1 } else { 0 };
+        is_same
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! The whole memory for whoever draws it: JSON of fixed keys, written row by row as it is read.
+//!
+//! What clients know is the keys, their order, and that none is ever left out. Nothing here warms a
+//! node. Each function writes one document; what it wrote before an error means nothing.
+
+mod graph;
+mod nodes;
+mod snapshots;
+
+use std::fmt::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub(crate) use graph::write_graph;
+pub(crate) use nodes::{TreeScope, write_temperatures, write_tree};
+pub(crate) use snapshots::{write_diffs, write_snapshots};
+
+use super::QueryError;
+use crate::model::clock::Millis;
+use crate::model::heat::HeatThresholds;
+use crate::store::StoreError;
+use crate::store::reader::Reader;
+use crate::text;
+
+/// Why a document was not written to its end.
+#[derive(Debug)]
+pub(crate) enum ObserveError {
+    /// What it should be about does not exist, or the database failed.
+    Query(QueryError),
+    /// Whoever takes it does not take more.
+    Full,
+}
+
+impl From<StoreError> for ObserveError {
+    fn from(error: StoreError) -> ObserveError {
+        ObserveError::Query(error.into())
+    }
+}
+
+impl From<QueryError> for ObserveError {
+    fn from(error: QueryError) -> ObserveError {
+        ObserveError::Query(error)
+    }
+}
+
+impl From<fmt::Error> for ObserveError {
+    fn from(_: fmt::Error) -> ObserveError {
+        ObserveError::Full
+    }
+}
+
+/// Where a document goes.
+type JsonOut<'a> = &'a mut dyn Write;
+
+/// A value as JSON; all that stand here have keys of text and can be written.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("keys are texts and numbers are finite or null")
+}
+
+/// Writes values with commas between them.
+struct JsonList<'a> {
+    out: JsonOut<'a>,
+    is_empty: bool,
+}
+
+impl<'a> JsonList<'a> {
+    fn new(out: JsonOut<'a>) -> JsonList<'a> {
+        JsonList { out, is_empty: true }
+    }
+
+    fn push(&mut self, value: &impl Serialize) -> Result<(), ObserveError> {
+        if !std::mem::replace(&mut self.is_empty, false) {
+            self.out.write_char(',')?;
+        }
+        Ok(self.out.write_str(&json(value))?)
+    }
+}
+
+#[derive(Serialize)]
+struct Overview<'a> {
+    db_path: &'a str,
+    db_bytes: u64,
+    nodes: NodeCounts,
+    snapshots: SnapshotCounts<'a>,
+    temperature: TemperatureSummary,
+    relations: Relations,
+    fts_rows: u64,
+}
+
+#[derive(Serialize)]
+struct NodeCounts {
+    total: u64,
+    by_type: Map<String, Value>,
+    tokens: u64,
+}
+
+#[derive(Default, Serialize)]
+struct SnapshotCounts<'a> {
+    count: u64,
+    head_id: i64,
+    cursor_hash: &'a str,
+    latest_message: &'a str,
+    latest_age_s: i64,
+}
+
+#[derive(Serialize)]
+struct TemperatureSummary {
+    avg: f64,
+    median: f64,
+    hot: u64,
+    cold: u64,
+    pinned: u64,
+}
+
+#[derive(Serialize)]
+struct Relations {
+    total: u64,
+    by_origin: Map<String, Value>,
+    pending: u64,
+}
+
+/// Writes the facts about the whole memory, the same as the statistics.
+pub(crate) fn write_overview(
+    reader: &Reader,
+    path: &str,
+    lines: HeatThresholds,
+    now: Millis,
+    out: JsonOut<'_>,
+) -> Result<(), ObserveError> {
+    let stats = reader.stats(lines)?;
+    let snapshots =
+        stats.head.as_ref().map_or_else(SnapshotCounts::default, |head| SnapshotCounts {
+            count: stats.n_snapshots,
+            head_id: head.id,
+            cursor_hash: &head.cursor_hash,
+            latest_message: &head.message,
+            latest_age_s: now.since(head.created_at) / 1000,
+        });
+    let warm = stats.temperatures;
+    let origins = [("parsed", stats.n_parsed), ("manual", stats.n_manual)];
+    let origins = origins.into_iter().filter(|(_, n)| 0 < *n);
+    let overview = Overview {
+        db_path: path,
+        db_bytes: stats.size_bytes,
+        nodes: NodeCounts {
+            total: stats.n_nodes(),
+            by_type: stats.by_type.iter().map(|(name, n)| (name.clone(), (*n).into())).collect(),
+            tokens: stats.tokens,
+        },
+        snapshots,
+        temperature: TemperatureSummary {
+            avg: warm.average,
+            median: warm.median,
+            hot: warm.n_hot,
+            cold: warm.n_cold,
+            pinned: warm.n_pinned,
+        },
+        relations: Relations {
+            total: stats.n_parsed + stats.n_manual,
+            by_origin: origins.map(|(name, n)| (name.to_owned(), n.into())).collect(),
+            pending: stats.n_pending,
+        },
+        fts_rows: stats.n_index_rows,
+    };
+    Ok(out.write_str(&json(&overview))?)
+}
+
+/// Ids of nodes: those that begin with a text, then those whose label does, if there is any text.
+pub(crate) fn complete_node_ids(
+    reader: &Reader,
+    prefix: &str,
+    n_max: usize,
+) -> Result<Vec<String>, StoreError> {
+    let mut ids = reader.ids_from(prefix, n_max)?;
+    // What is longer than a label begins none.
+    let is_short = prefix.chars().nth(text::LABEL_CHARS_MAX).is_none();
+    if is_short && prefix.chars().any(char::is_alphanumeric) {
+        let label = format!("label : ^ \"{}\" *", prefix.replace('"', "\"\""));
+        for id in reader.ids_matching(&label, n_max)? {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids.truncate(n_max);
+    }
+    Ok(ids)
+}
+
+#[derive(Serialize)]
+struct File<'a> {
+    path: &'a str,
+    nodes: u64,
+    tokens: u64,
+}
+
+/// Writes the source files, by the folder that they were compiled from.
+pub(crate) fn write_files(reader: &Reader, out: JsonOut<'_>) -> Result<(), ObserveError> {
+    let mut root: Option<String> = None;
+    out.write_str("{\"roots\":[")?;
+    reader.each_file(|file| {
+        let next = File { path: &file.path, nodes: file.n_nodes, tokens: file.tokens };
+        if root.as_ref() == Some(&file.root) {
+            out.write_char(',')?;
+        } else {
+            let end = if root.is_some() { "]}," } else { "" };
+            write!(out, "{end}{{\"root\":{},\"files\":[", json(&file.root))?;
+            root = Some(file.root.clone());
+        }
+        out.write_str(&json(&next))?;
+        Ok::<(), ObserveError>(())
+    })?;
+    let end = if root.is_some() { "]}" } else { "" };
+    Ok(write!(out, "{end}]}}")?)
+}
+
+#[cfg(test)]
+mod tests;

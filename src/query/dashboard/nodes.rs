@@ -1,0 +1,138 @@
+//! Nodes: as a tree, and by how warm they are.
+
+use serde::Serialize;
+
+use super::{JsonList, JsonOut, ObserveError, json};
+use crate::model::heat::HeatThresholds;
+use crate::query::node_by_id;
+use crate::store::reader::{PlacedNode, Reader};
+
+/// How much of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TreeScope<'a> {
+    /// All of it.
+    Forest,
+    /// A node, by its id, and those below it, at most so many levels down.
+    Below {
+        /// Its id.
+        root: &'a str,
+        /// Levels; `None`: all.
+        levels: Option<u64>,
+    },
+}
+
+/// A node but for its children, which come last.
+#[derive(Serialize)]
+struct Branch<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    node_type: &'a str,
+    label: &'a str,
+    depth: u64,
+    tokens: u64,
+    temperature: f64,
+    source: &'a str,
+}
+
+/// Writes nodes, each within its parent.
+pub(crate) fn write_tree(
+    reader: &Reader,
+    extent: TreeScope<'_>,
+    out: JsonOut<'_>,
+) -> Result<(), ObserveError> {
+    let attended = reader.attended()?;
+    // Depths of the nodes that are not closed yet are those from here on, one each.
+    let mut n_open: u64 = 0;
+    let mut top = 0;
+    let mut is_first = true;
+    out.write_str("{\"roots\":[")?;
+    let mut grow = |node: PlacedNode| {
+        if n_open == 0 {
+            top = node.depth;
+        }
+        while node.depth < top + n_open {
+            out.write_str("]}")?;
+            n_open -= 1;
+            is_first = false;
+        }
+        if !is_first {
+            out.write_char(',')?;
+        }
+        let branch = json(&Branch {
+            id: &node.id,
+            node_type: &node.node_type,
+            label: &node.label,
+            depth: node.depth,
+            tokens: node.tokens,
+            temperature: node.heat.now(attended),
+            source: node.path.as_deref().unwrap_or_default(),
+        });
+        let branch = branch.strip_suffix('}').unwrap_or(&branch);
+        write!(out, "{branch},\"children\":[")?;
+        n_open += 1;
+        is_first = true;
+        Ok::<(), ObserveError>(())
+    };
+    match extent {
+        TreeScope::Forest => reader.each_placed(&mut grow)?,
+        TreeScope::Below { root, levels } => {
+            let levels = levels.unwrap_or(u64::MAX);
+            if !reader.each_placed_in(root, levels, &mut grow)? {
+                node_by_id(reader, root)?;
+            }
+        }
+    }
+    for _ in 0..n_open {
+        out.write_str("]}")?;
+    }
+    Ok(out.write_str("]}")?)
+}
+
+#[derive(Serialize)]
+struct Summary {
+    avg: f64,
+    median: f64,
+    hot: u64,
+    cold: u64,
+    pinned: u64,
+    cold_threshold: f64,
+    hot_threshold: f64,
+}
+
+#[derive(Serialize)]
+struct Spot<'a> {
+    id: &'a str,
+    label: &'a str,
+    temperature: f64,
+    pinned: bool,
+}
+
+/// Writes how warm each node is, after what that comes to.
+pub(crate) fn write_temperatures(
+    reader: &Reader,
+    lines: HeatThresholds,
+    out: JsonOut<'_>,
+) -> Result<(), ObserveError> {
+    let attended = reader.attended()?;
+    let warm = reader.temperatures(lines)?;
+    let summary = Summary {
+        avg: warm.average,
+        median: warm.median,
+        hot: warm.n_hot,
+        cold: warm.n_cold,
+        pinned: warm.n_pinned,
+        cold_threshold: lines.cold,
+        hot_threshold: lines.hot,
+    };
+    write!(out, "{{\"summary\":{},\"nodes\":[", json(&summary))?;
+    let mut spots = JsonList::new(&mut *out);
+    reader.each_heat(|node| {
+        spots.push(&Spot {
+            id: &node.id,
+            label: &node.label,
+            temperature: node.heat.now(attended),
+            pinned: node.heat.pinned,
+        })
+    })?;
+    Ok(out.write_str("]}")?)
+}

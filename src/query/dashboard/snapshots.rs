@@ -1,0 +1,69 @@
+//! The history: snapshots, and what each of them did.
+
+use serde::Serialize;
+
+use super::{JsonList, JsonOut, ObserveError};
+use crate::store::reader::Reader;
+
+#[derive(Serialize)]
+struct SnapshotDocument<'a> {
+    id: i64,
+    parent_id: Option<i64>,
+    message: &'a str,
+    compile_root: &'a str,
+    /// In seconds.
+    created_at: i64,
+    is_head: bool,
+}
+
+/// Writes the newest snapshots, the newest first; `None`: all.
+pub(crate) fn write_snapshots(
+    reader: &Reader,
+    n_max: Option<usize>,
+    out: JsonOut<'_>,
+) -> Result<(), ObserveError> {
+    out.write_str("{\"snapshots\":[")?;
+    let mut list = JsonList::new(&mut *out);
+    reader.each_snapshot(n_max.unwrap_or(usize::MAX), |it| {
+        list.push(&SnapshotDocument {
+            id: it.id,
+            parent_id: it.parent,
+            message: &it.message,
+            compile_root: &it.compile_root,
+            created_at: it.created_at.0.div_euclid(1000),
+            is_head: it.is_head,
+        })
+    })?;
+    Ok(out.write_str("]}")?)
+}
+
+#[derive(Serialize)]
+struct DiffDocument<'a> {
+    op: &'a str,
+    node_id: &'a str,
+    old_hash: &'a str,
+    new_hash: &'a str,
+    old_content: &'a str,
+    new_content: &'a str,
+}
+
+/// Writes what a snapshot did; one that is not there did nothing.
+pub(crate) fn write_diffs(
+    reader: &Reader,
+    snapshot: i64,
+    out: JsonOut<'_>,
+) -> Result<(), ObserveError> {
+    write!(out, "{{\"snapshot_id\":{snapshot},\"diffs\":[")?;
+    let mut list = JsonList::new(&mut *out);
+    reader.each_edit(snapshot, |it| {
+        list.push(&DiffDocument {
+            op: &it.op,
+            node_id: &it.node_id,
+            old_hash: it.old_hash.as_deref().unwrap_or_default(),
+            new_hash: it.new_hash.as_deref().unwrap_or_default(),
+            old_content: it.old_content.as_deref().unwrap_or_default(),
+            new_content: it.new_content.as_deref().unwrap_or_default(),
+        })
+    })?;
+    Ok(out.write_str("]}")?)
+}

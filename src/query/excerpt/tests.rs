@@ -1,0 +1,45 @@
+use expect_test::{Expect, expect};
+
+use super::*;
+
+#[track_caller]
+fn check(content: &str, marks: &[&str], shown: Expect) {
+    let marks: Vec<String> = marks.iter().map(|&it| it.to_owned()).collect();
+    shown.assert_eq(&make_snippet(content, &marks));
+}
+
+#[test]
+fn the_words_stand_in_their_context() {
+    let text =
+        format!("{}The lease\nexpires after an hour. {}", "filler ".repeat(60), "end ".repeat(90));
+    check(
+        &text,
+        &["leases", "hour"],
+        expect![
+            "…filler filler filler filler filler The lease expires after an hour. end end end end end end end end end end end end end end end end end end…"
+        ],
+    );
+}
+
+#[test]
+fn without_the_words_it_is_the_beginning() {
+    check("Short text.", &["absent"], expect!["Short text."]);
+    check("", &["absent"], expect![""]);
+    check("日本語テキスト", &["本語"], expect!["日本語テキスト"]);
+}
+
+#[test]
+fn a_snippet_does_not_repeat_its_label() {
+    let shown = |snippet: &str, label| without_label(snippet.to_owned(), label);
+    assert_eq!(shown("One line. And more.", "One line."), "…And more.");
+    assert_eq!(shown("A long line of words", "A long li…"), "…line of words");
+    assert_eq!(shown("One line.", "One line."), "");
+    assert_eq!(shown("…words in the middle", "One line."), "…words in the middle");
+    assert_eq!(shown("Text", ""), "Text");
+}
+
+#[test]
+fn the_place_with_most_words_wins() {
+    let text = format!("alpha {} alpha beta", "x ".repeat(400));
+    check(&text, &["alpha", "beta"], expect!["…x x x x x x x x x x x x x x x x x x x alpha beta"]);
+}

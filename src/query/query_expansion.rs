@@ -1,0 +1,132 @@
+//! What the best sections of an answer have in common, and how much of that the others have.
+//!
+//! A question names a thing with a few words; what is written about it uses more. The words that
+//! the best few sections use often, and the rest of what was found seldom, stand for the question's
+//! subject: a section with many of them is about it, even where it shares few words with the
+//! question itself. All that is counted is what was found, so no figure of the whole memory is
+//! needed.
+//!
+//! Endings are cut roughly: for comparing texts of one answer with each other that is enough. This
+//! module does no IO, and takes time linear in the texts.
+
+use std::sync::LazyLock;
+
+use super::bag_of_words::{BagOfWords, Stem, StemMap};
+use super::{rank, words};
+
+/// Fewer sections than this are too few to tell what is special about the best.
+pub(super) const SECTIONS_MIN: usize = 10;
+/// The sections that are learned from.
+const BEST_MAX: usize = 5;
+/// The words that are learned.
+const WORDS_MAX: usize = 30;
+/// How soon a further use of a word in a section counts less.
+const SATURATION: f64 = 1.2;
+/// How much of a section's length counts against it.
+const LENGTH_PART: f64 = 0.6;
+
+/// A word of the best sections, by the order in which words were met.
+type Word = usize;
+
+/// How alike each section is to the best ones, relative to the most alike; `None` when there are
+/// too few. `worth` is how well each matches.
+pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> Option<Vec<f64>> {
+    let length = |texts: &Vec<&BagOfWords>| texts.iter().map(|it| it.text().len() as u32).sum();
+    let lengths: Vec<u32> = sections.iter().map(length).collect();
+    let mut best: Vec<usize> = (0..lengths.len()).filter(|&it| lengths[it] != 0).collect();
+    if best.len() < SECTIONS_MIN {
+        return None;
+    }
+    best.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]));
+    best.truncate(BEST_MAX);
+    let counted = SectionCounts::of(sections, &best, lengths);
+    let subject = counted.subject(&best, worth);
+    let alike = (0..sections.len()).map(|section| {
+        counted.weighed(section).map(|(word, weight)| subject[word] * weight).sum::<f64>()
+    });
+    Some(rank::normalized(alike.collect()))
+}
+
+/// Letters, digits and function words, which say nothing by themselves.
+static SAY_NOTHING: LazyLock<StemMap<()>> = LazyLock::new(|| {
+    let letters = ('a'..='z').chain('0'..='9').map(|it| Stem::of(it.encode_utf8(&mut [0; 4])));
+    let function_words = words::FUNCTION_WORDS.iter().map(|it| Stem::of(it));
+    let mut say_nothing = StemMap::new();
+    letters.chain(function_words).for_each(|it| say_nothing.learn(it, ()));
+    say_nothing
+});
+
+/// What the sections have of the words that the best ones have.
+struct SectionCounts {
+    /// In how many sections each word is.
+    n_sections: Vec<u32>,
+    /// Each section's words, and how often it has them.
+    counts: Vec<Vec<(Word, u32)>>,
+    /// Words of each section, also others.
+    lengths: Vec<u32>,
+    /// Sections that have words at all.
+    n_full: usize,
+    n_words: u64,
+}
+
+impl SectionCounts {
+    fn of(sections: &[Vec<&BagOfWords>], best: &[usize], lengths: Vec<u32>) -> SectionCounts {
+        let mut words: StemMap<Word> = StemMap::new();
+        let stems = best.iter().flat_map(|&it| &sections[it]).flat_map(|it| it.text());
+        for &stem in stems.filter(|&&it| SAY_NOTHING.get(it).is_none()) {
+            words.learn(stem, words.len());
+        }
+        let mut n_sections = vec![0; words.len()];
+        let mut met: Vec<Word> = Vec::new();
+        let count = |texts: &Vec<&BagOfWords>| {
+            met.clear();
+            let stems = texts.iter().flat_map(|it| it.text());
+            met.extend(stems.filter_map(|&it| words.get(it)));
+            met.sort_unstable();
+            met.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
+        };
+        let counts: Vec<Vec<(Word, u32)>> = sections.iter().map(count).collect();
+        for &(word, _) in counts.iter().flatten() {
+            n_sections[word] += 1;
+        }
+        let n_full = lengths.iter().filter(|&&it| it != 0).count();
+        let n_words = lengths.iter().copied().map(u64::from).sum();
+        SectionCounts { n_sections, counts, lengths, n_full, n_words }
+    }
+
+    /// What each word says of the subject, 0 for most.
+    fn subject(&self, best: &[usize], worth: &[f64]) -> Vec<f64> {
+        let mut said = vec![0.0; self.n_sections.len()];
+        for &section in best {
+            for (word, weight) in self.weighed(section) {
+                said[word] += worth[section] * weight * self.rarity(word);
+            }
+        }
+        let mut order: Vec<Word> = (0..said.len()).filter(|&it| 0.0 < said[it]).collect();
+        order.sort_by(|&a, &b| said[b].total_cmp(&said[a]));
+        let mut subject = vec![0.0; said.len()];
+        for &word in order.iter().take(WORDS_MAX) {
+            subject[word] = said[word];
+        }
+        subject
+    }
+
+    /// A section's words with what its uses of them count.
+    fn weighed(&self, section: usize) -> impl Iterator<Item = (Word, f64)> + '_ {
+        let mean = self.n_words as f64 / self.n_full.max(1) as f64;
+        let length = f64::from(self.lengths[section]) / mean.max(1.0);
+        let damping = SATURATION * (1.0 - LENGTH_PART + LENGTH_PART * length);
+        self.counts[section].iter().map(move |&(word, n)| {
+            let n = f64::from(n);
+            (word, n * (SATURATION + 1.0) / (n + damping))
+        })
+    }
+
+    /// High for a word that few sections have.
+    fn rarity(&self, word: Word) -> f64 {
+        ((self.n_full as f64 + 1.0) / (f64::from(self.n_sections[word]) + 0.5)).ln().max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

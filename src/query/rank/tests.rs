@@ -1,0 +1,79 @@
+use expect_test::{Expect, expect};
+
+use super::*;
+
+/// Candidates as `(key, parent, relevance, temperature)`; parent 0 is none.
+#[track_caller]
+fn check(candidates: &[(i64, i64, f64, f64)], ranks: Expect) {
+    let candidates: Vec<RankCandidate<'_>> = candidates
+        .iter()
+        .map(|&(key, parent, relevance, temperature)| RankCandidate {
+            key: NodeKey(key),
+            parent: (parent != 0).then_some(NodeKey(parent)),
+            is_heading: key == 9,
+            relevance,
+            temperature,
+            bag: None,
+        })
+        .collect();
+    let ranks_text: Vec<String> = rank_candidates(&candidates, &relevance_scores(&candidates))
+        .into_iter()
+        .map(|(at, score)| format!("{} {score:.2}", candidates[at].key.0))
+        .collect();
+    ranks.assert_eq(&ranks_text.join(", "));
+}
+
+#[test]
+fn the_best_match_at_birth_scores_the_same_everywhere() {
+    check(&[(1, 0, 7.0, 0.5), (2, 0, 3.5, 0.5)], expect!["1 0.65, 2 0.32"]);
+    check(&[(1, 0, 1e-6, 0.5)], expect!["1 0.65"]);
+    check(&[(1, 0, 0.0, 0.5), (2, 0, 0.0, 0.5)], expect!["1 0.65, 2 0.65"]);
+}
+
+#[test]
+fn warmth_decides_between_equals_and_only_there() {
+    check(&[(1, 0, 5.0, 0.1), (2, 0, 5.0, 0.9)], expect!["2 0.93, 1 0.37"]);
+    check(&[(1, 0, 5.0, 0.0), (2, 0, 1.0, 1.0)], expect!["1 0.30, 2 0.20"]);
+}
+
+#[test]
+fn neighbours_of_a_good_hit_rank_before_strangers() {
+    check(
+        &[(1, 9, 8.0, 0.5), (2, 9, 1.0, 0.5), (3, 7, 1.5, 0.5)],
+        expect!["1 0.65, 2 0.15, 3 0.12"],
+    );
+}
+
+#[test]
+fn a_heading_lends_to_what_it_heads() {
+    check(
+        &[(9, 0, 8.0, 0.5), (2, 9, 1.0, 0.5), (3, 7, 1.5, 0.5)],
+        expect!["9 0.65, 2 0.15, 3 0.12"],
+    );
+}
+
+#[test]
+fn one_section_does_not_fill_an_answer() {
+    check(
+        &[(1, 9, 8.0, 0.5), (2, 9, 8.0, 0.5), (3, 9, 8.0, 0.5), (4, 7, 5.0, 0.5)],
+        expect!["1 0.65, 4 0.31, 2 0.26, 3 0.10"],
+    );
+}
+
+#[test]
+fn odd_numbers_make_no_odd_scores() {
+    let odd = [f64::NAN, f64::INFINITY, -1.0, f64::MAX];
+    let candidates: Vec<RankCandidate<'_>> = odd
+        .iter()
+        .map(|&it| RankCandidate {
+            key: NodeKey(1),
+            parent: None,
+            is_heading: false,
+            relevance: it,
+            temperature: it,
+            bag: None,
+        })
+        .collect();
+    let ranked = rank_candidates(&candidates, &relevance_scores(&candidates));
+    assert!(ranked.iter().all(|(_, score)| !(1.0 < *score || *score < 0.0)));
+}

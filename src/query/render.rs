@@ -1,0 +1,144 @@
+//! Lines and blocks in the layouts that clients know, from values that were already chosen.
+//!
+//! Whatever is put on one line stays on one line: control characters in labels and paths become
+//! spaces. Every line ends in `)` or a word, every block in its separator, so that the tokens of a
+//! reply are the sum of the tokens of its pieces. This module does no IO.
+
+pub(crate) mod files;
+pub(crate) mod stats;
+pub(crate) mod written;
+
+use std::borrow::Cow;
+
+use crate::store::reader::NodeHead;
+
+/// Between two blocks.
+pub(crate) const SEPARATOR: &str = "\n---\n\n";
+
+/// What a node's line says besides its label.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NodeFacts<'a> {
+    pub(crate) head: &'a NodeHead,
+    /// Whether the line names the file.
+    pub(crate) file: FileLabel,
+    pub(crate) temperature: f64,
+    pub(crate) score: Option<f64>,
+}
+
+/// Whether something is named or left to what stands above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileLabel {
+    Yes,
+    No,
+}
+
+/// `[text] label (id=… file=… score=0.55 temp=0.50 tok=602)`, without a line break.
+pub(crate) fn render_line(facts: NodeFacts<'_>) -> String {
+    let head = facts.head;
+    let mut line = begin(head, facts.file);
+    if let Some(score) = facts.score {
+        line.push_str(&format!(" score={score:.2}"));
+    }
+    line.push_str(&format!(" temp={:.2} tok={})", facts.temperature, head.tokens));
+    line
+}
+
+/// `[heading] Beta (id=… file=a.md hop=1 weight=1.00 temp=0.65 tok=1)`, without a line break.
+pub(crate) fn render_related(head: &NodeHead, hop: u32, weight: f64, temperature: f64) -> String {
+    let mut line = begin(head, FileLabel::Yes);
+    line.push_str(&format!(" hop={hop} weight={weight:.2}"));
+    line.push_str(&format!(" temp={temperature:.2} tok={})", head.tokens));
+    line
+}
+
+/// `[text] label (id=… file=…`.
+fn begin(head: &NodeHead, named: FileLabel) -> String {
+    let mut line = format!("[{}] ", head.node_type);
+    if !head.label.is_empty() {
+        line.push_str(&to_one_line(&head.label));
+        line.push(' ');
+    }
+    line.push_str(&format!("(id={}", head.id));
+    push_file(&mut line, head, named);
+    line
+}
+
+/// `[text] (id=… file=… score=0.65)` and a line break: what stands above a node's text.
+pub(crate) fn render_block_head(head: &NodeHead, score: f64) -> String {
+    let mut line = format!("[{}] (id={}", head.node_type, head.id);
+    push_file(&mut line, head, FileLabel::Yes);
+    if let Some(lang) = head.lang.as_deref().filter(|it| !it.is_empty()) {
+        line.push_str(&format!(" lang={}", to_one_line(lang)));
+    }
+    line.push_str(&format!(" score={score:.2})\n"));
+    line
+}
+
+/// A node's text below its head, and one line break that is not part of it.
+pub(crate) fn render_block(head: &NodeHead, score: f64, content: &str) -> String {
+    let mut block = render_block_head(head, score);
+    if !content.is_empty() {
+        block.push_str(content);
+        block.push('\n');
+    }
+    block
+}
+
+/// Blocks, one after the other.
+pub(crate) fn render_blocks(blocks: &[String]) -> String {
+    blocks.join(SEPARATOR)
+}
+
+/// `… 7 more hits, 312 tokens`: what was left out, and the size it would need.
+pub(crate) fn render_left_out(n: usize, noun: &str, tokens: u64, unit: &str) -> String {
+    format!("… {}, {} {unit}", counted(n as u64, noun), render_count(tokens))
+}
+
+/// `1 more node`, `2 more nodes`.
+fn counted(n: u64, noun: &str) -> String {
+    let ending = if n == 1 { "" } else { "s" };
+    format!("{} more {noun}{ending}", render_count(n))
+}
+
+/// `… 14 more nodes, 2.1k tok`; `… 10k+ more nodes, 1.2M+ tok` where counting was stopped.
+pub(crate) fn render_folded(n: u64, tokens: u64, is_at_least: bool) -> String {
+    if is_at_least {
+        return format!("… {}+ more nodes, {}+ tok", render_count(n), render_count(tokens));
+    }
+    format!("… {}, {} tok", counted(n, "node"), render_count(tokens))
+}
+
+/// `999`, `2.1k`, `14k`, `1.5M`.
+pub(crate) fn render_count(n: u64) -> String {
+    let scaled = |unit: u64, letter: char| {
+        let tenths = n / (unit / 10);
+        match (tenths / 10, tenths % 10) {
+            (whole, 0) => format!("{whole}{letter}"),
+            (whole, tenth) => format!("{whole}.{tenth}{letter}"),
+        }
+    };
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..1_000_000 => scaled(1_000, 'k'),
+        1_000_000..1_000_000_000 => scaled(1_000_000, 'M'),
+        _ => scaled(1_000_000_000, 'G'),
+    }
+}
+
+/// `text` on one line: control characters and line separators become spaces.
+pub(crate) fn to_one_line(text: &str) -> Cow<'_, str> {
+    let breaks = |it: char| it.is_control() || matches!(it, '\u{2028}' | '\u{2029}');
+    match text.contains(breaks) {
+        false => Cow::Borrowed(text),
+        true => Cow::Owned(text.replace(breaks, " ")),
+    }
+}
+
+fn push_file(line: &mut String, head: &NodeHead, named: FileLabel) {
+    if let (FileLabel::Yes, Some(path)) = (named, &head.path) {
+        line.push_str(&format!(" file={}", to_one_line(path)));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! Source files as a tree of folders, one for each compiled root.
+
+use std::collections::BTreeMap;
+
+use super::{render_count, to_one_line};
+use crate::store::reader::FileSummary;
+
+/// Deeper folders stand flat in the deepest one drawn.
+const DEPTH_MAX: usize = 64;
+
+/// The folders and files of every root, each file with its nodes and tokens, and its error if any.
+pub(crate) fn render_files(files: &[FileSummary]) -> String {
+    if files.is_empty() {
+        return "No files in database.\n".to_owned();
+    }
+    let mut out = String::from("=== Files ===\n");
+    for root in files.chunk_by(|a, b| a.root == b.root) {
+        let mut folder = FolderTree::default();
+        for file in root {
+            folder.add(&file.path, file, 0);
+        }
+        out.push_str(&format!("{}\n", to_one_line(&root[0].root)));
+        folder.draw(&mut out, "");
+    }
+    out
+}
+
+#[derive(Default)]
+struct FolderTree<'a> {
+    folders: BTreeMap<&'a str, FolderTree<'a>>,
+    files: Vec<(&'a str, &'a FileSummary)>,
+}
+
+impl<'a> FolderTree<'a> {
+    fn add(&mut self, path: &'a str, file: &'a FileSummary, depth: usize) {
+        match path.split_once('/') {
+            Some((name, rest)) if depth < DEPTH_MAX => {
+                self.folders.entry(name).or_default().add(rest, file, depth + 1);
+            }
+            _ => self.files.push((path, file)),
+        }
+    }
+
+    fn draw(&self, out: &mut String, indent: &str) {
+        let n = self.folders.len() + self.files.len();
+        let twigs =
+            |at: usize| if at + 1 == n { ("└── ", "    ") } else { ("├── ", "│   ") };
+        for (at, (name, folder)) in self.folders.iter().enumerate() {
+            let (twig, below) = twigs(at);
+            out.push_str(&format!("{indent}{twig}{}/\n", to_one_line(name)));
+            folder.draw(out, &format!("{indent}{below}"));
+        }
+        for (at, (name, file)) in self.files.iter().enumerate() {
+            let (twig, _) = twigs(self.folders.len() + at);
+            let noun = if file.n_nodes == 1 { "node" } else { "nodes" };
+            let facts = format!("({} {noun}, {} tok)", file.n_nodes, render_count(file.tokens));
+            out.push_str(&format!("{indent}{twig}{} {facts}", to_one_line(name)));
+            if let Some(error) = &file.error {
+                out.push_str(&format!(" error: {}", to_one_line(error)));
+            }
+            out.push('\n');
+        }
+    }
+}

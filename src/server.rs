@@ -1,0 +1,178 @@
+//! The shell around the engine: threads, signals and the order in which things end.
+//!
+//! Every thread of the program is made by [`spawn`] or [`spawn_small`], has a name, and is joined
+//! by whoever made it. The exceptions are work that outlasts the end, such as a reader that waits
+//! for a client when a signal comes: nothing can wake it, and it goes with the process; and the
+//! threads of HTTP connections, whose end is waited for without a handle of each.
+
+pub(crate) mod background;
+#[cfg(any(test, feature = "conformance"))]
+#[doc(hidden)]
+pub mod conformance;
+pub(crate) mod jsonl_log;
+pub(crate) mod log_buffer;
+pub(crate) mod sessions;
+
+#[cfg(feature = "http")]
+pub(crate) mod http;
+pub(crate) mod process_status;
+pub(crate) mod stdio;
+mod thread_group;
+mod worker_pool;
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded, select};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::{Handle, Signals};
+
+use crate::mcp::{Handler, Job, OutgoingLine, Server};
+use crate::model::clock::Clock;
+use thread_group::ThreadGroup;
+
+/// Starts a thread. No other place does but [`spawn_small`].
+pub(crate) fn spawn<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(work)
+}
+
+/// Starts a thread with a small stack, as one of many.
+#[cfg(feature = "http")]
+fn spawn_small(
+    name: &str,
+    stack_bytes: usize,
+    work: impl FnOnce() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name.to_owned()).stack_size(stack_bytes).spawn(work)
+}
+
+fn join(thread: JoinHandle<()>) {
+    let name = thread.thread().name().unwrap_or_default().to_owned();
+    if thread.join().is_err() {
+        log::error!("thread panicked name={name}");
+    }
+}
+
+/// Runs a call; gives the line of its reply, or nothing when it was cancelled.
+fn work<S: Handler>(server: &Server<S>, clock: &Clock, job: Box<Job>) -> Option<OutgoingLine> {
+    let (name, id, target) = (server.name_of(&job), job.id().logged().into_owned(), job.target());
+    let began = clock.now();
+    let line = server.run(*job);
+    let n_bytes = line.as_ref().map_or(0, |it| it.text.len());
+    let took_ms = clock.now().since(began);
+    log::debug!(target: target, "called name={name} id={id} took_ms={took_ms} bytes={n_bytes}");
+    line
+}
+
+/// Tells background work to end; long work looks now and then.
+#[derive(Clone, Debug)]
+pub(crate) struct Stop {
+    /// Dropped when it is time.
+    sender: Arc<Mutex<Option<Sender<()>>>>,
+    receiver: Receiver<()>,
+}
+
+impl Default for Stop {
+    fn default() -> Stop {
+        let (sender, receiver) = bounded(0);
+        Stop { sender: Arc::new(Mutex::new(Some(sender))), receiver }
+    }
+}
+
+impl Stop {
+    /// Whether it is time to end.
+    pub(crate) fn is_set(&self) -> bool {
+        self.receiver.try_recv() == Err(TryRecvError::Disconnected)
+    }
+
+    /// Waits until it is time to end, or as long as said; whether it is time.
+    pub(crate) fn is_set_within(&self, wait: Duration) -> bool {
+        self.receiver.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected)
+    }
+
+    /// The same, and no longer than until `waker` rings.
+    pub(crate) fn is_set_or_woken(&self, waker: &Receiver<()>, wait: Duration) -> bool {
+        select! {
+            recv(self.receiver) -> _ => true,
+            recv(waker) -> _ => false,
+            default(wait) => self.is_set(),
+        }
+    }
+
+    /// Disconnects when it is time to end.
+    #[cfg(feature = "http")]
+    pub(crate) fn over(&self) -> &Receiver<()> {
+        &self.receiver
+    }
+
+    fn set(&self) {
+        *self.sender.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Work that runs beside the requests on a thread of its own, until it is done or told to stop:
+/// over stdio from the moment a client has been answered, over HTTP from the start.
+pub(crate) struct Background {
+    /// The thread's name.
+    pub(crate) name: &'static str,
+    /// The work.
+    pub(crate) work: Box<dyn FnOnce(&Stop) + Send>,
+}
+
+/// Why serving ended. All of them are good ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServeEnd {
+    /// The client closed its end, and everything it asked has been answered.
+    Input,
+    /// Nobody reads the answers any more.
+    Output,
+    /// The process was asked to end.
+    Signal,
+}
+
+/// SIGTERM and SIGINT as a channel, while this value lives.
+#[derive(Debug)]
+pub(crate) struct Interrupts {
+    received: Receiver<()>,
+    handle: Handle,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Interrupts {
+    /// Takes over both signals.
+    pub(crate) fn watch() -> io::Result<Interrupts> {
+        let mut signals = Signals::new([SIGTERM, SIGINT])?;
+        let handle = signals.handle();
+        let (sender, received) = bounded(1);
+        let thread = spawn("signals", move || {
+            for _signal in signals.forever() {
+                // A second one while the first waits says nothing new.
+                let _ = sender.try_send(());
+            }
+        })?;
+        Ok(Interrupts { received, handle, thread: Some(thread) })
+    }
+
+    /// One message for a signal.
+    pub(crate) fn received(&self) -> &Receiver<()> {
+        &self.received
+    }
+}
+
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        self.handle.close();
+        if let Some(thread) = self.thread.take() {
+            // It cannot have panicked: its loop only forwards.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

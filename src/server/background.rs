@@ -1,0 +1,7 @@
+//! Background threads of a server: heat tick, rescan, notifications, checkpoints, session ledgers.
+
+pub(crate) mod checkpoint;
+pub(crate) mod heat_tick;
+pub(crate) mod notify;
+pub(crate) mod rescan;
+pub(crate) mod session_writer;

@@ -1,0 +1,62 @@
+//! The thread that lets nodes cool while a server is up, and rings when some may have gone cold.
+//!
+//! The loop only waits; [`TickPace`] decides. Settings are looked at each time, so that a change
+//! acts within seconds.
+
+use std::time::Duration;
+
+use crate::mcp::Waker;
+use crate::memory::{Error, Memory};
+use crate::model::heat::{AttendedTime, TickPace};
+use crate::server::Stop;
+
+/// How long a change of the settings may go unnoticed.
+const WAIT_MS_MAX: i64 = 5_000;
+
+/// How soon to try again while another process writes, and the quickest tick there is.
+const WAIT_MS_MIN: i64 = 250;
+
+/// Ticks until it is told to stop; then once more, for the time since.
+pub(crate) fn run_heat_ticks(memory: &Memory, waker: &Waker, stop: &Stop) {
+    let watch = memory.clock().stopwatch();
+    let mut pace = TickPace::new(watch.elapsed_ms());
+    loop {
+        memory.reload();
+        let wait_ms = pace.wait_ms(&memory.rates()).clamp(WAIT_MS_MIN, WAIT_MS_MAX);
+        let is_over = stop.is_set_within(Duration::from_millis(wait_ms.unsigned_abs()));
+        if let Err(error) = turn(memory, waker, &mut pace, watch.elapsed_ms(), is_over) {
+            // What is owed is written with the next tick.
+            log::warn!("the memory clock was not moved: {error}");
+        }
+        if is_over {
+            return;
+        }
+    }
+}
+
+/// Counts the time up to this reading, and writes it when it is due.
+fn turn(
+    memory: &Memory,
+    waker: &Waker,
+    pace: &mut TickPace,
+    reading_ms: i64,
+    is_last: bool,
+) -> Result<(), Error> {
+    let rates = memory.rates();
+    pace.note(reading_ms, &rates);
+    if is_last {
+        return pace.rest().map_or(Ok(()), |rest| memory.settle(rest));
+    }
+    let Some(due) = pace.due(&rates) else { return Ok(()) };
+    let is_frozen = !rates.is_enabled && due == AttendedTime { cooling_ms: 0.0, ..due };
+    if is_frozen {
+        pace.settle();
+    } else if memory.tick(due)? {
+        pace.settle();
+        waker.wake();
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+use crossbeam_channel::TryRecvError;
+
+use super::*;
+use crate::model::clock::{Clock, Millis};
+use crate::store::IfMissing;
+
+fn memory(dir: &tempfile::TempDir, clock: &Clock) -> Memory {
+    Memory::open_at(&dir.path().join("memory.db"), IfMissing::Create, clock.clone()).unwrap()
+}
+
+#[test]
+fn each_tick_rings_and_none_while_it_is_frozen() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = Clock::manual(Millis(1_700_000_000_000));
+    let (memory, waker, watch) = (memory(&dir, &clock), Waker::default(), clock.stopwatch());
+    let heard = waker.wakes();
+    let mut pace = TickPace::new(0);
+    let mut minutes = |n: i64| {
+        let mut n_rung = 0;
+        for _ in 0..n {
+            clock.advance(60_000);
+            turn(&memory, &waker, &mut pace, watch.elapsed_ms(), false).unwrap();
+            n_rung += heard.try_iter().count();
+        }
+        n_rung
+    };
+    assert_eq!(minutes(11), 2);
+    memory.set_rates(crate::model::heat::Rates { is_enabled: false, ..memory.rates() });
+    // The minute before is still counted.
+    assert_eq!(minutes(100), 1);
+    memory.set_rates(crate::model::heat::Rates::default());
+    assert_eq!(minutes(5), 1);
+    assert_eq!(heard.try_recv(), Err(TryRecvError::Empty));
+}
+
+#[test]
+fn the_time_to_the_end_is_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = memory(&dir, &Clock::manual(Millis(1_700_000_000_000)));
+    let attended = || memory.read(|reader| reader.attended()).unwrap();
+    let (waker, mut pace) = (Waker::default(), TickPace::new(0));
+    turn(&memory, &waker, &mut pace, 90_000, false).unwrap();
+    assert_eq!(attended(), 0, "not yet due");
+    turn(&memory, &waker, &mut pace, 91_000, true).unwrap();
+    assert_eq!(attended(), 91_000);
+}
+
+#[test]
+fn the_thread_ends_when_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = memory(&dir, &Clock::System);
+    let stop = Stop::default();
+    std::thread::scope(|scope| {
+        let heat = scope.spawn(|| run_heat_ticks(&memory, &Waker::default(), &stop));
+        stop.set();
+        heat.join().unwrap();
+    });
+}

@@ -1,0 +1,104 @@
+//! The thread that tells clients which of the resources changed that they subscribed to.
+//!
+//! The loop only waits; [`Debounce`] decides when, [`SubscriptionHub`] knows whom, and the tools'
+//! watch sees what changed, by whatever process. While nobody listens the thread sleeps and looks
+//! at nothing. What is still to be told when the server ends is not told.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::mcp::{Server, SubscriptionHub};
+use crate::model::clock::Millis;
+use crate::model::schedule::Debounce;
+use crate::server::Stop;
+use crate::surface::MemoryHandler;
+
+/// How long another process's change goes unnoticed at most.
+const LOOK_MS: i64 = 250;
+
+/// How long to sleep while nobody listens; who begins to listen wakes the thread.
+const SLEEP: Duration = Duration::from_secs(3600);
+
+/// Tells of changes until it is told to stop.
+pub(crate) fn run_notifications(server: &Server<MemoryHandler>, stop: &Stop) {
+    let (tools, hub) = (&server.handler, &server.hub);
+    let watch = tools.memory.clock().stopwatch();
+    let mut pace = NotifyPace::default();
+    let mut said = String::new();
+    loop {
+        let wait = match hub.has_subscribers_or(|| tools.watch.end()) {
+            false => {
+                // Who listens later is told of what happens later.
+                pace = NotifyPace::default();
+                SLEEP
+            }
+            true => {
+                publish_changes(server, &mut said);
+                let resources = &tools.memory.workspace().config.server.resources;
+                let window = |uri: &str| resources.debounce_of(short(uri));
+                let left_ms = pace.turn(hub, Millis(watch.elapsed_ms()), window);
+                let wait_ms = left_ms.map_or(LOOK_MS, |it| it.min(LOOK_MS));
+                Duration::from_millis(wait_ms.unsigned_abs())
+            }
+        };
+        if stop.is_set_or_woken(hub.woken(), wait) {
+            return;
+        }
+    }
+}
+
+/// Looks what changed. What keeps it from looking is said once and not at every try, since the log
+/// may be what somebody listens to.
+fn publish_changes(server: &Server<MemoryHandler>, said: &mut String) {
+    let Server { handler: tools, hub, .. } = server;
+    match tools.watch.changed_resources(&tools.memory) {
+        Ok(changed) => {
+            said.clear();
+            changed.into_iter().for_each(|uri| hub.mark_changed(uri));
+        }
+        Err(error) => {
+            let error = error.to_string();
+            if *said != error {
+                log::warn!("changes of the memory are not noticed: {error}");
+                *said = error;
+            }
+        }
+    }
+}
+
+/// The name by which settings know a resource.
+fn short(uri: &str) -> &str {
+    uri.rsplit('/').next().unwrap_or_default()
+}
+
+/// When which resource is told of.
+#[derive(Debug, Default)]
+struct NotifyPace(BTreeMap<&'static str, Debounce>);
+
+impl NotifyPace {
+    /// Tells of what is due by now; gives the milliseconds until the next is, if any.
+    fn turn(
+        &mut self,
+        hub: &SubscriptionHub,
+        now: Millis,
+        window: impl Fn(&str) -> Duration,
+    ) -> Option<i64> {
+        for uri in hub.take_changed() {
+            self.0.entry(uri).or_default().note();
+        }
+        let mut next_ms: Option<i64> = None;
+        for (uri, debounce) in &mut self.0 {
+            let window_ms = i64::try_from(window(uri).as_millis()).unwrap_or(i64::MAX);
+            if debounce.fire(now, window_ms) {
+                hub.publish(uri);
+            }
+            if let Some(left_ms) = debounce.left_ms(now, window_ms) {
+                next_ms = Some(next_ms.map_or(left_ms, |it| it.min(left_ms)));
+            }
+        }
+        next_ms
+    }
+}
+
+#[cfg(test)]
+mod tests;

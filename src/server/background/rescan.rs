@@ -1,0 +1,239 @@
+//! Keeping the memory current while serving: the source folder is scanned at the start and then
+//! every interval, by the same compile as every other door.
+//!
+//! Of several processes that serve one folder, the one with the lease scans; the others see in the
+//! database what it found. Who starts scans once in any case, since what holds the lease may be
+//! dead. A scan that finds nothing new writes nothing but, now and then, the lease.
+
+mod status;
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use status::{LatestScan, RescanStatus, ScanReport};
+
+use crate::memory::compile::{CompileError, CompileRequest, Report, RescanState, Seeding};
+use crate::memory::{Error, Memory};
+use crate::model::clock::Millis;
+use crate::model::identity::ContentHash;
+use crate::model::schedule::Schedule;
+use crate::server::Stop;
+use crate::server::jsonl_log::JsonlSink;
+use crate::settings::config;
+use crate::store::{LeaseClaim, Leases};
+
+/// The log of scans, in the own folder of the source folder.
+const LOG_FILE: &str = "rescan.jsonl";
+
+/// How soon the first scan is tried again, when another process may be in the middle of one.
+const RETRY_MS: i64 = 1_000;
+
+/// Warnings of one scan that are logged.
+const WARNINGS_SAID_MAX: usize = 100;
+
+/// What may change while serving.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RescanOptions {
+    pub(crate) rescan: config::RescanSettings,
+    /// The log of scans.
+    pub(crate) files: config::LogFileSettings,
+}
+
+/// A source folder that is kept compiled.
+pub(crate) struct Rescanner {
+    source: PathBuf,
+    n_threads: usize,
+    /// Asked before every scan.
+    settings: Box<dyn Fn(&Memory) -> RescanOptions + Send>,
+    leases: Arc<Leases>,
+    /// The lease's name.
+    lease: String,
+    schedule: Schedule,
+    watch: RescanState,
+    log: JsonlSink,
+    latest: LatestScan,
+    /// What was said of the last scan, and is not said again while it lasts.
+    said: BTreeSet<String>,
+    /// Called when a scan changed the memory.
+    tell: Box<dyn Fn() + Send>,
+}
+
+impl Rescanner {
+    /// Prepares to keep `source` (absolute, canonical) compiled.
+    pub(crate) fn new(
+        source: &Path,
+        n_threads: usize,
+        leases: Arc<Leases>,
+        settings: impl Fn(&Memory) -> RescanOptions + Send + 'static,
+    ) -> Rescanner {
+        // A path may hold what nobody should read in the database.
+        let lease = format!("rescan:{}", ContentHash::of(&source.to_string_lossy()));
+        Rescanner {
+            source: source.to_owned(),
+            n_threads,
+            schedule: Schedule::every(0),
+            settings: Box::new(settings),
+            leases,
+            lease,
+            watch: RescanState::default(),
+            log: JsonlSink::new(source, LOG_FILE),
+            latest: LatestScan::default(),
+            said: BTreeSet::new(),
+            tell: Box::new(|| ()),
+        }
+    }
+
+    /// The same, which calls `tell` when a scan has changed the memory and the latest one is known.
+    pub(crate) fn with_listener(self, tell: impl Fn() + Send + 'static) -> Rescanner {
+        Rescanner { tell: Box::new(tell), ..self }
+    }
+
+    /// What the latest scan did, for whoever asks while this runs.
+    pub(crate) fn latest(&self) -> LatestScan {
+        self.latest.clone()
+    }
+
+    /// Scans when it is time, until it is told to stop.
+    pub(crate) fn run(mut self, memory: &Memory, stop: &Stop) {
+        loop {
+            self.scan_if_due(memory, stop);
+            let sleep_ms = self.schedule.sleep_ms(memory.clock().now());
+            if stop.is_set_within(Duration::from_millis(sleep_ms.unsigned_abs())) {
+                break;
+            }
+        }
+        if let Err(error) = self.leases.release(&self.lease) {
+            log::warn!("the lease was not given back: {error}");
+        }
+    }
+
+    /// Scans if it is time and nobody else does; whether it scanned.
+    pub(crate) fn scan_if_due(&mut self, memory: &Memory, stop: &Stop) -> bool {
+        let settings = (self.settings)(memory);
+        let is_started = self.watch.is_started();
+        // The first scan is what `--source` is for; the setting is about those that follow.
+        let is_on = settings.rescan.enabled || !is_started;
+        self.schedule.set(is_on.then(|| millis(settings.rescan.interval)));
+        self.watch.set_settle(millis(settings.rescan.settle));
+        let began = memory.clock().now();
+        if stop.is_set() || !self.schedule.is_due(began) {
+            return false;
+        }
+        let claim = if is_started { LeaseClaim::Free } else { LeaseClaim::Idle };
+        let is_held = self.leases.take(&self.lease, claim, began).unwrap_or_else(|error| {
+            self.say([format!("the folder is not scanned: {error}")]);
+            false
+        });
+        let has_scanned = is_held && self.scan(memory, &settings, stop, began);
+        self.schedule.done(began, memory.clock().now());
+        if !has_scanned && !is_started {
+            self.schedule.sooner(RETRY_MS);
+        }
+        if 0 < self.watch.n_unsettled() {
+            self.schedule.sooner(millis(settings.rescan.settle));
+        }
+        has_scanned
+    }
+
+    /// One scan; whether it came to an end, good or bad.
+    fn scan(
+        &mut self,
+        memory: &Memory,
+        settings: &RescanOptions,
+        stop: &Stop,
+        began: Millis,
+    ) -> bool {
+        let is_started = self.watch.is_started();
+        let message = if is_started || self.is_known(memory) { "rescan" } else { "initial" };
+        let request = CompileRequest {
+            path: &self.source,
+            message,
+            n_threads: self.n_threads,
+            workspace: &|root| memory.workspace_of(root),
+            seeding: Seeding::AtBirth,
+            clock: memory.clock(),
+            progress: &|_, _| !stop.is_set(),
+        };
+        let watch = &mut self.watch;
+        let outcome = catch_unwind(AssertUnwindSafe(|| memory.rescan(&request, watch)));
+        let run_at = began.0.div_euclid(1_000);
+        let tick = match outcome {
+            Ok(Ok(report)) => {
+                let took_ms = memory.clock().now().since(began);
+                self.tell(&report, took_ms, is_started);
+                ScanReport { run_at, ..ScanReport::from(report) }
+            }
+            Ok(Err(Error::Compile(CompileError::GivenUp))) => return false,
+            Ok(Err(Error::Store(error))) if error.is_busy() => {
+                log::debug!("the folder is not scanned now: {error}");
+                return false;
+            }
+            Ok(Err(error)) => self.failed(memory, run_at, &error.to_string()),
+            Err(_) => self.failed(memory, run_at, "the scan panicked; please report it"),
+        };
+        self.keep(settings, tick);
+        true
+    }
+
+    /// Whether the folder was ever compiled, by itself or as a part of another.
+    fn is_known(&self, memory: &Memory) -> bool {
+        let is_around =
+            |root: &str| self.source.starts_with(root) || Path::new(root).starts_with(&self.source);
+        memory.roots().is_ok_and(|roots| roots.iter().any(|it| is_around(&it.path)))
+    }
+
+    fn tell(&mut self, report: &Report, took_ms: i64, is_started: bool) {
+        self.say(report.warnings.iter().map(ToString::to_string));
+        match (is_started, report.snapshot) {
+            (true, None) => log::debug!("{report} took_ms={took_ms}"),
+            _ => log::info!("{report} took_ms={took_ms}"),
+        }
+    }
+
+    fn failed(&mut self, memory: &Memory, run_at: i64, error: &str) -> ScanReport {
+        let error = memory.workspace().redactor.scrub(error).text.into_owned();
+        self.say([format!("the folder was not scanned: {error}")]);
+        ScanReport { run_at, error, ..ScanReport::default() }
+    }
+
+    /// Logs what was not said of the last scan already.
+    fn say(&mut self, warnings: impl IntoIterator<Item = String>) {
+        let now: BTreeSet<String> = warnings.into_iter().collect();
+        let mut news = now.difference(&self.said);
+        for warning in news.by_ref().take(WARNINGS_SAID_MAX) {
+            log::warn!("{warning}");
+        }
+        match news.count() {
+            0 => (),
+            n_more => log::warn!("… {n_more} more warnings"),
+        }
+        self.said = now;
+    }
+
+    /// Shows what a scan did to whoever asks, and writes it down where that is wanted.
+    fn keep(&mut self, settings: &RescanOptions, tick: ScanReport) {
+        if settings.files.enabled {
+            let written = self.log.append(&tick.to_line(), settings.files.max_file_size);
+            let unwritten = written.err().map(|it| format!("the scan was not written down: {it}"));
+            if let Some(warning) = unwritten.filter(|it| self.said.insert(it.clone())) {
+                log::warn!("{warning}");
+            }
+        }
+        let warnings = self.said.iter().cloned().collect();
+        let is_change = tick.is_change();
+        self.latest.set(RescanStatus { interval: settings.rescan.interval, last: tick, warnings });
+        if is_change {
+            (self.tell)();
+        }
+    }
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! The thread that writes down who uses the memory.
+//!
+//! That a session began or ended is written at once, and what it did, if it did something, once in
+//! an interval and at the end: a crash costs no client and no more than one interval of counting.
+
+use std::time::Duration;
+
+use crossbeam_channel::Receiver;
+
+use crate::mcp::QUIET_TARGET;
+use crate::model::clock::Clock;
+use crate::model::schedule::Schedule;
+use crate::server::Stop;
+use crate::server::jsonl_log::SessionHistory;
+use crate::server::sessions::{ChangedSessions, LedgerEntry, Registry};
+
+/// Lines after which the ledgers are made shorter.
+const COMPACT_LINES: usize = 1_000;
+
+/// Entries that wait for a folder that can be written to; older ones are given up.
+const PENDING_MAX: usize = 1_000;
+
+/// Writes down until it is told to stop; then once more, and every session has ended.
+pub(crate) fn run_session_ledger(
+    registry: &Registry,
+    rung: &Receiver<()>,
+    history: &SessionHistory,
+    interval: Duration,
+    clock: &Clock,
+    stop: &Stop,
+) {
+    let interval_ms = i64::try_from(interval.as_millis()).unwrap_or(i64::MAX);
+    let mut schedule = Schedule::every(interval_ms);
+    let mut ledger =
+        LedgerWriter { history, pending: Vec::new(), n_lines: COMPACT_LINES, said: None };
+    loop {
+        let began = clock.now();
+        let which =
+            if schedule.is_due(began) { ChangedSessions::All } else { ChangedSessions::Urgent };
+        ledger.write(registry.take_changed(which, began));
+        let ended = clock.now();
+        if which == ChangedSessions::All {
+            schedule.done(began, ended);
+        }
+        let wait = Duration::from_millis(schedule.sleep_ms(ended).unsigned_abs());
+        if stop.is_set_or_woken(rung, wait) {
+            break;
+        }
+    }
+    let now = clock.now();
+    registry.close(now);
+    ledger.write(registry.take_changed(ChangedSessions::All, now));
+}
+
+/// The ledgers, with what could not be added to them yet.
+struct LedgerWriter<'a> {
+    history: &'a SessionHistory,
+    pending: Vec<LedgerEntry>,
+    /// Lines since they were made shorter.
+    n_lines: usize,
+    /// What was logged last, and is not logged again while it lasts.
+    said: Option<String>,
+}
+
+impl LedgerWriter<'_> {
+    fn write(&mut self, news: Vec<LedgerEntry>) {
+        self.pending.extend(news);
+        let n_waiting = self.pending.len();
+        self.pending.drain(..n_waiting.saturating_sub(PENDING_MAX));
+        let mut outcome = self.history.append(&mut self.pending);
+        let n_written = n_waiting.saturating_sub(self.pending.len());
+        if 0 < n_written {
+            log::debug!(target: QUIET_TARGET, "sessions written down n={n_written}");
+        }
+        self.n_lines += n_written;
+        if COMPACT_LINES <= self.n_lines {
+            self.n_lines = 0;
+            outcome = outcome.and(self.history.compact());
+        }
+        let said = outcome.err().map(|it| it.to_string());
+        if let Some(error) = said.as_ref().filter(|it| self.said.as_ref() != Some(it)) {
+            log::warn!("sessions were not written down: {error}");
+        }
+        self.said = said;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! What the official conformance suite asks a server to have, on the engine and the transports that
+//! serve the memory: tools `test_*`, resources `test://…`, prompts, questions.
+//!
+//! The names and texts are the suite's. Nothing here is in the program; `examples/conformance.rs`
+//! is the binary that `make conformance` runs, and the tests play the same scenarios over stdio.
+
+mod asking;
+mod shown;
+mod tools;
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::mcp::uri::UriVars;
+use crate::mcp::{
+    Args, Call, CompletionRequest, Handler, PAGE_ROWS_MAX, PromptMessage, ReadError, Reply, Server,
+    ServerInfo, StateSigner, ToolError,
+};
+use crate::model::clock::Clock;
+use crate::server::{Interrupts, stdio};
+
+/// Between the steps of a tool that tells about them, so that a client can see one after the other.
+const STEP: Duration = Duration::from_millis(50);
+
+type Run = fn(&Suite, &Args, &Call) -> Result<Reply, ToolError>;
+type Get = fn(&Args, &Call) -> Result<Vec<PromptMessage>, ToolError>;
+type Read = fn(&UriVars) -> String;
+
+/// What the tools share.
+#[derive(Debug)]
+struct Suite {
+    step: Duration,
+}
+
+impl Suite {
+    /// Waits as long as a step takes, or until the call is cancelled.
+    fn pause(&self, call: &Call) {
+        // Nothing is ever sent: it ends in time or by cancellation, and the engine knows which.
+        let _ = call.cancelled().recv_timeout(self.step);
+    }
+}
+
+impl Handler for Suite {
+    type Run = Run;
+    type Read = Read;
+    type Prompt = Get;
+
+    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+        run(self, args, call)
+    }
+
+    fn read(&self, read: &Read, vars: &UriVars, out: &mut dyn fmt::Write) -> Result<(), ReadError> {
+        out.write_str(&read(vars)).map_err(|_| ReadError::Internal("cannot write".to_owned()))
+    }
+
+    fn prompt(&self, get: &Get, args: &Args, call: &Call) -> Result<Vec<PromptMessage>, ToolError> {
+        get(args, call)
+    }
+
+    fn complete(&self, asked: &CompletionRequest<'_>) -> Vec<String> {
+        let words = ["test value 1", "test value 2", "paris"];
+        words.iter().filter(|it| it.starts_with(asked.value)).map(|it| (*it).to_owned()).collect()
+    }
+}
+
+fn server(step: Duration) -> Arc<Server<Suite>> {
+    Arc::new(Server {
+        about: ServerInfo {
+            name: "remindb-conformance",
+            title: "Conformance",
+            version: env!("CARGO_PKG_VERSION"),
+            instructions: "The fixtures of the conformance suite.",
+        },
+        tools: [tools::TOOLS, asking::TOOLS].concat(),
+        resources: shown::RESOURCES,
+        prompts: shown::PROMPTS,
+        page_rows_max: PAGE_ROWS_MAX,
+        state_signer: StateSigner::default(),
+        handler: Suite { step },
+        hub: Arc::default(),
+    })
+}
+
+/// Serves the fixtures over HTTP, on a port of this machine, until a signal comes; tells `announce`
+/// the URL.
+///
+/// # Errors
+///
+/// There is no port, no thread or no way to hear signals.
+#[cfg(feature = "http")]
+pub fn http(announce: impl FnOnce(&str)) -> io::Result<()> {
+    use crate::server::http::{ADDRESS, Guard, HttpOptions, Limits, serve_http};
+
+    let interrupts = Interrupts::watch()?;
+    let mut address = ADDRESS;
+    // One that is free.
+    address.set_port(0);
+    let guard = Guard::new(address.ip(), &[], &[], None);
+    let options = HttpOptions { address, guard, limits: Limits::default() };
+    let announce = |address| announce(&format!("http://{address}/mcp"));
+    let (server, heard) = (server(STEP), interrupts.received());
+    serve_http(&server, &Clock::System, Vec::new(), options, announce, heard).map(drop)
+}
+
+/// Serves the fixtures on the standard streams, until the input ends or a signal comes.
+///
+/// # Errors
+///
+/// There is no thread or no way to hear signals.
+pub fn stdio() -> io::Result<()> {
+    let interrupts = Interrupts::watch()?;
+    let (input, output) = (io::stdin(), io::stdout());
+    let (server, heard) = (server(STEP), interrupts.received());
+    stdio::serve_stdio(&server, &Clock::System, Vec::new(), input, output, heard).map(drop)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! The suite's tools that answer by themselves: one of each kind of content, steps, errors.
+
+use serde_json::{Value, json};
+
+use super::{Run, Suite};
+use crate::mcp::{Arg, Args, Call, ContentBlock, Effect, Reply, Severity, Tool, ToolError};
+
+/// A red dot.
+pub(super) const PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC";
+/// One silent sample.
+const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA==";
+
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// Every tool that asks nothing.
+pub(super) const TOOLS: &[Tool<Run>] = &[
+    tool("test_simple_text", "Returns a text.", &[], |_, _, _| {
+        text("This is a simple text response for testing.")
+    }),
+    tool("test_image_content", "Returns a picture.", &[], |_, _, _| blocks(vec![picture()])),
+    tool("test_audio_content", "Returns a sound.", &[], |_, _, _| {
+        blocks(vec![ContentBlock::Audio { base64: WAV.to_owned(), mime: "audio/wav" }])
+    }),
+    tool("test_embedded_resource", "Returns a resource.", &[], |_, _, _| {
+        blocks(vec![ContentBlock::Resource {
+            uri: "test://embedded-resource".to_owned(),
+            mime: "text/plain",
+            text: "This is an embedded resource content.".to_owned(),
+        }])
+    }),
+    tool("test_multiple_content_types", "Returns three kinds of content.", &[], |_, _, _| {
+        let resource = ContentBlock::Resource {
+            uri: "test://mixed-content-resource".to_owned(),
+            mime: "application/json",
+            text: json!({"test": "data", "value": 123}).to_string(),
+        };
+        let text = "Multiple content types test:".to_owned();
+        Ok(Reply { text, more: vec![picture(), resource], ..Reply::default() })
+    }),
+    tool("test_error_handling", "Fails.", &[], |_, _, _| {
+        Err(ToolError::BadArgument(
+            "This tool intentionally returns an error for testing".to_owned(),
+        ))
+    }),
+    tool("test_tool_with_progress", "Tells how far it has come.", &[], steps),
+    tool("test_tool_with_logging", "Tells what it does.", &[], log),
+    tool("test_logging_tool", "Tells what it does, to who wants to know.", &[], |_, _, call| {
+        call.log(Severity::Info, "conformance", &json!("a message"));
+        text("A message was sent to who wants it.")
+    }),
+    tool("test_reconnection", "Takes two steps.", &[], |suite, _, call| {
+        suite.pause(call);
+        call.progress(1, Some(2), "half of it");
+        suite.pause(call);
+        text("This is the response after the steps.")
+    }),
+    tool("test_trigger_tool_change", "Changes no list, as none ever changes.", &[], |_, _, _| {
+        text("The list of tools never changes.")
+    }),
+    tool("test_trigger_prompt_change", "Changes no list, as none ever changes.", &[], |_, _, _| {
+        text("The list of prompts never changes.")
+    }),
+    tool(
+        "test_x_mcp_header",
+        "Takes an argument that stands in a field, too.",
+        MARKED,
+        |_, args, _| {
+            let region = args.whole().and_then(|it| it.get("region")?.as_str()).unwrap_or_default();
+            text(&format!("The region is {region}."))
+        },
+    ),
+    tool(
+        "json_schema_2020_12_tool",
+        "Tool with JSON Schema 2020-12 features",
+        WHOLE,
+        |_, args, _| {
+            let given = Value::from(args.whole().cloned().unwrap_or_default());
+            text(&format!("JSON Schema 2020-12 tool called with: {given}"))
+        },
+    ),
+];
+
+const MARKED: &[Arg] = &[Arg::custom_schema(|| {
+    let region = json!({"type": "string", "x-mcp-header": "Region"});
+    json!({"type": "object", "properties": {"region": region}, "required": ["region"]})
+})];
+
+const WHOLE: &[Arg] = &[Arg::custom_schema(|| {
+    let text = json!({"type": "string"});
+    json!({
+        "$schema": DIALECT,
+        "type": "object",
+        "$defs": {
+            "address": {
+                "$anchor": "addressDef",
+                "type": "object",
+                "properties": {"street": text, "city": text},
+            },
+        },
+        "properties": {
+            "name": text,
+            "address": {"$ref": "#/$defs/address"},
+            "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+            "phone": text,
+            "email": text,
+        },
+        "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+        "if": {
+            "properties": {"contactMethod": {"const": "phone"}},
+            "required": ["contactMethod"],
+        },
+        "then": {"required": ["phone"]},
+        "else": {"required": ["email"]},
+        "additionalProperties": false,
+    })
+})];
+
+/// A row of a table: its name for people is that for programs.
+pub(super) const fn tool(
+    name: &'static str,
+    description: &'static str,
+    args: &'static [Arg],
+    run: Run,
+) -> Tool<Run> {
+    Tool { name, title: name, description, args, output: None, effect: Effect::Reads, run }
+}
+
+pub(super) fn text(text: &str) -> Result<Reply, ToolError> {
+    Ok(Reply { text: text.to_owned(), ..Reply::default() })
+}
+
+fn blocks(more: Vec<ContentBlock>) -> Result<Reply, ToolError> {
+    Ok(Reply { more, ..Reply::default() })
+}
+
+pub(super) fn picture() -> ContentBlock {
+    ContentBlock::Image { base64: PNG.to_owned(), mime: "image/png" }
+}
+
+fn steps(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+    for done in [0, 50, 100] {
+        call.progress(done, Some(100), &format!("Completed step {done} of 100"));
+        suite.pause(call);
+    }
+    text("All steps are done.")
+}
+
+fn log(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+    for what in ["execution started", "processing data", "execution completed"] {
+        call.log(Severity::Info, "conformance", &json!(format!("Tool {what}")));
+        suite.pause(call);
+    }
+    text("Everything was told.")
+}

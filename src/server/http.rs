@@ -1,0 +1,304 @@
+//! MCP over HTTP: any number of clients of both eras at `/mcp`, as the Streamable HTTP transport
+//! has them.
+//!
+//! ```text
+//! listener ─▶ connection × n ─ head ─ guard ─ body ─▶ engine ─▶ response
+//!                                                       └─ call ─▶ worker ─▶ response or events
+//! ```
+//! The sockets are our own, with `httparse` for the grammar of a head. A server library such as
+//! `tiny_http` lets header lines grow without bound, sets no deadline, starts a thread for each
+//! connection that comes, and ends for good when one `accept` fails; here each of these has a bound
+//! that [`Limits`] names, and a bad `accept` is one line in the log.
+//!
+//! What always holds: a request is checked by its head before its body is read; what is read has a
+//! deadline as a whole; a connection that waits makes room for one that comes; nothing of a request
+//! is logged but its status.
+//!
+//! Order of the end: background work, idle connections and streams are told at once; calls get
+//! [`GRACE`] to answer and are cancelled then. All of it takes less than a second.
+
+mod body;
+mod body_share;
+mod connection;
+mod connections;
+mod exchange;
+mod guard;
+mod head;
+mod header_check;
+mod pool;
+mod post;
+mod read_buffer;
+mod replay_buffer;
+mod reply;
+mod response_stream;
+mod route;
+mod session;
+mod session_lookup;
+mod sse;
+mod timed_stream;
+
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+
+use super::{Background, ServeEnd, Stop, ThreadGroup, spawn, spawn_small};
+use crate::mcp::version::Version;
+use crate::mcp::{Handler, Server};
+use crate::model::clock::{Clock, Stopwatch};
+use connections::Peers;
+use header_check::MirroredArgument;
+use pool::{Permit, ThreadPool};
+use session::{HttpSession, HttpSessions};
+
+pub(crate) use guard::{BearerToken, Guard};
+#[cfg(any(test, fuzzing))]
+pub(crate) use {body::Body, head::RequestHead, read_buffer::ReadBuffer, reply::HttpError};
+
+/// Where it listens unless something else is said.
+pub(crate) const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7474);
+
+/// How often it is looked whether a client that waits has gone.
+const GLANCE_MS: u64 = 250;
+/// How soon a client should come back when a stream broke.
+const RETRY_MS: u32 = 1_000;
+/// How long each stage of the end may take.
+const GRACE: Duration = Duration::from_millis(200);
+/// How long to wait after a connection could not be taken in.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How often sessions are looked at that nobody has used for long.
+const SWEEP: Duration = Duration::from_secs(30);
+/// Connections beyond the most that are still about to be closed.
+const SHED_MAX: usize = 64;
+
+/// How much of everything there may be, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) connections: usize,
+    pub(crate) streams: usize,
+    pub(crate) sessions: usize,
+    /// Calls that run at once.
+    pub(crate) calls: usize,
+    /// Bytes of all bodies that are being read, or whose calls run.
+    pub(crate) body_bytes: usize,
+    /// A connection on which nothing is asked.
+    pub(crate) idle_ms: i64,
+    /// A head, from its first byte on.
+    pub(crate) head_ms: i64,
+    /// A body.
+    pub(crate) body_ms: i64,
+    /// A response, or an event, until the client has taken it.
+    pub(crate) write_ms: i64,
+    /// A session that nobody uses.
+    pub(crate) session_ms: i64,
+    /// A stream on which nothing is said.
+    pub(crate) keep_alive_ms: i64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections: 768,
+            streams: 128,
+            sessions: 256,
+            calls: 64,
+            body_bytes: 16 * 1024 * 1024,
+            idle_ms: 60_000,
+            head_ms: 10_000,
+            body_ms: 30_000,
+            write_ms: 10_000,
+            session_ms: 8 * 60 * 60 * 1000,
+            keep_alive_ms: 15_000,
+        }
+    }
+}
+
+/// Where to listen, and who may come in.
+#[derive(Clone, Debug)]
+pub(crate) struct HttpOptions {
+    pub(crate) address: SocketAddr,
+    pub(crate) guard: Guard,
+    pub(crate) limits: Limits,
+}
+
+/// Reads `ADDRESS:PORT`, of which a name can only be `localhost`.
+pub(crate) fn parse_listen_address(text: &str) -> Option<SocketAddr> {
+    let local = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    local.as_deref().unwrap_or(text).parse().ok()
+}
+
+/// What every connection shares.
+struct Endpoint<S: Handler> {
+    server: Arc<Server<S>>,
+    clock: Clock,
+    /// What deadlines are read from.
+    watch: Stopwatch,
+    guard: Guard,
+    limits: Limits,
+    sessions: HttpSessions,
+    peers: Peers,
+    pool: ThreadPool,
+    stop: Stop,
+    n_threads: Arc<AtomicUsize>,
+    n_streams: Arc<AtomicUsize>,
+    n_body_bytes: Arc<AtomicUsize>,
+    /// Arguments of tools that stand in fields, too.
+    mirrored: Vec<MirroredArgument>,
+}
+
+/// Serves until a message comes on `interrupts`. Tells `announce` where, once it listens;
+/// background work starts then.
+pub(crate) fn serve_http<S: Handler>(
+    server: &Arc<Server<S>>,
+    clock: &Clock,
+    background: Vec<Background>,
+    options: HttpOptions,
+    announce: impl FnOnce(SocketAddr),
+    interrupts: &Receiver<()>,
+) -> io::Result<ServeEnd> {
+    let HttpOptions { address, guard, limits } = options;
+    let listener = TcpListener::bind(address)?;
+    let address = listener.local_addr()?;
+    let endpoint = Arc::new(Endpoint {
+        server: Arc::clone(server),
+        clock: clock.clone(),
+        watch: clock.stopwatch(),
+        guard,
+        sessions: HttpSessions::new(limits.sessions, limits.session_ms)?,
+        peers: Peers::default(),
+        pool: ThreadPool::new(limits.calls),
+        stop: Stop::default(),
+        n_threads: Arc::default(),
+        n_streams: Arc::default(),
+        n_body_bytes: Arc::default(),
+        mirrored: header_check::mirrored_arguments(&server.tools_json(Version::V2026_07_28)),
+        limits,
+    });
+    let (alive, over) = bounded(0);
+    let listening = Arc::clone(&endpoint);
+    let listener = spawn("listener", move || listen(&listening, &listener, &alive))?;
+    let mut threads = ThreadGroup::default();
+    for Background { name, work } in background {
+        let stop = endpoint.stop.clone();
+        threads.add(name, move || work(&stop))?;
+    }
+    log::info!("serving name={} version={}", server.about.name, server.about.version);
+    announce(address);
+    while interrupts.recv_timeout(SWEEP) == Err(RecvTimeoutError::Timeout) {
+        endpoint
+            .sessions
+            .expire_idle(Some(endpoint.watch.elapsed_ms()))
+            .iter()
+            .for_each(|it| endpoint.end(it));
+    }
+    endpoint.stop.set();
+    // Whoever waits for a connection is woken by one.
+    let woken = TcpStream::connect_timeout(&reachable(address), GRACE);
+    endpoint.peers.wake();
+    let is_over = over.recv_timeout(GRACE) == Err(RecvTimeoutError::Disconnected);
+    endpoint.sessions.expire_idle(None).iter().for_each(|it| endpoint.end(it));
+    if !is_over && over.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout) {
+        log::warn!("unfinished requests are left behind");
+    }
+    threads.settle_within(GRACE);
+    if woken.is_ok() {
+        super::join(listener);
+    }
+    log::info!("stopped reason={:?}", ServeEnd::Signal);
+    Ok(ServeEnd::Signal)
+}
+
+/// Takes in connections until it is time to end.
+fn listen<S: Handler>(endpoint: &Arc<Endpoint<S>>, listener: &TcpListener, alive: &Sender<()>) {
+    let mut said = None;
+    loop {
+        let accepted = listener.accept();
+        if endpoint.stop.is_set() {
+            return;
+        }
+        match accepted {
+            Ok((stream, _)) => {
+                said = None;
+                admit(endpoint, stream, alive);
+            }
+            Err(error) => {
+                if said.replace(error.kind()) != Some(error.kind()) {
+                    log::warn!("cannot take in a connection: {error}");
+                }
+                // What is short may be what an idle connection has.
+                endpoint.peers.close_longest_waiting();
+                if endpoint.stop.is_set_within(PAUSE) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Gives a connection its thread.
+fn admit<S: Handler>(endpoint: &Arc<Endpoint<S>>, stream: TcpStream, alive: &Sender<()>) {
+    /// Bytes of a connection's stack; calls run elsewhere.
+    const STACK_BYTES: usize = 512 * 1024;
+    let has_room = endpoint.peers.len() < endpoint.limits.connections
+        || endpoint.peers.close_longest_waiting();
+    let place = Permit::take(&endpoint.n_threads, endpoint.limits.connections + SHED_MAX);
+    let Some(place) = place.filter(|_| has_room) else {
+        let refused = reply::HttpError::new(503, "too many connections are open; try again");
+        let bytes = reply::HttpResponse::from(refused).bytes("Connection: close\r\n");
+        // A new socket takes this much at once, or nobody minds.
+        let _ = stream.set_nonblocking(true).and_then(|()| (&stream).write(&bytes));
+        return;
+    };
+    let (number, peer) = endpoint.peers.add(stream, endpoint.watch.elapsed_ms());
+    let (serving, alive) = (Arc::clone(endpoint), alive.clone());
+    let started = spawn_small("http", STACK_BYTES, move || {
+        let _held = (alive, place, PeerGuard { endpoint: &serving, number });
+        connection::serve(&serving, &peer);
+    });
+    if let Err(error) = started {
+        endpoint.peers.remove(number);
+        log::warn!("cannot start a thread: {error}");
+    }
+}
+
+/// Takes a connection off the list when its thread ends, however it does.
+struct PeerGuard<'a, S: Handler> {
+    endpoint: &'a Endpoint<S>,
+    number: u64,
+}
+
+impl<S: Handler> Drop for PeerGuard<'_, S> {
+    fn drop(&mut self) {
+        self.endpoint.peers.remove(self.number);
+    }
+}
+
+impl<S: Handler> Endpoint<S> {
+    /// A place among the streams, while there is one.
+    fn stream_place(&self) -> Result<Permit, reply::HttpError> {
+        Permit::take(&self.n_streams, self.limits.streams)
+            .ok_or_else(|| reply::HttpError::new(503, "too many streams are open; try again"))
+    }
+
+    /// Ends a session: its calls are cancelled and its stream closes.
+    fn end(&self, session: &HttpSession) {
+        session.over.set();
+        session.connection().close(&self.server);
+    }
+}
+
+/// An address by which this machine reaches a listener of its own.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! The life of a connection: request after request, in order, each within its deadlines.
+
+use super::body::Body;
+use super::body_share::BodyShare;
+use super::connections::Peer;
+use super::exchange::Exchange;
+use super::head::{Framing, RequestHead};
+use super::read_buffer::ReadBuffer;
+use super::reply::{HttpError, HttpResponse};
+use super::route::{Route, preflight, route};
+use super::timed_stream::{LAST_LINGER_MS, LINGER_MS, ReadOutcome, TimedStream};
+use super::{Endpoint, post, sse};
+use crate::mcp::Handler;
+
+/// Bytes of a body for which there is always room: one large body keeps no small one out.
+const SMALL_BYTES: usize = 16 * 1024;
+
+/// Serves a connection to its end.
+pub(super) fn serve<S: Handler>(endpoint: &Endpoint<S>, peer: &Peer) {
+    let timed_stream = TimedStream { stream: &peer.stream, watch: &endpoint.watch };
+    let mut read_buffer = ReadBuffer::default();
+    // A response is one write; nothing is gained by waiting for more.
+    let _ = peer.stream.set_nodelay(true);
+    loop {
+        peer.waits(timed_stream.now_ms());
+        // Whoever ends the server wakes those that wait; this one might have been too late.
+        if endpoint.stop.is_set() {
+            break;
+        }
+        let is_kept = match next_head(endpoint, &timed_stream, &mut read_buffer) {
+            Ok(Some(head)) => answer(endpoint, peer, &timed_stream, &mut read_buffer, &head),
+            Ok(None) => false,
+            Err(refused) => {
+                log::debug!("refused status={} in a head", refused.status);
+                let head = RequestHead::default();
+                let mut exchange = exchange(endpoint, &timed_stream, &mut read_buffer, &head);
+                let _ = exchange.reply(&refused.into());
+                false
+            }
+        };
+        if !is_kept {
+            break;
+        }
+    }
+    timed_stream.close(if endpoint.stop.is_set() { LAST_LINGER_MS } else { LINGER_MS });
+}
+
+/// Waits for the next head; none when the client has gone, or has had nothing to ask for long.
+fn next_head<S: Handler>(
+    endpoint: &Endpoint<S>,
+    timed_stream: &TimedStream<'_>,
+    read_buffer: &mut ReadBuffer,
+) -> Result<Option<RequestHead>, HttpError> {
+    let mut has_begun = false;
+    let mut deadline_ms = timed_stream.now_ms() + endpoint.limits.idle_ms;
+    loop {
+        if let Some(head) = read_buffer.head()? {
+            return Ok(Some(head));
+        }
+        if !has_begun && 0 < read_buffer.len() {
+            has_begun = true;
+            deadline_ms = timed_stream.now_ms() + endpoint.limits.head_ms;
+        }
+        match timed_stream.read(read_buffer, deadline_ms) {
+            ReadOutcome::Bytes => (),
+            ReadOutcome::Nothing if has_begun => {
+                return Err(HttpError::new(408, "the head took too long"));
+            }
+            ReadOutcome::Nothing | ReadOutcome::End => return Ok(None),
+        }
+    }
+}
+
+/// Answers a request; whether the connection can be used for another one.
+fn answer<S: Handler>(
+    endpoint: &Endpoint<S>,
+    peer: &Peer,
+    timed_stream: &TimedStream<'_>,
+    read_buffer: &mut ReadBuffer,
+    head: &RequestHead,
+) -> bool {
+    let began_ms = timed_stream.now_ms();
+    let mut exchange = exchange(endpoint, timed_stream, read_buffer, head);
+    let sent = match admit(endpoint, &mut exchange) {
+        Ok((route, framing)) => match read_body(endpoint, &mut exchange, framing) {
+            Ok(Some((body, share))) => {
+                peer.is_served();
+                respond(endpoint, &mut exchange, route, body, share)
+            }
+            Ok(None) => return false,
+            Err(refused) => {
+                exchange.is_keep_alive = false;
+                exchange.reply(&refused.into())
+            }
+        },
+        Err(response) => {
+            // What was not looked at must not be taken for the next request.
+            exchange.is_keep_alive &= head.framing() == Ok(Framing::Empty);
+            exchange.reply(&response)
+        }
+    };
+    let (status, took_ms) = (exchange.status, timed_stream.now_ms() - began_ms);
+    match status {
+        401 | 403 => log::warn!("refused a request status={status}"),
+        _ => log::debug!(target: exchange.target, "answered status={status} took_ms={took_ms}"),
+    }
+    sent.is_ok() && exchange.is_keep_alive
+}
+
+fn exchange<'a, S: Handler>(
+    endpoint: &Endpoint<S>,
+    timed_stream: &'a TimedStream<'a>,
+    read_buffer: &'a mut ReadBuffer,
+    head: &'a RequestHead,
+) -> Exchange<'a> {
+    let is_kept = head.is_keep_alive() && !head.method.is_empty();
+    let write_ms = endpoint.limits.write_ms;
+    Exchange {
+        timed_stream,
+        read_buffer,
+        head,
+        origin: None,
+        is_keep_alive: is_kept,
+        write_ms,
+        status: 0,
+        target: module_path!(),
+    }
+}
+
+/// All that is checked before the body is read.
+fn admit<S: Handler>(
+    endpoint: &Endpoint<S>,
+    exchange: &mut Exchange<'_>,
+) -> Result<(Route, Framing), HttpResponse> {
+    let head = exchange.head;
+    exchange.origin = endpoint.guard.origin(head)?;
+    let route = route(head, &endpoint.guard)?;
+    let framing = head.framing()?;
+    if head.all("expect").any(|it| !it.eq_ignore_ascii_case("100-continue")) {
+        return Err(HttpError::new(417, "the one known `Expect` is `100-continue`").into());
+    }
+    Ok((route, framing))
+}
+
+/// Reads the body; none when the client has gone.
+fn read_body<S: Handler>(
+    endpoint: &Endpoint<S>,
+    exchange: &mut Exchange<'_>,
+    framing: Framing,
+) -> Result<Option<(Vec<u8>, BodyShare)>, HttpError> {
+    let mut body = Body::new(framing);
+    let mut share = BodyShare::new(&endpoint.n_body_bytes);
+    let deadline_ms = exchange.timed_stream.now_ms() + endpoint.limits.body_ms;
+    let is_awaited = framing != Framing::Empty && exchange.head.is_current;
+    if is_awaited && exchange.read_buffer.len() == 0 && exchange.head.all("expect").next().is_some()
+    {
+        // Who does not get this sends the body anyway, or has gone.
+        let _ = exchange.write(b"HTTP/1.1 100 Continue\r\n\r\n");
+    }
+    loop {
+        if exchange.read_buffer.fill(&mut body)? {
+            return Ok(Some((body.bytes, share)));
+        }
+        let n_bytes = share.grow(body.bytes.len());
+        if SMALL_BYTES < body.bytes.len() && endpoint.limits.body_bytes < n_bytes {
+            return Err(HttpError::new(503, "too much is being sent at once; try again"));
+        }
+        match exchange.timed_stream.read(exchange.read_buffer, deadline_ms) {
+            ReadOutcome::Bytes => (),
+            ReadOutcome::Nothing => return Err(HttpError::new(408, "the body took too long")),
+            ReadOutcome::End => return Ok(None),
+        }
+    }
+}
+
+fn respond<S: Handler>(
+    endpoint: &Endpoint<S>,
+    exchange: &mut Exchange<'_>,
+    route: Route,
+    body: Vec<u8>,
+    share: BodyShare,
+) -> std::io::Result<()> {
+    match route {
+        Route::Post(wants) => post::post(endpoint, exchange, wants, body, share),
+        Route::Get => sse::stream_session(endpoint, exchange),
+        Route::Delete => post::delete(endpoint, exchange),
+        Route::Health => exchange.reply(&HttpResponse::json(200, r#"{"status":"ok"}"#)),
+        Route::Options => {
+            let response = preflight(exchange.head, exchange.origin.as_deref());
+            exchange.reply(&response)
+        }
+    }
+}

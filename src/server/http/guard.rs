@@ -1,0 +1,160 @@
+//! Who may come in: the hosts and pages that are known, and whoever has the token.
+//!
+//! A page of another site that makes a browser send something here is stopped by its `Origin`, one
+//! that makes its own name mean this machine by the `Host`. Neither is of use where the other is
+//! missing, so both are checked, before anything else of a request is looked at.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use super::head::RequestHead;
+use super::reply::HttpError;
+
+/// Names of this machine that only it can use.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+/// Characters of a token.
+const TOKEN_CHARS_MIN: usize = 16;
+
+/// What a client has to know.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct BearerToken(String);
+
+impl BearerToken {
+    /// Checks that a text will do.
+    pub(crate) fn new(text: &str) -> Result<BearerToken, String> {
+        if text.chars().count() < TOKEN_CHARS_MIN {
+            return Err(format!("must have {TOKEN_CHARS_MIN} characters or more"));
+        }
+        match text.bytes().all(|it| it.is_ascii_graphic()) {
+            true => Ok(BearerToken(text.to_owned())),
+            false => Err("must be of visible ASCII characters, without spaces".to_owned()),
+        }
+    }
+
+    /// Whether it is the same. How long that takes tells nothing but the length of `other`.
+    fn is(&self, other: &str) -> bool {
+        let (mine, other) = (self.0.as_bytes(), other.as_bytes());
+        let mut difference = mine.len() ^ other.len();
+        for (idx, byte) in other.iter().enumerate() {
+            difference |= usize::from(mine[idx % mine.len()] ^ byte);
+        }
+        std::hint::black_box(difference) == 0
+    }
+}
+
+impl fmt::Debug for BearerToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+/// The rules.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Guard {
+    /// Names of this server, without a port, in lower case.
+    hosts: Vec<String>,
+    /// Pages that may use it, as browsers name them.
+    origins: Vec<String>,
+    token: Option<BearerToken>,
+}
+
+impl Guard {
+    /// The rules of a server at `address`, which answers to `hosts`, too.
+    pub(crate) fn new(
+        address: IpAddr,
+        hosts: &[String],
+        origins: &[String],
+        token: Option<BearerToken>,
+    ) -> Guard {
+        let mut known: Vec<String> = LOOPBACK.map(str::to_owned).to_vec();
+        match address {
+            _ if address.is_unspecified() => (),
+            IpAddr::V4(address) => known.push(address.to_string()),
+            IpAddr::V6(address) => known.push(format!("[{address}]")),
+        }
+        known.extend(hosts.iter().map(|it| it.to_ascii_lowercase()));
+        let origins = origins.iter().map(|it| it.to_ascii_lowercase()).collect();
+        Guard { hosts: known, origins, token }
+    }
+
+    /// Checks where a request says it goes to and comes from; gives the page, if one asks.
+    pub(super) fn origin(&self, head: &RequestHead) -> Result<Option<String>, HttpError> {
+        let host = head.one("host")?.map(str::to_ascii_lowercase);
+        if host.is_none() && head.is_current {
+            return Err(HttpError::new(400, "`Host` is missing"));
+        }
+        // A target may name the host, too; then both have to be this server's.
+        let target = absolute(&head.target).map(|(authority, _)| authority.to_ascii_lowercase());
+        for host in [&host, &target].into_iter().flatten() {
+            self.host(host)?;
+        }
+        let Some(host) = target.or(host) else {
+            return Err(HttpError::new(400, "`Host` is missing"));
+        };
+        let Some(origin) = head.one("origin")? else {
+            // Browsers say this much even where they do not name the page.
+            let site = head.one("sec-fetch-site")?.unwrap_or("none");
+            return match site {
+                "none" | "same-origin" => Ok(None),
+                _ => Err(HttpError::new(403, "a page of another site asks; see --allow-origin")),
+            };
+        };
+        let lower = origin.to_ascii_lowercase();
+        let is_own = lower.strip_prefix("http://") == Some(&host);
+        match is_own || self.origins.contains(&lower) {
+            true => Ok(Some(origin.to_owned())),
+            false => Err(HttpError::new(403, "the `Origin` is not allowed; see --allow-origin")),
+        }
+    }
+
+    fn host(&self, host: &str) -> Result<(), HttpError> {
+        let Some(name) = name_of(host) else {
+            return Err(HttpError::new(400, "`Host` is no host"));
+        };
+        match self.hosts.iter().any(|it| it == name) {
+            true => Ok(()),
+            false => {
+                Err(HttpError::new(403, "the `Host` is none of this server's; see --allow-host"))
+            }
+        }
+    }
+
+    /// Checks the token, where there is one.
+    pub(super) fn token(&self, head: &RequestHead) -> Result<(), HttpError> {
+        let Some(token) = &self.token else { return Ok(()) };
+        let given = head.one("authorization")?.and_then(|it| it.split_once(' '));
+        match given {
+            Some((scheme, given))
+                if scheme.eq_ignore_ascii_case("bearer") && token.is(given.trim()) =>
+            {
+                Ok(())
+            }
+            _ => Err(HttpError::new(401, "send the token as `Authorization: Bearer TOKEN`")),
+        }
+    }
+}
+
+/// The authority and the path of a target that names both.
+pub(super) fn absolute(target: &str) -> Option<(&str, &str)> {
+    let scheme_end = target.find("://")?;
+    if !target[..scheme_end].eq_ignore_ascii_case("http") {
+        return None;
+    }
+    let rest = &target[scheme_end + 3..];
+    let at = rest.find(['/', '?']).unwrap_or(rest.len());
+    Some((&rest[..at], &rest[at..]))
+}
+
+/// A host without its port.
+fn name_of(host: &str) -> Option<&str> {
+    let end = match host.starts_with('[') {
+        true => host.find(']')? + 1,
+        false => host.find(':').unwrap_or(host.len()),
+    };
+    let (name, port) = host.split_at(end);
+    let is_port = match port.strip_prefix(':') {
+        None => port.is_empty(),
+        Some(digits) => digits.len() <= 5 && digits.bytes().all(|it| it.is_ascii_digit()),
+    };
+    (is_port && !name.is_empty()).then_some(name)
+}

@@ -1,0 +1,130 @@
+//! The head of a request: which bytes are one, and what it says about the body behind it.
+//!
+//! Bytes are a head if and only if
+//!
+//! 1. they end with the first empty line, and have at most [`HEAD_BYTES_MAX`] up to there; empty
+//!    lines before them do not count;
+//! 2. every line feed follows a carriage return, and every carriage return is followed by one;
+//! 3. they are a request line of HTTP/1.0 or 1.1 and at most [`FIELDS_MAX`] fields, none of them
+//!    folded, all of them UTF-8.
+//!
+//! The body is what one `Content-Length` or one `Transfer-Encoding: chunked` says. Both, or one of
+//! them twice, is refused: whoever stands between may have read it the other way.
+
+use super::reply::{BODY_BYTES_MAX, HttpError};
+
+/// Bytes of a head.
+pub(crate) const HEAD_BYTES_MAX: usize = 16 * 1024;
+/// Fields of a head.
+pub(crate) const FIELDS_MAX: usize = 64;
+
+/// A request line and the fields below it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RequestHead {
+    pub(crate) method: String,
+    pub(crate) target: String,
+    /// The version is 1.1, not 1.0.
+    pub(crate) is_current: bool,
+    /// Names in lower case, values without the space around them.
+    fields: Vec<(String, String)>,
+}
+
+/// How long the body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// Nothing follows.
+    Empty,
+    /// So many bytes.
+    Length(usize),
+    /// As many as its chunks say.
+    Chunked,
+}
+
+impl RequestHead {
+    /// Reads a head, with the empty line at its end.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<RequestHead, HttpError> {
+        let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
+        let mut request = httparse::Request::new(&mut fields);
+        match request.parse(bytes) {
+            Ok(httparse::Status::Complete(n)) if n == bytes.len() => (),
+            Ok(_) => return Err(HttpError::new(400, "the head ends where it should not")),
+            Err(httparse::Error::TooManyHeaders) => {
+                return Err(HttpError::new(431, "the head has too many fields"));
+            }
+            Err(httparse::Error::Version) => {
+                return Err(HttpError::new(505, "the version is neither HTTP/1.1 nor HTTP/1.0"));
+            }
+            Err(_) => return Err(HttpError::new(400, "the head is no head of HTTP/1.1")),
+        }
+        let mut head = RequestHead {
+            method: request.method.unwrap_or_default().to_owned(),
+            target: request.path.unwrap_or_default().to_owned(),
+            is_current: request.version == Some(1),
+            fields: Vec::with_capacity(request.headers.len()),
+        };
+        for field in request.headers.iter() {
+            let Ok(value) = std::str::from_utf8(field.value) else {
+                return Err(HttpError::new(400, "a field is not UTF-8"));
+            };
+            let value = value.trim_matches([' ', '\t']).to_owned();
+            head.fields.push((field.name.to_ascii_lowercase(), value));
+        }
+        Ok(head)
+    }
+
+    /// Every value of a field, by its name in lower case.
+    pub(crate) fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
+        self.fields.iter().filter(move |it| it.0 == name).map(|it| it.1.as_str())
+    }
+
+    /// The value of a field that may stand there once.
+    pub(crate) fn one(&self, name: &str) -> Result<Option<&str>, HttpError> {
+        let mut values = self.all(name);
+        match (values.next(), values.next()) {
+            (value, None) => Ok(value),
+            _ => Err(HttpError::new(400, format!("`{name}` stands there twice"))),
+        }
+    }
+
+    /// Whether a field that lists words has this one.
+    pub(crate) fn lists(&self, name: &str, word: &str) -> bool {
+        self.all(name).flat_map(|it| it.split(',')).any(|it| it.trim().eq_ignore_ascii_case(word))
+    }
+
+    /// Whether the connection is for further requests, too.
+    pub(crate) fn is_keep_alive(&self) -> bool {
+        match self.is_current {
+            true => !self.lists("connection", "close"),
+            false => self.lists("connection", "keep-alive"),
+        }
+    }
+
+    /// How long the body is.
+    pub(crate) fn framing(&self) -> Result<Framing, HttpError> {
+        let length = self.one("content-length")?;
+        let Some(coding) = self.one("transfer-encoding")? else {
+            return length.map_or(Ok(Framing::Empty), RequestHead::length);
+        };
+        if length.is_some() {
+            return Err(HttpError::new(400, "the body's length is said in two ways"));
+        }
+        if !self.is_current {
+            return Err(HttpError::new(400, "HTTP/1.0 knows no `Transfer-Encoding`"));
+        }
+        if !coding.eq_ignore_ascii_case("chunked") {
+            return Err(HttpError::new(501, "the one known `Transfer-Encoding` is `chunked`"));
+        }
+        Ok(Framing::Chunked)
+    }
+
+    fn length(text: &str) -> Result<Framing, HttpError> {
+        if text.is_empty() || !text.bytes().all(|it| it.is_ascii_digit()) {
+            return Err(HttpError::new(400, "`Content-Length` must be a number"));
+        }
+        match text.parse::<usize>() {
+            Ok(0) => Ok(Framing::Empty),
+            Ok(length) if length <= BODY_BYTES_MAX => Ok(Framing::Length(length)),
+            _ => Err(HttpError::too_large()),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Bytes of a connection that were read and not used: heads and bodies come out in order, however
+//! the bytes were cut on their way. Pure; fuzzed against `httparse` and against itself.
+
+use super::body::Body;
+use super::head::{HEAD_BYTES_MAX, RequestHead};
+use super::reply::HttpError;
+
+/// The bytes.
+#[derive(Debug, Default)]
+pub(crate) struct ReadBuffer {
+    bytes: Vec<u8>,
+    /// How many of them are known to be no end of a head.
+    scanned: usize,
+}
+
+impl ReadBuffer {
+    /// Adds bytes.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Bytes that wait.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The next head, once all of it is there.
+    pub(crate) fn head(&mut self) -> Result<Option<RequestHead>, HttpError> {
+        // Empty lines before a head, whole or of which only the first byte has been looked at.
+        if self.scanned < 2 && self.bytes.starts_with(b"\r\n") {
+            let n = self.bytes.chunks(2).take_while(|it| *it == b"\r\n").count();
+            self.drop_first(n * 2);
+        }
+        while let Some(byte) = self.bytes.get(self.scanned).copied() {
+            let before = self.scanned.checked_sub(1).map_or(0, |it| self.bytes[it]);
+            if (byte == b'\n') != (before == b'\r') {
+                return Err(HttpError::new(400, "a line of the head does not end with CR LF"));
+            }
+            self.scanned += 1;
+            if self.bytes[..self.scanned].ends_with(b"\r\n\r\n") {
+                let head = RequestHead::parse(&self.bytes[..self.scanned]);
+                self.drop_first(self.scanned);
+                return head.map(Some);
+            }
+            if self.scanned == HEAD_BYTES_MAX {
+                return Err(HttpError::new(431, "the head is too long"));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Moves bytes into the body; whether it has all it needs.
+    pub(crate) fn fill(&mut self, body: &mut Body) -> Result<bool, HttpError> {
+        let (n_used, is_whole) = body.take(&self.bytes)?;
+        self.drop_first(n_used);
+        Ok(is_whole)
+    }
+
+    fn drop_first(&mut self, n: usize) {
+        self.scanned = 0;
+        if n == self.bytes.len() {
+            // A connection that waits for its next request holds no memory.
+            self.bytes = Vec::new();
+        } else {
+            self.bytes.drain(..n);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What was sent on the streams of a session lately, for a client whose connection broke.
+//!
+//! An event's id is `STREAM-NUMBER`: streams are numbered in a session, and events in a stream. The
+//! stream of news is 0, and each answer that became a stream has its own. The oldest events are
+//! forgotten when there are more than [`EVENTS_MAX`] or [`BYTES_MAX`].
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crossbeam_channel::Receiver;
+
+use crate::mcp::Waker;
+
+/// Events that are remembered.
+const EVENTS_MAX: usize = 64;
+/// Their bytes.
+const BYTES_MAX: usize = 128 * 1024;
+
+/// The stream of news.
+pub(super) const NEWS: u64 = 0;
+
+/// The place of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct EventId {
+    pub(super) stream: u64,
+    pub(super) number: u64,
+}
+
+impl EventId {
+    /// Reads an id that a client gives back.
+    pub(super) fn parse(text: &str) -> Option<EventId> {
+        let (stream, number) = text.split_once('-')?;
+        Some(EventId { stream: stream.parse().ok()?, number: number.parse().ok()? })
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.stream, self.number)
+    }
+}
+
+/// The events of a session.
+#[derive(Debug, Default)]
+pub(super) struct ReplayBuffer {
+    kept: Mutex<ReplayEvent>,
+    waker: Waker,
+}
+
+#[derive(Debug, Default)]
+struct ReplayEvent {
+    events: VecDeque<(EventId, String)>,
+    n_bytes: usize,
+    n_streams: u64,
+    news_number: u64,
+    /// The last number of each stream that has not ended.
+    open: HashMap<u64, u64>,
+}
+
+impl ReplayBuffer {
+    /// Begins a stream; gives the id from which on it can be resumed.
+    pub(super) fn open(&self) -> EventId {
+        let mut kept = self.lock();
+        kept.n_streams += 1;
+        let stream = kept.n_streams;
+        kept.open.insert(stream, 0);
+        EventId { stream, number: 0 }
+    }
+
+    /// Notes an event, before it is sent.
+    pub(super) fn add(&self, stream: u64, message: &str) -> EventId {
+        let mut kept = self.lock();
+        let kept = &mut *kept;
+        let last = match stream {
+            NEWS => &mut kept.news_number,
+            stream => kept.open.entry(stream).or_insert(0),
+        };
+        *last += 1;
+        let id = EventId { stream, number: *last };
+        if message.len() <= BYTES_MAX {
+            kept.n_bytes += message.len();
+            kept.events.push_back((id, message.to_owned()));
+        }
+        while EVENTS_MAX < kept.events.len() || BYTES_MAX < kept.n_bytes {
+            let n_bytes = kept.events.pop_front().map_or(kept.n_bytes, |(_, it)| it.len());
+            kept.n_bytes -= n_bytes;
+        }
+        self.waker.wake();
+        id
+    }
+
+    /// Notes that a stream has ended.
+    pub(super) fn close(&self, stream: u64) {
+        self.lock().open.remove(&stream);
+        self.waker.wake();
+    }
+
+    /// What came on a stream after an event, and whether more may come.
+    pub(super) fn after(&self, last: EventId) -> (Vec<(EventId, String)>, bool) {
+        let kept = self.lock();
+        let is_later = |id: &EventId| id.stream == last.stream && last.number < id.number;
+        let events = kept.events.iter().filter(|(id, _)| is_later(id)).cloned().collect();
+        (events, last.stream == NEWS || kept.open.contains_key(&last.stream))
+    }
+
+    /// A message when something was noted.
+    pub(super) fn wakes(&self) -> Receiver<()> {
+        self.waker.wakes()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ReplayEvent> {
+        // Nothing panics while it holds the lock.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

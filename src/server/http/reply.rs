@@ -1,0 +1,139 @@
+//! What goes back: a status, fields and a body, or a refusal of the request.
+//!
+//! Every response forbids a browser to keep it, to guess at its type and to show it in a frame.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use crate::mcp::rpc::{RpcError, error_line};
+
+/// Bytes of a request body, at most.
+pub(crate) const BODY_BYTES_MAX: usize = crate::mcp::rpc::LINE_BYTES_MAX;
+
+/// A request that is not served, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HttpError {
+    pub(crate) status: u16,
+    /// For the client; nothing of what it sent but a field's name.
+    pub(crate) why: Cow<'static, str>,
+}
+
+impl HttpError {
+    pub(crate) fn new(status: u16, why: impl Into<Cow<'static, str>>) -> HttpError {
+        HttpError { status, why: why.into() }
+    }
+
+    /// The body is more than anybody may send.
+    pub(crate) fn too_large() -> HttpError {
+        HttpError::new(
+            413,
+            format!("the body is larger than {BODY_BYTES_MAX} bytes; send less at once"),
+        )
+    }
+}
+
+/// A response whose body is known.
+#[derive(Clone, Debug)]
+pub(super) struct HttpResponse {
+    pub(super) status: u16,
+    fields: Vec<(&'static str, String)>,
+    body: String,
+}
+
+impl HttpResponse {
+    /// A response without a body.
+    pub(super) fn empty(status: u16) -> HttpResponse {
+        HttpResponse { status, fields: Vec::new(), body: String::new() }
+    }
+
+    /// A response of JSON.
+    pub(super) fn json(status: u16, body: impl Into<String>) -> HttpResponse {
+        HttpResponse { body: body.into(), ..HttpResponse::empty(status) }
+            .with("Content-Type", "application/json")
+    }
+
+    /// A response that is a JSON-RPC error to nothing in particular.
+    pub(super) fn fault(status: u16, why: impl Into<String>) -> HttpResponse {
+        HttpResponse::json(status, error_line(None, &RpcError::new(RpcError::REQUEST, why)))
+    }
+
+    /// Adds a field.
+    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> HttpResponse {
+        self.fields.push((name, value.into()));
+        self
+    }
+
+    /// Bytes of the body.
+    pub(super) fn body_len(&self) -> usize {
+        self.body.len()
+    }
+
+    /// All of it as bytes.
+    pub(super) fn bytes(&self, common: &str) -> Vec<u8> {
+        let mut head = start(self.status, common);
+        for (name, value) in &self.fields {
+            let _ = write!(head, "{name}: {value}\r\n");
+        }
+        if self.status != 204 {
+            let _ = write!(head, "Content-Length: {}\r\n", self.body.len());
+        }
+        [head.as_bytes(), b"\r\n", self.body.as_bytes()].concat()
+    }
+}
+
+impl From<HttpError> for HttpResponse {
+    fn from(HttpError { status, why }: HttpError) -> HttpResponse {
+        let response = HttpResponse::fault(status, why);
+        match status {
+            401 => response.with("WWW-Authenticate", "Bearer realm=\"remindb\""),
+            503 => response.with("Retry-After", "1"),
+            _ => response,
+        }
+    }
+}
+
+/// The status line and what every response says.
+pub(super) fn start(status: u16, common: &str) -> String {
+    format!(
+        "HTTP/1.1 {status} {}\r\n\
+         Cache-Control: no-store\r\n\
+         Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n\
+         Referrer-Policy: no-referrer\r\n\
+         X-Content-Type-Options: nosniff\r\n\
+         {common}",
+        reason(status)
+    )
+}
+
+fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        202 => "Accepted",
+        204 => "No Content",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        406 => "Not Acceptable",
+        408 => "Request Timeout",
+        413 => "Content Too Large",
+        415 => "Unsupported Media Type",
+        417 => "Expectation Failed",
+        431 => "Request Header Fields Too Large",
+        501 => "Not Implemented",
+        503 => "Service Unavailable",
+        505 => "HTTP Version Not Supported",
+        _ => "Internal Server Error",
+    }
+}
+
+/// Returns the HTTP status of an answer in the modern era, by its JSON-RPC error code if any.
+pub(super) fn status_of(code: Option<i32>) -> u16 {
+    match code {
+        None => 200,
+        Some(RpcError::METHOD) => 404,
+        Some(RpcError::INTERNAL) => 500,
+        Some(_) => 400,
+    }
+}

@@ -1,0 +1,261 @@
+//! An answer on its way: as one JSON object where nothing else is to be said, as a stream where
+//! something comes before it, or where the client takes nothing else.
+//!
+//! In the modern era a client that goes away has cancelled. In the legacy era it has not: the call
+//! goes on, and what comes of it is in the session's journal.
+
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, bounded, never, select};
+
+use super::exchange::{EventStream, Exchange};
+use super::header_check::VERSION_FIELD;
+use super::replay_buffer::EventId;
+use super::reply::{HttpError, HttpResponse, status_of};
+use super::route::AcceptedForms;
+use super::session::HttpSession;
+use super::{Endpoint, GLANCE_MS, RETRY_MS};
+use crate::mcp::rpc::RequestId;
+use crate::mcp::version::Version;
+use crate::mcp::{Connection, Handler, Job, OutgoingLine};
+use crate::server::work;
+
+/// Whose call it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum CallOwner<'a> {
+    /// A modern request's.
+    One(&'a Connection),
+    /// That of a session.
+    Session(&'a HttpSession),
+}
+
+impl CallOwner<'_> {
+    /// Cancels this call; those that the session has besides go on.
+    fn cancel(self, id: &RequestId) {
+        match self {
+            CallOwner::One(connection) => connection.cancel(id),
+            CallOwner::Session(session) => session.connection().cancel(id),
+        }
+    }
+}
+
+/// A call that runs on another thread.
+struct RunningCall {
+    id: RequestId,
+    told: Receiver<OutgoingLine>,
+    done: Receiver<Option<OutgoingLine>>,
+    over: Option<Option<OutgoingLine>>,
+}
+
+enum CallEvent {
+    Line(OutgoingLine),
+    /// It is over, with this reply, or without one when it was cancelled.
+    Finished(Option<OutgoingLine>),
+    /// Nothing for [`GLANCE_MS`].
+    Nothing,
+}
+
+impl RunningCall {
+    /// What the call says next; its reply comes after all else.
+    fn next(&mut self) -> CallEvent {
+        loop {
+            if let Ok(line) = self.told.try_recv() {
+                return CallEvent::Line(line);
+            }
+            if let Some(last) = self.over.take() {
+                return CallEvent::Finished(last);
+            }
+            select! {
+                recv(self.told) -> line => match line {
+                    Ok(line) => return CallEvent::Line(line),
+                    Err(_) => self.told = never(),
+                },
+                recv(self.done) -> last => self.over = Some(last.ok().flatten()),
+                default(Duration::from_millis(GLANCE_MS)) => return CallEvent::Nothing,
+            }
+        }
+    }
+}
+
+/// Sends an answer that is there, with the id of the session that it opens, if it does.
+pub(super) fn say(
+    exchange: &mut Exchange<'_>,
+    wants: AcceptedForms,
+    status: u16,
+    line: OutgoingLine,
+    session: Option<&str>,
+) -> io::Result<()> {
+    if wants.json || status != 200 {
+        let response = HttpResponse::json(status, line.text.as_str());
+        exchange.reply(&match session {
+            Some(id) => response.with("Mcp-Session-Id", id),
+            None => response,
+        })?;
+    } else {
+        let mut events = exchange.stream(session)?;
+        events.send(None, &line.text)?;
+        events.end()?;
+    }
+    line.was_written();
+    Ok(())
+}
+
+/// Runs a call and sends what comes of it.
+pub(super) fn run<S: Handler>(
+    endpoint: &Endpoint<S>,
+    exchange: &mut Exchange<'_>,
+    wants: AcceptedForms,
+    job: Box<Job>,
+    told: Receiver<OutgoingLine>,
+    of: CallOwner<'_>,
+) -> io::Result<()> {
+    let id = job.id().clone();
+    let (sender, done) = bounded(1);
+    let (server, clock) = (Arc::clone(&endpoint.server), endpoint.clock.clone());
+    let is_running = endpoint.pool.run(move || {
+        // Without a receiver the client has gone, and nobody asks for the reply.
+        let _ = sender.send(work(&server, &clock, job));
+        // The reply goes first, and then the news of what the call did.
+        server.hub.wake();
+    });
+    if !is_running {
+        return exchange
+            .reply(&HttpError::new(503, "too many calls are running; try again").into());
+    }
+    let mut running = RunningCall { id, told, done, over: None };
+    loop {
+        match running.next() {
+            CallEvent::Line(line) if wants.events => {
+                return match endpoint.stream_place() {
+                    Ok(_place) => stream(endpoint, exchange, running, line, of),
+                    Err(refused) => {
+                        of.cancel(&running.id);
+                        exchange.reply(&refused.into())
+                    }
+                };
+            }
+            // The client takes one object only.
+            CallEvent::Line(_) => (),
+            CallEvent::Finished(Some(line)) => {
+                let status = match of {
+                    CallOwner::One(_) => status_of(line.code),
+                    CallOwner::Session(_) => 200,
+                };
+                return say(exchange, wants, status, line, None);
+            }
+            CallEvent::Finished(None) if endpoint.stop.is_set() => {
+                return exchange.reply(&HttpError::new(503, "the server ends").into());
+            }
+            CallEvent::Finished(None) => return exchange.reply(&HttpResponse::empty(202)),
+            CallEvent::Nothing => {
+                // Of a session, who says nothing more may still wait for the answer.
+                if let CallOwner::One(_) = of
+                    && exchange.is_gone()
+                {
+                    of.cancel(&running.id);
+                    return Err(ErrorKind::ConnectionAborted.into());
+                }
+                if endpoint.stop.is_set() {
+                    of.cancel(&running.id);
+                }
+            }
+        }
+    }
+}
+
+/// Sends what a call says as it comes, from `first` on.
+fn stream<S: Handler>(
+    endpoint: &Endpoint<S>,
+    exchange: &mut Exchange<'_>,
+    mut running: RunningCall,
+    first: OutgoingLine,
+    of: CallOwner<'_>,
+) -> io::Result<()> {
+    let has_retry = exchange.head.all(VERSION_FIELD).any(|it| {
+        let version = Version::parse(it);
+        version.is_some_and(|it| Version::V2025_11_25 <= it && !it.is_modern())
+    });
+    let opened = match of {
+        CallOwner::One(_) => None,
+        CallOwner::Session(session) => Some(session.replay_buffer.open()),
+    };
+    let _closed = CloseOnDrop(opened.and_then(|it| match of {
+        CallOwner::One(_) => None,
+        CallOwner::Session(session) => Some((session, it.stream)),
+    }));
+    let mut out = CallOutput { events: Some(exchange.stream(None)?), of, opened };
+    if let (Some(id), true) = (opened, has_retry) {
+        out.write(|events| events.prime(&id.to_string(), RETRY_MS))?;
+    }
+    out.say(first)?;
+    loop {
+        match running.next() {
+            CallEvent::Line(line) => out.say(line)?,
+            CallEvent::Finished(last) => {
+                last.map_or(Ok(()), |line| out.say(line))?;
+                return out.events.map_or(Err(ErrorKind::BrokenPipe.into()), EventStream::end);
+            }
+            CallEvent::Nothing => {
+                out.write(|events| events.keep_alive(endpoint.limits.keep_alive_ms))?;
+                if endpoint.stop.is_set() {
+                    of.cancel(&running.id);
+                }
+            }
+        }
+    }
+}
+
+/// Closes a stream in the journal, however it ended.
+struct CloseOnDrop<'a>(Option<(&'a HttpSession, u64)>);
+
+impl Drop for CloseOnDrop<'_> {
+    fn drop(&mut self) {
+        if let Some((session, stream)) = self.0 {
+            session.replay_buffer.close(stream);
+        }
+    }
+}
+
+/// Where the lines of a call go.
+struct CallOutput<'e, 'a, 'o> {
+    /// `None` once the client has gone.
+    events: Option<EventStream<'e, 'a>>,
+    of: CallOwner<'o>,
+    opened: Option<EventId>,
+}
+
+impl CallOutput<'_, '_, '_> {
+    fn say(&mut self, line: OutgoingLine) -> io::Result<()> {
+        let id = match (self.of, self.opened) {
+            (CallOwner::Session(session), Some(opened)) => {
+                Some(session.replay_buffer.add(opened.stream, &line.text).to_string())
+            }
+            _ => None,
+        };
+        let was_there = self.events.is_some();
+        self.write(|events| events.send(id.as_deref(), &line.text))?;
+        if was_there && self.events.is_some() {
+            line.was_written();
+        }
+        Ok(())
+    }
+
+    /// Writes to the client, if it is still there. That it has gone ends a modern call only.
+    fn write(
+        &mut self,
+        write: impl FnOnce(&mut EventStream<'_, '_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Some(events) = &mut self.events else { return Ok(()) };
+        let Err(error) = write(events) else { return Ok(()) };
+        self.events = None;
+        match self.of {
+            CallOwner::One(connection) => {
+                connection.cancel_all();
+                Err(error)
+            }
+            CallOwner::Session(_) => Ok(()),
+        }
+    }
+}

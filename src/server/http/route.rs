@@ -1,0 +1,122 @@
+//! Where a request goes, decided by its head alone, so that what is not wanted is never read.
+
+use super::guard::{Guard, absolute};
+use super::head::RequestHead;
+use super::reply::{HttpError, HttpResponse};
+
+/// The one place where MCP is spoken.
+const ENDPOINT: &str = "/mcp";
+/// Says that the server is up, to anybody who may ask at all.
+const HEALTH: &str = "/health";
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// A message of a client.
+    Post(AcceptedForms),
+    /// The stream of a session.
+    Get,
+    /// The end of a session.
+    Delete,
+    Health,
+    /// What a browser asks before it lets a page ask.
+    Options,
+}
+
+/// The forms of an answer that a client takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct AcceptedForms {
+    pub(super) json: bool,
+    pub(super) events: bool,
+}
+
+/// Finds the way of a request, if it may go there.
+pub(super) fn route(head: &RequestHead, guard: &Guard) -> Result<Route, HttpResponse> {
+    let path = absolute(&head.target).map_or(head.target.as_str(), |(_, path)| path);
+    let path = path.split('?').next().unwrap_or_default();
+    let (allowed, route) = match (path, head.method.as_str()) {
+        (ENDPOINT | HEALTH | "*", "OPTIONS") => return Ok(Route::Options),
+        (HEALTH, "GET" | "HEAD") => (LOOK, Some(Route::Health)),
+        (HEALTH, _) => (LOOK, None),
+        (ENDPOINT, "POST") => (ALL, Some(Route::Post(accepted_forms(head)))),
+        (ENDPOINT, "GET") => (ALL, Some(Route::Get)),
+        (ENDPOINT, "DELETE") => (ALL, Some(Route::Delete)),
+        (ENDPOINT, _) => (ALL, None),
+        _ => return Err(HttpResponse::fault(404, "there is nothing here; MCP is at /mcp")),
+    };
+    let Some(route) = route else {
+        let why = format!("the method is not allowed; there are: {allowed}");
+        return Err(HttpResponse::fault(405, why).with("Allow", allowed));
+    };
+    if route != Route::Health {
+        guard.token(head)?;
+    }
+    match route {
+        Route::Post(wants) => {
+            check_content_type(head)?;
+            if !wants.json && !wants.events {
+                let why = "`Accept` must have application/json and text/event-stream";
+                return Err(HttpError::new(406, why).into());
+            }
+        }
+        Route::Get if !accepted_forms(head).events => {
+            return Err(HttpError::new(406, "`Accept` must have text/event-stream").into());
+        }
+        _ => (),
+    }
+    Ok(route)
+}
+
+const LOOK: &str = "GET, HEAD, OPTIONS";
+const ALL: &str = "GET, POST, DELETE, OPTIONS";
+
+/// What a browser is told before it lets a page ask.
+pub(super) fn preflight(head: &RequestHead, origin: Option<&str>) -> HttpResponse {
+    let response = HttpResponse::empty(204).with("Allow", ALL);
+    if origin.is_none() {
+        return response;
+    }
+    let mut fields = "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, \
+                      Mcp-Method, Mcp-Name, Mcp-Session-Id"
+        .to_owned();
+    let asked = head.all("access-control-request-headers").flat_map(|it| it.split(','));
+    for field in asked.map(|it| it.trim().to_ascii_lowercase()) {
+        let is_token = field.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
+        if field.starts_with("mcp-param-") && is_token {
+            fields += &format!(", {field}");
+        }
+    }
+    response
+        .with("Access-Control-Allow-Methods", ALL)
+        .with("Access-Control-Allow-Headers", fields)
+        .with("Access-Control-Max-Age", "600")
+}
+
+fn check_content_type(head: &RequestHead) -> Result<(), HttpError> {
+    let given = head.one("content-type")?.unwrap_or_default();
+    let kind = given.split(';').next().unwrap_or_default().trim();
+    match kind.eq_ignore_ascii_case("application/json") {
+        true => Ok(()),
+        false => Err(HttpError::new(415, "`Content-Type` must be application/json")),
+    }
+}
+
+/// Reads `Accept`; whoever says nothing takes anything.
+fn accepted_forms(head: &RequestHead) -> AcceptedForms {
+    let mut wants = AcceptedForms { json: false, events: false };
+    let mut is_said = false;
+    for range in head.all("accept").flat_map(|it| it.split(',')) {
+        is_said = true;
+        let mut parts = range.split(';').map(str::trim);
+        let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let is_refused = parts.any(|it| {
+            let quality = it.strip_prefix("q=").or_else(|| it.strip_prefix("Q="));
+            quality.is_some_and(|it| it.parse::<f32>() == Ok(0.0))
+        });
+        let is_json = matches!(kind.as_str(), "application/json" | "application/*" | "*/*");
+        let is_events = matches!(kind.as_str(), "text/event-stream" | "text/*" | "*/*");
+        wants.json |= is_json && !is_refused;
+        wants.events |= is_events && !is_refused;
+    }
+    if is_said { wants } else { AcceptedForms { json: true, events: true } }
+}

@@ -1,0 +1,198 @@
+//! The sessions of the legacy era: who shook hands, by an id that nobody can guess.
+//!
+//! A session ends by `DELETE`, when it was idle for long, or when a new one needs its place: those
+//! that only shook hands go first, then the idlest. One that is in use is never ended for another,
+//! so however many are opened, nobody else loses theirs.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use super::replay_buffer::ReplayBuffer;
+use crate::mcp::Connection;
+use crate::mcp::call::NoMessage;
+use crate::server::Stop;
+
+/// One client of the legacy era.
+#[derive(Debug)]
+pub(super) struct HttpSession {
+    pub(super) id: String,
+    connection: Mutex<Connection>,
+    /// A message when there may be news for the client.
+    pub(super) wake: Receiver<()>,
+    /// A message when the client has said what news it wants.
+    pub(super) wake_receiver: Receiver<()>,
+    stir: Sender<()>,
+    pub(super) replay_buffer: ReplayBuffer,
+    /// Set when the session has ended.
+    pub(super) over: Stop,
+    /// The stream that news go to, if there is one.
+    listener: Mutex<Option<Sender<NoMessage>>>,
+    used_ms: AtomicI64,
+    n_users: AtomicUsize,
+    /// Nothing was asked of it since it shook hands.
+    is_unused: AtomicBool,
+}
+
+impl HttpSession {
+    pub(super) fn new(id: String, connection: Connection, wake: Receiver<()>) -> HttpSession {
+        let (stir, stirred) = bounded(1);
+        HttpSession {
+            id,
+            connection: Mutex::new(connection),
+            wake,
+            wake_receiver: stirred,
+            stir,
+            replay_buffer: ReplayBuffer::default(),
+            over: Stop::default(),
+            listener: Mutex::default(),
+            used_ms: AtomicI64::new(0),
+            n_users: AtomicUsize::new(0),
+            is_unused: AtomicBool::new(true),
+        }
+    }
+
+    /// The connection, for as long as a frame takes to be understood; never while a call runs.
+    pub(super) fn connection(&self) -> MutexGuard<'_, Connection> {
+        lock(&self.connection)
+    }
+
+    /// Notes that something is asked of it.
+    pub(super) fn is_asked(&self) {
+        self.is_unused.store(false, Ordering::Relaxed);
+    }
+
+    /// Makes the stream of news look for some.
+    pub(super) fn wake_stream(&self) {
+        // One that waits there already says the same.
+        let _ = self.stir.try_send(());
+    }
+
+    /// Takes over the stream of news; the channel disconnects when another one does.
+    pub(super) fn listen(&self) -> Receiver<NoMessage> {
+        let (sender, replaced) = bounded(0);
+        *lock(&self.listener) = Some(sender);
+        replaced
+    }
+
+    /// How soon it may be ended for a new one; `None` while it is in use.
+    fn rank(&self) -> Option<(bool, i64)> {
+        let is_used = !self.is_unused.load(Ordering::Relaxed);
+        let is_idle = self.n_users.load(Ordering::Relaxed) == 0;
+        is_idle.then(|| (is_used, self.used_ms.load(Ordering::Relaxed)))
+    }
+}
+
+/// A request that belongs to a session, which is in use meanwhile.
+#[derive(Debug)]
+pub(super) struct SessionGuard {
+    pub(super) session: Arc<HttpSession>,
+}
+
+impl SessionGuard {
+    fn new(session: &Arc<HttpSession>, now_ms: i64) -> SessionGuard {
+        session.n_users.fetch_add(1, Ordering::Relaxed);
+        session.used_ms.store(now_ms, Ordering::Relaxed);
+        SessionGuard { session: Arc::clone(session) }
+    }
+
+    /// Notes that the visit is over.
+    pub(super) fn end(self, now_ms: i64) {
+        self.session.used_ms.store(now_ms, Ordering::Relaxed);
+    }
+}
+
+impl Drop for SessionGuard {
+    fn drop(&mut self) {
+        self.session.n_users.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// All sessions.
+#[derive(Debug)]
+pub(super) struct HttpSessions {
+    open: Mutex<HashMap<String, Arc<HttpSession>>>,
+    n_max: usize,
+    idle_ms_max: i64,
+    random: File,
+}
+
+impl HttpSessions {
+    pub(super) fn new(n_max: usize, idle_ms_max: i64) -> io::Result<HttpSessions> {
+        let random = File::open("/dev/urandom")?;
+        Ok(HttpSessions { open: Mutex::default(), n_max, idle_ms_max, random })
+    }
+
+    /// An id that nobody can guess.
+    pub(super) fn id(&self) -> io::Result<String> {
+        let mut bytes = [0; 16];
+        (&self.random).read_exact(&mut bytes)?;
+        Ok(bytes.iter().map(|it| format!("{it:02x}")).collect())
+    }
+
+    /// Adds a session; gives the one that had to go for it, and fails when every one is in use.
+    pub(super) fn add(
+        &self,
+        session: &Arc<HttpSession>,
+        now_ms: i64,
+    ) -> Result<Option<Arc<HttpSession>>, ()> {
+        let mut open = lock(&self.open);
+        let mut gone = None;
+        if self.n_max <= open.len() {
+            let rank = |it: &Arc<HttpSession>| it.rank().map(|rank| (rank, it.id.clone()));
+            let (_, idlest) = open.values().filter_map(rank).min().ok_or(())?;
+            gone = open.remove(&idlest);
+        }
+        session.used_ms.store(now_ms, Ordering::Relaxed);
+        open.insert(session.id.clone(), Arc::clone(session));
+        Ok(gone)
+    }
+
+    /// The session of a request.
+    pub(super) fn visit(&self, id: &str, now_ms: i64) -> Option<SessionGuard> {
+        let open = lock(&self.open);
+        let session = open.get(id)?;
+        Some(SessionGuard::new(session, now_ms))
+    }
+
+    /// Ends a session.
+    pub(super) fn remove(&self, id: &str) -> Option<Arc<HttpSession>> {
+        lock(&self.open).remove(id)
+    }
+
+    /// Ends the sessions that nobody has used for long; all of them where `now_ms` is `None`.
+    pub(super) fn expire_idle(&self, now_ms: Option<i64>) -> Vec<Arc<HttpSession>> {
+        let is_over = |it: &HttpSession| match (now_ms, it.rank()) {
+            (None, _) => true,
+            (Some(now_ms), Some((_, used_ms))) => {
+                self.idle_ms_max <= now_ms.saturating_sub(used_ms)
+            }
+            (Some(_), None) => false,
+        };
+        let mut gone = Vec::new();
+        lock(&self.open).retain(|_, session| {
+            let is_over = is_over(session);
+            if is_over {
+                gone.push(Arc::clone(session));
+            }
+            !is_over
+        });
+        gone
+    }
+
+    /// How many there are.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        lock(&self.open).len()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it holds one of these locks but the engine, which is whole between any
+    // two frames.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

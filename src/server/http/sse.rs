@@ -1,0 +1,162 @@
+//! Streams on which news come: `GET` for a session, and a modern request that stays open; and the
+//! streams of a session that broke.
+
+use std::io;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, never, select};
+
+use super::Endpoint;
+use super::exchange::{EventStream, Exchange};
+use super::replay_buffer::{EventId, NEWS};
+use super::reply::HttpResponse;
+use super::session::{HttpSession, SessionGuard};
+use super::session_lookup::visit;
+use crate::mcp::call::NoMessage;
+use crate::mcp::{Connection, Handler, OutgoingLine};
+
+/// How often a silent stream is looked at: whether its client has gone, or waits for a sign.
+const LOOK: Duration = Duration::from_millis(1000);
+
+/// Follows a session.
+pub(super) fn stream_session<S: Handler>(
+    endpoint: &Endpoint<S>,
+    exchange: &mut Exchange<'_>,
+) -> io::Result<()> {
+    let (visit, last) = match begin(endpoint, exchange) {
+        Ok(begun) => begun,
+        Err(response) => return exchange.reply(&response),
+    };
+    let _place = match endpoint.stream_place() {
+        Ok(place) => place,
+        Err(refused) => return exchange.reply(&refused.into()),
+    };
+    let sent = relay_events(endpoint, exchange, &visit.session, last);
+    // However it ended: a session whose stream broke was in use until now.
+    visit.end(exchange.timed_stream.now_ms());
+    sent
+}
+
+fn relay_events<S: Handler>(
+    endpoint: &Endpoint<S>,
+    exchange: &mut Exchange<'_>,
+    session: &HttpSession,
+    last: Option<EventId>,
+) -> io::Result<()> {
+    let mut events;
+    match last {
+        Some(last) if last.stream != NEWS => {
+            events = exchange.stream(None)?;
+            resume(endpoint, &mut events, session, last)?;
+        }
+        last => {
+            // Before its client knows that it has the stream: whoever comes later takes it over.
+            let replaced = session.listen();
+            events = exchange.stream(None)?;
+            news(endpoint, &mut events, session, last, &replaced)?;
+        }
+    }
+    events.end()
+}
+
+fn begin<S: Handler>(
+    endpoint: &Endpoint<S>,
+    exchange: &Exchange<'_>,
+) -> Result<(SessionGuard, Option<EventId>), HttpResponse> {
+    let visit = visit(endpoint, exchange)?;
+    let last = exchange.head.one("last-event-id")?;
+    Ok((visit, last.and_then(EventId::parse)))
+}
+
+/// Sends what came on a stream since it broke, to its end.
+fn resume<S: Handler>(
+    endpoint: &Endpoint<S>,
+    events: &mut EventStream<'_, '_>,
+    session: &HttpSession,
+    mut last: EventId,
+) -> io::Result<()> {
+    let heard = session.replay_buffer.wakes();
+    loop {
+        let (missed, is_open) = session.replay_buffer.after(last);
+        for (id, message) in missed {
+            events.send(Some(&id.to_string()), &message)?;
+            last = id;
+        }
+        if !is_open {
+            return Ok(());
+        }
+        select! {
+            recv(heard) -> _ => (),
+            recv(session.over.over()) -> _ => return Ok(()),
+            recv(endpoint.stop.over()) -> _ => return Ok(()),
+            default(LOOK) => events.keep_alive(endpoint.limits.keep_alive_ms)?,
+        }
+    }
+}
+
+/// Sends news as they come, until the session ends or another stream takes over.
+fn news<S: Handler>(
+    endpoint: &Endpoint<S>,
+    events: &mut EventStream<'_, '_>,
+    session: &HttpSession,
+    last: Option<EventId>,
+    replaced: &Receiver<NoMessage>,
+) -> io::Result<()> {
+    let mut wake = session.wake.clone();
+    if let Some(last) = last {
+        for (id, message) in session.replay_buffer.after(last).0 {
+            events.send(Some(&id.to_string()), &message)?;
+        }
+    }
+    loop {
+        let news = session.connection().pending_updates(&endpoint.server);
+        for line in news {
+            let id = session.replay_buffer.add(NEWS, &line.text);
+            events.send(Some(&id.to_string()), &line.text)?;
+            line.was_written();
+        }
+        select! {
+            recv(wake) -> rung => if rung.is_err() {
+                // Nobody rings any more.
+                wake = never();
+            },
+            recv(session.wake_receiver) -> _ => (),
+            recv(session.over.over()) -> _ => return Ok(()),
+            recv(endpoint.stop.over()) -> _ => return Ok(()),
+            recv(replaced) -> _ => return Ok(()),
+            default(LOOK) => events.keep_alive(endpoint.limits.keep_alive_ms)?,
+        }
+    }
+}
+
+/// Sends what a modern request subscribed to, from its acknowledgement on, until the client goes.
+pub(super) fn stream_subscriptions<S: Handler>(
+    endpoint: &Endpoint<S>,
+    exchange: &mut Exchange<'_>,
+    connection: &Connection,
+    acknowledgement: OutgoingLine,
+) -> io::Result<()> {
+    let _place = match endpoint.stream_place() {
+        Ok(place) => place,
+        Err(refused) => return exchange.reply(&refused.into()),
+    };
+    let mut events = exchange.stream(None)?;
+    let wake = connection.wakes(&endpoint.server);
+    events.send(None, &acknowledgement.text)?;
+    acknowledgement.was_written();
+    loop {
+        for line in connection.pending_updates(&endpoint.server) {
+            events.send(None, &line.text)?;
+            line.was_written();
+        }
+        select! {
+            recv(wake) -> _ => (),
+            recv(endpoint.stop.over()) -> _ => break,
+            default(LOOK) => events.keep_alive(endpoint.limits.keep_alive_ms)?,
+        }
+    }
+    for line in connection.end_subscriptions() {
+        events.send(None, &line.text)?;
+    }
+    events.end()
+}

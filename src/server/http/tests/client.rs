@@ -1,0 +1,172 @@
+//! A server of the fixture on a port of its own, and a client that writes what it is told.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use serde_json::{Value, json};
+
+use super::super::*;
+use crate::mcp::fixture::{self, Ends};
+
+/// Longer than any test should take.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// A server that runs.
+pub(super) struct Up {
+    pub(super) address: SocketAddr,
+    pub(super) fixture: Ends,
+    pub(super) interrupt: Sender<()>,
+    pub(super) ended: Receiver<ServeEnd>,
+}
+
+impl Up {
+    pub(super) fn new(change: impl FnOnce(&mut Limits)) -> Up {
+        let mut limits = Limits::default();
+        change(&mut limits);
+        let address: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        let guard = Guard::new(address.ip(), &[], &["https://app.example".to_owned()], None);
+        let options = HttpOptions { address, guard, limits };
+        let (server, fixture) = fixture::server();
+        let (interrupt, interrupts) = unbounded();
+        let (ended_sender, ended) = bounded(1);
+        let (address_sender, addresses) = bounded(1);
+        spawn("server", move || {
+            let announce = |address| address_sender.send(address).unwrap();
+            let clock = Clock::System;
+            let ended =
+                serve_http(&server, &clock, Vec::new(), options, announce, &interrupts).unwrap();
+            let _ = ended_sender.send(ended);
+        })
+        .unwrap();
+        let address = addresses.recv_timeout(TIMEOUT).unwrap();
+        Up { address, fixture, interrupt, ended }
+    }
+
+    pub(super) fn client(&self) -> Client {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+        Client { address: self.address, input: BufReader::new(stream) }
+    }
+
+    /// Shakes hands and gives the session's id.
+    pub(super) fn session(&self) -> String {
+        let answer = self.client().post("", &call("initialize", json!({})));
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        answer.field("mcp-session-id").unwrap()
+    }
+}
+
+/// A request's body.
+pub(super) fn call(method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+}
+
+/// A call of a tool whose progress is wanted.
+pub(super) fn watched(tool: &str) -> Value {
+    call("tools/call", json!({"name": tool, "_meta": {"progressToken": "t"}}))
+}
+
+/// The same in the modern era, with its fields.
+pub(super) fn modern(tool: &str) -> (String, Value) {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "progressToken": "t",
+    });
+    let fields = format!(
+        "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n"
+    );
+    (fields, call("tools/call", json!({"name": tool, "_meta": meta})))
+}
+
+/// A connection.
+pub(super) struct Client {
+    address: SocketAddr,
+    pub(super) input: BufReader<TcpStream>,
+}
+
+/// A response; of a stream, its head.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) fields: Vec<(String, String)>,
+    pub(super) text: String,
+}
+
+impl Answer {
+    pub(super) fn field(&self, name: &str) -> Option<String> {
+        self.fields.iter().find(|it| it.0 == name).map(|it| it.1.clone())
+    }
+
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap()
+    }
+}
+
+impl Client {
+    pub(super) fn write(&mut self, text: impl AsRef<[u8]>) {
+        self.input.get_mut().write_all(text.as_ref()).unwrap();
+    }
+
+    /// Sends a message; `fields` are whole lines.
+    pub(super) fn send(&mut self, fields: &str, body: &Value) {
+        let (address, body) = (self.address, body.to_string());
+        self.write(format!(
+            "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n{fields}\r\n{body}",
+            body.len()
+        ));
+    }
+
+    pub(super) fn post(&mut self, fields: &str, body: &Value) -> Answer {
+        self.send(fields, body);
+        self.answer()
+    }
+
+    /// Sends a request without a body.
+    pub(super) fn ask(&mut self, method: &str, fields: &str) -> Answer {
+        let address = self.address;
+        self.write(format!("{method} /mcp HTTP/1.1\r\nHost: {address}\r\n{fields}\r\n"));
+        self.answer()
+    }
+
+    /// Reads a response; what follows the head of a stream stays.
+    pub(super) fn answer(&mut self) -> Answer {
+        let line = self.line();
+        let status = line.split(' ').nth(1).unwrap_or_else(|| panic!("{line:?}")).parse().unwrap();
+        let mut answer = Answer { status, ..Answer::default() };
+        loop {
+            let line = self.line();
+            let Some((name, value)) = line.split_once(": ") else { break };
+            answer.fields.push((name.to_ascii_lowercase(), value.to_owned()));
+        }
+        if let Some(length) = answer.field("content-length") {
+            let mut body = vec![0; length.parse().unwrap()];
+            self.input.read_exact(&mut body).unwrap();
+            answer.text = String::from_utf8(body).unwrap();
+        }
+        answer
+    }
+
+    /// The next event of a stream without its last line feeds; none at its end.
+    pub(super) fn event(&mut self) -> Option<String> {
+        let n_bytes = usize::from_str_radix(&self.line(), 16).unwrap();
+        let mut chunk = vec![0; n_bytes];
+        self.input.read_exact(&mut chunk).unwrap();
+        assert_eq!(self.line(), "");
+        (0 < n_bytes).then(|| String::from_utf8(chunk).unwrap().trim_end().to_owned())
+    }
+
+    /// Whether the server has closed the connection and said nothing more.
+    pub(super) fn is_closed(&mut self) -> bool {
+        matches!(self.input.read(&mut [0]), Ok(0) | Err(_))
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.input.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+}

@@ -1,0 +1,188 @@
+//! The ledger of sessions: one file a client, one line whenever something changed.
+//!
+//! Several processes may write the same file. Whoever writes holds a lock that the system takes
+//! back when the process dies, so a ledger is never written anew while somebody adds to it. Who
+//! reads needs no lock: lines are whole but for the last, and a file is replaced at one stroke.
+
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::path::Path;
+
+use super::folder::{LogFolder, OpenFolder};
+use super::sink;
+use crate::model::identity::is_base62;
+use crate::server::sessions::{ClientHistory, LedgerEntry, SessionLedger};
+
+const FOLDER: &str = "sessions";
+const ENDING: &str = ".jsonl";
+
+/// What is locked by whoever writes.
+const LOCK: &str = "lock";
+
+/// Clients that are remembered; one more is not.
+const CLIENTS_MAX: usize = 10_000;
+
+/// The sessions of all clients, as they are written down.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionHistory(Option<LogFolder>);
+
+impl SessionHistory {
+    /// The history of those who use the folder `source`.
+    pub(crate) fn new(source: &Path) -> SessionHistory {
+        SessionHistory(Some(LogFolder::new(source, FOLDER)))
+    }
+
+    /// No history, for ever.
+    pub(crate) fn disabled() -> SessionHistory {
+        SessionHistory(None)
+    }
+
+    /// Whether anything is written down at all.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// All that is known of each client, in the order of their files.
+    pub(crate) fn clients(&self) -> io::Result<Vec<ClientHistory>> {
+        let Some(folder) = self.enter()? else { return Ok(Vec::new()) };
+        let stems = folder.stems(ENDING)?;
+        Ok(stems.iter().filter_map(|stem| past(&folder, stem)).collect())
+    }
+
+    /// All that is known of the client with this hash.
+    pub(crate) fn client(&self, hash: &str) -> io::Result<Option<ClientHistory>> {
+        let Some(folder) = self.enter()? else { return Ok(None) };
+        let stems = folder.stems(ENDING)?;
+        let is_its = |stem: &&String| hash_of(stem).is_some_and(|it| it == hash);
+        Ok(stems.iter().filter(is_its).find_map(|stem| past(&folder, stem)))
+    }
+
+    /// Writes entries down and takes them away, each in the file of its client. What is left after
+    /// an error may be tried again.
+    pub(crate) fn append(&self, entries: &mut Vec<LedgerEntry>) -> io::Result<()> {
+        self.append_under(lock, entries)
+    }
+
+    /// The same, but waits for nobody who writes at this moment; then it is an error.
+    pub(crate) fn append_at_once(&self, entries: &mut Vec<LedgerEntry>) -> io::Result<()> {
+        self.append_under(lock_at_once, entries)
+    }
+
+    fn append_under(
+        &self,
+        lock: impl FnOnce(&OpenFolder) -> io::Result<File>,
+        entries: &mut Vec<LedgerEntry>,
+    ) -> io::Result<()> {
+        let Some(folder) = &self.0 else {
+            entries.clear();
+            return Ok(());
+        };
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let folder = folder.make()?;
+        let _lock = lock(&folder)?;
+        let mut result = Ok(());
+        for (stem, mut of_client) in by_file(std::mem::take(entries)) {
+            if let Err(error) = add(&folder, &stem, &of_client) {
+                entries.append(&mut of_client);
+                result = Err(error);
+            }
+        }
+        result
+    }
+
+    /// Leaves one line a session, where there are more.
+    pub(crate) fn compact(&self) -> io::Result<()> {
+        let Some(folder) = self.enter()? else { return Ok(()) };
+        let _lock = lock(&folder)?;
+        let mut result = Ok(());
+        for stem in folder.stems(ENDING)? {
+            if hash_of(&stem).is_some() {
+                result = rewrite(&folder, &stem).and(result);
+            }
+        }
+        result
+    }
+
+    fn enter(&self) -> io::Result<Option<OpenFolder>> {
+        self.0.as_ref().map_or(Ok(None), LogFolder::enter)
+    }
+}
+
+/// Keeps others from writing until it is dropped, or until this process dies.
+fn lock(folder: &OpenFolder) -> io::Result<File> {
+    let file = folder.append(LOCK)?;
+    match file.lock() {
+        // Where the file system has no locks, nobody else is likely to have them.
+        Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
+        _ => Ok(file),
+    }
+}
+
+/// The same, unless somebody else keeps others from it now.
+fn lock_at_once(folder: &OpenFolder) -> io::Result<File> {
+    let file = folder.append(LOCK)?;
+    match file.try_lock().map_err(io::Error::from) {
+        Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
+        _ => Ok(file),
+    }
+}
+
+/// The hash in the name of a ledger.
+fn hash_of(stem: &str) -> Option<&str> {
+    let (_, hash) = stem.rsplit_once('-')?;
+    is_base62(hash).then_some(hash)
+}
+
+/// Entries by the stem of their file, in the order of the first of each.
+fn by_file(entries: Vec<LedgerEntry>) -> Vec<(String, Vec<LedgerEntry>)> {
+    let mut files: Vec<(String, Vec<LedgerEntry>)> = Vec::new();
+    for entry in entries {
+        let stem = entry.client.stem(&entry.transport);
+        match files.iter_mut().find(|(known, _)| *known == stem) {
+            Some((_, its)) => its.push(entry),
+            None => files.push((stem, vec![entry])),
+        }
+    }
+    files
+}
+
+fn add(folder: &OpenFolder, stem: &str, entries: &[LedgerEntry]) -> io::Result<()> {
+    let name = format!("{stem}{ENDING}");
+    if folder.find(&name)?.is_none() && CLIENTS_MAX <= folder.stems(ENDING)?.len() {
+        let why = format!("there are {CLIENTS_MAX} clients already; remove some of their files");
+        return Err(io::Error::other(why));
+    }
+    let lines: String = entries.iter().map(|it| it.to_line() + "\n").collect();
+    sink::add(&mut folder.append(&name)?, &lines)
+}
+
+/// What a ledger comes to; one that cannot be read comes to nothing.
+fn past(folder: &OpenFolder, stem: &str) -> Option<ClientHistory> {
+    let hash = hash_of(stem)?;
+    match read(folder, stem) {
+        Ok(ledger) => ledger?.past(hash),
+        Err(error) => {
+            log::warn!("a history of sessions was not read: {error}");
+            None
+        }
+    }
+}
+
+fn read(folder: &OpenFolder, stem: &str) -> io::Result<Option<SessionLedger>> {
+    let Some(path) = folder.find(&format!("{stem}{ENDING}"))? else { return Ok(None) };
+    SessionLedger::read(BufReader::new(File::open(path)?)).map(Some)
+}
+
+fn rewrite(folder: &OpenFolder, stem: &str) -> io::Result<()> {
+    let Some(ledger) = read(folder, stem)?.filter(SessionLedger::is_long) else { return Ok(()) };
+    let (name, draft) = (format!("{stem}{ENDING}"), format!("{stem}.tmp"));
+    let mut file = folder.create(&draft)?;
+    file.write_all(ledger.to_text().as_bytes())?;
+    file.sync_data()?;
+    folder.rename(&draft, &name)
+}
+
+#[cfg(test)]
+mod tests;

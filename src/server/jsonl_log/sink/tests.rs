@@ -1,0 +1,63 @@
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use super::*;
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn read(home: &Path, name: &str) -> String {
+    fs::read_to_string(home.join(".remindb").join(name)).unwrap()
+}
+
+#[test]
+fn lines_are_added_and_the_file_is_the_users_alone() {
+    let home = folder();
+    let sink = JsonlSink::new(home.path(), "logs/a.jsonl");
+    sink.append("{\"n\":1}", 100).unwrap();
+    sink.append("{\"n\":2}", 100).unwrap();
+    assert_eq!(read(home.path(), "logs/a.jsonl"), "{\"n\":1}\n{\"n\":2}\n");
+    let mode = fs::metadata(home.path().join(".remindb/logs/a.jsonl")).unwrap().permissions();
+    assert_eq!(mode.mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_full_file_is_set_aside() {
+    let home = folder();
+    let sink = JsonlSink::new(home.path(), "a.jsonl");
+    for line in ["1111", "2222", "3333", "4444", "5555 longer than all of it"] {
+        sink.append(line, 10).unwrap();
+    }
+    assert_eq!(read(home.path(), "a.jsonl"), "5555 longer than all of it\n");
+    assert_eq!(read(home.path(), "a.jsonl.1"), "3333\n4444\n");
+}
+
+#[test]
+fn nothing_is_written_outside() {
+    let outside = folder();
+    fs::write(outside.path().join("theirs"), "").unwrap();
+    for link in [".remindb", ".remindb/logs", ".remindb/logs/a.jsonl"] {
+        for target in [outside.path().to_owned(), outside.path().join("theirs"), "../..".into()] {
+            let home = folder();
+            fs::create_dir_all(home.path().join(link).parent().unwrap()).unwrap();
+            symlink(&target, home.path().join(link)).unwrap();
+            assert!(JsonlSink::new(home.path(), "logs/a.jsonl").append("x", 10).is_err(), "{link}");
+        }
+    }
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+    assert_eq!(fs::read(outside.path().join("theirs")).unwrap(), b"");
+}
+
+#[test]
+fn a_non_file_is_refused_and_a_link_inside_is_followed() {
+    let home = folder();
+    fs::create_dir_all(home.path().join(".remindb/a.jsonl")).unwrap();
+    assert!(JsonlSink::new(home.path(), "a.jsonl").append("x", 10).is_err());
+    symlink("nowhere", home.path().join(".remindb/b.jsonl")).unwrap();
+    assert!(JsonlSink::new(home.path(), "b.jsonl").append("x", 10).is_err());
+    fs::write(home.path().join("log"), "").unwrap();
+    symlink("../log", home.path().join(".remindb/c.jsonl")).unwrap();
+    JsonlSink::new(home.path(), "c.jsonl").append("x", 10).unwrap();
+    assert_eq!(fs::read(home.path().join("log")).unwrap(), b"x\n");
+}

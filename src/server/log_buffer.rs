@@ -1,0 +1,173 @@
+//! The latest records of the log, kept in memory for those who watch.
+//!
+//! A line of this program's log is a message and then `key=value`s, at its end or before `: ` and a
+//! detail. The keys become attributes, and the message keeps the words: `tool failed
+//! tool=MemoryTree: the file is gone` is `tool failed: the file is gone` with a `tool`.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::model::clock::Millis;
+
+/// Called after each record.
+type LogObserver = Box<dyn Fn() + Send + Sync>;
+
+/// The records, shared by the log that adds and those who look.
+#[derive(Clone)]
+pub(crate) struct LogBuffer {
+    capacity: usize,
+    state: Arc<Mutex<BufferState>>,
+    observers: Arc<Mutex<Vec<Arc<LogObserver>>>>,
+}
+
+#[derive(Debug, Default)]
+struct BufferState {
+    records: VecDeque<LogRecord>,
+    dropped: u64,
+}
+
+/// One record, key by key as clients know it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct LogRecord {
+    /// Milliseconds since the Unix epoch.
+    pub(crate) time: i64,
+    /// `DEBUG`, `INFO`, `WARN` or `ERROR`.
+    pub(crate) level: &'static str,
+    pub(crate) msg: String,
+    pub(crate) attrs: Map<String, Value>,
+}
+
+/// What the ring holds, oldest first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct LogRecords {
+    pub(crate) records: Vec<LogRecord>,
+    /// Records that had to make room.
+    pub(crate) dropped: u64,
+}
+
+impl LogRecord {
+    /// A record of a line of the log.
+    pub(crate) fn new(line: &str, level: &'static str, now: Millis) -> LogRecord {
+        let (msg, attrs) = split_log_line(line);
+        LogRecord { time: now.0, level, msg, attrs }
+    }
+}
+
+impl LogBuffer {
+    /// An empty ring for so many records, at least one.
+    pub(crate) fn new(capacity: u32) -> LogBuffer {
+        let capacity = usize::try_from(capacity).unwrap_or(usize::MAX).max(1);
+        LogBuffer { capacity, state: Arc::default(), observers: Arc::default() }
+    }
+
+    /// Calls `observer` after every record that is pushed from now on, on the thread that logged.
+    /// It must neither log nor wait.
+    pub(crate) fn add_observer(&self, observer: impl Fn() + Send + Sync + 'static) {
+        self.observers().push(Arc::new(Box::new(observer)));
+    }
+
+    /// Adds a record and calls nobody; the oldest makes room.
+    pub(crate) fn add_silently(&self, record: LogRecord) {
+        let mut state = self.state();
+        if self.capacity <= state.records.len() {
+            state.records.pop_front();
+            state.dropped += 1;
+        }
+        state.records.push_back(record);
+    }
+
+    /// Adds a record, which those who observe should see.
+    pub(crate) fn push(&self, record: LogRecord) {
+        self.add_silently(record);
+        // Nobody is called under a lock: whoever looks then would wait for himself.
+        let observers = self.observers().clone();
+        observers.iter().for_each(|it| it());
+    }
+
+    /// What it holds now.
+    pub(crate) fn read(&self) -> LogRecords {
+        let state = self.state();
+        LogRecords { records: state.records.iter().cloned().collect(), dropped: state.dropped }
+    }
+
+    fn state(&self) -> MutexGuard<'_, BufferState> {
+        // Nothing panics while it holds the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn observers(&self) -> MutexGuard<'_, Vec<Arc<LogObserver>>> {
+        self.observers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for LogBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ring").field("capacity", &self.capacity).finish_non_exhaustive()
+    }
+}
+
+/// The words of a line, and its attributes.
+pub(crate) fn split_log_line(line: &str) -> (String, Map<String, Value>) {
+    let mut attrs = Map::new();
+    // What comes after the run of pairs that was tried last.
+    let mut rest = line;
+    while let Some(start) = first_pair(rest) {
+        let before = line.len() - rest.len() + start;
+        rest = &line[before..];
+        attrs.clear();
+        let mut has_detail = false;
+        while let Some((key, value, after)) = pair(rest) {
+            rest = after;
+            has_detail = value.ends_with(':') && !after.is_empty();
+            let value = if has_detail { &value[..value.len() - 1] } else { value };
+            attrs.insert(key.to_owned(), to_value(value));
+            if has_detail {
+                break;
+            }
+        }
+        let words = line[..before].trim_end();
+        if has_detail {
+            return (format!("{words}: {rest}"), attrs);
+        }
+        if rest.is_empty() {
+            return (words.to_owned(), attrs);
+        }
+    }
+    (line.to_owned(), Map::new())
+}
+
+/// Where the first word is that is a pair.
+fn first_pair(text: &str) -> Option<usize> {
+    let mut at = 0;
+    for word in text.split(' ') {
+        if pair(word).is_some() {
+            return Some(at);
+        }
+        at += word.len() + 1;
+    }
+    None
+}
+
+/// The pair at the start of `text`, and what follows it.
+fn pair(text: &str) -> Option<(&str, &str, &str)> {
+    let (word, after) = text.split_once(' ').unwrap_or((text, ""));
+    let (key, value) = word.split_once('=')?;
+    let is_key = key.starts_with(|it: char| it.is_ascii_lowercase())
+        && key.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_');
+    is_key.then_some((key, value, after))
+}
+
+/// A number where it reads the same as one.
+fn to_value(text: &str) -> Value {
+    match text.parse::<i64>() {
+        Ok(number) if number.to_string() == text => number.into(),
+        _ => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

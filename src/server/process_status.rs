@@ -1,0 +1,60 @@
+//! What this process knows beside the database, for those who watch: read halves, asked one fact at
+//! a time.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::background::rescan::LatestScan;
+use crate::memory::{ProcessFact, ProcessFacts, ProcessNames};
+use crate::model::clock::Clock;
+use crate::server::jsonl_log::{SessionHistory, SessionLogs};
+use crate::server::log_buffer::LogBuffer;
+use crate::server::sessions::Registry;
+
+/// The read halves.
+pub(crate) struct ProcessStatus {
+    pub(crate) clock: Clock,
+    /// The latest scan of the source folder.
+    pub(crate) rescan: LatestScan,
+    /// The latest of the log.
+    pub(crate) log_buffer: LogBuffer,
+    /// Who is connected.
+    pub(crate) registry: Registry,
+    /// Who ever was.
+    pub(crate) history: SessionHistory,
+    /// What each session did, where that is written down.
+    pub(crate) logs: SessionLogs,
+}
+
+impl ProcessFacts for ProcessStatus {
+    fn fact(&self, fact: ProcessFact<'_>) -> Result<Option<Value>, String> {
+        let unread = |error: std::io::Error| format!("a file of `.remindb` was not read: {error}");
+        Ok(match fact {
+            ProcessFact::Rescan => Some(self.rescan.get().to_json()),
+            ProcessFact::Logs => Some(json(&self.log_buffer.read())),
+            ProcessFact::Sessions => Some(json(&self.registry.live(self.clock.now()))),
+            ProcessFact::Clients => Some(json(&self.history.clients().map_err(unread)?)),
+            ProcessFact::Client(hash) => {
+                self.history.client(hash).map_err(unread)?.as_ref().map(json)
+            }
+            ProcessFact::SessionLogs => Some(json(&self.logs.index().map_err(unread)?)),
+            ProcessFact::SessionLog(id) => self.logs.read(id).map_err(unread)?.as_ref().map(json),
+        })
+    }
+
+    fn names(&self, of: ProcessNames) -> Vec<String> {
+        // Nothing is completed from what cannot be read.
+        match of {
+            ProcessNames::Clients => {
+                self.history.clients().unwrap_or_default().into_iter().map(|it| it.hash).collect()
+            }
+            ProcessNames::SessionLogs => {
+                self.logs.index().unwrap_or_default().into_iter().map(|it| it.session_id).collect()
+            }
+        }
+    }
+}
+
+fn json(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).expect("keys are texts and numbers are finite or null")
+}

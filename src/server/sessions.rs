@@ -1,0 +1,69 @@
+//! Who is connected, and who ever was: values that are told the time and touch nothing.
+//!
+//! The [`Registry`] is fed with what clients do and shows who is there. What changed since the last
+//! time leaves it as [`LedgerEntry`]s, the lines of the ledger; a [`SessionLedger`] makes of all
+//! lines of one client what is to be said of it. Nothing a client says of itself is proved.
+
+pub(crate) mod recorder;
+
+mod ledger;
+mod registry;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::identity::{ContentHash, base62};
+
+#[cfg(any(test, fuzzing))]
+pub(crate) use ledger::LEDGER_LINE_BYTES_MAX;
+pub(crate) use ledger::{ClientHistory, LedgerEntry, SessionLedger, each_line};
+pub(crate) use registry::{ChangedSessions, Keeping, Registry, RequestInfo, TransportInfo};
+
+/// Characters of a client's name in the name of its file.
+const SLUG_CHARS_MAX: usize = 40;
+
+/// What a client says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SessionClient {
+    /// Its name for programs.
+    #[serde(default)]
+    pub(crate) name: String,
+    /// Its name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<String>,
+    /// The version of its build.
+    #[serde(default)]
+    pub(crate) version: String,
+    /// The version of the protocol that it speaks.
+    #[serde(default)]
+    pub(crate) protocol: String,
+}
+
+impl SessionClient {
+    /// What tells it from others that reach the server in the same way: 11 base62 characters, the
+    /// same for ever.
+    pub(crate) fn hash(&self, transport: &str) -> String {
+        let title = self.title.as_deref().unwrap_or_default();
+        let parts = ["client", &self.name, title, &self.version, &self.protocol, transport];
+        base62(ContentHash::of(&parts.join("\0")).0)
+    }
+
+    /// The name of its ledger without the ending: something to recognise, then the hash.
+    pub(crate) fn stem(&self, transport: &str) -> String {
+        let mut slug = String::new();
+        for letter in self.name.chars().flat_map(char::to_lowercase) {
+            match letter {
+                'a'..='z' | '0'..='9' => slug.push(letter),
+                _ if slug.is_empty() || slug.ends_with('-') => (),
+                _ => slug.push('-'),
+            }
+        }
+        slug.truncate(SLUG_CHARS_MAX);
+        let slug = match slug.trim_end_matches('-') {
+            "" => "client",
+            slug => slug,
+        };
+        format!("{slug}-{}", self.hash(transport))
+    }
+}

@@ -1,0 +1,107 @@
+//! Who uses the memory: what the engine tells of its clients, noted where it is shown.
+//!
+//! What clients say of themselves may hold secrets as any text does, and is cleaned before it is
+//! kept. Of a call nothing is noted but which tool it was, how long it took and how large its texts
+//! were.
+
+use std::cell::RefCell;
+
+use crate::ingest::redact::Redactor;
+use crate::mcp::{Caller, ClientAction, QUIET_TARGET, RequestSeen, ToolCallRecord, Waker};
+use crate::model::clock::Millis;
+use crate::server::jsonl_log::{SessionHistory, SessionLogRecord, SessionLogs};
+use crate::server::sessions::{ChangedSessions, Registry, RequestInfo, SessionClient};
+
+thread_local! {
+    /// The session whose call this thread runs.
+    static CURRENT: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// The session whose call this thread runs, if it runs one.
+pub(crate) fn current() -> Option<String> {
+    // A thread that ends has no such thing any more, and may log still.
+    CURRENT.try_with(|it| it.borrow().clone()).ok().flatten()
+}
+
+/// Where the news about clients goes.
+#[derive(Debug)]
+pub(crate) struct SessionObserver {
+    /// Who is there.
+    pub(crate) registry: Registry,
+    /// Rung when a session began or ended and that is not written down.
+    pub(crate) waker: Waker,
+    /// Where it is written down that a session began.
+    pub(crate) history: SessionHistory,
+    /// What each of them did.
+    pub(crate) logs: SessionLogs,
+}
+
+impl SessionObserver {
+    /// Takes note of a request.
+    pub(crate) fn on_request(&self, seen: &RequestSeen<'_>, redactor: &Redactor, now: Millis) {
+        if self.registry.note_request(sight(seen, redactor), now) && self.history.is_kept() {
+            self.write_down(now);
+        }
+    }
+
+    /// Writes down that a session began before anybody is answered: whoever had an answer is known
+    /// for ever, whenever the server dies. If that takes more than a moment, it is left to others.
+    fn write_down(&self, now: Millis) {
+        let mut news = self.registry.take_changed(ChangedSessions::Urgent, now);
+        let n_news = news.len();
+        if self.history.append_at_once(&mut news).is_ok() {
+            log::debug!(target: QUIET_TARGET, "sessions written down n={n_news}");
+        } else {
+            self.registry.put_back(news);
+            self.waker.wake();
+        }
+    }
+
+    /// Takes note of the end of a connection.
+    pub(crate) fn on_disconnect(&self, connection: &str, now: Millis) {
+        if self.registry.note_disconnect(connection, now) {
+            self.waker.wake();
+        }
+    }
+
+    /// What is logged on this thread from now on is about this caller.
+    pub(crate) fn on_call_start(&self, caller: &Caller, redactor: &Redactor) {
+        let session = self.registry.id_of(&sight(&caller.seen(), redactor));
+        CURRENT.with(|it| *it.borrow_mut() = session);
+    }
+
+    /// Notes a call that is over.
+    pub(crate) fn on_call_end(&self, called: &ToolCallRecord, now: Millis) {
+        let ToolCallRecord { tool, payload_bytes, elapsed_ms, failure } = *called;
+        let numbers = format!("tool={tool} elapsed_ms={elapsed_ms} payload_bytes={payload_bytes}");
+        let (level, line) = match failure {
+            None => ("DEBUG", format!("mcp call {numbers}")),
+            Some(kind) => ("ERROR", format!("mcp call failed {numbers} kind={kind}")),
+        };
+        log::debug!("{line}");
+        let session = CURRENT.with(|it| it.borrow_mut().take());
+        if let Some(session) = session
+            && let Err(error) =
+                self.logs.append(&session, &SessionLogRecord::new(&line, level, now))
+        {
+            log::debug!("a session's log was not written: {error}");
+        }
+    }
+}
+
+/// A request as the registry knows it.
+fn sight<'a>(seen: &RequestSeen<'a>, redactor: &Redactor) -> RequestInfo<'a> {
+    let clean = |text: &str| redactor.scrub(text).text.into_owned();
+    let RequestSeen { connection, client, version, act } = *seen;
+    RequestInfo {
+        connection,
+        client: SessionClient {
+            name: clean(&client.name),
+            title: client.title.as_deref().map(clean),
+            version: clean(&client.version),
+            protocol: version.as_str().to_owned(),
+        },
+        is_modern: version.is_modern(),
+        calls_tool: act == ClientAction::CallsTool,
+    }
+}

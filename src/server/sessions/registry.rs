@@ -1,0 +1,301 @@
+//! Who is there now, and what is new about it.
+//!
+//! A session of the legacy era lasts as long as its connection. The modern era knows none: its
+//! clients are told apart by what they declare. On a connection that only one of them can have,
+//! they stay as long as it does; elsewhere, until they have not been heard of for some minutes.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+
+use super::{LedgerEntry, SessionClient};
+use crate::model::clock::Millis;
+use crate::model::identity::{ContentHash, base62};
+
+/// How long a client of the modern era counts as there after its last request.
+const MODERN_IDLE_MS: i64 = 5 * 60 * 1000;
+
+/// Sessions at one time; one more ends the one that was silent longest.
+const SESSIONS_MAX: usize = 1024;
+
+/// How clients reach this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TransportInfo {
+    /// `stdio` or `http`.
+    pub(crate) transport: &'static str,
+    /// The address, where there is one.
+    pub(crate) listen: Option<String>,
+}
+
+impl TransportInfo {
+    /// HTTP, where the server listens as said.
+    pub(crate) fn http(listen: &str) -> TransportInfo {
+        TransportInfo { transport: "http", listen: Some(listen.to_owned()) }
+    }
+
+    /// Standard input and output: one connection, as long as the process.
+    pub(crate) fn stdio() -> TransportInfo {
+        TransportInfo { transport: "stdio", listen: None }
+    }
+}
+
+/// A request, as news about who sent it.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestInfo<'a> {
+    /// The transport's name of the connection. It may be a secret and is never shown.
+    pub(crate) connection: &'a str,
+    /// Who sent it, clean of secrets.
+    pub(crate) client: SessionClient,
+    /// Whether it stands for itself, in the modern era.
+    pub(crate) is_modern: bool,
+    /// Whether it calls a tool.
+    pub(crate) calls_tool: bool,
+}
+
+/// A session as it is now: the envelope that clients know, key by key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct LiveSession {
+    pub(crate) id: String,
+    pub(crate) client_meta: SessionClient,
+    pub(crate) transport: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) listen: Option<String>,
+    /// Seconds since the Unix epoch.
+    pub(crate) connected_at: i64,
+    pub(crate) last_activity: i64,
+    pub(crate) count_tool_calls: u64,
+}
+
+/// Whether what left the registry is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    /// Somebody asks for the news, and sessions that ended wait for it.
+    News,
+    /// Nobody does.
+    Nothing,
+}
+
+/// Which news are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChangedSessions {
+    /// That sessions began or ended.
+    Urgent,
+    /// What they did, too.
+    All,
+}
+
+/// The sessions of this process, shared by all who feed it and who look.
+#[derive(Clone, Debug)]
+pub(crate) struct Registry(Arc<Mutex<RegistryState>>);
+
+#[derive(Debug)]
+struct RegistryState {
+    transport_info: TransportInfo,
+    keeping: Keeping,
+    /// What makes ids of this process unlike those of all others.
+    salt: String,
+    n_begun: u64,
+    /// In the order in which they began.
+    sessions: Vec<RegistryEntry>,
+    /// What ended and was not asked for, or was and could not be written down.
+    waiting: Vec<LedgerEntry>,
+}
+
+#[derive(Debug)]
+struct RegistryEntry {
+    id: String,
+    /// The connection that it ends with; `None` when none tells.
+    connection: Option<String>,
+    is_modern: bool,
+    client: SessionClient,
+    connected_at: Millis,
+    last_activity: Millis,
+    n_tool_calls: u64,
+    /// Nobody was told that it began.
+    is_new: bool,
+    /// Nobody was told of what it did since.
+    has_changes: bool,
+}
+
+impl Registry {
+    /// No sessions yet. No other process has the same `salt`.
+    pub(crate) fn new(
+        transport_info: TransportInfo,
+        salt: impl Into<String>,
+        keeping: Keeping,
+    ) -> Registry {
+        Registry(Arc::new(Mutex::new(RegistryState {
+            transport_info,
+            keeping,
+            salt: salt.into(),
+            n_begun: 0,
+            sessions: Vec::new(),
+            waiting: Vec::new(),
+        })))
+    }
+
+    /// Takes note of a request; whether it is the first of a session.
+    pub(crate) fn note_request(&self, sight: RequestInfo<'_>, now: Millis) -> bool {
+        let mut state = self.lock();
+        state.expire(now);
+        let place = state.sessions.iter().position(|it| it.is_of(&sight));
+        let place_or_new = place.unwrap_or_else(|| state.begin(&sight, now));
+        let session = &mut state.sessions[place_or_new];
+        session.has_changes = true;
+        session.last_activity = session.last_activity.max(now);
+        session.n_tool_calls += u64::from(sight.calls_tool);
+        place.is_none()
+    }
+
+    /// Takes note of the end of a connection; whether a session ended with it.
+    pub(crate) fn note_disconnect(&self, connection: &str, now: Millis) -> bool {
+        let mut state = self.lock();
+        let ends = |it: &RegistryEntry| it.connection.as_deref() == Some(connection);
+        state.end(ends, |it| now.max(it.connected_at))
+    }
+
+    /// Takes note of the end of everything.
+    pub(crate) fn close(&self, now: Millis) {
+        let mut state = self.lock();
+        state.expire(now);
+        state.end(|_| true, |it| now.max(it.connected_at));
+    }
+
+    /// Who is there, the longest-connected first.
+    pub(crate) fn live(&self, now: Millis) -> Vec<LiveSession> {
+        let mut state = self.lock();
+        state.expire(now);
+        let mut live: Vec<LiveSession> =
+            state.sessions.iter().map(|it| it.live(&state.transport_info)).collect();
+        live.sort_by(|a, b| (a.connected_at, &a.id).cmp(&(b.connected_at, &b.id)));
+        live
+    }
+
+    /// The id of the session that a request belongs to.
+    pub(crate) fn id_of(&self, sight: &RequestInfo<'_>) -> Option<String> {
+        let state = self.lock();
+        state.sessions.iter().find(|it| it.is_of(sight)).map(|it| it.id.clone())
+    }
+
+    /// Sessions about which there is news since the last time, as they are now.
+    pub(crate) fn take_changed(&self, which: ChangedSessions, now: Millis) -> Vec<LedgerEntry> {
+        let mut state = self.lock();
+        state.expire(now);
+        let RegistryState { transport_info, sessions, waiting, .. } = &mut *state;
+        let mut news = std::mem::take(waiting);
+        let is_news = |it: &&mut RegistryEntry| {
+            it.is_new || (it.has_changes && which == ChangedSessions::All)
+        };
+        for session in sessions.iter_mut().filter(is_news) {
+            (session.is_new, session.has_changes) = (false, false);
+            news.push(session.entry(transport_info, None));
+        }
+        news
+    }
+
+    /// Takes back news that could not be written down, for whoever asks next.
+    pub(crate) fn put_back(&self, news: Vec<LedgerEntry>) {
+        let mut state = self.lock();
+        if state.keeping == Keeping::News {
+            state.waiting.splice(0..0, news);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RegistryState> {
+        // Nothing panics while it holds the lock, and the state is whole between any two lines.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RegistryState {
+    /// Adds a session; gives its place.
+    fn begin(&mut self, sight: &RequestInfo<'_>, now: Millis) -> usize {
+        if SESSIONS_MAX <= self.sessions.len()
+            && let Some(last) = self.sessions.iter().map(|it| it.last_activity).min()
+        {
+            self.end(|it| it.last_activity == last, |it| it.last_activity);
+        }
+        self.n_begun += 1;
+        let named = format!("session\0{}\0{}\0{}", self.salt, self.n_begun, sight.connection);
+        let lasts_longer = sight.is_modern && self.transport_info.listen.is_some();
+        self.sessions.push(RegistryEntry {
+            id: base62(ContentHash::of(&named).0),
+            connection: (!lasts_longer).then(|| sight.connection.to_owned()),
+            is_modern: sight.is_modern,
+            client: sight.client.clone(),
+            connected_at: now,
+            last_activity: now,
+            n_tool_calls: 0,
+            is_new: true,
+            has_changes: false,
+        });
+        self.sessions.len() - 1
+    }
+
+    /// Ends what nobody will tell the end of: it was there as long as it was heard of.
+    fn expire(&mut self, now: Millis) {
+        let is_over = |it: &RegistryEntry| {
+            it.connection.is_none() && MODERN_IDLE_MS < now.since(it.last_activity)
+        };
+        self.end(is_over, |it| it.last_activity);
+    }
+
+    /// Ends sessions; whether there were any.
+    fn end(
+        &mut self,
+        ends: impl Fn(&RegistryEntry) -> bool,
+        at: impl Fn(&RegistryEntry) -> Millis,
+    ) -> bool {
+        let RegistryState { transport_info, sessions, waiting, keeping, .. } = self;
+        let n_before = sessions.len();
+        sessions.retain(|it| {
+            let is_over = ends(it);
+            if is_over && *keeping == Keeping::News {
+                waiting.push(it.entry(transport_info, Some(at(it))));
+            }
+            !is_over
+        });
+        sessions.len() < n_before
+    }
+}
+
+impl RegistryEntry {
+    fn is_of(&self, sight: &RequestInfo<'_>) -> bool {
+        let is_there = self.connection.as_deref().is_none_or(|it| it == sight.connection);
+        is_there
+            && self.is_modern == sight.is_modern
+            && (!self.is_modern || self.client == sight.client)
+    }
+
+    fn live(&self, transport_info: &TransportInfo) -> LiveSession {
+        LiveSession {
+            id: self.id.clone(),
+            client_meta: self.client.clone(),
+            transport: transport_info.transport,
+            listen: transport_info.listen.clone(),
+            connected_at: seconds(self.connected_at),
+            last_activity: seconds(self.last_activity),
+            count_tool_calls: self.n_tool_calls,
+        }
+    }
+
+    fn entry(
+        &self,
+        transport_info: &TransportInfo,
+        disconnected_at: Option<Millis>,
+    ) -> LedgerEntry {
+        LedgerEntry {
+            session_id: self.id.clone(),
+            client: self.client.clone(),
+            transport: transport_info.transport.to_owned(),
+            connected_at: seconds(self.connected_at),
+            last_seen: seconds(self.last_activity),
+            disconnected_at: disconnected_at.map(seconds),
+            tool_calls: self.n_tool_calls,
+        }
+    }
+}
+
+fn seconds(at: Millis) -> i64 {
+    at.0.div_euclid(1000)
+}

@@ -1,0 +1,246 @@
+//! One client over a pair of byte streams, as MCP's stdio transport has it.
+//!
+//! ```text
+//! input ─ reader ─▶ frames ─ router ─▶ jobs ─ worker × 4 ─▶ lines ─ writer ─▶ output
+//!                              └───────── quick answers ──────▲
+//! ```
+//! The router is the calling thread and owns the connection. Every queue is bounded: a client that
+//! does not read its answers is not read from either.
+//!
+//! Order of the end: no more frames; the calls run out; background work is told to stop; the lines
+//! run out. The end of input waits for the calls as long as they take, since whoever asked may
+//! still listen. A signal or a closed output, also while waiting, leaves each stage [`GRACE`] at
+//! most.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded, select};
+
+use super::worker_pool::WorkerPool;
+use super::{Background, ServeEnd, Stop, ThreadGroup, join, spawn, work};
+use crate::mcp::rpc::{Frame, Frames};
+use crate::mcp::{Connection, FrameStep, Handler, Job, Outbox, OutgoingLine, Server};
+use crate::model::clock::Clock;
+
+/// What the one connection is called.
+const CONNECTION: &str = "stdio";
+/// Threads that run tool calls.
+const WORKERS: usize = 4;
+/// Frames that were read and not looked at; each may have 8 MiB.
+const FRAMES_MAX: usize = 4;
+/// Calls that wait for a worker; beyond that the client is not read from.
+const JOBS_MAX: usize = 256;
+/// Lines that wait for the output.
+const LINES_MAX: usize = 64;
+/// How long each stage of the end may take when nobody is left to wait for it.
+const GRACE: Duration = Duration::from_millis(1000);
+
+/// Serves one client until its input ends, its output breaks or a message comes on `interrupts`.
+/// Background work starts when the client has been answered for the first time.
+pub(crate) fn serve_stdio<S: Handler>(
+    server: &Arc<Server<S>>,
+    clock: &Clock,
+    background: Vec<Background>,
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+    interrupts: &Receiver<()>,
+) -> io::Result<ServeEnd> {
+    let (lines, line_receiver) = bounded(LINES_MAX);
+    let (frame_sender, frames) = bounded(FRAMES_MAX);
+    let outbox = Outbox::new(lines.clone());
+    let mut writer = ThreadGroup::default();
+    writer.add("writer", move || write_lines(&line_receiver, output))?;
+    writer.close();
+    let mut workers = ThreadGroup::default();
+    let pool = {
+        let (server, clock, outbox) = (Arc::clone(server), clock.clone(), outbox.clone());
+        WorkerPool::start(&mut workers, WORKERS, JOBS_MAX, move |job| {
+            if let Some(line) = work(&server, &clock, job) {
+                outbox.send(line);
+            }
+            // The reply goes first, and then the news of what the call did.
+            server.hub.wake();
+        })?
+    };
+    let reader = spawn("reader", move || read_frames(input, &frame_sender))?;
+    log::info!("serving name={} version={}", server.about.name, server.about.version);
+    let connection = Connection::new(CONNECTION);
+    let wakes = connection.wakes(server);
+    let router = Router {
+        server,
+        connection,
+        outbox,
+        pool,
+        lines,
+        wakes,
+        interrupts,
+        writer,
+        workers,
+        background: ThreadGroup::default(),
+        waiting: background,
+        stop: Stop::default(),
+    };
+    let (ended, had_all) = router.run(&frames)?;
+    if had_all {
+        join(reader);
+    }
+    log::info!("stopped reason={ended:?}");
+    Ok(ended)
+}
+
+/// The connection's thread, with everything that it can wake and that can wake it.
+struct Router<'a, S: Handler> {
+    server: &'a Server<S>,
+    connection: Connection,
+    outbox: Outbox,
+    pool: WorkerPool<Box<Job>>,
+    lines: Sender<OutgoingLine>,
+    wakes: Receiver<()>,
+    interrupts: &'a Receiver<()>,
+    writer: ThreadGroup,
+    workers: ThreadGroup,
+    background: ThreadGroup,
+    waiting: Vec<Background>,
+    stop: Stop,
+}
+
+impl<S: Handler> Router<'_, S> {
+    /// Gives why serving ended, and whether the reader had come to the end of its input.
+    fn run(mut self, frames: &Receiver<Frame>) -> io::Result<(ServeEnd, bool)> {
+        let ended = self.route(frames)?;
+        Ok((self.finish(ended), ended == ServeEnd::Input))
+    }
+
+    fn route(&mut self, frames: &Receiver<Frame>) -> io::Result<ServeEnd> {
+        loop {
+            let step = select! {
+                recv(frames) -> frame => match frame {
+                    Ok(frame) => self.connection.accept_frame(self.server, frame, &self.outbox),
+                    Err(_) => return Ok(ServeEnd::Input),
+                },
+                recv(self.wakes) -> _ => {
+                    let ended = self.say_all(self.connection.pending_updates(self.server));
+                    match ended {
+                        Some(ended) => return Ok(ended),
+                        None => continue,
+                    }
+                }
+                recv(self.interrupts) -> _ => return Ok(ServeEnd::Signal),
+                recv(self.writer.over) -> _ => return Ok(ServeEnd::Output),
+            };
+            if let Some(ended) = self.hand(step) {
+                return Ok(ended);
+            }
+            if self.connection.took_log_level()
+                && let Some(line) = self.connection.notice(self.server)
+                && let Some(ended) = self.hand(FrameStep::Reply(line))
+            {
+                return Ok(ended);
+            }
+            if self.connection.is_open() {
+                self.start_background()?;
+            }
+        }
+    }
+
+    /// Hands a step to whoever does it; gives why serving ends, if it does meanwhile.
+    fn hand(&self, step: FrameStep) -> Option<ServeEnd> {
+        match step {
+            FrameStep::NoReply => None,
+            FrameStep::Reply(line) | FrameStep::Listen(line) => select! {
+                send(self.lines, line) -> _ => None,
+                recv(self.interrupts) -> _ => Some(ServeEnd::Signal),
+                recv(self.writer.over) -> _ => Some(ServeEnd::Output),
+            },
+            FrameStep::Run(job) => {
+                let job = self.pool.try_submit(job)?;
+                select! {
+                    send(self.pool.queue, job) -> _ => None,
+                    recv(self.interrupts) -> _ => Some(ServeEnd::Signal),
+                    recv(self.writer.over) -> _ => Some(ServeEnd::Output),
+                }
+            }
+        }
+    }
+
+    fn say_all(&self, lines: Vec<OutgoingLine>) -> Option<ServeEnd> {
+        lines.into_iter().find_map(|line| self.hand(FrameStep::Reply(line)))
+    }
+
+    fn start_background(&mut self) -> io::Result<()> {
+        for Background { name, work } in self.waiting.drain(..) {
+            let stop = self.stop.clone();
+            self.background.add(name, move || work(&stop))?;
+        }
+        Ok(())
+    }
+
+    fn finish(self, mut ended: ServeEnd) -> ServeEnd {
+        let (interrupts, writer_over) = (self.interrupts, self.writer.over.clone());
+        drop(self.pool);
+        self.connection.stop_asking();
+        if ended == ServeEnd::Input {
+            select! {
+                recv(self.workers.over) -> _ => (),
+                recv(interrupts) -> _ => ended = ServeEnd::Signal,
+                recv(writer_over) -> _ => ended = ServeEnd::Output,
+            }
+        }
+        self.stop.set();
+        // Quick calls are still answered, if there is somebody to answer; long ones hear the end.
+        if ended == ServeEnd::Output || !self.workers.is_over_within(GRACE) {
+            self.connection.cancel_all();
+        }
+        self.connection.close(self.server);
+        self.workers.settle_within(GRACE);
+        self.background.settle_within(GRACE);
+        if ended != ServeEnd::Output {
+            for line in self.connection.end_subscriptions() {
+                // Whoever does not read by now is not waited for.
+                if self.lines.send_timeout(line, GRACE).is_err() {
+                    break;
+                }
+            }
+        }
+        // The writer ends when the last of those that feed it has gone.
+        drop((self.connection, self.outbox, self.lines));
+        if ended == ServeEnd::Input {
+            select! {
+                recv(writer_over) -> _ => (),
+                recv(interrupts) -> _ => ended = ServeEnd::Signal,
+            }
+        }
+        self.writer.settle_within(GRACE);
+        ended
+    }
+}
+
+fn read_frames(input: impl Read, frames: &Sender<Frame>) {
+    for frame in Frames::new(input) {
+        match frame {
+            // The router has gone when nobody takes it: the end has begun.
+            Ok(frame) => match frames.send(frame) {
+                Ok(()) => (),
+                Err(_) => return,
+            },
+            Err(error) => return log::warn!("cannot read the input: {error}"),
+        }
+    }
+}
+
+/// Writes each line as it comes. A failed write ends the thread, which ends the server: there is
+/// nobody left to talk to.
+fn write_lines(lines: &Receiver<OutgoingLine>, mut output: impl Write) {
+    for mut line in lines {
+        line.text.push('\n');
+        if let Err(error) = output.write_all(line.text.as_bytes()).and_then(|()| output.flush()) {
+            return log::info!("cannot write the output: {error}");
+        }
+        line.was_written();
+    }
+}
+
+#[cfg(test)]
+mod tests;

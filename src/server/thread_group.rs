@@ -1,0 +1,56 @@
+//! Threads that end together.
+
+use std::io;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+
+use super::{join, spawn};
+
+/// Threads, and a channel that disconnects when the last one has ended.
+pub(super) struct ThreadGroup {
+    threads: Vec<JoinHandle<()>>,
+    alive: Option<Sender<()>>,
+    pub(super) over: Receiver<()>,
+}
+
+impl Default for ThreadGroup {
+    fn default() -> ThreadGroup {
+        let (alive, over) = bounded(0);
+        ThreadGroup { threads: Vec::new(), alive: Some(alive), over }
+    }
+}
+
+impl ThreadGroup {
+    pub(super) fn add(
+        &mut self,
+        name: &str,
+        work: impl FnOnce() + Send + 'static,
+    ) -> io::Result<()> {
+        let alive = self.alive.clone();
+        self.threads.push(spawn(name, move || {
+            let _alive = alive;
+            work();
+        })?);
+        Ok(())
+    }
+
+    /// From here on, no thread is added: the channel tells when the last one has ended.
+    pub(super) fn close(&mut self) {
+        self.alive = None;
+    }
+
+    pub(super) fn is_over_within(&self, wait: Duration) -> bool {
+        self.over.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected)
+    }
+
+    /// Joins the threads if they end in time, and leaves them to the end of the process if not.
+    pub(super) fn settle_within(mut self, wait: Duration) {
+        self.close();
+        match self.is_over_within(wait) {
+            true => self.threads.into_iter().for_each(join),
+            false => log::warn!("unfinished work is left behind"),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Settings: the configuration of a folder and of a user, and first temperatures.
+
+pub(crate) mod config;
+pub(crate) mod initial_temperatures;
+pub(crate) mod workspace;

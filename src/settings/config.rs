@@ -1,0 +1,339 @@
+//! `.remindb/config.json`: every setting, its range, its default, and who may set it.
+//!
+//! The file lies in the folder whose notes are remembered, so it may come from somebody else's
+//! repository. [`Config::restrict`] undoes what such a file may not do: turn protections off, open
+//! a port, write outside. Reading is pure; the shell brings the text.
+
+mod fields;
+#[cfg(test)]
+mod tests;
+mod units;
+mod values;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::ingest::redact::{CustomKind, RedactError, Redactor};
+use fields::{Fields, NumberRange};
+pub(crate) use values::{
+    BudgetSettings, CompileSettings, Config, LogFileSettings, LogFormat, LogLevel, LogSettings,
+    RedactionSettings, RescanSettings, ResourceSettings, ServerSettings, SessionSettings,
+    TemperatureSettings, Transport,
+};
+
+/// The file, as messages name it.
+pub(crate) const CONFIG_FILE: &str = ".remindb/config.json";
+
+/// Bytes of the file, at the most.
+pub(crate) const CONFIG_BYTES_MAX: usize = 1024 * 1024;
+
+/// The resources whose changes are announced.
+const RESOURCES: [&str; 7] =
+    ["graph", "snapshots", "tree", "files", "rescan", "temperature", "logs"];
+
+/// What is wrong with the file, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ConfigError(String);
+
+/// A setting that is not followed, since the folder is not trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Untrusted {
+    /// The setting's name.
+    pub(crate) key: &'static str,
+    /// What it could do.
+    pub(crate) why: &'static str,
+}
+
+impl Config {
+    /// Reads the text of the file. An empty one means the defaults; what follows the first value is
+    /// left alone.
+    pub(crate) fn parse(text: &str) -> Result<Config, ConfigError> {
+        if CONFIG_BYTES_MAX < text.len() {
+            return Err(ConfigError(format!(
+                "{CONFIG_FILE} is larger than {CONFIG_BYTES_MAX} bytes"
+            )));
+        }
+        let text = text.trim_start_matches('\u{feff}');
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+        let map = match values.next() {
+            None => return Ok(Config::default()),
+            Some(Ok(Value::Object(map))) => map,
+            Some(Ok(other)) => {
+                let other = crate::text::truncate_chars(&other.to_string(), 40);
+                return Err(ConfigError(format!("{CONFIG_FILE} must be an object, not `{other}`")));
+            }
+            Some(Err(error)) => {
+                return Err(ConfigError(format!("{CONFIG_FILE} is no JSON: {error}")));
+            }
+        };
+        let mut fields = Fields::root(map);
+        let config = Config {
+            budgets: budgets(fields.object("budgets")?)?,
+            compile: compile(fields.object("compile")?)?,
+            redaction: redaction(fields.object("redaction")?)?,
+            rescan: rescan(fields.object("rescan")?)?,
+            server: server(fields.object("server")?)?,
+            temperature: temperature(fields.object("temperature")?)?,
+        };
+        fields.done()?;
+        config
+            .redactor()
+            .map_err(|error| ConfigError(format!("`redaction` in {CONFIG_FILE}: {error}")))?;
+        Ok(config)
+    }
+
+    /// What looks for secrets as configured.
+    pub(crate) fn redactor(&self) -> Result<Redactor, RedactError> {
+        Redactor::new(&self.redaction.disable_builtin_kinds, &self.redaction.custom)
+    }
+
+    /// Refuses an address for a transport that does not listen.
+    pub(crate) fn check_listen(&self, transport: Transport) -> Result<(), ConfigError> {
+        match (&self.server.listen, transport) {
+            (Some(listen), Transport::Stdio) => Err(ConfigError(format!(
+                "`server.listen` in {CONFIG_FILE} is `{listen}`, but stdio listens nowhere; set \
+                 `server.transport` to `http` or remove it"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The settings that only a trusted folder may make.
+    #[cfg(any(test, fuzzing))]
+    pub(crate) fn untrusted(&self) -> Vec<Untrusted> {
+        let mut config = self.clone();
+        config.restrict()
+    }
+
+    /// Undoes the settings that only a trusted folder may make, and says which.
+    pub(crate) fn restrict(&mut self) -> Vec<Untrusted> {
+        let mut undone = Vec::new();
+        let mut undo = |set: bool, key, why| {
+            if set {
+                undone.push(Untrusted { key, why });
+            }
+        };
+        let disabled = std::mem::take(&mut self.redaction.disable_builtin_kinds);
+        undo(
+            !disabled.is_empty(),
+            "redaction.disable_builtin_kinds",
+            "it would let secrets into the memory",
+        );
+        let transport = self.server.transport.take_if(|transport| *transport == Transport::Http);
+        undo(transport.is_some(), "server.transport", "it would open a port");
+        undo(self.server.listen.take().is_some(), "server.listen", "it would open a port");
+        let leaves = |path: &mut String| !is_log_path(path);
+        let output_path = self.server.logging.output_path.take_if(leaves);
+        undo(
+            output_path.is_some(),
+            "server.logging.output_path",
+            "it would write outside the folder, into a hidden part of it, or into what is no \
+             `.log`",
+        );
+        undone
+    }
+}
+
+/// A duration above zero, as the settings have it: `500ms`, `30s`, `1h30m`. The error fits behind
+/// the name of what was set.
+pub(crate) fn positive_duration(text: &str) -> Result<std::time::Duration, String> {
+    match units::duration(text) {
+        None => Err(format!("is no duration, `{text}`; {}", units::DURATION_HELP)),
+        Some(signed) if signed.negative || signed.size.is_zero() => {
+            Err(format!("must be positive, not `{text}`"))
+        }
+        Some(signed) => Ok(signed.size),
+    }
+}
+
+/// `path` without `.` and `..`, if it is relative and stays below where it starts. Links are for
+/// the shell to follow and to check again.
+pub(crate) fn confined_path(path: &str) -> Option<String> {
+    // A root, a home or a drive, also where `.` and `..` stood before it.
+    let is_elsewhere =
+        |path: &str| path.starts_with(['/', '\\', '~']) || path.as_bytes().get(1) == Some(&b':');
+    if is_elsewhere(path) || path.contains('\0') {
+        return None;
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split(['/', '\\']) {
+        match part {
+            "" | "." => (),
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    let resolved = parts.join("/");
+    (!resolved.is_empty() && !is_elsewhere(&resolved)).then_some(resolved)
+}
+
+/// Whether a log may be written to `path` by a folder that is not trusted: inside, called like a
+/// log, and in nothing hidden but the program's own folder.
+fn is_log_path(path: &str) -> bool {
+    confined_path(path).is_some_and(|path| {
+        let own = path.strip_prefix(".remindb/logs/").unwrap_or(&path);
+        own.ends_with(".log") && own.split('/').all(|part| !part.starts_with('.'))
+    })
+}
+
+fn budgets(mut fields: Fields) -> Result<BudgetSettings, ConfigError> {
+    let budgets = BudgetSettings {
+        search: fields.count("search")?,
+        fetch: fields.count("fetch")?,
+        fetch_batch: fields.count("fetch_batch")?,
+        related: fields.count("related")?.unwrap_or(BudgetSettings::default().related),
+    };
+    fields.done().map(|()| budgets)
+}
+
+fn compile(mut fields: Fields) -> Result<CompileSettings, ConfigError> {
+    let timeout = fields.duration("wall_clock_timeout", NumberRange::NotNegative)?;
+    let compile = CompileSettings {
+        gitignore: fields.flag("gitignore")?.unwrap_or_default(),
+        max_file_size: fields.size("max_file_size")?,
+        max_parallelism: fields.count("max_parallelism")?,
+        wall_clock_timeout: timeout.filter(|timeout| !timeout.is_zero()),
+    };
+    fields.done().map(|()| compile)
+}
+
+fn redaction(mut fields: Fields) -> Result<RedactionSettings, ConfigError> {
+    let mut disable_builtin_kinds = Vec::new();
+    for (idx, kind) in fields.list("disable_builtin_kinds")?.into_iter().enumerate() {
+        match kind {
+            Value::String(kind) => disable_builtin_kinds.push(kind),
+            other => {
+                let name = format!("disable_builtin_kinds[{idx}]");
+                return Err(fields.wrong(&name, "the name of a kind", &other));
+            }
+        }
+    }
+    let mut custom = Vec::new();
+    for (idx, item) in fields.list("custom")?.into_iter().enumerate() {
+        let mut item = fields.item("custom", idx, item)?;
+        let kind = item.text("kind")?.unwrap_or_default();
+        let pattern = item.text("pattern")?.unwrap_or_default();
+        item.done()?;
+        custom.push(CustomKind { kind, pattern });
+    }
+    fields.done().map(|()| RedactionSettings { disable_builtin_kinds, custom })
+}
+
+fn rescan(mut fields: Fields) -> Result<RescanSettings, ConfigError> {
+    let default = RescanSettings::default();
+    let rescan = RescanSettings {
+        enabled: fields.flag("enabled")?.unwrap_or(default.enabled),
+        interval: fields.duration("interval", NumberRange::Positive)?.unwrap_or(default.interval),
+        settle: fields.duration("settle", NumberRange::NotNegative)?.unwrap_or(default.settle),
+    };
+    fields.done().map(|()| rescan)
+}
+
+fn server(mut fields: Fields) -> Result<ServerSettings, ConfigError> {
+    let transports = [("stdio", Transport::Stdio), ("http", Transport::Http)];
+    let mut resources = fields.object("resources")?;
+    let debounce = resources.duration("debounce", NumberRange::NotNegative)?;
+    let mut overrides_at = resources.object("overrides")?;
+    let mut overrides = Vec::new();
+    for (name, value) in overrides_at.rest() {
+        if !RESOURCES.contains(&name.as_str()) {
+            let names = RESOURCES.join(", ");
+            let why = format!("names no resource that changes; these do: {names}");
+            return Err(overrides_at.error(&name, why));
+        }
+        let debounce = overrides_at.to_duration(&name, &value, NumberRange::NotNegative)?;
+        overrides.push((name, debounce));
+    }
+    resources.done()?;
+    let mut sessions = fields.object("sessions")?;
+    let flush_interval = sessions.duration("flush_interval", NumberRange::Positive)?;
+    sessions.done()?;
+    let server = ServerSettings {
+        transport: fields.choice("transport", &transports)?,
+        listen: fields.text("listen")?,
+        structured: fields.flag("structured")?.unwrap_or_default(),
+        logging: logging(fields.object("logging")?)?,
+        resources: ResourceSettings {
+            debounce: debounce.unwrap_or(ResourceSettings::default().debounce),
+            overrides,
+        },
+        sessions: SessionSettings {
+            flush_interval: flush_interval.unwrap_or(SessionSettings::default().flush_interval),
+        },
+        rescan_files: log_files(fields.object("rescan_files")?)?,
+    };
+    fields.done().map(|()| server)
+}
+
+fn logging(mut fields: Fields) -> Result<LogSettings, ConfigError> {
+    let levels = [
+        ("debug", LogLevel::Debug),
+        ("info", LogLevel::Info),
+        ("warn", LogLevel::Warn),
+        ("error", LogLevel::Error),
+    ];
+    let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
+    let output_path = fields.text("output_path")?;
+    let logging = LogSettings {
+        level: fields.choice("level", &levels)?.unwrap_or_default(),
+        format: fields.choice("format", &formats)?.unwrap_or_default(),
+        output_path: output_path.filter(|path| !path.is_empty() && path != "stderr"),
+        buffer_size: fields.count("buffer_size")?.unwrap_or(LogSettings::default().buffer_size),
+        session_files: log_files(fields.object("session_files")?)?,
+    };
+    fields.done().map(|()| logging)
+}
+
+fn log_files(mut fields: Fields) -> Result<LogFileSettings, ConfigError> {
+    let default = LogFileSettings::default();
+    let log_files = LogFileSettings {
+        enabled: fields.flag("enabled")?.unwrap_or(default.enabled),
+        max_file_size: fields.size("max_file_size")?.unwrap_or(default.max_file_size),
+    };
+    fields.done().map(|()| log_files)
+}
+
+fn temperature(mut fields: Fields) -> Result<TemperatureSettings, ConfigError> {
+    let default = TemperatureSettings::default();
+    let enabled = fields.flag("enabled")?.unwrap_or(default.enabled);
+    // Where nothing ticks, any interval will do.
+    let range = if enabled { NumberRange::Positive } else { NumberRange::NotNegative };
+    let tick_interval = fields.duration("tick_interval", range)?;
+    let tick_interval = tick_interval.filter(|interval| !interval.is_zero());
+    let mut share = |name, default| {
+        fields.fraction(name, 1.0).map(|share: Option<f64>| share.unwrap_or(default))
+    };
+    let temperature = TemperatureSettings {
+        access_boost: share("access_boost", default.access_boost)?,
+        cold_threshold: share("cold_threshold", default.cold_threshold)?,
+        hot_threshold: share("hot_threshold", default.hot_threshold)?,
+        notify_threshold: share("notify_threshold", default.notify_threshold)?,
+        summarize_rebound: share("summarize_rebound", default.summarize_rebound)?,
+        enabled,
+        decay_rate: fields.fraction("decay_rate", f64::MAX)?.unwrap_or(default.decay_rate),
+        tick_interval: tick_interval.unwrap_or(default.tick_interval),
+        cold_notify_ttl: fields
+            .duration("cold_notify_ttl", NumberRange::NotNegative)?
+            .unwrap_or(default.cold_notify_ttl),
+        cold_notify_limit: fields.count("cold_notify_limit")?.unwrap_or(default.cold_notify_limit),
+    };
+    fields.done().map(|()| temperature)
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl fmt::Display for Untrusted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Untrusted { key, why } = self;
+        write!(f, "`{key}` is not followed: {why}; start with --trust-workspace to allow it")
+    }
+}

@@ -1,0 +1,212 @@
+//! Taking typed fields out of a JSON object: what is taken is gone, what is left is unknown.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::units::{self, DURATION_HELP, SIZE_HELP};
+use super::{CONFIG_FILE, ConfigError};
+
+/// The object at `path`, of which fields are taken one by one.
+pub(super) struct Fields {
+    path: String,
+    map: Map<String, Value>,
+    /// Names that were asked for, for the message about one that was not.
+    known: Vec<&'static str>,
+}
+
+/// What range a number or a duration must be in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NumberRange {
+    /// Above zero.
+    Positive,
+    /// Zero or above.
+    NotNegative,
+}
+
+type Field<T> = Result<Option<T>, ConfigError>;
+
+impl Fields {
+    pub(super) fn root(map: Map<String, Value>) -> Fields {
+        Fields { path: String::new(), map, known: Vec::new() }
+    }
+
+    /// The object under `name`; an absent one is empty.
+    pub(super) fn object(&mut self, name: &'static str) -> Result<Fields, ConfigError> {
+        let map = match self.take(name) {
+            None => Map::new(),
+            Some(Value::Object(map)) => map,
+            Some(other) => return Err(self.wrong(name, "an object", &other)),
+        };
+        Ok(Fields { path: self.at(name), map, known: Vec::new() })
+    }
+
+    pub(super) fn flag(&mut self, name: &'static str) -> Field<bool> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
+            Some(other) => Err(self.wrong(name, "`true` or `false`", &other)),
+        }
+    }
+
+    pub(super) fn text(&mut self, name: &'static str) -> Field<String> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.wrong(name, "a string", &other)),
+        }
+    }
+
+    /// One of `choices`, by its name.
+    pub(super) fn choice<T: Copy>(
+        &mut self,
+        name: &'static str,
+        choices: &[(&'static str, T)],
+    ) -> Field<T> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        match choices.iter().find(|(choice, _)| *choice == text) {
+            Some((_, choice)) => Ok(Some(*choice)),
+            None => {
+                let names: Vec<&str> = choices.iter().map(|(choice, _)| *choice).collect();
+                let why = format!(
+                    "must be one of {}, not `{}`",
+                    names.join(", "),
+                    crate::text::truncate_chars(&text, 40)
+                );
+                Err(self.error(name, why))
+            }
+        }
+    }
+
+    /// A whole number above zero.
+    pub(super) fn count(&mut self, name: &'static str) -> Field<u32> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let whole = match &value {
+            Value::Number(number) if number.is_i64() || number.is_u64() => number,
+            other => return Err(self.wrong(name, "a whole number", other)),
+        };
+        match whole.as_u64().filter(|count| 0 < *count) {
+            None => Err(self.error(name, format!("must be positive, not `{whole}`"))),
+            Some(count) => u32::try_from(count).map(Some).map_err(|_| {
+                self.error(name, format!("must be at most {}, not `{whole}`", u32::MAX))
+            }),
+        }
+    }
+
+    /// A number of at least zero and at most `max`.
+    pub(super) fn fraction(&mut self, name: &'static str, max: f64) -> Field<f64> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let Some(number) = value.as_f64() else { return Err(self.wrong(name, "a number", &value)) };
+        if number.is_finite() && 0.0 <= number && number <= max {
+            return Ok(Some(number));
+        }
+        let range = if max == 1.0 { "between 0 and 1" } else { "0 or above" };
+        Err(self.error(name, format!("must be {range}, not `{value}`")))
+    }
+
+    pub(super) fn duration(&mut self, name: &'static str, range: NumberRange) -> Field<Duration> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(value) => self.to_duration(name, &value, range).map(Some),
+        }
+    }
+
+    pub(super) fn to_duration(
+        &self,
+        name: &str,
+        value: &Value,
+        range: NumberRange,
+    ) -> Result<Duration, ConfigError> {
+        let shown = show(value);
+        let bad = || self.error(name, format!("is no duration, `{shown}`; {DURATION_HELP}"));
+        let signed = match value {
+            Value::String(text) => units::duration(text).ok_or_else(bad)?,
+            Value::Number(number) if number.as_u64() == Some(0) => {
+                units::Signed { negative: false, size: Duration::ZERO }
+            }
+            _ => return Err(bad()),
+        };
+        match range {
+            NumberRange::Positive if signed.negative || signed.size.is_zero() => {
+                Err(self.error(name, format!("must be positive, not `{shown}`")))
+            }
+            NumberRange::NotNegative if signed.negative => {
+                Err(self.error(name, format!("must not be negative, as `{shown}` is")))
+            }
+            NumberRange::Positive | NumberRange::NotNegative => Ok(signed.size),
+        }
+    }
+
+    /// A size in bytes, above zero.
+    pub(super) fn size(&mut self, name: &'static str) -> Field<u64> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let shown = show(&value);
+        let bad = || self.error(name, format!("is no size, `{shown}`; {SIZE_HELP}"));
+        let Value::String(text) = &value else { return Err(bad()) };
+        match units::size(text).ok_or_else(bad)? {
+            0 => Err(self.error(name, format!("must be positive, not `{shown}`"))),
+            bytes => Ok(Some(bytes)),
+        }
+    }
+
+    pub(super) fn list(&mut self, name: &'static str) -> Result<Vec<Value>, ConfigError> {
+        match self.take(name) {
+            None => Ok(Vec::new()),
+            Some(Value::Array(items)) => Ok(items),
+            Some(other) => Err(self.wrong(name, "a list", &other)),
+        }
+    }
+
+    /// The fields of one item of a list.
+    pub(super) fn item(&self, name: &str, idx: usize, item: Value) -> Result<Fields, ConfigError> {
+        let name = format!("{name}[{idx}]");
+        match item {
+            Value::Object(map) => Ok(Fields { path: self.at(&name), map, known: Vec::new() }),
+            other => Err(self.wrong(&name, "an object", &other)),
+        }
+    }
+
+    /// All fields that are left, whatever their names.
+    pub(super) fn rest(&mut self) -> Map<String, Value> {
+        std::mem::take(&mut self.map)
+    }
+
+    /// Refuses what was not taken.
+    pub(super) fn done(self) -> Result<(), ConfigError> {
+        let Some(name) = self.map.keys().next() else { return Ok(()) };
+        let within =
+            if self.path.is_empty() { String::new() } else { format!(", under `{}`", self.path) };
+        let hint = match crate::text::suggest::suggest(name, self.known.iter().copied()) {
+            Some(near) => format!("; did you mean `{near}`?"),
+            None => format!("; known are {}", self.known.join(", ")),
+        };
+        let name = crate::text::truncate_chars(name, 80);
+        Err(ConfigError(format!("unknown key \"{name}\" in {CONFIG_FILE}{within}{hint}")))
+    }
+
+    pub(super) fn error(&self, name: &str, why: String) -> ConfigError {
+        ConfigError(format!("`{}` in {CONFIG_FILE} {why}", self.at(name)))
+    }
+
+    pub(super) fn wrong(&self, name: &str, wanted: &str, value: &Value) -> ConfigError {
+        self.error(name, format!("must be {wanted}, not `{}`", show(value)))
+    }
+
+    /// Takes a field; `null` is the same as none.
+    fn take(&mut self, name: &'static str) -> Option<Value> {
+        self.known.push(name);
+        self.map.shift_remove(name).filter(|value| !value.is_null())
+    }
+
+    fn at(&self, name: &str) -> String {
+        match self.path.as_str() {
+            "" => name.to_owned(),
+            path => format!("{path}.{name}"),
+        }
+    }
+}
+
+/// A value, short enough for a message.
+fn show(value: &Value) -> String {
+    crate::text::truncate_chars(&value.to_string(), 40)
+}

@@ -1,0 +1,249 @@
+//! A root's own folder `.remindb/`: its settings and first temperatures, read and checked.
+//!
+//! The folder may come from a stranger's repository. Nothing of it is read through a link that
+//! leaves the root, nothing larger than it may be, and settings that would turn a protection off
+//! are followed only where the operator trusts the folder. A missing file means the defaults; a bad
+//! one is an error, and whoever runs already keeps what was last good.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::ingest::redact::Redactor;
+use crate::ingest::scan::{self, Gitignore, SkippedPath};
+use crate::model::identity::ContentHash;
+use crate::settings::config::{self, Config, ConfigError, Untrusted};
+use crate::settings::initial_temperatures::{self, InitialTemperatures, InitialTemperaturesError};
+
+/// What the operator says about a folder; the folder itself cannot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WorkspaceOptions {
+    /// Whether its settings may turn protections off.
+    pub(crate) trust: Trust,
+    /// Whether git's ignore files are followed, too; the folder may ask for the same.
+    pub(crate) gitignore: Gitignore,
+}
+
+/// Whether a folder's settings may turn protections off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// They may not.
+    #[default]
+    Withheld,
+    /// They may.
+    Given,
+}
+
+/// What a root's own folder says.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    /// The settings that are followed.
+    pub(crate) config: Config,
+    /// Temperatures at birth.
+    pub(crate) initial_temperatures: InitialTemperatures,
+    /// What must not be stored.
+    pub(crate) redactor: Redactor,
+    /// The settings that are not followed.
+    pub(crate) untrusted: Vec<Untrusted>,
+}
+
+/// What is wrong with a root's own folder, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WorkspaceError(String);
+
+impl Default for Workspace {
+    fn default() -> Workspace {
+        Workspace {
+            config: Config::default(),
+            initial_temperatures: InitialTemperatures::default(),
+            redactor: Redactor::builtin(),
+            untrusted: Vec::new(),
+        }
+    }
+}
+
+impl Workspace {
+    /// Reads what a root says.
+    pub(crate) fn load(
+        root: &Path,
+        options: WorkspaceOptions,
+    ) -> Result<Workspace, WorkspaceError> {
+        SettingsFiles::read(root).workspace(options)
+    }
+
+    /// Whether git's ignore files are followed.
+    pub(crate) fn gitignore(&self) -> Gitignore {
+        if self.config.compile.gitignore { Gitignore::Followed } else { Gitignore::Unread }
+    }
+
+    /// The settings about compiling that are not followed, as oddities of the file.
+    pub(crate) fn oddities(&self) -> impl Iterator<Item = SkippedPath> {
+        let about_compiling = self.untrusted.iter().filter(|it| !it.key.starts_with("server."));
+        about_compiling.map(Workspace::oddity)
+    }
+
+    /// A setting that is not followed, as an oddity of the file.
+    pub(crate) fn oddity(untrusted: &Untrusted) -> SkippedPath {
+        SkippedPath {
+            path: config::CONFIG_FILE.to_owned(),
+            line: None,
+            what: untrusted.to_string(),
+        }
+    }
+}
+
+/// The bytes of the files, as they were found.
+struct SettingsFiles {
+    config: Result<Vec<u8>, String>,
+    initial_temperatures: Result<Vec<u8>, String>,
+}
+
+impl SettingsFiles {
+    fn read(root: &Path) -> SettingsFiles {
+        let read = |name, max| {
+            scan::read_root_file(root, name, max).map(|bytes| bytes.unwrap_or_default())
+        };
+        SettingsFiles {
+            config: read(config::CONFIG_FILE, config::CONFIG_BYTES_MAX),
+            initial_temperatures: read(
+                initial_temperatures::TEMPERATURES_FILE,
+                initial_temperatures::TEMPERATURES_BYTES_MAX,
+            ),
+        }
+    }
+
+    /// Tells two looks apart, also where a file could not be read.
+    fn hash(&self) -> ContentHash {
+        let mut all = Vec::new();
+        for file in [&self.config, &self.initial_temperatures] {
+            let (sign, bytes) = match file {
+                Ok(bytes) => (0, bytes.as_slice()),
+                Err(why) => (1, why.as_bytes()),
+            };
+            all.push(sign);
+            all.extend(bytes.len().to_le_bytes());
+            all.extend(bytes);
+        }
+        ContentHash::of_bytes(&all)
+    }
+
+    fn workspace(self, options: WorkspaceOptions) -> Result<Workspace, WorkspaceError> {
+        let mut config = Config::parse(&text(config::CONFIG_FILE, self.config)?)?;
+        let initial_temperatures = InitialTemperatures::parse(&text(
+            initial_temperatures::TEMPERATURES_FILE,
+            self.initial_temperatures,
+        )?)?;
+        let untrusted = match options.trust {
+            Trust::Given => Vec::new(),
+            Trust::Withheld => config.restrict(),
+        };
+        config.compile.gitignore |= options.gitignore == Gitignore::Followed;
+        let redactor = config
+            .redactor()
+            .map_err(|error| WorkspaceError(format!("{}: {error}", config::CONFIG_FILE)))?;
+        Ok(Workspace { config, initial_temperatures, redactor, untrusted })
+    }
+}
+
+fn text(name: &str, bytes: Result<Vec<u8>, String>) -> Result<String, WorkspaceError> {
+    String::from_utf8(bytes.map_err(WorkspaceError)?).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|it| **it == b'\n').count();
+        WorkspaceError(format!("{name} is not UTF-8, first at line {line}; save it as UTF-8"))
+    })
+}
+
+/// What a root says while somebody may be editing it: the last that was good.
+#[derive(Debug, Default)]
+pub(crate) struct LiveWorkspace {
+    /// `None`: there is no root, and nothing ever changes.
+    root: Option<PathBuf>,
+    options: WorkspaceOptions,
+    /// What was seen at the last look, good or bad.
+    seen: Option<ContentHash>,
+    current: Arc<Workspace>,
+}
+
+/// What a look found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reload {
+    /// The same as last time.
+    Same,
+    /// Something else, which is followed from now on.
+    Changed,
+    /// Something that cannot be followed; what was good stays. Said once for each content.
+    Bad(WorkspaceError),
+}
+
+impl LiveWorkspace {
+    /// Reads what a root says for the first time, when a bad file is an error.
+    pub(crate) fn start(
+        root: &Path,
+        options: WorkspaceOptions,
+    ) -> Result<LiveWorkspace, WorkspaceError> {
+        let files = SettingsFiles::read(root);
+        let seen = Some(files.hash());
+        let current = Arc::new(files.workspace(options)?);
+        Ok(LiveWorkspace { root: Some(root.to_owned()), options, seen, current })
+    }
+
+    /// No root, and what the operator says about those that will be compiled.
+    pub(crate) fn without_folder(options: WorkspaceOptions) -> LiveWorkspace {
+        LiveWorkspace { options, ..LiveWorkspace::default() }
+    }
+
+    /// Looks again.
+    pub(crate) fn reload(&mut self) -> Reload {
+        let Some(root) = &self.root else { return Reload::Same };
+        let files = SettingsFiles::read(root);
+        let hash = files.hash();
+        if self.seen.replace(hash) == Some(hash) {
+            return Reload::Same;
+        }
+        match files.workspace(self.options) {
+            Ok(workspace) => {
+                self.current = Arc::new(workspace);
+                Reload::Changed
+            }
+            Err(error) => Reload::Bad(error),
+        }
+    }
+
+    /// What is followed now.
+    pub(crate) fn current(&self) -> &Arc<Workspace> {
+        &self.current
+    }
+
+    /// The root that it is about.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
+    /// What the operator says about other roots: they are not the one that may be trusted.
+    pub(crate) fn options_of_others(&self) -> WorkspaceOptions {
+        WorkspaceOptions { trust: Trust::Withheld, ..self.options }
+    }
+}
+
+impl From<ConfigError> for WorkspaceError {
+    fn from(error: ConfigError) -> WorkspaceError {
+        WorkspaceError(error.to_string())
+    }
+}
+
+impl From<InitialTemperaturesError> for WorkspaceError {
+    fn from(error: InitialTemperaturesError) -> WorkspaceError {
+        WorkspaceError(error.to_string())
+    }
+}
+
+impl fmt::Display for WorkspaceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WorkspaceError {}

@@ -1,0 +1,238 @@
+//! What follows from where a node stands: its file, its breadcrumb, and whether its file says it.
+//! None of this is a change of its own, so nothing here is recorded.
+
+use std::collections::HashSet;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Batch, FamilyOf};
+use crate::model::breadcrumb;
+use crate::model::identity::ContentHash;
+use crate::store::{ErrorStep, FileId, NodeKey, NodePlace, NodeRecord, StoreError};
+
+/// What a node passes on to those below it.
+struct DerivedColumns {
+    key: NodeKey,
+    file: Option<FileId>,
+    breadcrumb: String,
+    label: String,
+}
+
+impl DerivedColumns {
+    /// Reads `key, file, trail, label`.
+    fn read(row: &Row<'_>) -> rusqlite::Result<DerivedColumns> {
+        Ok(DerivedColumns {
+            key: NodeKey(row.get(0)?),
+            file: row.get::<_, Option<i64>>(1)?.map(FileId),
+            breadcrumb: row.get(2)?,
+            label: row.get(3)?,
+        })
+    }
+}
+
+impl Batch<'_> {
+    /// The breadcrumb of a node at that place.
+    pub(super) fn breadcrumb_at(&self, place: NodePlace) -> Result<String, StoreError> {
+        const PARENT: &str = "SELECT trail, label FROM node WHERE key = ?1";
+        const FILE: &str = "SELECT path FROM file WHERE id = ?1";
+        let breadcrumb = match FamilyOf::from(place) {
+            FamilyOf::Node(key) => self.tx.prepare_cached(PARENT).and_then(|mut it| {
+                it.query_row([key.0], |row| {
+                    let (breadcrumb, label): (String, String) = (row.get(0)?, row.get(1)?);
+                    Ok(breadcrumb::child_breadcrumb(&breadcrumb, &label))
+                })
+            }),
+            FamilyOf::File(file) => self.tx.prepare_cached(FILE).and_then(|mut it| {
+                it.query_row([file.0], |row| {
+                    Ok(breadcrumb::file_stem(&row.get::<_, String>(0)?).to_owned())
+                })
+            }),
+            FamilyOf::Nobody => Ok(String::new()),
+        };
+        breadcrumb.doing("find out what a node stands under")
+    }
+
+    /// Puts a node at a place; what is below it comes along.
+    pub(super) fn set_place(
+        &mut self,
+        old: &NodeRecord,
+        place: NodePlace,
+    ) -> Result<(), StoreError> {
+        const SET: &str = "UPDATE node SET parent = ?2, position = ?3 WHERE key = ?1";
+        // Before it moves, since its file remembers what it stood under.
+        if place.file != old.place.file {
+            self.set_file(old.key, place.file)?;
+        }
+        self.dirty_refs.node_moved(old.place.file, place.file);
+        let parent = place.parent.map(|it| it.0);
+        self.tx
+            .prepare_cached(SET)
+            .and_then(|mut it| it.execute(params![old.key.0, parent, place.position]))
+            .doing("move a node")?;
+        self.refresh_derived(old.key)?;
+        if place.file != old.place.file { self.refresh_derived_below(old.key) } else { Ok(()) }
+    }
+
+    /// Brings file and breadcrumb of a node and of what is below it up to date.
+    pub(crate) fn refresh_derived(&mut self, key: NodeKey) -> Result<(), StoreError> {
+        const OLD: &str = "
+            SELECT node.file, node.trail, node.parent, parent.file
+              FROM node
+              LEFT JOIN node AS parent ON parent.key = node.parent
+             WHERE node.key = ?1";
+        let read = |row: &Row<'_>| {
+            let parent = row.get::<_, Option<i64>>(2)?.map(NodeKey);
+            let own = row.get::<_, Option<i64>>(0)?.map(FileId);
+            let file = match parent {
+                Some(_) => row.get::<_, Option<i64>>(3)?.map(FileId),
+                None => own,
+            };
+            Ok((own, row.get::<_, String>(1)?, NodePlace { file, parent, position: 0 }))
+        };
+        let (old_file, old_breadcrumb, place) = self
+            .tx
+            .prepare_cached(OLD)
+            .and_then(|mut it| it.query_row([key.0], read))
+            .doing("read what is above")?;
+        let breadcrumb = self.breadcrumb_at(place)?;
+        if place.file != old_file {
+            self.set_file(key, place.file)?;
+        }
+        if breadcrumb != old_breadcrumb {
+            self.set_breadcrumb(key, &breadcrumb)?;
+        }
+        match place.file != old_file || breadcrumb != old_breadcrumb {
+            true => self.refresh_derived_below(key),
+            false => Ok(()),
+        }
+    }
+
+    /// Brings file and breadcrumb of what is below a node up to date.
+    pub(super) fn refresh_derived_below(&mut self, key: NodeKey) -> Result<(), StoreError> {
+        const SELF: &str = "SELECT key, file, trail, label FROM node WHERE key = ?1";
+        const CHILDREN: &str = "SELECT key, file, trail, label FROM node WHERE parent = ?1";
+        let read = |sql, key: NodeKey| -> rusqlite::Result<Vec<DerivedColumns>> {
+            self.tx.prepare_cached(sql)?.query_map([key.0], DerivedColumns::read)?.collect()
+        };
+        let mut open = read(SELF, key).doing("read what is above")?;
+        // While several nodes move, one may stand below itself for a moment.
+        let mut seen = HashSet::from([key]);
+        while let Some(parent) = open.pop() {
+            let below = breadcrumb::child_breadcrumb(&parent.breadcrumb, &parent.label);
+            for child in read(CHILDREN, parent.key).doing("read what is below")? {
+                if child.file != parent.file {
+                    self.set_file(child.key, parent.file)?;
+                }
+                if child.breadcrumb != below {
+                    self.set_breadcrumb(child.key, &below)?;
+                }
+                let is_changed = child.file != parent.file || child.breadcrumb != below;
+                if is_changed && seen.insert(child.key) {
+                    open.push(DerivedColumns {
+                        file: parent.file,
+                        breadcrumb: below.clone(),
+                        ..child
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A text that was replaced or removed, as long as the history has it.
+    pub(crate) fn stored_text(&self, hash: ContentHash) -> Result<Option<String>, StoreError> {
+        const KEPT: &str = "SELECT content FROM blob WHERE hash = ?1";
+        self.tx
+            .prepare_cached(KEPT)
+            .and_then(|mut it| it.query_row([hash.to_string()], |row| row.get(0)).optional())
+            .doing("look up a replaced text")
+    }
+
+    /// The byte of its file at which a node began, at the last compile.
+    pub(crate) fn span_start(&self, key: NodeKey) -> Result<usize, StoreError> {
+        const START: &str = "SELECT start_byte FROM span WHERE node = ?1";
+        let start: Option<i64> = self
+            .tx
+            .prepare_cached(START)
+            .and_then(|mut it| it.query_row([key.0], |row| row.get(0)).optional())
+            .doing("look up where a node stands")?;
+        Ok(start.and_then(|it| usize::try_from(it).ok()).unwrap_or(0))
+    }
+
+    fn set_breadcrumb(&mut self, key: NodeKey, breadcrumb: &str) -> Result<(), StoreError> {
+        const SET: &str = "UPDATE node SET trail = ?2 WHERE key = ?1";
+        self.index_before(key)?;
+        self.tx
+            .prepare_cached(SET)
+            .and_then(|mut it| it.execute(params![key.0, breadcrumb]))
+            .map(drop)
+            .doing("change a node's trail")
+    }
+
+    /// Gives a node to another file. The old one is not asked, so that it has to be told.
+    fn set_file(&mut self, key: NodeKey, file: Option<FileId>) -> Result<(), StoreError> {
+        const SET: &str = "UPDATE node SET file = ?2, source_hash = NULL WHERE key = ?1";
+        const UNPLACE: &str = "DELETE FROM span WHERE node = ?1";
+        self.add_tombstone(key)?;
+        self.dirty_refs.file_changed(self.tx, key)?;
+        self.tx
+            .prepare_cached(SET)
+            .and_then(|mut it| it.execute(params![key.0, file.map(|it| it.0)]))
+            .doing("move a node to another file")?;
+        self.tx
+            .prepare_cached(UNPLACE)
+            .and_then(|mut it| it.execute([key.0]))
+            .doing("move a node to another file")?;
+        self.remove_tombstone(key)
+    }
+
+    /// Leaves a tombstone where a file says a node that will be there no longer.
+    pub(super) fn add_tombstone(&mut self, key: NodeKey) -> Result<(), StoreError> {
+        const BURY: &str = "
+            INSERT OR REPLACE INTO tombstone
+                   (node_id, file, parent, node_type, level, source_hash, start_byte, end_byte)
+            SELECT node.id, node.file, parent.id, node.node_type, node.level, node.source_hash,
+                   ifnull(span.start_byte, 0), ifnull(span.end_byte, 0)
+              FROM node
+              LEFT JOIN node AS parent ON parent.key = node.parent
+              LEFT JOIN span ON span.node = node.key
+             WHERE node.key = ?1
+               AND node.file IS NOT NULL
+               AND node.source_hash IS NOT NULL";
+        self.has_tombstones = true;
+        self.tx
+            .prepare_cached(BURY)
+            .and_then(|mut it| it.execute([key.0]))
+            .map(drop)
+            .doing("remember what was forgotten")
+    }
+
+    /// Takes a node's tombstone away if it is back in the file that says it.
+    pub(super) fn remove_tombstone(&self, key: NodeKey) -> Result<(), StoreError> {
+        const CLAIM: &str = "
+            UPDATE node
+               SET source_hash = tombstone.source_hash
+              FROM tombstone
+             WHERE node.key = ?1
+               AND tombstone.node_id = node.id
+               AND tombstone.file = node.file";
+        const PLACE: &str = "
+            INSERT INTO span (node, start_byte, end_byte)
+            SELECT node.key, tombstone.start_byte, tombstone.end_byte
+              FROM node
+              JOIN tombstone ON tombstone.node_id = node.id AND tombstone.file = node.file
+             WHERE node.key = ?1
+            ON CONFLICT (node) DO NOTHING";
+        const DROP: &str = "
+            DELETE FROM tombstone
+             WHERE node_id = (SELECT id FROM node WHERE key = ?1)
+               AND file = (SELECT file FROM node WHERE key = ?1)";
+        for sql in [CLAIM, PLACE, DROP] {
+            self.tx
+                .prepare_cached(sql)
+                .and_then(|mut it| it.execute([key.0]))
+                .doing("give a node back to its file")?;
+        }
+        Ok(())
+    }
+}

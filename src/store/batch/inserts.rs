@@ -1,0 +1,268 @@
+//! Births in a write: nodes that are new to the tree, each with all of its rows.
+//!
+//! The rows of many are written by the same few statements, and what they are to the fingerprint is
+//! added as they are born where they have no elder siblings, since that is known here and would
+//! else have to be read again.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{CachedStatement, Transaction, params};
+
+use super::nodes::{NewNode, link_text};
+use super::{Batch, FamilyOf};
+use crate::model::fingerprint;
+use crate::model::heat::Heat;
+use crate::model::identity::{ContentHash, NodeId};
+use crate::store::insert::{INSERT, NodeRow};
+use crate::store::{ErrorStep, NodeData, NodeKey, NodePlace, StoreError};
+
+/// Texts of which it is remembered what ids they had and have.
+const KNOWN_IDS_MAX: usize = 16 * 1024;
+
+/// The families that get children in one go, and are told to the fingerprint meanwhile.
+struct NewFamilies {
+    /// Key of the first child.
+    first: NodeKey,
+    /// Ids of the children so far, by key.
+    ids: Vec<String>,
+    /// Those of which all children are among them.
+    summed: BTreeMap<FamilyOf, SummedFamily>,
+}
+
+/// A family so far.
+struct SummedFamily {
+    parent: Option<String>,
+    /// The last child, by its index.
+    last: Option<usize>,
+}
+
+impl NewFamilies {
+    /// The id of a parent that is among the children.
+    fn id_of(&self, parent: NodeKey) -> Option<&String> {
+        let nth = parent.0.checked_sub(self.first.0)?;
+        self.ids.get(usize::try_from(nth).ok()?)
+    }
+
+    /// The term of the next child, if its family is told; notes its id.
+    fn term(&mut self, new: &NewNode<'_>, id: String, hash: &str) -> Option<u64> {
+        let term = self.summed.get_mut(&new.place.into()).map(|summed| {
+            let before = summed.last.replace(self.ids.len()).map(|it| self.ids[it].as_str());
+            fingerprint::term_of_node(summed.parent.as_deref(), before, &new.data.state(&id, hash))
+        });
+        self.ids.push(id);
+        term
+    }
+}
+
+/// The statements that write a node's rows.
+struct InsertStatements<'t> {
+    node: CachedStatement<'t>,
+    span: CachedStatement<'t>,
+}
+
+impl<'t> InsertStatements<'t> {
+    fn new(tx: &'t Transaction<'_>) -> Result<InsertStatements<'t>, StoreError> {
+        const SPAN: &str = "INSERT INTO span (node, start_byte, end_byte) VALUES (?1, ?2, ?3)";
+        let prepare = |sql| tx.prepare_cached(sql).doing("prepare to add nodes");
+        Ok(InsertStatements { node: prepare(INSERT.text())?, span: prepare(SPAN)? })
+    }
+}
+
+impl Batch<'_> {
+    /// The key that the next node gets; those after it count up.
+    pub(crate) fn next_key(&self) -> Result<NodeKey, StoreError> {
+        const NEXT: &str = "SELECT ifnull(max(key), 0) + 1 FROM node";
+        self.tx
+            .prepare_cached(NEXT)
+            .and_then(|mut it| it.query_row([], |row| row.get(0)))
+            .map(NodeKey)
+            .doing("find the next key")
+    }
+
+    /// Adds nodes that a file says, under the next keys: parents before their children, siblings in
+    /// order. Each gets back the id it had if it was here before.
+    pub(crate) fn add(&mut self, nodes: &[NewNode<'_>]) -> Result<(), StoreError> {
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        let first = self.next_key()?;
+        let mut statements = InsertStatements::new(self.tx)?;
+        let mut families = NewFamilies { first, ids: Vec::new(), summed: BTreeMap::new() };
+        for (new, key) in nodes.iter().zip(first.0..) {
+            let hash = new.hash.to_string();
+            self.sum_family(&mut families, new.place.into())?;
+            let id = self.add_under_fresh_id(&mut statements, NodeKey(key), new, &hash)?;
+            let span = &new.span;
+            let edge = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
+            statements
+                .span
+                .execute(params![key, edge(span.start), edge(span.end)])
+                .doing("note where a node stands")?;
+            if let Some(term) = families.term(new, id, &hash) {
+                self.drift = self.drift.wrapping_add(term);
+            }
+        }
+        self.record_inserts(first, nodes.len())
+    }
+
+    /// Writes the rows of a node that is new to the tree, whose id is free, and returns its key.
+    pub(super) fn insert(
+        &mut self,
+        id: NodeId,
+        data: &NodeData<'_>,
+        hash: ContentHash,
+        breadcrumb: &str,
+        place: NodePlace,
+    ) -> Result<NodeKey, StoreError> {
+        let key = self.next_key()?;
+        let (id, hash) = (id.to_string(), hash.to_string());
+        let (id, hash) = (id.as_str(), hash.as_str());
+        let mut statements = InsertStatements::new(self.tx)?;
+        let row = NodeRow { key, id, place, data, hash, source_hash: None, breadcrumb };
+        if !self.write(&mut statements, &row)? {
+            return Err(StoreError::Corrupt { what: format!("there are two nodes `{id}`") });
+        }
+        self.record_inserts(key, 1)?;
+        Ok(key)
+    }
+
+    /// Writes the row of a node and says so; nothing if its id is taken.
+    fn write(
+        &mut self,
+        statements: &mut InsertStatements<'_>,
+        row: &NodeRow<'_>,
+    ) -> Result<bool, StoreError> {
+        if !row.insert(&mut statements.node).doing("add a node")? {
+            return Ok(false);
+        }
+        self.index_later(row.key)?;
+        self.dirty_refs.node_added(self.tx, &link_text(row.key, row.data, row.place), row.id)?;
+        Ok(true)
+    }
+
+    /// Records as many births as there are nodes from `first` on, and gives those nodes the
+    /// temperature of birth.
+    fn record_inserts(&mut self, first: NodeKey, n_nodes: usize) -> Result<(), StoreError> {
+        const RECORD: &str = "
+            INSERT INTO diff (snapshot, seq, op, node_id, new_hash)
+            SELECT ?3, ?4 + key - ?1, 'add', id, content_hash
+              FROM node
+             WHERE ?1 <= key AND key < ?2
+             ORDER BY key";
+        const GIVE: &str = "
+            INSERT INTO heat (node, temperature, at, full_at)
+            SELECT key, ?3, ?4, ?5 FROM node WHERE ?1 <= key AND key < ?2 ORDER BY key";
+        let end = first.0.saturating_add_unsigned(n_nodes as u64);
+        let (snapshot, seq) = self.next_diff()?;
+        self.next_seq = seq.saturating_add(end - first.0 - 1);
+        self.tx
+            .prepare_cached(RECORD)
+            .and_then(|mut it| it.execute(params![first.0, end, snapshot, seq]))
+            .doing("record additions")?;
+        self.counts.added += n_nodes;
+        if self.attended == 0 && self.heated < first {
+            // Those that have no row are just that.
+            return Ok(());
+        }
+        let heat = Heat::birth(self.attended);
+        self.tx
+            .prepare_cached(GIVE)
+            .and_then(|mut it| {
+                it.execute(params![first.0, end, heat.temperature, heat.at, heat.full_at()])
+            })
+            .map(drop)
+            .doing("give nodes their temperature")
+    }
+
+    /// Adds a node under the id it had when it was here before, else under its birth id with the
+    /// first ordinal that is free.
+    ///
+    /// A text that is there a thousand times must not look a thousand times for the same ids, so
+    /// that what was found out is kept.
+    fn add_under_fresh_id(
+        &mut self,
+        statements: &mut InsertStatements<'_>,
+        key: NodeKey,
+        new: &NewNode<'_>,
+        hash: &str,
+    ) -> Result<String, StoreError> {
+        let NewNode { data, breadcrumb, place, path, .. } = new;
+        let (place, source_hash) = (*place, Some(hash));
+        let row = NodeRow { key, id: "", place, data, hash, source_hash, breadcrumb };
+        if KNOWN_IDS_MAX <= self.taken.len() + self.former.len() {
+            self.taken.clear();
+            self.former.clear();
+        }
+        let text = (data.node_type, new.hash);
+        if self.has_past && !self.former.contains_key(&text) {
+            let mut former = self.former_ids(text.0, text.1, u32::MAX)?;
+            // A text that was never here is not worth remembering.
+            if !former.is_empty() {
+                former.reverse();
+                self.former.insert(text, former);
+            }
+        }
+        while let Some(id) = self.former.get_mut(&text).and_then(Vec::pop) {
+            let id = id.to_string();
+            if !self.is_forgotten(&id)? && self.write(statements, &NodeRow { id: &id, ..row })? {
+                return Ok(id);
+            }
+        }
+        let birth = |ordinal: u32| NodeId::birth(data.node_type, path, data.content, ordinal);
+        let first = birth(0);
+        for ordinal in self.taken.get(&first).copied().unwrap_or(0)..=u32::MAX {
+            let id = birth(ordinal).to_string();
+            if !self.is_forgotten(&id)? && self.write(statements, &NodeRow { id: &id, ..row })? {
+                if 0 < ordinal {
+                    self.taken.insert(first, ordinal);
+                }
+                return Ok(id);
+            }
+        }
+        Err(StoreError::Corrupt { what: "four thousand million equal nodes".to_owned() })
+    }
+
+    /// Whether a node has that id, or a forgotten one that may come back.
+    pub(super) fn is_id_taken(&self, id: NodeId) -> Result<bool, StoreError> {
+        const TAKEN: &str = "SELECT 1 FROM node WHERE id = ?1";
+        let id = id.to_string();
+        let is_there = self
+            .tx
+            .prepare_cached(TAKEN)
+            .and_then(|mut it| it.exists([&id]))
+            .doing("look for an id")?;
+        Ok(is_there || self.is_forgotten(&id)?)
+    }
+
+    /// Whether a forgotten node has that id, which may come back.
+    fn is_forgotten(&self, id: &str) -> Result<bool, StoreError> {
+        const FORGOTTEN: &str = "SELECT 1 FROM tombstone WHERE node_id = ?1";
+        if !self.has_tombstones {
+            return Ok(false);
+        }
+        self.tx.prepare_cached(FORGOTTEN).and_then(|mut it| it.exists([id])).doing("look for an id")
+    }
+
+    /// Sees to it that the children which a family gets are in the fingerprint at the end: told as
+    /// they are born if all are known here, else with all others of the family.
+    fn sum_family(
+        &mut self,
+        families: &mut NewFamilies,
+        family: FamilyOf,
+    ) -> Result<(), StoreError> {
+        if families.summed.contains_key(&family) || self.touched.contains(&family) {
+            return Ok(());
+        }
+        let born = match family {
+            FamilyOf::Node(key) => families.id_of(key).cloned(),
+            FamilyOf::File(_) | FamilyOf::Nobody => None,
+        };
+        let parent = match born {
+            Some(id) => Some(id),
+            None if self.states(family)?.is_empty() => self.parent_name(family)?,
+            None => return self.touch(family),
+        };
+        families.summed.insert(family, SummedFamily { parent, last: None });
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! The past in a write: what nodes were, whether the state is one of before, and letting go of
+//! snapshots for good.
+
+use rusqlite::params;
+
+use super::Batch;
+use crate::model::identity::ContentHash;
+use crate::store::history::{self, NodeVersion, Snapshot, Snapshots};
+use crate::store::{ErrorStep, StoreError};
+
+/// A node that changed since a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TouchedNode {
+    pub(crate) node_id: String,
+    /// Whether nothing but its rank did.
+    pub(crate) is_rank_only: bool,
+}
+
+impl Batch<'_> {
+    /// The snapshot of that id.
+    pub(crate) fn snapshot_of(&self, id: i64) -> Result<Option<Snapshot>, StoreError> {
+        history::snapshot(self.tx, id)
+    }
+
+    /// Which snapshots there are.
+    pub(crate) fn snapshots(&self) -> Result<Snapshots, StoreError> {
+        history::snapshots(self.tx)
+    }
+
+    /// The snapshots next to an id that is none.
+    pub(crate) fn snapshots_beside(
+        &self,
+        id: i64,
+    ) -> Result<(Option<i64>, Option<i64>), StoreError> {
+        history::snapshots_beside(self.tx, id)
+    }
+
+    /// The nodes that changed since a snapshot, by id.
+    pub(crate) fn touched_since(&self, snapshot: i64) -> Result<Vec<TouchedNode>, StoreError> {
+        const TOUCHED: &str = "
+            SELECT node_id, min(op = 'rank')
+              FROM diff
+             WHERE ?1 < snapshot
+             GROUP BY node_id
+             ORDER BY node_id";
+        let mut query = self.tx.prepare_cached(TOUCHED).doing("list what changed")?;
+        let rows = query.query_map([snapshot], |row| {
+            Ok(TouchedNode { node_id: row.get(0)?, is_rank_only: row.get(1)? })
+        });
+        rows.doing("list what changed")?.collect::<Result<_, _>>().doing("list what changed")
+    }
+
+    /// What a node was at a snapshot.
+    pub(crate) fn version_at(
+        &self,
+        node_id: &str,
+        at: i64,
+    ) -> Result<Option<NodeVersion>, StoreError> {
+        history::version_at(self.tx, node_id, at)
+    }
+
+    /// The text of that hash, which the node has or had.
+    pub(crate) fn former_text(
+        &self,
+        node_id: &str,
+        hash: &str,
+    ) -> Result<Option<String>, StoreError> {
+        history::text(self.tx, node_id, hash)
+    }
+
+    /// The fingerprint of the state as it is now.
+    pub(crate) fn fingerprint(&mut self) -> Result<ContentHash, StoreError> {
+        const KEPT: &str = "SELECT fingerprint FROM memory";
+        self.update_fingerprint()?;
+        let kept: i64 =
+            self.tx.query_row(KEPT, [], |row| row.get(0)).doing("read the fingerprint")?;
+        Ok(ContentHash(kept.cast_unsigned().wrapping_add(self.drift)))
+    }
+
+    /// Lets go of every snapshot after `target`, of what they changed and of texts that only they
+    /// had; the one that this write makes stays, follows `target` and has no changes. The state
+    /// must be that of `target`. Returns how many went.
+    ///
+    /// The bytes are gone once the file was scrubbed.
+    pub(crate) fn drop_after(&mut self, target: i64) -> Result<usize, StoreError> {
+        const DROP_TEXTS: &str = "
+            DELETE FROM blob
+             WHERE hash IN (SELECT old_hash FROM diff WHERE ?1 < snapshot)
+               AND NOT EXISTS (
+                   SELECT 1 FROM diff WHERE diff.old_hash = blob.hash AND diff.snapshot <= ?1)";
+        const DROP_CHANGES: &str = "DELETE FROM diff WHERE ?1 < snapshot";
+        const MOVE_HEAD: &str = "
+            UPDATE cursor SET snapshot = ?1, updated_at = ?2 WHERE name = 'HEAD'";
+        const MOVE_OWN: &str = "UPDATE snapshot SET parent = ?1 WHERE id = ?2";
+        const DROP: &str = "DELETE FROM snapshot WHERE ?1 < id AND id IS NOT ?2";
+        let doing = "drop snapshots";
+        let own = self.snapshot;
+        self.tx.execute(DROP_TEXTS, [target]).doing(doing)?;
+        self.tx.execute(DROP_CHANGES, [target]).doing(doing)?;
+        self.tx.execute(MOVE_HEAD, params![target, self.now.0]).doing(doing)?;
+        self.tx.execute(MOVE_OWN, params![target, own]).doing(doing)?;
+        self.tx.execute(DROP, params![target, own]).doing(doing)
+    }
+}

@@ -1,0 +1,231 @@
+//! Lists the columns of a node, which every statement about whole nodes is made of.
+//!
+//! A row of [`COLUMNS`] says what a column is called, how the store treats its values, whether the
+//! fingerprint covers it, what redaction does with it, and under which names `diff` keeps earlier
+//! values. A new optional value of nodes is one row here and a migration, which adds the column to
+//! `node` and its `old_` column to `diff`. Inserts, reads, versions, rollback, the fingerprint,
+//! past states, the doctor, redaction and transfers follow.
+//!
+//! SQL is constant text everywhere else but for names of tables; [`Sql`] is where lists of columns
+//! take the place of names in braces, once per process, so that no statement spells them out.
+
+mod attributes;
+
+use std::sync::OnceLock;
+
+use ColumnContent::{Bound, Hash, Names, Numbers, Words};
+use ColumnKind::{Derived, Field, Optional};
+use HashedAs::{Always, No};
+pub(crate) use attributes::{Attribute, Attributes};
+
+use crate::model::tree::Node;
+
+/// Describes a column of `node`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    pub(crate) kind: ColumnKind,
+    pub(crate) hashed: HashedAs,
+    pub(crate) holds: ColumnContent,
+    /// The columns of `diff` that keep it as it was before a change; none: it has no versions.
+    pub(crate) old: &'static [OldColumn],
+}
+
+/// Tells how the store treats the values of a column.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ColumnKind {
+    /// A field of `NodeRecord`, with rules of its own.
+    Field,
+    /// Computed from other columns whenever they are written, and never read back as a whole.
+    Derived,
+    /// An optional value, treated as every other one. The function reads it from a parsed file;
+    /// without one, no file has such a value, and an agent's stays whatever the file says.
+    Optional(Option<fn(&Node) -> Option<Attribute>>),
+}
+
+/// Tells whether the fingerprint covers a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HashedAs {
+    No,
+    Always,
+    /// Only where there is a value, so that the fingerprints of older states stay as they are.
+    WhereGiven,
+}
+
+/// Tells redaction how to treat the values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ColumnContent {
+    /// Integers: no text.
+    Numbers,
+    /// Text of the user's, each value on its own.
+    Words,
+    /// Text whose hash, label or place is kept elsewhere: rewritten by a step of its own.
+    Bound,
+    /// Hashes of texts: they follow the texts.
+    Hash,
+    /// Names that the program itself chooses: ids, types, hashes of whole files.
+    Names,
+}
+
+/// Describes a column of `diff` that keeps an earlier value of a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OldColumn {
+    pub(crate) name: &'static str,
+    /// The value as it is now, of `node`, its `parent` and its `file`; `None`: the node's own.
+    now: Option<&'static str>,
+    pub(crate) holds: ColumnContent,
+}
+
+/// Keeps the row that a column of `node` refers to, by a name that outlives it.
+const fn old(name: &'static str, now: &'static str, holds: ColumnContent) -> OldColumn {
+    OldColumn { name, now: Some(now), holds }
+}
+
+/// Keeps the value of the column itself.
+const fn own(name: &'static str, holds: ColumnContent) -> OldColumn {
+    OldColumn { name, now: None, holds }
+}
+
+const fn column(
+    name: &'static str,
+    kind: ColumnKind,
+    hashed: HashedAs,
+    holds: ColumnContent,
+    old: &'static [OldColumn],
+) -> Column {
+    Column { name, kind, hashed, holds, old }
+}
+
+/// Names of optional values.
+pub(crate) const LEVEL: &str = "level";
+pub(crate) const LANG: &str = "lang";
+pub(crate) const KEY_PATH: &str = "key_path";
+
+fn level(of: &Node) -> Option<Attribute> {
+    of.level.map(|it| Attribute::Integer(it.into()))
+}
+
+fn lang(of: &Node) -> Option<Attribute> {
+    of.lang.clone().map(Attribute::Text)
+}
+
+fn key_path(of: &Node) -> Option<Attribute> {
+    of.key_path.clone().map(Attribute::Text)
+}
+
+/// Holds every column of a node. Fields stand in the order in which `NodeRecord` and `Side` read
+/// them, what the fingerprint covers in the order in which it hashes it.
+#[rustfmt::skip]
+const COLUMNS: &[Column] = &[
+    column("key",          Field,   No,     Numbers, &[]),
+    column("id",           Field,   No,     Names,   &[]),
+    column("file",         Field,   No,     Numbers, &[old("old_root", "file.root", Numbers),
+                                                       old("old_path", "file.path", Bound)]),
+    column("parent",       Field,   No,     Numbers, &[old("old_parent", "parent.id", Names)]),
+    column("position",     Field,   No,     Numbers, &[own("old_position", Numbers)]),
+    column("node_type",    Field,   Always, Names,   &[own("old_type", Names)]),
+    column(LEVEL, Optional(Some(level)),       Always, Numbers, &[own("old_level", Numbers)]),
+    column(LANG, Optional(Some(lang)),         Always, Bound,   &[own("old_lang", Words)]),
+    column(KEY_PATH, Optional(Some(key_path)), Always, Bound,   &[own("old_key_path", Words)]),
+    column("format",       Field,   Always, Names,   &[own("old_format", Names)]),
+    column("label",        Field,   Always, Bound,   &[own("old_label", Bound)]),
+    column("content_hash", Field,   Always, Bound,   &[own("old_hash", Hash)]),
+    column("token_count",  Field,   No,     Numbers, &[own("old_tokens", Numbers)]),
+    column("source_hash",  Field,   No,     Hash,    &[]),
+    column("trail",        Field,   No,     Bound,   &[]),
+    column("content",      Field,   No,     Bound,   &[]),
+    column("grams",        Derived, No,     Bound,   &[]),
+    column("name",         Derived, No,     Numbers, &[]),
+];
+
+/// Returns the columns of a node.
+pub(crate) fn columns() -> &'static [Column] {
+    #[cfg(test)]
+    if let Some(scratch) = super::testing::scratch() {
+        return scratch.columns;
+    }
+    COLUMNS
+}
+
+/// Returns the columns of optional values.
+pub(crate) fn attributes() -> impl Iterator<Item = &'static Column> {
+    columns().iter().filter(|it| it.is_optional())
+}
+
+impl Column {
+    pub(crate) fn is_optional(&self) -> bool {
+        matches!(self.kind, ColumnKind::Optional(_))
+    }
+
+    /// Returns the key by which lists put fields first and optional values last.
+    fn rank(&self) -> u8 {
+        match self.kind {
+            ColumnKind::Field => 0,
+            ColumnKind::Derived => 1,
+            ColumnKind::Optional(_) => 2,
+        }
+    }
+}
+
+/// Builds a statement about whole nodes from a text with names of lists in braces:
+///
+/// - `{record}`: what `NodeRecord` reads;
+/// - `{columns}` and `{values}`: every column, and as many parameters from `?1` on;
+/// - `{state}` and `{old_state}`: what the fingerprint covers, from `node` and from `diff`;
+/// - `{version}` and `{present}`: what `diff` keeps of a node, and its values now, of `node`, its
+///   `parent` and its `file`;
+/// - `{attributes}` and `{set_attributes}`: optional values, and their assignment to the parameters
+///   that follow the highest one named before.
+#[derive(Debug)]
+pub(crate) struct Sql {
+    template: &'static str,
+    text: OnceLock<String>,
+}
+
+impl Sql {
+    pub(crate) const fn new(template: &'static str) -> Sql {
+        Sql { template, text: OnceLock::new() }
+    }
+
+    /// Returns the statement's text, which the first call builds.
+    pub(crate) fn text(&'static self) -> &'static str {
+        #[cfg(test)]
+        if super::testing::scratch().is_some() {
+            return Box::leak(fill(columns(), self.template).into_boxed_str());
+        }
+        self.text.get_or_init(|| fill(COLUMNS, self.template))
+    }
+}
+
+/// Replaces the names of lists by the columns of each.
+fn fill(columns: &'static [Column], template: &str) -> String {
+    let mut in_order: Vec<&Column> = columns.iter().collect();
+    in_order.sort_by_key(|it| it.rank());
+    let all = || in_order.iter().copied();
+    let attributes = || columns.iter().filter(|it| it.is_optional());
+    let always = columns.iter().filter(|it| it.hashed == HashedAs::Always);
+    let hashed =
+        || always.clone().chain(columns.iter().filter(|it| it.hashed == HashedAs::WhereGiven));
+    let node = |it: &Column| format!("node.{}", it.name);
+    let present = |it: &'static Column| {
+        it.old.iter().map(move |old| old.now.map_or_else(|| node(it), str::to_owned))
+    };
+    let lists: [(&str, Vec<String>); 9] = [
+        ("{record}", all().filter(|it| it.rank() != 1).map(node).collect()),
+        ("{columns}", all().map(|it| it.name.to_owned()).collect()),
+        ("{values}", (1..=columns.len()).map(|nth| format!("?{nth}")).collect()),
+        ("{state}", hashed().map(node).collect()),
+        ("{old_state}", hashed().flat_map(|it| it.old).map(|it| it.name.to_owned()).collect()),
+        ("{version}", all().flat_map(|it| it.old).map(|it| it.name.to_owned()).collect()),
+        ("{present}", all().flat_map(present).collect()),
+        ("{attributes}", attributes().map(node).collect()),
+        ("{set_attributes}", attributes().map(|it| format!("{} = ?", it.name)).collect()),
+    ];
+    let filled = |text: String, (name, list): (&str, Vec<String>)| {
+        if text.contains(name) { text.replace(name, &list.join(", ")) } else { text }
+    };
+    lists.into_iter().fold(template.to_owned(), filled)
+}
+
+#[cfg(test)]
+mod tests;

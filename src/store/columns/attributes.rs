@@ -1,0 +1,182 @@
+//! Holds the optional values of a node: level, language, key path, and those that `columns` adds.
+
+use std::borrow::Cow;
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+use rusqlite::{Row, ToSql};
+
+use super::{Column, ColumnKind, KEY_PATH, LANG, LEVEL};
+use crate::model::tree::Node;
+
+/// Holds one optional value of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Attribute {
+    Integer(i64),
+    Text(String),
+}
+
+impl Attribute {
+    /// Returns the value as the fingerprint hashes it.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        match self {
+            Attribute::Integer(it) => Cow::Owned(it.to_string()),
+            Attribute::Text(it) => Cow::Borrowed(it),
+        }
+    }
+}
+
+impl ToSql for Attribute {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        match self {
+            Attribute::Integer(it) => it.to_sql(),
+            Attribute::Text(it) => it.to_sql(),
+        }
+    }
+}
+
+impl FromSql for Attribute {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Attribute> {
+        match value {
+            ValueRef::Integer(it) => Ok(Attribute::Integer(it)),
+            ValueRef::Text(_) => Ok(Attribute::Text(String::column_result(value)?)),
+            _ => Err(FromSqlError::InvalidType),
+        }
+    }
+}
+
+/// Holds the optional values of a node by column. The list is empty where the node has none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Attributes(Vec<Option<Attribute>>);
+
+impl Attributes {
+    /// Returns the values that a parsed file gives its node.
+    pub(crate) fn of_source(node: &Node) -> Attributes {
+        Attributes::collect(super::attributes().map(|it| match it.kind {
+            ColumnKind::Optional(Some(of)) => of(node),
+            _ => None,
+        }))
+    }
+
+    /// Returns these values, with those of `old` in columns that no file knows.
+    pub(crate) fn over(self, old: &Attributes) -> Attributes {
+        if old.0.is_empty() || super::attributes().all(is_of_source) {
+            return self;
+        }
+        Attributes::collect(super::attributes().enumerate().map(|(at, column)| {
+            let of = if is_of_source(column) { &self } else { old };
+            of.0.get(at).cloned().flatten()
+        }))
+    }
+
+    /// Returns these values with one of them replaced.
+    pub(crate) fn with(&self, name: &str, value: Option<Attribute>) -> Attributes {
+        let old = self.0.iter().cloned().chain(std::iter::repeat(None));
+        let is_it = |it: &Column| it.name == name;
+        debug_assert!(super::attributes().any(is_it), "there is no `{name}`");
+        Attributes::collect(
+            super::attributes()
+                .zip(old)
+                .map(|(it, old)| if is_it(it) { value.clone() } else { old }),
+        )
+    }
+
+    /// Returns the value of that name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Attribute> {
+        if self.0.is_empty() {
+            return None;
+        }
+        super::attributes().zip(&self.0).find(|(it, _)| it.name == name)?.1.as_ref()
+    }
+
+    /// Returns the level of a heading, 1 to 6.
+    pub(crate) fn level(&self) -> Option<u8> {
+        match self.get(LEVEL)? {
+            Attribute::Integer(it) => u8::try_from(*it).ok(),
+            Attribute::Text(_) => None,
+        }
+    }
+
+    /// Returns the language of code.
+    pub(crate) fn lang(&self) -> Option<&str> {
+        self.text(LANG)
+    }
+
+    /// Returns the place in structured data: `a.b[3].c`.
+    pub(crate) fn key_path(&self) -> Option<&str> {
+        self.text(KEY_PATH)
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name)? {
+            Attribute::Text(it) => Some(it),
+            Attribute::Integer(_) => None,
+        }
+    }
+
+    /// Returns the names of values that differ.
+    pub(crate) fn differing(&self, other: &Attributes) -> Vec<&'static str> {
+        let value = |of: &Attributes, at: usize| of.0.get(at).cloned().flatten();
+        let is_other = |at: &usize| value(self, *at) != value(other, *at);
+        let named = super::attributes().enumerate();
+        named.filter(|(at, _)| is_other(at)).map(|(_, it)| it.name).collect()
+    }
+
+    /// Reads `{attributes}`, which begin at a column.
+    pub(crate) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Attributes> {
+        let n = super::attributes().count();
+        let mut values = Vec::new();
+        for nth in 0..n {
+            if let Some(value) = row.get(at + nth)? {
+                values.resize(n, None);
+                values[nth] = Some(value);
+            }
+        }
+        Ok(Attributes(values))
+    }
+
+    /// Returns a parameter for each of `{attributes}`.
+    pub(crate) fn params(&self) -> impl Iterator<Item = &dyn ToSql> {
+        let none = super::attributes().count() - self.0.len();
+        let given = self.0.iter().map(|it| it as &dyn ToSql);
+        given.chain(std::iter::repeat_n(&NOTHING as &dyn ToSql, none))
+    }
+
+    /// Returns each value, in the order of the columns.
+    pub(in crate::store) fn values(&self) -> impl Iterator<Item = Option<&Attribute>> {
+        let none = super::attributes().count() - self.0.len();
+        self.0.iter().map(Option::as_ref).chain(std::iter::repeat_n(None, none))
+    }
+
+    /// Returns each text, to be replaced.
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.0.iter_mut().filter_map(|it| match it {
+            Some(Attribute::Text(it)) => Some(it),
+            _ => None,
+        })
+    }
+
+    fn collect(values: impl Iterator<Item = Option<Attribute>>) -> Attributes {
+        let mut all: Vec<Option<Attribute>> = Vec::new();
+        let mut n_none = 0;
+        for value in values {
+            match value {
+                None => n_none += 1,
+                Some(value) => {
+                    all.extend(std::iter::repeat_n(None, n_none));
+                    all.push(Some(value));
+                    n_none = 0;
+                }
+            }
+        }
+        if !all.is_empty() {
+            all.extend(std::iter::repeat_n(None, n_none));
+        }
+        Attributes(all)
+    }
+}
+
+const NOTHING: Option<i64> = None;
+
+fn is_of_source(column: &Column) -> bool {
+    matches!(column.kind, ColumnKind::Optional(Some(_)))
+}

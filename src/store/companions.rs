@@ -1,0 +1,50 @@
+//! What SQLite keeps beside a database, looked at before it is opened.
+//!
+//! The log is made before its index and removed after it. Where one of them is missing, nobody has
+//! the database open, or somebody has it open whose files were deleted: SQLite would make new ones,
+//! and the two would write without seeing each other. Which it is says the lock that each open
+//! connection holds.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::{StoreError, busy_handler};
+use crate::maintenance::transfer::with_suffix;
+
+/// How long somebody who opens or closes the database at the same time is waited for.
+const RIVALS_WAIT: Duration = Duration::from_secs(2);
+
+/// Refuses a database that somebody has open whose log or index was deleted.
+pub(super) fn check(path: &Path) -> Result<(), StoreError> {
+    let Ok(full) = path.canonicalize() else { return Ok(()) };
+    let [log, index] = ["-wal", "-shm"].map(|it| with_suffix(&full, it));
+    let are_there = {
+        let (log, index) = (log.clone(), index.clone());
+        move || log.exists() && index.exists()
+    };
+    if are_there() || !is_held(&full, &log, are_there.clone()) || are_there() {
+        return Ok(());
+    }
+    let missing = if log.exists() { index } else { log };
+    Err(StoreError::Orphaned { path: path.to_owned(), missing })
+}
+
+/// Whether somebody has the database open, by asking for the lock that needs nobody to. It is asked
+/// for before the log is opened, so that none is made; what cannot be asked, the real opening says.
+fn is_held(path: &Path, log: &Path, is_over: impl Fn() -> bool + Send + 'static) -> bool {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let asked = Connection::open_with_flags(path, flags).and_then(|mut conn| {
+        // What a log holds is left to whoever opens the database for good.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, log.exists())?;
+        busy_handler::wait_while(&mut conn, RIVALS_WAIT, move || !is_over())?;
+        conn.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;
+        conn.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0))
+    });
+    matches!(asked, Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
+}
+
+#[cfg(test)]
+mod tests;

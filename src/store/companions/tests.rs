@@ -1,0 +1,50 @@
+//! Databases whose companions were deleted, with and without somebody who has them open.
+
+use std::fs;
+
+use super::*;
+use crate::store::{IfMissing, Writer};
+
+fn memory() -> (tempfile::TempDir, std::path::PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    drop(Writer::open(&path, IfMissing::Create).unwrap());
+    (dir, path)
+}
+
+fn names(dir: &tempfile::TempDir) -> Vec<String> {
+    let entries = fs::read_dir(dir.path()).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_nobody_has_open_is_left_as_it_was() {
+    let (dir, path) = memory();
+    check(&path).unwrap();
+    assert_eq!(names(&dir), ["memory.db"]);
+    check(&dir.path().join("none.db")).unwrap();
+    assert_eq!(names(&dir), ["memory.db"]);
+    // What a copy of a database brings along is not touched.
+    fs::write(with_suffix(&path, "-wal"), "no log").unwrap();
+    check(&path).unwrap();
+    assert_eq!(names(&dir), ["memory.db", "memory.db-wal"]);
+    assert_eq!(fs::read_to_string(with_suffix(&path, "-wal")).unwrap(), "no log");
+}
+
+#[test]
+fn what_somebody_has_open_needs_its_log_and_its_index() {
+    for endings in [&["-wal"] as &[&str], &["-shm"], &["-wal", "-shm"]] {
+        let (dir, path) = memory();
+        let writer = Writer::open(&path, IfMissing::Refuse).unwrap();
+        check(&path).unwrap();
+        endings.iter().for_each(|it| fs::remove_file(with_suffix(&path, it)).unwrap());
+        let error = check(&path).unwrap_err();
+        assert!(matches!(&error, StoreError::Orphaned { missing, .. } if !missing.exists()));
+        assert_eq!(names(&dir).len(), 3 - endings.len(), "{error}");
+        drop(writer);
+        check(&path).unwrap();
+    }
+}

@@ -1,0 +1,174 @@
+//! How connections are opened: every setting that the promises of this module rest on.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, Transaction};
+
+use super::{ErrorStep, IfMissing, StoreError, busy_handler, check_path, companions, schema};
+
+/// Page cache of the writing connection, in KiB: while many nodes come, and else.
+const CACHE_OF_MANY_KIB: i64 = 16 * 1024;
+const CACHE_KIB: i64 = 8 * 1024;
+
+/// Page cache of a connection that reads or warms, in KiB: what one question or one warming needs
+/// again and again. A commit empties the cache of all that did not make it, so pages that are kept
+/// for longer would mostly be made room for and given back in vain, which takes longer than to read
+/// them.
+const CACHE_BESIDE_KIB: i64 = 256;
+
+/// What is left of the log when it begins anew: a large write leaves a large one.
+const LOG_BYTES_MAX: i64 = 8 * 1024 * 1024;
+
+/// Prepared statements that a connection keeps.
+const STATEMENTS_MAX: usize = 128;
+
+/// Tries to switch to WAL while other processes open the same new file.
+const WAL_TRIES_MAX: usize = 100;
+
+/// Opens the connection that writes, making and migrating the file as needed.
+pub(crate) fn open_writer(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreError> {
+    schema::check_sqlite()?;
+    check_path(path, if_missing)?;
+    companions::check(path)?;
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if if_missing == IfMissing::Create {
+        flags |= OpenFlags::SQLITE_OPEN_CREATE;
+    }
+    let mut conn = Connection::open_with_flags(path, flags).doing("open the database")?;
+    busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
+    prepare_once(&conn)?;
+    schema::check_is_ours(&conn, path)?;
+    switch_to_wal(&conn)?;
+    // An acknowledged write survives a loss of power, not only of the process.
+    conn.pragma_update(None, "synchronous", "FULL").doing("set the level of durability")?;
+    conn.pragma_update(None, "foreign_keys", true).doing("turn foreign keys on")?;
+    conn.pragma_update(None, "temp_store", "MEMORY").doing("keep temporary tables in memory")?;
+    set_cache(&conn, CACHE_KIB)?;
+    conn.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES_MAX, |_| Ok(()))
+        .doing("bound the log")?;
+    schema::migrate(&mut conn, path)?;
+    Ok(conn)
+}
+
+/// A larger page cache of the writing connection, while this value lives.
+#[derive(Debug)]
+pub(super) struct LargeCache<'c>(&'c Connection);
+
+impl LargeCache<'_> {
+    pub(super) fn of(conn: &Connection) -> Result<LargeCache<'_>, StoreError> {
+        set_cache(conn, CACHE_OF_MANY_KIB)?;
+        Ok(LargeCache(conn))
+    }
+}
+
+impl Drop for LargeCache<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = set_cache(self.0, CACHE_KIB) {
+            log::warn!("{error}");
+        }
+    }
+}
+
+fn set_cache(conn: &Connection, kib: i64) -> Result<(), StoreError> {
+    conn.pragma_update(None, "cache_size", -kib).doing("set the cache size")
+}
+
+/// The bound of a connection's page cache, which SQLite counts in KiB below zero.
+#[cfg(test)]
+pub(super) fn cache_kib(conn: &Connection) -> i64 {
+    -conn.pragma_query_value(None, "cache_size", |row| row.get::<_, i64>(0)).unwrap()
+}
+
+/// Opens a connection to what exists, with nothing set but how long it waits: for drafts, for the
+/// doctor, and for what is noted beside the writer.
+pub(crate) fn open_existing(path: &Path, doing: &'static str) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut conn = Connection::open_with_flags(path, flags).doing(doing)?;
+    // Others may be putting the file in order after a crash; there is no going on without it.
+    busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
+    Ok(conn)
+}
+
+/// Opens a connection for what is no promise, beside one that writes: it does not wait for the
+/// disk, and for others no longer than `wait`.
+pub(super) fn open_beside(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
+    let conn = open_existing(path, "open the database")?;
+    conn.pragma_update(None, "synchronous", "NORMAL").doing("set the level of durability")?;
+    conn.pragma_update(None, "foreign_keys", true).doing("turn foreign keys on")?;
+    set_cache(&conn, CACHE_BESIDE_KIB)?;
+    conn.busy_timeout(wait).doing("set the waiting time")?;
+    Ok(conn)
+}
+
+/// Opens a connection that cannot write to a memory of this build's schema version.
+pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
+    let conn = open_read_only(path)?;
+    conn.pragma_update(None, "query_only", true).doing("forbid writes")?;
+    prepare_once(&conn)?;
+    schema::check(&conn, path)?;
+    set_cache(&conn, CACHE_BESIDE_KIB)?;
+    Ok(conn)
+}
+
+/// Opens a memory of whatever schema version to look at it; refuses what is no memory. SQLite opens
+/// the file read-only; temporary tables are possible.
+pub(crate) fn open_to_examine(path: &Path) -> Result<Connection, StoreError> {
+    let conn = open_read_only(path)?;
+    schema::check_is_memory(&conn, path)?;
+    Ok(conn)
+}
+
+/// Begins to read one state, that of now. SQLite by itself takes that of the first question, and
+/// where each step of a copy is one, of the last.
+pub(crate) fn begin_read<'c>(
+    conn: &'c Connection,
+    doing: &'static str,
+) -> Result<Transaction<'c>, StoreError> {
+    let state = conn.unchecked_transaction().doing(doing)?;
+    state.pragma_query_value(None, "schema_version", |_| Ok(())).doing(doing)?;
+    Ok(state)
+}
+
+/// SQLite opens the file read-only.
+fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
+    schema::check_sqlite()?;
+    check_path(path, IfMissing::Refuse)?;
+    companions::check(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut conn = Connection::open_with_flags(path, flags).doing("open the database to read")?;
+    busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
+    Ok(conn)
+}
+
+/// Statements are prepared once, whatever values they get: SQLite would plan many of them anew for
+/// each value, which takes longer than to run them.
+pub(super) fn prepare_once(conn: &Connection) -> Result<(), StoreError> {
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map(drop)
+        .doing("keep the plans of statements")
+}
+
+/// WAL is a property of the file: set once, by whoever comes first. SQLite does not wait when
+/// rivals switch at the same time, so wait for them in a transaction and look again.
+fn switch_to_wal(conn: &Connection) -> Result<(), StoreError> {
+    for _ in 0..WAL_TRIES_MAX {
+        let mode: rusqlite::Result<String> =
+            conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
+        match mode {
+            Err(rusqlite::Error::SqliteFailure(error, _))
+                if error.code == rusqlite::ErrorCode::DatabaseBusy =>
+            {
+                conn.execute_batch("BEGIN IMMEDIATE; ROLLBACK")
+                    .doing("wait for another process")?;
+            }
+            other => return other.map(drop).doing("switch to write-ahead logging"),
+        }
+    }
+    Err(StoreError::Corrupt { what: "another process keeps the file from WAL mode".to_owned() })
+}
+
+#[cfg(test)]
+mod tests;

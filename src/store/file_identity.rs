@@ -1,0 +1,280 @@
+//! The identity of a database's three files: whether those that are open are those at their names.
+//!
+//! SQLite writes to descriptors, and others find the files by their names. While a connection is
+//! open, nobody who goes through SQLite removes or replaces any of the three: the last connection
+//! to close removes the log and its index, and every open one holds a lock that keeps others from
+//! being the last. So a name that leads elsewhere was changed from outside. Device and inode of the
+//! names are noted when the log is open; a file that is open keeps its inode, so no other can have
+//! it. The names are asked and the files not opened, since closing one would take SQLite's locks
+//! away.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::StoreError;
+use crate::maintenance::transfer::with_suffix;
+
+/// The endings of the names, in the order of [`OpenInodes`].
+const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
+
+/// The three files, as they were when they were opened.
+#[derive(Debug)]
+pub(crate) struct FileIdentity {
+    /// As it was given.
+    path: PathBuf,
+    /// Without symbolic links, as SQLite makes the names of the log and its index from it.
+    full: PathBuf,
+    opened: OpenInodes,
+}
+
+/// The inodes behind the names of the database, of its write-ahead log and of the log's index;
+/// `None` where no file is.
+type OpenInodes = [Option<Inode>; 3];
+
+/// Device and inode number, which no two files have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Inode {
+    device: u64,
+    number: u64,
+}
+
+/// What happened to the names while the files were open; the number is that of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NameChange {
+    /// The database is another or gone, or another file has the name of the log or of its index:
+    /// others may have written there.
+    Replaced(usize),
+    /// The log has no name: what only it holds is gone when the last process closes it.
+    LogUnlinked,
+    /// Only the log's index has no name. It holds nothing that is not in the log.
+    IndexUnlinked,
+}
+
+impl NameChange {
+    fn between(opened: OpenInodes, now: OpenInodes) -> Option<NameChange> {
+        if opened == now {
+            return None;
+        }
+        let is_other = |nth: usize| now[nth] != opened[nth] && (nth == 0 || now[nth].is_some());
+        Some(match (0..3).find(|&nth| is_other(nth)) {
+            Some(nth) => NameChange::Replaced(nth),
+            None if now[1].is_none() => NameChange::LogUnlinked,
+            None => NameChange::IndexUnlinked,
+        })
+    }
+
+    fn file(self) -> usize {
+        match self {
+            NameChange::Replaced(nth) => nth,
+            NameChange::LogUnlinked => 1,
+            NameChange::IndexUnlinked => 2,
+        }
+    }
+}
+
+impl FileIdentity {
+    /// Notes the files at `path`, which a connection of this process has open, log and all.
+    pub(crate) fn of(path: &Path) -> Result<FileIdentity, StoreError> {
+        let full = path.canonicalize().map_err(|_| StoreError::Moved { path: path.to_owned() })?;
+        let mut file_identity = FileIdentity { path: path.to_owned(), full, opened: [None; 3] };
+        file_identity.opened = file_identity.now();
+        match file_identity.opened.iter().position(Option::is_none) {
+            Some(nth) => Err(StoreError::Moved { path: file_identity.name(nth) }),
+            None => Ok(file_identity),
+        }
+    }
+
+    /// Refuses to go on with files that are not at their names any more.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        match self.change() {
+            None => Ok(()),
+            Some(change) => Err(StoreError::Moved { path: self.name(change.file()) }),
+        }
+    }
+
+    /// As [`FileIdentity::check`], by whoever holds the write lock: a log without a name gets it
+    /// back first, so that nothing that was acknowledged is lost.
+    pub(crate) fn check_locked(&self) -> Result<(), StoreError> {
+        if self.change() == Some(NameChange::LogUnlinked) {
+            self.put_back_or_warn();
+        }
+        self.check()
+    }
+
+    /// Whether the commit that `conn` just made is in files that have names: an error says that it
+    /// may be lost.
+    pub(crate) fn confirm(&self, conn: &Connection) -> Result<(), StoreError> {
+        let unkept = |change: NameChange| StoreError::Unkept { path: self.name(change.file()) };
+        match self.change() {
+            None | Some(NameChange::IndexUnlinked) => Ok(()),
+            Some(NameChange::LogUnlinked) => {
+                let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
+                let Ok(_lock) = lock else { return Err(unkept(NameChange::LogUnlinked)) };
+                match self.change() {
+                    None => Ok(()),
+                    Some(NameChange::LogUnlinked) if self.put_back_or_warn() => Ok(()),
+                    Some(change) => Err(unkept(change)),
+                }
+            }
+            Some(change) => Err(unkept(change)),
+        }
+    }
+
+    /// Prepares the end of a connection. Where a name leads elsewhere, the log is left as it is:
+    /// copying it into the database could write over what others wrote.
+    pub(crate) fn leave(&self, conn: &Connection) {
+        let Some(change) = self.change() else { return };
+        if change == NameChange::LogUnlinked
+            && let Err(error) = self.confirm(conn)
+        {
+            log::error!("{error}");
+        }
+        if let Err(error) = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true) {
+            log::warn!("cannot leave the log as it is: {error}");
+        }
+    }
+
+    fn change(&self) -> Option<NameChange> {
+        NameChange::between(self.opened, self.now())
+    }
+
+    fn now(&self) -> OpenInodes {
+        let of = |path: &Path| fs::metadata(path).ok().map(|it| inode_of(&it));
+        // A symbolic link that leads elsewhere by now is another database, too.
+        [of(&self.path), of(&self.name(1)), of(&self.name(2))]
+    }
+
+    fn name(&self, nth: usize) -> PathBuf {
+        match nth {
+            0 => self.path.clone(),
+            _ => with_suffix(&self.full, ENDINGS[nth]),
+        }
+    }
+
+    /// Whether the log has its name again.
+    fn put_back_or_warn(&self) -> bool {
+        let name = self.name(1);
+        match self.put_back(&name) {
+            Ok(()) => log::warn!("`{}` was deleted, and was put back", name.display()),
+            Err(ref error) => log::error!("cannot put `{}` back: {error}", name.display()),
+        }
+        name.exists()
+    }
+
+    /// Copies the log that is open to its name. A copy does: nobody appends to the log without the
+    /// write lock, and whoever has it open as it was finds its name changed.
+    #[cfg(target_os = "linux")]
+    fn put_back(&self, name: &Path) -> io::Result<()> {
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let open = descriptor_of(self.opened[1].ok_or_else(gone)?)?.ok_or_else(gone)?;
+        let draft = with_suffix(name, ".draft");
+        let copied = fs::copy(open, &draft)
+            .and_then(|_| {
+                use std::os::unix::fs::MetadataExt;
+                let owner = fs::metadata(&self.full)?;
+                std::os::unix::fs::chown(&draft, Some(owner.uid()), Some(owner.gid()))
+            })
+            .and_then(|()| fs::File::open(&draft)?.sync_all())
+            .and_then(|()| super::rename::rename_new(&draft, name))
+            .and_then(|()| fs::File::open(name.parent().unwrap_or(Path::new("/")))?.sync_all());
+        if copied.is_err() {
+            // It may never have been made.
+            let _ = fs::remove_file(&draft);
+        }
+        copied
+    }
+
+    /// Elsewhere, a file without a name cannot be read through what has it open.
+    #[cfg(not(target_os = "linux"))]
+    fn put_back(&self, _: &Path) -> io::Result<()> {
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+}
+
+/// The path of a descriptor of this process that leads to the file.
+#[cfg(target_os = "linux")]
+fn descriptor_of(inode: Inode) -> io::Result<Option<PathBuf>> {
+    for entry in fs::read_dir("/proc/self/fd")? {
+        let path = entry?.path();
+        if fs::metadata(&path).is_ok_and(|it| inode_of(&it) == inode) {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(unix)]
+fn inode_of(metadata: &Metadata) -> Inode {
+    use std::os::unix::fs::MetadataExt;
+    Inode { device: metadata.dev(), number: metadata.ino() }
+}
+
+/// Elsewhere, a file that is open is neither deleted nor replaced.
+#[cfg(not(unix))]
+fn inode_of(_: &Metadata) -> Inode {
+    Inode { device: 0, number: 0 }
+}
+
+/// What decides whether the name of a database is the only way to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LinkCounts {
+    /// Names of the file.
+    n_names: u64,
+    /// Whether the file is mounted by itself, where the system says that.
+    is_mounted: Option<bool>,
+    is_on_device_of_folder: bool,
+}
+
+/// Refuses a database whose log would stand where others do not look for it: beside another of its
+/// names, or in another folder.
+pub(super) fn check_links(path: &Path, database: &Metadata) -> Result<(), StoreError> {
+    judge(path, links_of(path, database))
+}
+
+fn judge(path: &Path, links: LinkCounts) -> Result<(), StoreError> {
+    let path = path.to_owned();
+    // The device says less: on some file systems, files have others than their folders.
+    if links.is_mounted.unwrap_or(!links.is_on_device_of_folder) {
+        return Err(StoreError::Mounted { path });
+    }
+    match links.n_names {
+        0 | 1 => Ok(()),
+        n_names => Err(StoreError::Linked { path, n_names }),
+    }
+}
+
+#[cfg(unix)]
+fn links_of(path: &Path, database: &Metadata) -> LinkCounts {
+    use std::os::unix::fs::MetadataExt;
+    let folder = path.canonicalize().ok().and_then(|it| fs::metadata(it.parent()?).ok());
+    LinkCounts {
+        n_names: database.nlink(),
+        is_mounted: is_mounted(path),
+        is_on_device_of_folder: folder.is_none_or(|it| it.dev() == database.dev()),
+    }
+}
+
+#[cfg(not(unix))]
+fn links_of(_: &Path, _: &Metadata) -> LinkCounts {
+    LinkCounts { n_names: 1, is_mounted: None, is_on_device_of_folder: true }
+}
+
+#[cfg(target_os = "linux")]
+fn is_mounted(path: &Path) -> Option<bool> {
+    use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
+    let found = statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS).ok()?;
+    let is_known = found.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT);
+    is_known.then(|| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn is_mounted(_: &Path) -> Option<bool> {
+    None
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! What each change of the names means.
+
+use super::*;
+use crate::store::{IfMissing, Writer};
+
+const OPENED: OpenInodes = [Some(inode(1)), Some(inode(2)), Some(inode(3))];
+
+const fn inode(number: u64) -> Inode {
+    Inode { device: 7, number }
+}
+
+#[test]
+fn each_change_of_a_name_is_told_apart() {
+    let check = |nth: usize, now: Option<Inode>, expected: NameChange| {
+        let mut files = OPENED;
+        files[nth] = now;
+        assert_eq!(NameChange::between(OPENED, files), Some(expected));
+    };
+    assert_eq!(NameChange::between(OPENED, OPENED), None);
+    check(0, None, NameChange::Replaced(0));
+    check(0, Some(inode(9)), NameChange::Replaced(0));
+    check(0, Some(Inode { device: 8, number: 1 }), NameChange::Replaced(0));
+    check(1, None, NameChange::LogUnlinked);
+    check(1, Some(inode(9)), NameChange::Replaced(1));
+    check(2, None, NameChange::IndexUnlinked);
+    check(2, Some(inode(9)), NameChange::Replaced(2));
+    // Together: what may have been written by others counts most, then what is lost without a name.
+    assert_eq!(NameChange::between(OPENED, [None; 3]), Some(NameChange::Replaced(0)));
+    assert_eq!(NameChange::between(OPENED, [OPENED[0], None, None]), Some(NameChange::LogUnlinked));
+    let begun_anew = [OPENED[0], None, Some(inode(9))];
+    assert_eq!(NameChange::between(OPENED, begun_anew), Some(NameChange::Replaced(2)));
+}
+
+#[test]
+fn a_database_has_one_name_in_the_folder_of_its_log() {
+    let alone = LinkCounts { n_names: 1, is_mounted: Some(false), is_on_device_of_folder: true };
+    let said = |links| judge(Path::new("m.db"), links).map_err(|it| it.to_string());
+    let linked = "`m.db` has 2 names (hard links), and what is written under one is lost to the \
+                  others; remove the others, or use a copy";
+    let mounted = "`m.db` is mounted without its folder, so its log would stay behind; mount the \
+                   folder instead";
+    assert_eq!(said(alone), Ok(()));
+    assert_eq!(said(LinkCounts { n_names: 2, ..alone }), Err(linked.to_owned()));
+    assert_eq!(said(LinkCounts { is_mounted: Some(true), ..alone }), Err(mounted.to_owned()));
+    // Where the system does not say, the device does; where it does, that alone counts.
+    let elsewhere = LinkCounts { is_on_device_of_folder: false, ..alone };
+    assert_eq!(said(elsewhere), Ok(()));
+    assert_eq!(said(LinkCounts { is_mounted: None, ..elsewhere }), Err(mounted.to_owned()));
+    assert_eq!(said(LinkCounts { is_mounted: None, ..alone }), Ok(()));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_log_that_was_unlinked_is_put_back_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("memory.db");
+    let writer = Writer::open(&path, IfMissing::Create).unwrap();
+    let log = with_suffix(&path, "-wal");
+    let before = fs::read(&log).unwrap();
+    fs::remove_file(&log).unwrap();
+    assert!(writer.file_identity().check().is_err());
+    assert!(!log.exists());
+    writer.file_identity().confirm(&writer.lock()).unwrap();
+    assert_eq!(fs::read(&log).unwrap(), before);
+    // It is another file from now on.
+    assert!(writer.file_identity().check().is_err());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3);
+}
+
+#[test]
+fn a_name_that_others_took_is_left_to_them() {
+    for ending in ["", "-wal", "-shm"] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("memory.db");
+        let writer = Writer::open(&path, IfMissing::Create).unwrap();
+        let name = with_suffix(&path, ending);
+        fs::rename(&name, dir.path().join("aside")).unwrap();
+        fs::write(&name, "another").unwrap();
+        let error = writer.file_identity().confirm(&writer.lock()).unwrap_err();
+        assert!(matches!(error, StoreError::Unkept { .. }), "{error}");
+        drop(writer);
+        assert_eq!(fs::read_to_string(&name).unwrap(), "another");
+        if !ending.is_empty() {
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4, "nothing was removed");
+        }
+    }
+}

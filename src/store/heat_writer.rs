@@ -1,0 +1,234 @@
+//! Warming and cooling: what was read becomes warmer, and the memory clock goes on, on a connection
+//! of its own, so that a read never waits for a write.
+//!
+//! Warmth is no promise: it is written without waiting for the disk, and while another process
+//! holds the database it is kept here and written with the next one.
+
+mod nudges;
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior, params};
+
+pub(crate) use nudges::{ColdNode, ColdOffer};
+
+use super::file_identity::FileIdentity;
+use super::{ErrorStep, NodeKey, StoreError, Writer, connection, heat_rows, one};
+use crate::model::clock::Millis;
+use crate::model::heat::{AttendedTime, Heat};
+
+/// How long warmth waits for a write in progress.
+const BUSY_WAIT: Duration = Duration::from_millis(20);
+
+/// How long it waits when there is no next time.
+const LAST_WAIT: Duration = Duration::from_millis(500);
+
+/// Nodes whose `full_at` is worked out in one transaction.
+const UNKNOWN_MAX: usize = 10_000;
+
+/// Warmth that waits; beyond that the oldest is let go.
+const WAITING_MAX: usize = 10_000;
+
+/// The connection that warms.
+pub(crate) struct HeatWriter {
+    path: PathBuf,
+    file_identity: Arc<FileIdentity>,
+    /// Its name in leases.
+    holder: String,
+    state: Mutex<HeatState>,
+}
+
+struct HeatState {
+    conn: Connection,
+    waiting: Vec<HeatShare>,
+    cold: nudges::ColdState,
+}
+
+/// One node's share of attention.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct HeatShare {
+    pub(crate) node: NodeKey,
+    /// What it adds to the temperature.
+    pub(crate) by: f64,
+    pub(crate) at: Millis,
+}
+
+impl HeatWriter {
+    /// Opens the connection beside that of the writer.
+    pub(crate) fn open(path: &Path, writer: &Writer) -> Result<HeatWriter, StoreError> {
+        let file_identity = Arc::clone(writer.file_identity());
+        file_identity.check()?;
+        let mut conn = connection::open_beside(path, BUSY_WAIT)?;
+        writer.log().attach(&mut conn)?;
+        let cold = nudges::ColdState::default();
+        let state = Mutex::new(HeatState { conn, waiting: Vec::new(), cold });
+        // Seeded at random, and never twice alike.
+        let holder = format!("{:016x}", RandomState::new().build_hasher().finish());
+        Ok(HeatWriter { path: path.to_owned(), file_identity, holder, state })
+    }
+
+    /// Warms nodes, now or with the next call.
+    pub(crate) fn warm(&self, warmth: &[HeatShare]) -> Result<(), StoreError> {
+        let mut state = self.lock_checked()?;
+        state.waiting.extend_from_slice(warmth);
+        state.write_waiting()
+    }
+
+    /// Moves the memory clock by the time that passed, unless another server has already; whether
+    /// it was written, which another process may keep it from.
+    pub(crate) fn tick(&self, elapsed: AttendedTime, now: Millis) -> Result<bool, StoreError> {
+        let mut state = self.lock_checked()?;
+        if !unless_busy(advance(&mut state.conn, elapsed, now))? {
+            return Ok(false);
+        }
+        unless_busy(work_out_all(&mut state.conn))?;
+        state.cold.arm();
+        state.write_waiting()?;
+        Ok(true)
+    }
+
+    /// The last tick before the connection closes; takes its time to write what waits.
+    pub(crate) fn settle(&self, elapsed: AttendedTime, now: Millis) -> Result<(), StoreError> {
+        let mut state = self.lock_checked()?;
+        state.conn.busy_timeout(LAST_WAIT).doing("set the waiting time")?;
+        if 0 < elapsed.real_ms {
+            unless_busy(advance(&mut state.conn, elapsed, now))?;
+        }
+        state.write_waiting()?;
+        state.conn.busy_timeout(BUSY_WAIT).doing("set the waiting time")
+    }
+
+    /// The connection, to write to files that are still at their names.
+    fn lock_checked(&self) -> Result<MutexGuard<'_, HeatState>, StoreError> {
+        let state = self.lock();
+        self.file_identity.check()?;
+        Ok(state)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HeatState> {
+        // A poisoned lock is sound: its transaction was rolled back when it was dropped.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for HeatWriter {
+    fn drop(&mut self) {
+        self.file_identity.leave(&self.lock().conn);
+    }
+}
+
+impl HeatState {
+    /// Writes what waits; it goes on waiting while another process writes.
+    fn write_waiting(&mut self) -> Result<(), StoreError> {
+        let HeatState { conn, waiting, cold } = self;
+        if !waiting.is_empty() {
+            match unless_busy(write(conn, waiting)) {
+                Ok(false) => {
+                    let n_over = waiting.len().saturating_sub(WAITING_MAX);
+                    waiting.drain(..n_over);
+                }
+                Ok(true) => waiting.clear(),
+                Err(error) => {
+                    waiting.clear();
+                    return Err(error);
+                }
+            }
+        }
+        cold.write_notified(conn)
+    }
+}
+
+/// Whether it was done: not when another process writes.
+fn unless_busy(done: Result<(), StoreError>) -> Result<bool, StoreError> {
+    match done {
+        Ok(()) => Ok(true),
+        Err(error) if error.is_busy() => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn begin<'a>(conn: &'a mut Connection, doing: &'static str) -> Result<Transaction<'a>, StoreError> {
+    conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(doing)
+}
+
+fn advance(conn: &mut Connection, elapsed: AttendedTime, now: Millis) -> Result<(), StoreError> {
+    const TICKED: &str = "SELECT ticked_at FROM memory";
+    const ADVANCE: &str = "UPDATE memory SET attended = ?1, ticked_at = ?2";
+    let tx = begin(conn, "begin to move the memory clock")?;
+    let ticked_at = one(&tx, TICKED).doing("read the memory clock")?;
+    let by = elapsed.share_ms(now.since(Millis(ticked_at)));
+    let attended = heat_rows::memory_clock(&tx)?.saturating_add(by);
+    tx.execute(ADVANCE, [attended, now.0]).doing("move the memory clock")?;
+    tx.commit().doing("commit the memory clock")
+}
+
+/// Works out `full_at` where whoever wrote the temperature did not.
+fn work_out_all(conn: &mut Connection) -> Result<(), StoreError> {
+    while work_out(conn)? == UNKNOWN_MAX {}
+    Ok(())
+}
+
+/// The same for so many nodes at most; how many there were.
+fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
+    const UNKNOWN: &str = "
+        SELECT node, temperature, at
+          FROM heat
+         WHERE full_at IS NULL AND pinned = 0 AND announced IS NULL
+         LIMIT ?1";
+    let limit = i64::try_from(UNKNOWN_MAX).unwrap_or(i64::MAX);
+    let read = |row: &Row<'_>| {
+        let heat = Heat { temperature: row.get(1)?, at: row.get(2)?, pinned: false };
+        Ok((NodeKey(row.get(0)?), heat))
+    };
+    let tx = begin(conn, "begin to work out temperatures")?;
+    let unknown: Vec<(NodeKey, Heat)> = tx
+        .prepare_cached(UNKNOWN)
+        .and_then(|mut it| it.query_map([limit], read)?.collect())
+        .doing("look for temperatures that moved")?;
+    for (node, heat) in &unknown {
+        note_full_at(&tx, *node, *heat)?;
+    }
+    tx.commit().doing("commit temperatures")?;
+    Ok(unknown.len())
+}
+
+/// Notes of a node what the index is of.
+fn note_full_at(tx: &Transaction<'_>, node: NodeKey, heat: Heat) -> Result<(), StoreError> {
+    const NOTE: &str = "UPDATE heat SET full_at = ?2 WHERE node = ?1";
+    tx.prepare_cached(NOTE)
+        .and_then(|mut it| it.execute(params![node.0, heat.full_at()]))
+        .map(drop)
+        .doing("work out a temperature")
+}
+
+fn write(conn: &mut Connection, warmth: &[HeatShare]) -> Result<(), StoreError> {
+    const WARM: &str = "
+        UPDATE heat
+           SET temperature = ?2, at = ?3,
+               access_count = access_count + 1, accessed_at = ?4
+         WHERE node = ?1";
+    const WARM_FIRST: &str = "
+        INSERT INTO heat (node, temperature, at, access_count, accessed_at, full_at)
+        SELECT key, ?2, ?3, 1, ?4, ?5 FROM node WHERE key = ?1";
+    let tx = begin(conn, "begin to warm nodes")?;
+    let attended = heat_rows::memory_clock(&tx)?;
+    for HeatShare { node, by, at } in warmth {
+        let noted = heat_rows::heat_row_of(&tx, *node)?;
+        let warmed = noted.unwrap_or(heat_rows::untouched()).warmed(*by, attended);
+        let Heat { temperature, at: reading, .. } = warmed;
+        let execute = |sql, row: &[&dyn ToSql]| tx.prepare_cached(sql)?.execute(row);
+        // The node may be gone by now, and nothing is written then.
+        match noted {
+            Some(_) => execute(WARM, params![node.0, temperature, reading, at.0]),
+            None => {
+                let full_at = warmed.full_at();
+                execute(WARM_FIRST, params![node.0, temperature, reading, at.0, full_at])
+            }
+        }
+        .doing("warm a node")?;
+    }
+    tx.commit().doing("commit temperatures")
+}

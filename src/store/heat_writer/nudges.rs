@@ -1,0 +1,278 @@
+//! Cold nodes, each to be told of once: what was offered, what reached a client, what waits.
+//!
+//! A node is offered when it is below the line and nobody was told since it was last above. It is
+//! noted as told only when an offer is confirmed; one that is dropped was never made. There is at
+//! most one offer at a time, one at the start and one for each tick.
+//!
+//! Servers of one memory take turns by a lease, so that two do not tell of the same node. Only a
+//! client that leaves its server's output unread for longer than a lease lasts may be told of what
+//! another was told meanwhile.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, Row, params};
+
+use super::{HeatWriter, begin, note_full_at, unless_busy};
+use crate::model::clock::Millis;
+use crate::model::heat::{Heat, Rates, cold_before};
+use crate::store::{ErrorStep, LeaseClaim, Leases, NodeKey, StoreError, heat_rows};
+
+/// Who tells of cold nodes.
+const LEASE: &str = "cold-nodes";
+
+/// Rows that are corrected in one transaction, or as many as are told of.
+const LATE_MAX: u32 = 1_000;
+
+/// What a client is told of a cold node.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ColdNode {
+    pub(crate) key: NodeKey,
+    /// The anchor.
+    pub(crate) id: String,
+    pub(crate) label: String,
+    /// Relative to its root.
+    pub(crate) file: Option<String>,
+    pub(crate) temperature: f64,
+}
+
+/// Cold nodes that somebody is about to be told of. Dropping it gives them back.
+pub(crate) struct ColdOffer {
+    heat_writer: Arc<HeatWriter>,
+    leases: Leases,
+    nodes: Vec<ColdNode>,
+    line: f64,
+}
+
+/// What the connection remembers of offers.
+#[derive(Debug)]
+pub(super) struct ColdState {
+    /// Nothing was offered since the start, or since the last tick.
+    is_armed: bool,
+    is_offered: bool,
+    /// What could not be noted yet.
+    notified: Vec<Notified>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Notified {
+    node: NodeKey,
+    line: f64,
+    at: Millis,
+}
+
+impl HeatWriter {
+    /// Whether it is time to tell, if there is anything; costs nothing.
+    pub(crate) fn may_have_cold_nodes(&self) -> bool {
+        let state = self.lock();
+        state.cold.is_armed && !state.cold.is_offered
+    }
+
+    /// The coldest nodes that nobody was told of, in the order in which they crossed the line;
+    /// `None` when there are none, or when it is not yet time to tell.
+    pub(crate) fn offer_cold_nodes(
+        self: &Arc<HeatWriter>,
+        rates: &Rates,
+        now: Millis,
+    ) -> Result<Option<ColdOffer>, StoreError> {
+        let mut state = self.lock_checked()?;
+        if !state.cold.is_armed || state.cold.is_offered || !rates.is_enabled {
+            return Ok(None);
+        }
+        // What was told and not noted must not be told again.
+        state.write_waiting()?;
+        if !state.cold.notified.is_empty() {
+            return Ok(None);
+        }
+        if cold_nodes(&mut state.conn, rates, now)?.is_empty() {
+            state.cold.is_armed = false;
+            return Ok(None);
+        }
+        let leases = Leases::open(&self.path, &self.file_identity, &self.holder)?;
+        if !leases.take(LEASE, LeaseClaim::Free, now)? {
+            return Ok(None);
+        }
+        // Looked for again: another server may have told of them just now.
+        let nodes = cold_nodes(&mut state.conn, rates, now)?;
+        state.cold.is_armed = false;
+        state.cold.is_offered = true;
+        drop(state);
+        let offer = ColdOffer { heat_writer: Arc::clone(self), leases, nodes, line: rates.line() };
+        Ok((!offer.nodes.is_empty()).then_some(offer))
+    }
+}
+
+impl ColdOffer {
+    /// The nodes, never none.
+    pub(crate) fn nodes(&self) -> &[ColdNode] {
+        &self.nodes
+    }
+
+    /// Keeps the first `n` and leaves the others to the next offer.
+    pub(crate) fn truncate(&mut self, n: usize) {
+        self.nodes.truncate(n.max(1));
+    }
+
+    /// Notes that a client was told of them, now or with the next write.
+    pub(crate) fn confirm(mut self, at: Millis) -> Result<(), StoreError> {
+        let line = self.line;
+        let notified = std::mem::take(&mut self.nodes).into_iter();
+        let mut state = self.heat_writer.lock_checked()?;
+        state.cold.notified.extend(notified.map(|it| Notified { node: it.key, line, at }));
+        state.write_waiting()
+    }
+}
+
+impl Drop for ColdOffer {
+    fn drop(&mut self) {
+        let mut state = self.heat_writer.lock();
+        state.cold.is_offered = false;
+        // What was confirmed was taken out.
+        state.cold.is_armed |= !self.nodes.is_empty();
+        let is_noted = state.cold.notified.is_empty();
+        drop(state);
+        // Nobody else may tell before what was told is noted.
+        if is_noted && let Err(error) = self.leases.release(LEASE) {
+            log::warn!("{error}");
+        }
+    }
+}
+
+impl Default for ColdState {
+    fn default() -> ColdState {
+        ColdState { is_armed: true, is_offered: false, notified: Vec::new() }
+    }
+}
+
+impl ColdState {
+    /// Notes that a tick has passed.
+    pub(super) fn arm(&mut self) {
+        self.is_armed = true;
+    }
+
+    pub(super) fn write_notified(&mut self, conn: &mut Connection) -> Result<(), StoreError> {
+        if !self.notified.is_empty() && unless_busy(note(conn, &self.notified))? {
+            self.notified.clear();
+        }
+        Ok(())
+    }
+}
+
+fn note(conn: &mut Connection, notified: &[Notified]) -> Result<(), StoreError> {
+    const NOTE: &str = "UPDATE heat SET announced = ?2, announced_at = ?3 WHERE node = ?1";
+    let tx = begin(conn, "begin to note cold nodes")?;
+    let attended = heat_rows::memory_clock(&tx)?;
+    for Notified { node, line, at } in notified {
+        // The node may be gone by now.
+        let Some(heat) = heat_rows::heat_row_of(&tx, *node)? else { continue };
+        // Warmed since, it is to be told of when it cools again.
+        let announced = (heat.now(attended) < *line).then_some(*line);
+        tx.prepare_cached(NOTE)
+            .and_then(|mut it| it.execute(params![node.0, announced, at.0]))
+            .doing("note a cold node")?;
+    }
+    tx.commit().doing("commit cold nodes")
+}
+
+/// The first cold nodes that nobody was told of; none while another process writes.
+fn cold_nodes(
+    conn: &mut Connection,
+    rates: &Rates,
+    now: Millis,
+) -> Result<Vec<ColdNode>, StoreError> {
+    loop {
+        let found = candidates(conn, rates, now, rates.notify_max)?;
+        let is_done = if found.iter().any(ColdCandidate::is_late) {
+            let mut late = candidates(conn, rates, now, rates.notify_max.max(LATE_MAX))?;
+            late.retain(ColdCandidate::is_late);
+            unless_busy(correct(conn, &late))?
+        } else if may_untouched_come_before(conn, rates, &found)? {
+            unless_busy(give_rows(conn))?
+        } else {
+            return Ok(found.into_iter().map(|it| it.node).collect());
+        };
+        if !is_done {
+            return Ok(Vec::new());
+        }
+    }
+}
+
+/// Whether nodes without rows may be among the first cold ones.
+fn may_untouched_come_before(
+    conn: &Connection,
+    rates: &Rates,
+    found: &[ColdCandidate],
+) -> Result<bool, StoreError> {
+    let full_at = heat_rows::untouched().full_at();
+    let is_full = rates.notify_max as usize <= found.len();
+    let are_before = match found.last() {
+        Some(last) if is_full => full_at < last.full_at,
+        _ => full_at < cold_before(rates.line(), heat_rows::memory_clock(conn)?),
+    };
+    Ok(are_before && heat_rows::has_untouched(conn)?)
+}
+
+fn give_rows(conn: &mut Connection) -> Result<(), StoreError> {
+    let tx = begin(conn, "begin to give temperatures")?;
+    heat_rows::add_next_heat_rows(&tx)?;
+    tx.commit().doing("commit temperatures")
+}
+
+/// What may be cold.
+struct ColdCandidate {
+    node: ColdNode,
+    heat: Heat,
+    full_at: f64,
+}
+
+impl ColdCandidate {
+    /// Whether it becomes cold later than its row says, since it was read.
+    fn is_late(&self) -> bool {
+        self.heat.full_at() != self.full_at
+    }
+}
+
+fn correct(conn: &mut Connection, late: &[ColdCandidate]) -> Result<(), StoreError> {
+    let tx = begin(conn, "begin to work out temperatures")?;
+    for ColdCandidate { node, .. } in late {
+        // It may have been read, or be gone, by now.
+        let Some(heat) = heat_rows::heat_row_of(&tx, node.key)? else { continue };
+        note_full_at(&tx, node.key, heat)?;
+    }
+    tx.commit().doing("commit temperatures")
+}
+
+/// The first of those whose rows say that they are cold, and of whom nobody was told.
+fn candidates(
+    conn: &Connection,
+    rates: &Rates,
+    now: Millis,
+    n_max: u32,
+) -> Result<Vec<ColdCandidate>, StoreError> {
+    const COLD: &str = "
+        SELECT heat.node, node.id, node.label, file.path, heat.temperature, heat.at, heat.full_at
+          FROM heat INDEXED BY heat_to_announce
+          JOIN node ON node.key = heat.node
+          LEFT JOIN file ON file.id = node.file
+         WHERE heat.pinned = 0 AND heat.announced IS NULL AND heat.full_at < ?1
+           AND (heat.announced_at IS NULL OR heat.announced_at NOT BETWEEN ?2 AND ?3)
+         ORDER BY heat.full_at, heat.node
+         LIMIT ?4";
+    let attended = heat_rows::memory_clock(conn)?;
+    let read = |row: &Row<'_>| {
+        let heat = Heat { temperature: row.get(4)?, at: row.get(5)?, pinned: false };
+        let node = ColdNode {
+            key: NodeKey(row.get(0)?),
+            id: row.get(1)?,
+            label: row.get(2)?,
+            file: row.get(3)?,
+            temperature: heat.now(attended),
+        };
+        Ok(ColdCandidate { node, heat, full_at: row.get(6)? })
+    };
+    // Told this short ago. What seems to have been told later was told by another clock.
+    let since = now.0.saturating_sub(rates.notify_ttl_ms.max(0)).saturating_add(1);
+    let before = cold_before(rates.line(), attended);
+    conn.prepare_cached(COLD)
+        .and_then(|mut it| it.query_map(params![before, since, now.0, n_max], read)?.collect())
+        .doing("look for cold nodes")
+}

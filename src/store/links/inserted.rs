@@ -1,0 +1,94 @@
+//! What a write added: told by its keys, which ascend, and read again from its rows when the write
+//! has come to its end.
+
+use rusqlite::{Connection, params};
+
+use super::names::name_file;
+use super::{NameKey, WaitingRefs, path_of};
+use crate::model::links::resolve::{last_path_segment, without_extension};
+use crate::store::{ErrorStep, FileId, StoreError};
+
+/// Rows that are read at once.
+const ROWS_MAX: i64 = 1000;
+
+/// The greatest keys that there were when a write began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct NewestKeys {
+    pub(super) node: i64,
+    pub(super) file: i64,
+    pub(super) reference: i64,
+}
+
+impl NewestKeys {
+    pub(super) fn of(conn: &Connection) -> Result<NewestKeys, StoreError> {
+        const NEWEST: &str = "
+            SELECT ifnull((SELECT max(key) FROM node), 0), ifnull((SELECT max(id) FROM file), 0),
+                   ifnull((SELECT max(id) FROM reference), 0)";
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok(NewestKeys { node: row.get(0)?, file: row.get(1)?, reference: row.get(2)? })
+        };
+        conn.prepare_cached(NEWEST)
+            .and_then(|mut it| it.query_row([], read))
+            .doing("read the newest keys")
+    }
+}
+
+/// Names the new files, and asks who waited for any new name.
+pub(super) fn name_new_files(
+    wanting: &mut WaitingRefs<'_>,
+    newest: NewestKeys,
+) -> Result<(), StoreError> {
+    const FILES: &str = "SELECT id FROM file WHERE ?1 < id ORDER BY id LIMIT ?2";
+    let conn = wanting.conn;
+    let mut last = newest.file;
+    loop {
+        let mut query = conn.prepare_cached(FILES).doing("list the new files")?;
+        let files = query.query_map(params![last, ROWS_MAX], |row| row.get(0));
+        let files: Vec<i64> = files.and_then(Iterator::collect).doing("list the new files")?;
+        for &file in &files {
+            for name in name_file(conn, FileId(file))? {
+                wanting.add(NameKey::of(&name))?;
+            }
+        }
+        match files.last() {
+            Some(&file) => last = file,
+            None => break,
+        }
+    }
+    // Where nothing waited, there is nobody to ask.
+    if wanting.newest == 0 { Ok(()) } else { of_nodes(wanting, newest.node) }
+}
+
+fn of_nodes(wanting: &mut WaitingRefs<'_>, newest: i64) -> Result<(), StoreError> {
+    const NODES: &str = "SELECT key, id, name, file FROM node WHERE ?1 < key ORDER BY key LIMIT ?2";
+    let conn = wanting.conn;
+    let mut last = newest;
+    let mut file_name: Option<(i64, NameKey)> = None;
+    loop {
+        let mut query = conn.prepare_cached(NODES).doing("list the new nodes")?;
+        let nodes = query.query_map(params![last, ROWS_MAX], |row| {
+            Ok((row.get(0)?, row.get::<_, String>(1)?, row.get(2)?, row.get(3)?))
+        });
+        let nodes: Vec<(i64, String, Option<i64>, Option<i64>)> =
+            nodes.and_then(Iterator::collect).doing("list the new nodes")?;
+        for (_, id, name, file) in &nodes {
+            wanting.add(NameKey::of_id(id))?;
+            let Some(name) = name.map(NameKey) else { continue };
+            wanting.add(name)?;
+            if let Some(file) = *file {
+                if file_name.is_none_or(|it| it.0 != file) {
+                    let path = path_of(conn, FileId(file))?.unwrap_or_default();
+                    file_name =
+                        Some((file, NameKey::of(without_extension(last_path_segment(&path)))));
+                }
+                if let Some((_, file)) = file_name {
+                    wanting.add(name.inside(file))?;
+                }
+            }
+        }
+        match nodes.last() {
+            Some(node) => last = node.0,
+            None => return Ok(()),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! All references read and resolved anew: for a memory that has none noted, or wrong ones.
+
+use rusqlite::{Connection, params};
+
+use super::{DirtyRefs, NewestKeys, name, read_reference, read_text, reference_columns, want};
+use crate::model::links::reference::Reference;
+use crate::store::{ErrorStep, StoreError};
+
+/// Reads all texts of a memory that was made before references were noted.
+pub(crate) fn read_all(conn: &Connection) -> Result<(), StoreError> {
+    const NODES: &str = "SELECT key, node_type, label, content FROM node ORDER BY key";
+    const NAME: &str = "UPDATE node SET name = ?2 WHERE key = ?1";
+    // Everything is new.
+    let mut dirty_refs = DirtyRefs::since(NewestKeys::default());
+    let mut query = conn.prepare(NODES).doing("read all texts")?;
+    let mut rows = query.query([]).doing("read all texts")?;
+    while let Some(row) = rows.next().doing("read all texts")? {
+        let (key, references, label) = read_text(row).doing("read all texts")?;
+        dirty_refs.add_references(conn, key, &references)?;
+        conn.prepare_cached(NAME)
+            .and_then(|mut it| it.execute(params![key.0, name(&label)]))
+            .doing("name a node")?;
+    }
+    dirty_refs.settle(conn)
+}
+
+/// Reads all texts again where words of any of them, of labels, of paths or of references by hand
+/// were replaced, or where what is noted is wrong.
+pub(crate) fn read_again(conn: &Connection) -> Result<(), StoreError> {
+    const FORGET: &str = "
+        DELETE FROM reference WHERE origin = 'parsed';
+        DELETE FROM wanted;
+        DELETE FROM file_name";
+    const BY_HAND: &str = concat!("SELECT ", reference_columns!(), ", id FROM reference");
+    conn.execute_batch(FORGET).doing("forget references")?;
+    let mut query = conn.prepare(BY_HAND).doing("read references")?;
+    let rows = query.query_map([], |row| Ok((read_reference(row)?, row.get(7)?)));
+    let by_hand: Vec<(Reference, i64)> =
+        rows.doing("read references")?.collect::<Result<_, _>>().doing("read references")?;
+    for (reference, id) in &by_hand {
+        want(conn, *id, reference)?;
+    }
+    read_all(conn)
+}

@@ -1,0 +1,104 @@
+//! References put right: who wants a name, and what a row points at now.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{LinkRows, ids, read_reference, reference_columns};
+use crate::model::links::name::{NameKey, Target};
+use crate::model::links::resolve::Resolver;
+use crate::store::{ErrorStep, NodeKey, StoreError};
+
+/// Collects the rows that want a name and are older than the write: it resolves its own anyway.
+pub(super) struct WaitingRefs<'a> {
+    pub(super) conn: &'a Connection,
+    pub(super) newest: i64,
+    pub(super) found: &'a mut BTreeSet<i64>,
+}
+
+impl WaitingRefs<'_> {
+    pub(super) fn add(&mut self, name: NameKey) -> Result<(), StoreError> {
+        const WANTING: &str = "SELECT reference FROM wanted WHERE name = ?1 AND reference <= ?2";
+        if self.newest == 0 {
+            return Ok(());
+        }
+        let mut query = self.conn.prepare_cached(WANTING).doing("look who wants a name")?;
+        let rows = query.query_map([name.0, self.newest], |row| row.get(0));
+        for row in rows.doing("look who wants a name")? {
+            self.found.insert(row.doing("look who wants a name")?);
+        }
+        Ok(())
+    }
+}
+
+/// Resolves those references; what no longer exists is passed over.
+pub(crate) fn resolve_rows(conn: &Connection, ids: BTreeSet<i64>) -> Result<(), StoreError> {
+    resolve_all(conn, ids, i64::MAX)
+}
+
+/// Resolves those references, and all that are newer than `newest`.
+pub(super) fn resolve_all(
+    conn: &Connection,
+    ids: BTreeSet<i64>,
+    newest: i64,
+) -> Result<(), StoreError> {
+    const NEXT: &str = "SELECT id FROM reference WHERE ?1 < id ORDER BY id LIMIT 1000";
+    const POINT: &str = "UPDATE reference SET target = ?2, candidates = ?3 WHERE id = ?1";
+    let mut resolver = Resolver::new(LinkRows { conn });
+    let mut point = conn.prepare_cached(POINT).doing("resolve a reference")?;
+    let mut next = conn.prepare_cached(NEXT).doing("resolve a reference")?;
+    let mut resolve = |id: i64| -> Result<(), StoreError> {
+        if let Some((was, is)) = compare_target(conn, &mut resolver, id)?
+            && is != was
+        {
+            point.execute(params![id, is.0, is.1]).doing("resolve a reference")?;
+        }
+        Ok(())
+    };
+    ids.into_iter().try_for_each(&mut resolve)?;
+    let mut last = newest;
+    loop {
+        let ids: rusqlite::Result<Vec<i64>> =
+            next.query_map([last], |row| row.get(0)).and_then(Iterator::collect);
+        let ids = ids.doing("resolve a reference")?;
+        let Some(&newest) = ids.last() else { return Ok(()) };
+        ids.into_iter().try_for_each(&mut resolve)?;
+        last = newest;
+    }
+}
+
+/// Key of the target, and ids of the candidates.
+type LinkTarget = (Option<i64>, Option<String>);
+
+/// What a row's reference pointed at, and what it points at now.
+pub(super) fn compare_target(
+    conn: &Connection,
+    resolver: &mut Resolver<LinkRows<'_>>,
+    id: i64,
+) -> Result<Option<(LinkTarget, LinkTarget)>, StoreError> {
+    const READ: &str = concat!(
+        "SELECT ",
+        reference_columns!(),
+        ", ifnull(file.root || '/' || file.path, ''), reference.target, reference.candidates,
+                reference.source
+           FROM reference
+           JOIN node ON node.key = reference.source
+           LEFT JOIN file ON file.id = node.file
+          WHERE reference.id = ?1"
+    );
+    let read = |row: &Row<'_>| {
+        let was: LinkTarget = (row.get(8)?, row.get(9)?);
+        let source = NodeKey(row.get(10)?);
+        Ok((read_reference(row)?, source, row.get::<_, String>(7)?, was))
+    };
+    let found = conn.prepare_cached(READ).and_then(|mut it| it.query_row([id], read).optional());
+    let Some((reference, own, from, was)) = found.doing("read a reference")? else {
+        return Ok(None);
+    };
+    let is = match resolver.resolve(own, &from, &reference)? {
+        Target::Node(key) => (Some(key.0), None),
+        Target::Missing => (None, None),
+        Target::Ambiguous(keys) => (None, Some(ids(conn, &keys)?)),
+    };
+    Ok(Some((was, is)))
+}

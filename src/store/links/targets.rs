@@ -1,0 +1,160 @@
+//! What there is to point at, as the rows have it.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::model::links::name::{LinkPlace, NameKey};
+use crate::model::links::resolve::LinkIndex;
+use crate::store::{ErrorStep, NodeKey, StoreError};
+
+/// The nodes and files of a database.
+pub(super) struct LinkRows<'c> {
+    pub(super) conn: &'c Connection,
+}
+
+impl LinkIndex for LinkRows<'_> {
+    type Id = NodeKey;
+    type Error = StoreError;
+
+    fn node(&self, id: &str) -> Result<Option<NodeKey>, StoreError> {
+        const NODE: &str = "SELECT key FROM node WHERE id = ?1";
+        self.conn
+            .prepare_cached(NODE)
+            .and_then(|mut it| it.query_row([id], |row| row.get(0).map(NodeKey)).optional())
+            .doing("look for an id")
+    }
+
+    fn labelled(&self, name: NameKey) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
+        const LABELLED: &str = "
+            SELECT node.key, ifnull(file.root || '/' || file.path, '') AS path, node.label,
+                   node.node_type = 'heading'
+              FROM node
+              LEFT JOIN file ON file.id = node.file
+             WHERE node.name = ?1
+             ORDER BY path, node.key";
+        let mut query = self.conn.prepare_cached(LABELLED).doing("look for a label")?;
+        let rows = query.query_map([name.0], read_place).doing("look for a label")?;
+        let places: Vec<LinkPlace<NodeKey>> =
+            rows.collect::<Result<_, _>>().doing("look for a label")?;
+        self.ordered(places)
+    }
+
+    fn labelled_in(
+        &self,
+        path: &str,
+        name: NameKey,
+    ) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
+        const IN_FILE: &str = "
+            SELECT node.key, ?3, node.label, node.node_type = 'heading'
+              FROM node
+             WHERE node.name = ?1
+               AND node.file IS (SELECT id FROM file WHERE root = ?2 AND path = ?4)
+             ORDER BY node.key";
+        let (root, inner) = path.split_once('/').unwrap_or_default();
+        let root: Option<i64> = root.parse().ok();
+        let mut query = self.conn.prepare_cached(IN_FILE).doing("look into a file")?;
+        let rows = query.query_map(params![name.0, root, path, inner], read_place);
+        let places = rows.doing("look into a file")?.collect::<Result<_, _>>();
+        self.ordered(places.doing("look into a file")?)
+    }
+
+    fn files(&self, key: &str) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
+        // The first heading that no other is above stands for the file.
+        const FILES: &str = "
+            SELECT (SELECT node.key
+                      FROM node
+                     WHERE node.parent IS NULL AND node.file = file.id
+                     ORDER BY node.node_type <> 'heading', node.position, node.key
+                     LIMIT 1) AS first,
+                   file.root || '/' || file.path AS path, '', 1
+              FROM file_name
+              JOIN file ON file.id = file_name.file
+             WHERE file_name.name = ?1
+               AND first IS NOT NULL
+             ORDER BY path";
+        let mut query = self.conn.prepare_cached(FILES).doing("look for a file")?;
+        let rows = query.query_map([key], read_place).doing("look for a file")?;
+        rows.collect::<Result<_, _>>().doing("look for a file")
+    }
+}
+
+impl LinkRows<'_> {
+    /// Puts those of one file, which stand together, into document order.
+    fn ordered(
+        &self,
+        mut places: Vec<LinkPlace<NodeKey>>,
+    ) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
+        let mut order = Order { conn: self.conn, known: HashMap::new() };
+        let mut start = 0;
+        while start < places.len() {
+            let path = &places[start].path;
+            let n = places[start..].iter().take_while(|it| it.path == *path).count();
+            if 1 < n {
+                order.sort(&mut places[start..start + n])?;
+            }
+            start += n;
+        }
+        Ok(places)
+    }
+}
+
+fn read_place(row: &Row<'_>) -> rusqlite::Result<LinkPlace<NodeKey>> {
+    Ok(LinkPlace {
+        id: NodeKey(row.get(0)?),
+        path: row.get(1)?,
+        label: row.get(2)?,
+        is_heading: row.get(3)?,
+    })
+}
+
+/// Puts nodes of one file into document order.
+struct Order<'c> {
+    conn: &'c Connection,
+    /// Parent and position of nodes that were looked at.
+    known: HashMap<i64, (Option<i64>, i64)>,
+}
+
+impl Order<'_> {
+    fn sort(&mut self, places: &mut [LinkPlace<NodeKey>]) -> Result<(), StoreError> {
+        let mut ranks = HashMap::with_capacity(places.len());
+        for place in &*places {
+            ranks.insert(place.id, self.rank(place.id)?);
+        }
+        places.sort_by(|a, b| ranks[&a.id].cmp(&ranks[&b.id]));
+        Ok(())
+    }
+
+    /// The positions of a node and what is above it, outermost first.
+    fn rank(&mut self, of: NodeKey) -> Result<Vec<(i64, i64)>, StoreError> {
+        const PLACE: &str = "SELECT parent, position FROM node WHERE key = ?1";
+        let mut rank = Vec::new();
+        let mut at = Some(of.0);
+        while let Some(key) = at {
+            let (parent, position) = match self.known.get(&key) {
+                Some(known) => *known,
+                None => {
+                    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+                    let place = self.conn.prepare_cached(PLACE);
+                    let place = place.and_then(|mut it| it.query_row([key], read));
+                    *self.known.entry(key).or_insert(place.doing("read a place")?)
+                }
+            };
+            rank.push((position, key));
+            at = parent;
+        }
+        rank.reverse();
+        Ok(rank)
+    }
+}
+
+/// The ids of nodes, in that order, with spaces between them.
+pub(in crate::store) fn ids(conn: &Connection, keys: &[NodeKey]) -> Result<String, StoreError> {
+    const ID: &str = "SELECT id FROM node WHERE key = ?1";
+    let mut query = conn.prepare_cached(ID).doing("read an id")?;
+    let mut ids: Vec<String> = Vec::with_capacity(keys.len());
+    for key in keys {
+        ids.push(query.query_row([key.0], |row| row.get(0)).doing("read an id")?);
+    }
+    Ok(ids.join(" "))
+}

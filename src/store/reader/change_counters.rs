@@ -1,0 +1,74 @@
+//! What one who watches a memory looks at again and again: a few numbers, of which at least one is
+//! another whenever somebody, of whatever process, has changed what is shown of the memory.
+
+use super::Reader;
+use crate::store::{ErrorStep, StoreError};
+
+/// The numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChangeCounters {
+    /// The snapshot at HEAD; 0 before the first.
+    pub(crate) head: i64,
+    /// The oldest snapshot that is left; 0 before the first.
+    pub(crate) oldest: i64,
+    /// The memory clock.
+    pub(crate) attended: i64,
+    /// Grows with changes of edges by hand.
+    pub(crate) edges: i64,
+    /// Grows with changes of what files there are.
+    pub(crate) files: i64,
+    /// Grows with what is warmed, pinned or let go.
+    pub(crate) heats: i64,
+}
+
+impl Reader {
+    /// The numbers now.
+    pub(crate) fn change_counters(&self) -> Result<ChangeCounters, StoreError> {
+        const PULSE: &str = "
+            SELECT ifnull((SELECT snapshot FROM cursor WHERE name = 'HEAD'), 0),
+                   ifnull((SELECT min(id) FROM snapshot), 0),
+                   memory.attended, pulse.edges, pulse.files, pulse.heats
+              FROM memory, pulse";
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok(ChangeCounters {
+                head: row.get(0)?,
+                oldest: row.get(1)?,
+                attended: row.get(2)?,
+                edges: row.get(3)?,
+                files: row.get(4)?,
+                heats: row.get(5)?,
+            })
+        };
+        self.conn
+            .prepare_cached(PULSE)
+            .and_then(|mut it| it.query_row([], read))
+            .doing("look what changed")
+    }
+
+    /// Whether a snapshot after that one changed a node of a file.
+    pub(crate) fn has_file_changes_since(&self, snapshot: i64) -> Result<bool, StoreError> {
+        const CHANGES: &str = "
+            SELECT 1
+              FROM diff
+              LEFT JOIN node ON node.id = diff.node_id
+             WHERE snapshot > ?1
+               AND (old_path IS NOT NULL OR node.file IS NOT NULL)";
+        self.conn
+            .prepare_cached(CHANGES)
+            .and_then(|mut it| it.exists([snapshot]))
+            .doing("look for changes of files")
+    }
+
+    /// Whether there is a node that cools.
+    pub(crate) fn has_cooling_nodes(&self) -> Result<bool, StoreError> {
+        const COOLING: &str = "
+            SELECT 1
+              FROM node
+              LEFT JOIN heat ON heat.node = node.key
+             WHERE NOT ifnull(heat.pinned, 0)";
+        self.conn
+            .prepare_cached(COOLING)
+            .and_then(|mut it| it.exists([]))
+            .doing("look for nodes that cool")
+    }
+}

@@ -1,0 +1,127 @@
+//! How much there is of what is not shown, counted up to a bound.
+//!
+//! A branch is counted before the next one, and of a family no more than may still be counted, so
+//! that neither the tree nor its widest family decides what counting costs.
+
+use rusqlite::{Params, Row, params};
+
+use super::{Reader, limit, unsigned};
+use crate::store::{ErrorStep, NodeKey, StoreError};
+
+/// Size of a part of the tree, counted up to a bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SubtreeSize {
+    pub(crate) n_nodes: u32,
+    pub(crate) tokens: u64,
+    /// Whether the bound was reached, so that there may be more.
+    pub(crate) is_at_least: bool,
+}
+
+/// Which of the siblings that follow a page are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SiblingsAfter {
+    /// None: the page was all.
+    Nothing,
+    /// The children of a node that stand after a position.
+    Children(NodeKey, i64),
+    /// The roots after so many.
+    Roots(usize),
+}
+
+impl Reader {
+    /// The size of what stands below the nodes in `tops`, and of those in `rest` with all that is
+    /// below them, counting at most `n_max` nodes.
+    pub(crate) fn subtree_size(
+        &self,
+        tops: &[NodeKey],
+        rest: SiblingsAfter,
+        n_max: u32,
+    ) -> Result<SubtreeSize, StoreError> {
+        // One more tells that there are more.
+        let mut count = SizeCounter { reader: self, n_left: n_max as usize + 1, n: 0, tokens: 0 };
+        for &top in tops {
+            count.below(top)?;
+        }
+        for key in count.parents(rest)? {
+            count.below(key)?;
+        }
+        Ok(SubtreeSize {
+            n_nodes: count.n.min(n_max),
+            tokens: count.tokens,
+            is_at_least: n_max < count.n,
+        })
+    }
+}
+
+/// Reads a node that is counted, and whether there is anything below it.
+macro_rules! counted {
+    ($from:literal) => {
+        concat!(
+            "SELECT n.key, n.token_count, EXISTS (SELECT 1 FROM node WHERE parent = n.key) ",
+            $from
+        )
+    };
+}
+
+/// What was counted so far.
+struct SizeCounter<'r> {
+    reader: &'r Reader,
+    /// Nodes that are counted yet.
+    n_left: usize,
+    n: u32,
+    tokens: u64,
+}
+
+impl SizeCounter<'_> {
+    fn below(&mut self, top: NodeKey) -> Result<(), StoreError> {
+        let mut open = vec![top];
+        while let Some(key) = open.pop() {
+            open.extend(self.parents(SiblingsAfter::Children(key, i64::MIN))?.into_iter().rev());
+        }
+        Ok(())
+    }
+
+    /// Counts those siblings, and returns the ones that have children.
+    fn parents(&mut self, of: SiblingsAfter) -> Result<Vec<NodeKey>, StoreError> {
+        const CHILDREN: &str = counted!(
+            "
+              FROM node AS n
+             WHERE n.parent = ?1 AND ?2 < n.position
+             ORDER BY n.position
+             LIMIT ?3"
+        );
+        const ROOTS: &str = counted!(
+            "
+              FROM (SELECT * FROM (
+                        SELECT n.key, n.token_count
+                          FROM file AS f
+                         CROSS JOIN node AS n ON n.file = f.id AND n.parent IS NULL
+                         ORDER BY f.root, f.path, n.position
+                    )
+                    UNION ALL
+                    SELECT key, token_count FROM node WHERE parent IS NULL AND file IS NULL
+                     LIMIT ?2 OFFSET ?1) AS n"
+        );
+        let n_max = limit(self.n_left);
+        match of {
+            _ if self.n_left == 0 => Ok(Vec::new()),
+            SiblingsAfter::Nothing => Ok(Vec::new()),
+            SiblingsAfter::Children(parent, after) => {
+                self.count(CHILDREN, params![parent.0, after, n_max])
+            }
+            SiblingsAfter::Roots(n_passed) => self.count(ROOTS, params![limit(n_passed), n_max]),
+        }
+    }
+
+    fn count(&mut self, sql: &'static str, of: impl Params) -> Result<Vec<NodeKey>, StoreError> {
+        let read = |row: &Row<'_>| {
+            self.tokens = self.tokens.saturating_add(unsigned(row, 1)?);
+            Ok((NodeKey(row.get(0)?), row.get(2)?))
+        };
+        let siblings: Vec<(NodeKey, bool)> =
+            self.reader.all(sql, of, read).doing("measure a part of the tree")?;
+        self.n_left = self.n_left.saturating_sub(siblings.len());
+        self.n += siblings.len() as u32;
+        Ok(siblings.into_iter().filter_map(|(key, is_parent)| is_parent.then_some(key)).collect())
+    }
+}

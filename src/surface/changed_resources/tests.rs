@@ -1,0 +1,161 @@
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+use crate::memory::{ForgetMode, RelateRequest, WriteMode};
+use crate::model::clock::{Clock, Millis};
+use crate::model::heat::AttendedTime;
+use crate::store::IfMissing;
+
+const ALL: &str = "graph snapshots tree files";
+
+/// A memory that one process watches and another changes.
+struct World {
+    folder: tempfile::TempDir,
+    watching: Memory,
+    writing: Memory,
+    watch: ChangeWatch,
+}
+
+impl World {
+    fn new() -> World {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("notes")).unwrap();
+        fs::write(folder.path().join("notes/sea.md"), "# Sea\n\nDeep.\n\n# Sky\n\nHigh.\n")
+            .unwrap();
+        let open = || {
+            let clock = Clock::manual(Millis(1_700_000_000_000));
+            let path = folder.path().join("memory.db");
+            Memory::open_at(&path, IfMissing::Create, clock).unwrap()
+        };
+        let (writing, watching) = (open(), open());
+        World { folder, watching, writing, watch: ChangeWatch::default() }
+    }
+
+    fn compiled() -> World {
+        let world = World::new();
+        world.compile();
+        world.watch.begin(&world.watching).unwrap();
+        world
+    }
+
+    fn notes(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("notes")
+    }
+
+    fn compile(&self) {
+        self.writing.compile(&self.notes(), "m").unwrap();
+    }
+
+    /// The id of the node that says so.
+    fn id(&self, text: &str) -> String {
+        let found = self.writing.read(|reader| {
+            crate::query::search(
+                reader,
+                &crate::query::SearchQuery { query: text, ..crate::query::SearchQuery::default() },
+                crate::query::Output::Text,
+            )
+        });
+        let text = found.unwrap().text;
+        let (_, id) = text.split_once("(id=").unwrap();
+        id[..11].to_owned()
+    }
+
+    fn changed(&self) -> String {
+        let changed = self.watch.changed_resources(&self.watching).unwrap();
+        let short = changed.iter().map(|it| it.strip_prefix("remindb://").unwrap());
+        short.collect::<Vec<_>>().join(" ")
+    }
+
+    #[track_caller]
+    fn changes(&self, what: &str) {
+        assert_eq!(self.changed(), what);
+        assert_eq!(self.changed(), "", "nothing happened since");
+    }
+}
+
+#[test]
+fn a_compile_changes_what_it_changes_and_another_of_the_same_nothing() {
+    let world = World::new();
+    world.watch.begin(&world.watching).unwrap();
+    world.changes("");
+    world.compile();
+    world.changes(ALL);
+    world.compile();
+    world.changes("");
+    fs::remove_file(world.notes().join("sea.md")).unwrap();
+    fs::write(world.notes().join("sky.md"), "# Sky\n").unwrap();
+    world.compile();
+    world.changes(ALL);
+}
+
+#[test]
+fn an_agents_write_changes_no_file_unless_it_stands_in_one() {
+    let world = World::compiled();
+    let parent = world.id("deep");
+    let write = |parent| world.writing.write("Wide, too.", parent, WriteMode::Append);
+    write(None).unwrap();
+    world.changes("graph snapshots tree");
+    write(Some(parent.as_str())).unwrap();
+    world.changes(ALL);
+    world.writing.forget(&parent, ForgetMode::Cascade).unwrap();
+    world.changes(ALL);
+    world.writing.rollback(1, false).unwrap();
+    world.changes(ALL);
+}
+
+#[test]
+fn an_edge_by_hand_changes_the_graph_and_the_same_again_nothing() {
+    let world = World::compiled();
+    let (sea, sky) = (world.id("deep"), world.id("high"));
+    let ask = |weight| RelateRequest {
+        source: &sea,
+        target_id: Some(&sky),
+        target_label: None,
+        target_source: None,
+        weight,
+    };
+    world.writing.relate(&ask(1.0)).unwrap();
+    world.changes("graph");
+    world.writing.relate(&ask(1.0)).unwrap();
+    world.changes("");
+    world.writing.relate(&ask(2.0)).unwrap();
+    world.changes("graph");
+    world.writing.unrelate(&ask(2.0)).unwrap();
+    world.changes("graph");
+}
+
+#[test]
+fn heat_changes_by_reading_pinning_and_cooling_and_nothing_else_does_by_that() {
+    let world = World::compiled();
+    let id = world.id("deep");
+    world.changes("");
+    world.writing.fetch(&id, None).unwrap();
+    world.changes("temperature");
+    world.writing.pin(&id, None).unwrap();
+    world.changes("temperature");
+    world.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
+    world.changes("temperature");
+    world.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 0.0 }).unwrap();
+    world.changes("");
+}
+
+#[test]
+fn a_clock_that_cools_nothing_changes_nothing() {
+    let world = World::new();
+    world.watch.begin(&world.watching).unwrap();
+    world.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
+    world.changes("");
+}
+
+#[test]
+fn a_new_watcher_sees_later_changes_only() {
+    let world = World::compiled();
+    world.watch.end();
+    world.writing.write("Unseen.", None, WriteMode::Append).unwrap();
+    world.watch.begin(&world.watching).unwrap();
+    world.changes("");
+    world.writing.write("Seen.", None, WriteMode::Append).unwrap();
+    world.watch.begin(&world.watching).unwrap();
+    world.changes("graph snapshots tree");
+}

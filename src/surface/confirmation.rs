@@ -1,0 +1,71 @@
+//! What a user is asked before an agent removes much, where the client can ask.
+//!
+//! A client that shows no forms is not asked, and the call does what it says. What it forgets comes
+//! back by a rollback; that `MemoryRollback` can destroy is in its annotations.
+
+use serde_json::{Value, json};
+
+use crate::mcp::{Args, Call, ElicitResult, ToolError};
+use crate::memory::{Error, Memory};
+use crate::query::{self, QueryError};
+use crate::store::reader::SiblingsAfter;
+
+/// What to ask before a call; nothing when it removes little.
+pub(crate) type ConfirmFn = fn(&Memory, &Args) -> Result<Option<String>, Error>;
+
+/// Nodes that an agent may remove at once without being asked about it.
+const UNASKED_NODES_MAX: u32 = 10;
+/// Nodes that are counted for a question.
+const COUNTED_NODES_MAX: u32 = 10_000;
+
+/// Asks, and gives an error when the answer is no.
+pub(super) fn confirm(call: &Call, question: &str) -> Result<(), ToolError> {
+    match call.elicit("confirm", question, schema())? {
+        ElicitResult::Accepted(content) if content["confirm"] == true => Ok(()),
+        ElicitResult::Unsupported => Ok(()),
+        ElicitResult::Accepted(_) | ElicitResult::Declined => {
+            Err(ToolError::BadArgument("the user said no; nothing was changed".to_owned()))
+        }
+        ElicitResult::Cancelled => {
+            let why = "the user was asked and did not answer; nothing was changed";
+            Err(ToolError::BadArgument(why.to_owned()))
+        }
+    }
+}
+
+fn schema() -> Value {
+    let confirm = json!({"type": "boolean", "title": "Yes", "default": false});
+    json!({"type": "object", "properties": {"confirm": confirm}, "required": ["confirm"]})
+}
+
+pub(super) fn forget(memory: &Memory, args: &Args) -> Result<Option<String>, Error> {
+    if args.text("mode") != Some("cascade") {
+        return Ok(None);
+    }
+    let id = args.text("node_id").unwrap_or_default();
+    let asked = memory.read(|reader| -> Result<_, QueryError> {
+        let head = query::node_by_id(reader, id)?;
+        let extent = reader.subtree_size(&[head.key], SiblingsAfter::Nothing, COUNTED_NODES_MAX)?;
+        Ok((head.label, extent))
+    })?;
+    let (label, extent) = asked;
+    let n_below = extent.n_nodes;
+    if n_below < UNASKED_NODES_MAX {
+        return Ok(None);
+    }
+    let at_least = if extent.is_at_least { "at least " } else { "" };
+    Ok(Some(format!("Forget `{label}` and the {at_least}{n_below} nodes below it?")))
+}
+
+pub(super) fn rollback(memory: &Memory, args: &Args) -> Result<Option<String>, Error> {
+    let target = args.integer("snapshot_id").unwrap_or(0);
+    let known = memory.read(|reader| reader.snapshots())?;
+    if !args.flag("drop_after") || known.last <= target || target < known.first {
+        return Ok(None);
+    }
+    Ok(Some(format!(
+        "Go back to snapshot {target} and delete all later ones, up to {}, for good? What was \
+         written since then cannot be brought back.",
+        known.last
+    )))
+}

@@ -1,0 +1,112 @@
+//! Cold nodes as a notice: what an agent might summarize before it is forgotten.
+
+use serde_json::{Value, json};
+
+use crate::mcp::{Args, Notice, Receipt, Reply, Severity};
+use crate::memory::Memory;
+use crate::model::clock::Clock;
+use crate::query::Output;
+use crate::query::render::to_one_line;
+use crate::store::{ColdNode, ColdOffer};
+use crate::text::tokens;
+
+/// Who says it.
+const LOGGER: &str = "remindb.temperature";
+
+const MESSAGE: &str = "These nodes went cold: nothing has read them for long. Keep what still \
+                       matters of them with MemorySummarize.";
+
+/// Most tokens of a reply with a notice where the client gave no budget.
+const REPLY_TOKENS_MAX: usize = 4000;
+
+/// Less than the smallest notice has: for less, nothing is looked for.
+const NOTICE_TOKENS_MIN: usize = 40;
+
+/// What joining two texts may cost.
+const JOINT_TOKENS: usize = 4;
+
+/// Cold nodes that no client was told of: as many as fit beside the reply.
+pub(super) fn notice(memory: &Memory, beside: Option<(&Args, &Reply)>) -> Option<Notice> {
+    if !memory.may_have_cold_nodes() {
+        return None;
+    }
+    let room = beside.map(|(args, reply)| room(args, reply));
+    if room.is_some_and(|it| it < NOTICE_TOKENS_MIN) {
+        // The next reply may have room.
+        return None;
+    }
+    let offer = memory.cold_nodes().unwrap_or_else(|error| {
+        log::warn!("cold nodes were not looked for: {error}");
+        None
+    });
+    let mut offer = offer?;
+    if let Some(room) = room {
+        let n_fit = n_fit(offer.nodes(), room, memory.output());
+        if n_fit == 0 {
+            return None;
+        }
+        offer.truncate(n_fit);
+    }
+    let data = data(offer.nodes());
+    let lines: Vec<String> = offer.nodes().iter().map(line).collect();
+    let text = format!("{MESSAGE}\n{}", lines.join("\n"));
+    let receipt = receipt(offer, memory.clock().clone());
+    Some(Notice { level: Severity::Warning, logger: LOGGER, data, text, receipt })
+}
+
+fn receipt(offer: ColdOffer, clock: Clock) -> Receipt {
+    Receipt::new(move || {
+        if let Err(error) = offer.confirm(clock.now()) {
+            log::warn!("cold nodes may be told of again: {error}");
+        }
+    })
+}
+
+/// Tokens that the client leaves for a notice.
+fn room(args: &Args, reply: &Reply) -> usize {
+    let asked = args.integer("budget").and_then(|it| usize::try_from(it).ok());
+    let most = asked.filter(|&it| it != 0).unwrap_or(REPLY_TOKENS_MAX);
+    let structured = reply.structured.as_ref().map_or(0, |it| tokens::count(&it.to_string()));
+    let n_tokens = tokens::count(&reply.text).max(structured);
+    most.saturating_sub(n_tokens as usize + JOINT_TOKENS)
+}
+
+/// How many of the nodes can be told of in that many tokens, in each form.
+fn n_fit(nodes: &[ColdNode], room: usize, output: Output) -> usize {
+    let longer = |text: &str, json: &Value| {
+        let n_json = match output {
+            Output::Text => 0,
+            Output::Structured => tokens::count(&json.to_string()),
+        };
+        tokens::count(text).max(n_json) as usize + 1
+    };
+    let mut left = room.saturating_sub(longer(MESSAGE, &data(&[])));
+    let fits = nodes.iter().map_while(|it| {
+        left = left.checked_sub(longer(&line(it), &facts(it)))?;
+        Some(())
+    });
+    fits.count()
+}
+
+/// The notice of these nodes, for programs.
+fn data(nodes: &[ColdNode]) -> Value {
+    let nodes: Vec<Value> = nodes.iter().map(facts).collect();
+    json!({"message": MESSAGE, "suggested_action": "MemorySummarize", "nodes": nodes})
+}
+
+fn line(node: &ColdNode) -> String {
+    let ColdNode { id, label, file, temperature, .. } = node;
+    let file = file.as_ref().map(|it| format!(" file={}", to_one_line(it))).unwrap_or_default();
+    let label = to_one_line(label);
+    format!("{label} (id={id}{file} temp={temperature:.2})")
+}
+
+fn facts(node: &ColdNode) -> Value {
+    let ColdNode { id, label, file, temperature, .. } = node;
+    let temperature = (temperature * 1e5).round() / 1e5;
+    let file = to_one_line(file.as_deref().unwrap_or_default());
+    json!({"id": id, "label": to_one_line(label), "file": file, "temperature": temperature})
+}
+
+#[cfg(test)]
+mod tests;

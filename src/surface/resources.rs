@@ -1,0 +1,343 @@
+//! The resources of a memory: a table, and one function a row, over a [`ReadOnlyMemory`], which can
+//! only look.
+//!
+//! Clients depend on the names, the keys and their order. A read is one state of the memory, and no
+//! signal to it: nothing gets warmer because somebody draws it.
+
+mod process;
+
+use std::fmt::Write;
+
+use crate::mcp::uri::{self, UriError, UriVars};
+use crate::mcp::{CompletionRef, CompletionRequest, ReadError, Resource, ResourceFormat};
+use crate::memory::{Error, ProcessNames, ReadOnlyMemory};
+use crate::query::QueryError;
+use crate::query::dashboard::{self, ObserveError, TreeScope};
+use crate::store::StoreError;
+use crate::text;
+
+/// Values that are offered to complete a variable: one more than a reply has, to tell that there
+/// are more.
+const COMPLETIONS_MAX: usize = 101;
+/// Characters of a value that an error repeats.
+const ECHO_CHARS_MAX: usize = 40;
+
+/// How a resource is read: the variables of its URI in, one document of JSON out.
+pub(crate) type ResourceFn = fn(&ReadOnlyMemory, &UriVars, &mut dyn Write) -> Result<(), ReadError>;
+
+const TREE_BY_ROOT: &str = "remindb://tree/{rootId}{?depth}";
+const SNAPSHOT_DIFFS: &str = "remindb://snapshots/{id}/diffs";
+const HISTORY_BY_HASH: &str = "remindb://sessions/history/{hash}";
+const LOG_BY_ID: &str = "remindb://sessions/logs/{id}";
+
+/// Every resource and every template.
+pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
+    Resource {
+        uri: "remindb://overview",
+        name: "overview",
+        title: "Overview",
+        description: "Counts of nodes, snapshots, temperatures and relations, as MemoryStats has \
+                      them.",
+        form: ResourceFormat::Json,
+        is_subscribable: false,
+        read: overview,
+    },
+    Resource {
+        uri: "remindb://files",
+        name: "files",
+        title: "Files",
+        description: "Compiled source files by compile root, with nodes and tokens.",
+        form: ResourceFormat::Json,
+        is_subscribable: true,
+        read: |it, _, out| Ok(it.read(|reader| dashboard::write_files(reader, out))?),
+    },
+    Resource {
+        uri: "remindb://tree",
+        name: "tree",
+        title: "Tree",
+        description: "All nodes, each within its parent.",
+        form: ResourceFormat::Json,
+        is_subscribable: true,
+        read: |it, _, out| {
+            Ok(it.read(|reader| dashboard::write_tree(reader, TreeScope::Forest, out))?)
+        },
+    },
+    Resource {
+        uri: TREE_BY_ROOT,
+        name: "tree-by-root",
+        title: "Subtree",
+        description: "The node `rootId` with those below it, `depth` levels down; 0 or none: all.",
+        form: ResourceFormat::Json,
+        is_subscribable: false,
+        read: subtree,
+    },
+    Resource {
+        uri: "remindb://graph",
+        name: "graph",
+        title: "Graph",
+        description: "Relations, those that wait for their target, and the nodes at their ends.",
+        form: ResourceFormat::Json,
+        is_subscribable: true,
+        read: |it, _, out| Ok(it.read(|reader| dashboard::write_graph(reader, out))?),
+    },
+    Resource {
+        uri: "remindb://snapshots",
+        name: "snapshots",
+        title: "Snapshots",
+        description: "All snapshots, newest first.",
+        form: ResourceFormat::Json,
+        is_subscribable: true,
+        read: snapshots,
+    },
+    Resource {
+        uri: "remindb://snapshots{?limit}",
+        name: "snapshots-limited",
+        title: "Newest snapshots",
+        description: "The `limit` newest snapshots, newest first.",
+        form: ResourceFormat::Json,
+        is_subscribable: false,
+        read: snapshots,
+    },
+    Resource {
+        uri: SNAPSHOT_DIFFS,
+        name: "snapshot-diffs",
+        title: "Changes of a snapshot",
+        description: "What the snapshot `id` changed, with the texts before and after.",
+        form: ResourceFormat::Json,
+        is_subscribable: false,
+        read: diffs,
+    },
+    Resource {
+        uri: "remindb://temperature",
+        name: "temperature",
+        title: "Temperatures",
+        description: "The temperature of each node, with a summary. Reading it warms nothing.",
+        form: ResourceFormat::Json,
+        is_subscribable: true,
+        read: |it, _, out| {
+            Ok(it.read(|reader| dashboard::write_temperatures(reader, it.thresholds(), out))?)
+        },
+    },
+    Resource {
+        uri: "remindb://doctor",
+        name: "doctor",
+        title: "Doctor",
+        description: "What `remindb doctor` finds. Repairs nothing.",
+        form: ResourceFormat::Json,
+        is_subscribable: false,
+        read: |it, _, out| put(out, &it.examine()?.to_json()),
+    },
+    Resource {
+        uri: "remindb://logs",
+        name: "logs",
+        title: "Server log",
+        description: "The latest log records of this server, oldest first.",
+        form: ResourceFormat::Json,
+        is_subscribable: true,
+        read: process::logs,
+    },
+    Resource {
+        uri: "remindb://sessions",
+        name: "sessions",
+        title: "Sessions",
+        description: "MCP clients that are attached to this server.",
+        form: ResourceFormat::Json,
+        is_subscribable: false,
+        read: process::sessions,
+    },
+    Resource {
+        uri: "remindb://sessions/history",
+        name: "sessions-history",
+        title: "Clients",
+        description: "All clients that ever attached, with their sessions and tool calls.",
+        form: ResourceFormat::Json,
+        is_subscribable: false,
+        read: process::clients,
+    },
+    Resource {
+        uri: HISTORY_BY_HASH,
+        name: "sessions-history-by-hash",
+        title: "Client",
+        description: "The client `hash`, with its sessions and tool calls.",
+        form: ResourceFormat::Json,
+        is_subscribable: false,
+        read: process::client,
+    },
+    Resource {
+        uri: "remindb://sessions/logs",
+        name: "sessions-logs",
+        title: "Session logs",
+        description: "Log files of sessions, where the settings ask for them.",
+        form: ResourceFormat::Json,
+        is_subscribable: false,
+        read: process::session_logs,
+    },
+    Resource {
+        uri: LOG_BY_ID,
+        name: "sessions-log-by-id",
+        title: "Session log",
+        description: "The log of the session `id`, oldest record first.",
+        form: ResourceFormat::Json,
+        is_subscribable: false,
+        read: process::session_log,
+    },
+    Resource {
+        uri: "remindb://rescan",
+        name: "rescan",
+        title: "Rescan",
+        description: "The latest scan of the source folder.",
+        form: ResourceFormat::Json,
+        is_subscribable: true,
+        read: process::rescan,
+    },
+];
+
+/// Reads the resource of that URI into `out`.
+///
+/// # Errors
+///
+/// There is none, or as its row says.
+pub(crate) fn read_resource(
+    view: &ReadOnlyMemory,
+    uri: &str,
+    out: &mut dyn Write,
+) -> Result<(), ReadError> {
+    let (idx, vars) =
+        uri::match_template(RESOURCES.iter().map(|it| it.uri), uri).map_err(|it| match it {
+            UriError::Unknown => {
+                let uri = text::truncate_chars(uri, ECHO_CHARS_MAX);
+                ReadError::NotFound(format!(
+                    "no resource `{uri}`; list them to see which there are"
+                ))
+            }
+            UriError::Bad(why) => ReadError::BadArgument(why),
+        })?;
+    (RESOURCES[idx].read)(view, &vars, out)
+}
+
+impl ReadOnlyMemory {
+    /// The resource of that URI, as JSON; those about clients and scans say that there are none.
+    ///
+    /// # Errors
+    ///
+    /// There is none, the URI makes no sense, or the database failed.
+    pub fn resource(&self, uri: &str) -> Result<String, Error> {
+        let mut out = String::new();
+        match read_resource(self, uri, &mut out) {
+            Ok(()) => Ok(out),
+            Err(ReadError::BadArgument(why)) => Err(Error::BadArgument(why)),
+            Err(ReadError::NotFound(why)) => Err(Error::NotFound(why)),
+            Err(ReadError::Unavailable(what) | ReadError::Internal(what)) => {
+                Err(Error::Store(StoreError::Corrupt { what }))
+            }
+        }
+    }
+}
+
+/// Values that a variable of a template may have and that begin as what was typed does; none when
+/// the database fails, since nobody is helped by an error while typing.
+pub(crate) fn complete_variable(
+    view: &ReadOnlyMemory,
+    asked: &CompletionRequest<'_>,
+) -> Vec<String> {
+    let CompletionRef::Resource(template) = asked.subject else { return Vec::new() };
+    values(view, template, asked.argument, asked.value).unwrap_or_else(|error| {
+        log::warn!("nothing was completed: {error}");
+        Vec::new()
+    })
+}
+
+fn values(
+    view: &ReadOnlyMemory,
+    template: &str,
+    variable: &str,
+    prefix: &str,
+) -> Result<Vec<String>, StoreError> {
+    let named = |of| {
+        let names = view.process().names(of).into_iter();
+        names.filter(|it| it.starts_with(prefix)).take(COMPLETIONS_MAX).collect()
+    };
+    match (template, variable) {
+        (TREE_BY_ROOT, "rootId") => {
+            view.read(|reader| dashboard::complete_node_ids(reader, prefix, COMPLETIONS_MAX))
+        }
+        (SNAPSHOT_DIFFS, "id") => {
+            view.read(|reader| reader.snapshots_from(prefix, COMPLETIONS_MAX))
+        }
+        (HISTORY_BY_HASH, "hash") => Ok(named(ProcessNames::Clients)),
+        (LOG_BY_ID, "id") => Ok(named(ProcessNames::SessionLogs)),
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn overview(view: &ReadOnlyMemory, _: &UriVars, out: &mut dyn Write) -> Result<(), ReadError> {
+    let (path, lines, now) = (path(view), view.thresholds(), view.now());
+    Ok(view.read(|reader| dashboard::write_overview(reader, &path, lines, now, out))?)
+}
+
+fn subtree(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), ReadError> {
+    let levels = number(vars, "depth")?.filter(|it| 0 < *it);
+    let root = vars.get("rootId").unwrap_or_default();
+    let extent = TreeScope::Below { root, levels: levels.map(i64::cast_unsigned) };
+    Ok(view.read(|reader| dashboard::write_tree(reader, extent, out))?)
+}
+
+fn snapshots(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), ReadError> {
+    let limit = number(vars, "limit")?;
+    if limit == Some(0) {
+        return Err(ReadError::BadArgument("`limit` is 0; ask for at least 1".to_owned()));
+    }
+    let limit = limit.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
+    Ok(view.read(|reader| dashboard::write_snapshots(reader, limit, out))?)
+}
+
+fn diffs(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), ReadError> {
+    let id = number(vars, "id")?.unwrap_or_default();
+    Ok(view.read(|reader| dashboard::write_diffs(reader, id, out))?)
+}
+
+/// A whole number, not negative, in digits and nothing else.
+fn number(vars: &UriVars, name: &str) -> Result<Option<i64>, ReadError> {
+    let Some(value) = vars.get(name) else { return Ok(None) };
+    let is_number = value.bytes().all(|it| it.is_ascii_digit());
+    match value.parse() {
+        Ok(number) if is_number => Ok(Some(number)),
+        _ => {
+            let value = text::truncate_chars(value, ECHO_CHARS_MAX);
+            let why = format!("`{name}` is `{value}`; it must be a whole number, 0 or above");
+            Err(ReadError::BadArgument(why))
+        }
+    }
+}
+
+/// The file of the database, as clients are told of it.
+fn path(view: &ReadOnlyMemory) -> String {
+    view.path().to_string_lossy().into_owned()
+}
+
+fn put(out: &mut dyn Write, text: &str) -> Result<(), ReadError> {
+    out.write_str(text).map_err(|error| ObserveError::from(error).into())
+}
+
+impl From<ObserveError> for ReadError {
+    fn from(error: ObserveError) -> ReadError {
+        match error {
+            ObserveError::Query(QueryError::BadArgument(why)) => ReadError::BadArgument(why),
+            ObserveError::Query(QueryError::NotFound(why)) => ReadError::NotFound(why),
+            ObserveError::Query(QueryError::Store(error)) => error.into(),
+            ObserveError::Full => ReadError::Internal("the answer was not taken".to_owned()),
+        }
+    }
+}
+
+impl From<StoreError> for ReadError {
+    fn from(error: StoreError) -> ReadError {
+        match error.is_outside() {
+            true => ReadError::Unavailable(error.to_string()),
+            false => ReadError::Internal(error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! What clients see, byte for byte, and that looking changes nothing.
+
+mod golden;
+mod page;
+mod passive;
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::*;
+use crate::memory::{Memory, NoProcess, ProcessFacts};
+use crate::model::clock::{Clock, Millis};
+use crate::store::IfMissing;
+
+/// A second in the year 2025.
+const START: Millis = Millis(1_737_072_000_000);
+
+/// A memory, and one who watches it.
+struct World {
+    // Dropped in this order.
+    view: ReadOnlyMemory,
+    memory: Memory,
+    clock: Clock,
+    folder: PathBuf,
+    _dir: TempDir,
+}
+
+impl World {
+    /// A memory of a few notes; of nothing, if there are none.
+    fn of(notes: &[(&str, &str)]) -> World {
+        World::beside(notes, Arc::new(NoProcess))
+    }
+
+    fn beside(notes: &[(&str, &str)], process: Arc<dyn ProcessFacts>) -> World {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().canonicalize().unwrap();
+        fs::create_dir(folder.join("docs")).unwrap();
+        for (path, text) in notes {
+            fs::write(folder.join("docs").join(path), text).unwrap();
+        }
+        let clock = Clock::manual(START);
+        let path = folder.join("memory.db");
+        let memory =
+            Memory::open_at(&path, IfMissing::Create, clock.clone()).unwrap().with_structured();
+        let world =
+            World { view: memory.read_only_beside(process), memory, clock, folder, _dir: dir };
+        if !notes.is_empty() {
+            world.memory.compile(&world.folder.join("docs"), "compile").unwrap();
+        }
+        world
+    }
+
+    fn try_read(&self, uri: &str) -> Result<String, ReadError> {
+        let mut out = String::new();
+        read_resource(&self.view, uri, &mut out).map(|()| out)
+    }
+
+    #[track_caller]
+    fn read(&self, uri: &str) -> String {
+        self.try_read(uri).unwrap()
+    }
+
+    #[track_caller]
+    fn value(&self, uri: &str) -> Value {
+        serde_json::from_str(&self.read(uri)).unwrap()
+    }
+
+    /// The document with its folder called `/w`, whatever it is called.
+    #[track_caller]
+    fn shown(&self, uri: &str) -> String {
+        self.read(uri).replace(self.folder.to_str().unwrap(), "/w")
+    }
+}
+
+#[test]
+fn the_table_has_the_names_that_clients_know() {
+    let table: String = RESOURCES
+        .iter()
+        .map(|it| format!("{} {} {}\n", it.uri, it.name, it.is_subscribable))
+        .collect();
+    expect_test::expect![[r#"
+        remindb://overview overview false
+        remindb://files files true
+        remindb://tree tree true
+        remindb://tree/{rootId}{?depth} tree-by-root false
+        remindb://graph graph true
+        remindb://snapshots snapshots true
+        remindb://snapshots{?limit} snapshots-limited false
+        remindb://snapshots/{id}/diffs snapshot-diffs false
+        remindb://temperature temperature true
+        remindb://doctor doctor false
+        remindb://logs logs true
+        remindb://sessions sessions false
+        remindb://sessions/history sessions-history false
+        remindb://sessions/history/{hash} sessions-history-by-hash false
+        remindb://sessions/logs sessions-logs false
+        remindb://sessions/logs/{id} sessions-log-by-id false
+        remindb://rescan rescan true
+    "#]]
+    .assert_eq(&table);
+}

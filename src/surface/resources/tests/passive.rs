@@ -1,0 +1,162 @@
+//! Looking changes nothing, and what is seen is one state.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+use crate::memory::WriteMode;
+use crate::query::dashboard::{self, TreeScope};
+
+/// URIs of every row; `{…}` stands for what is there.
+fn uris(world: &World) -> Vec<String> {
+    let tree = world.value("remindb://tree");
+    let id = tree["roots"][0]["id"].as_str().unwrap();
+    let expand = |uri: &str| {
+        uri.replace("{rootId}", id)
+            .replace("{?depth}", "?depth=1")
+            .replace("{?limit}", "?limit=3")
+            .replace("{id}/diffs", "1/diffs")
+            .replace("{id}", "nobody")
+            .replace("{hash}", "nobody")
+    };
+    RESOURCES.iter().map(|it| expand(it.uri)).collect()
+}
+
+fn bytes(world: &World) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(&world.folder)
+        .unwrap()
+        .map(|it| it.unwrap().path())
+        .filter(|it| it.is_file())
+        // Where the readers of the log stand is in here, and nothing of the memory.
+        .filter(|it| !it.to_string_lossy().ends_with("-shm"))
+        .map(|it| (it.display().to_string(), fs::read(&it).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+fn read_all(n_reads: usize) {
+    let world = World::of(&[("a.md", "# One\n\nSee [[Two]].\n"), ("b.md", "# Two\n\nText.\n")]);
+    world.memory.attend(3_600_000).unwrap();
+    let uris = uris(&world);
+    let before = bytes(&world);
+    let documents: Vec<_> = uris.iter().map(|it| world.try_read(it)).collect();
+    for _ in 1..n_reads {
+        for (uri, document) in uris.iter().zip(&documents) {
+            assert_eq!(world.try_read(uri), *document, "{uri}");
+        }
+    }
+    assert!(before == bytes(&world), "a file changed");
+}
+
+#[test]
+fn reading_everything_leaves_every_byte() {
+    read_all(5);
+}
+
+/// Writes, one after another, that change everything that can change.
+fn write(world: &World, n_writes: usize) {
+    for n in 0..n_writes {
+        let text = format!("# Note {n}\n\nSee [[Note {}]] and [[One]].\n", n + 1);
+        let answer = world.memory.write(&text, None, WriteMode::Append).unwrap();
+        let id = answer.structured["node_id"].as_str().unwrap().to_owned();
+        match n % 4 {
+            0 => drop(world.memory.search("note", Some(500)).unwrap()),
+            1 => drop(world.memory.pin(&id, None).unwrap()),
+            2 => world.memory.attend(600_000).unwrap(),
+            _ => drop(world.memory.forget(&id, crate::memory::ForgetMode::Cascade).unwrap()),
+        }
+        world.clock.advance(1_000);
+    }
+}
+
+/// Three documents of one state have to agree.
+fn agree(world: &World) {
+    let lines = world.view.thresholds();
+    let (mut tree, mut warm, mut overview, mut graph) = Default::default();
+    world
+        .view
+        .read(|reader| {
+            dashboard::write_tree(reader, TreeScope::Forest, &mut tree)?;
+            std::thread::yield_now();
+            dashboard::write_temperatures(reader, lines, &mut warm)?;
+            std::thread::yield_now();
+            dashboard::write_overview(reader, "", lines, START, &mut overview)?;
+            dashboard::write_graph(reader, &mut graph)
+        })
+        .unwrap();
+    let parse = |text: &String| -> Value { serde_json::from_str(text).unwrap() };
+    let (tree, warm, overview, graph) =
+        (parse(&tree), parse(&warm), parse(&overview), parse(&graph));
+    let mut in_tree: Vec<(String, String)> = Vec::new();
+    let mut tokens = 0;
+    let mut open: Vec<&Value> = vec![&tree["roots"]];
+    while let Some(nodes) = open.pop() {
+        for node in nodes.as_array().unwrap() {
+            in_tree.push((node["id"].to_string(), node["temperature"].to_string()));
+            tokens += node["tokens"].as_u64().unwrap();
+            open.push(&node["children"]);
+        }
+    }
+    let nodes = warm["nodes"].as_array().unwrap();
+    let mut by_heat: Vec<(String, String)> =
+        nodes.iter().map(|it| (it["id"].to_string(), it["temperature"].to_string())).collect();
+    in_tree.sort();
+    by_heat.sort();
+    assert_eq!(in_tree, by_heat);
+    assert_eq!(overview["nodes"]["total"], nodes.len());
+    assert_eq!(overview["nodes"]["tokens"], tokens);
+    assert_eq!(overview["fts_rows"], nodes.len());
+    for key in ["avg", "median", "hot", "cold", "pinned"] {
+        assert_eq!(warm["summary"][key], overview["temperature"][key], "{key}");
+    }
+    let hot = |it: &&Value| lines.hot <= it["temperature"].as_f64().unwrap();
+    assert_eq!(warm["summary"]["hot"], nodes.iter().filter(hot).count());
+    let n = |key: &str| graph[key].as_array().unwrap().len();
+    assert_eq!(overview["relations"]["total"], n("edges"));
+    assert_eq!(overview["relations"]["pending"], n("pending"));
+}
+
+/// One memory is watched while it is written, its twin is not; nobody could tell which was.
+fn beside_a_writer(n_writes: usize, n_reads: usize) {
+    let notes: &[(&str, &str)] = &[("a.md", "# One\n\nSee [[Note 3]].\n")];
+    let (watched, twin) = (World::of(notes), World::of(notes));
+    let uris = uris(&watched);
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                let mut n = 0;
+                while n < n_reads / 2 || !is_done.load(Ordering::Relaxed) {
+                    let uri = &uris[n % uris.len()];
+                    let is_there = !uri.contains("nobody");
+                    let read = watched.try_read(uri);
+                    assert_eq!(read.is_ok(), is_there, "{uri} {read:?}");
+                    if n % 40 == 0 {
+                        agree(&watched);
+                    }
+                    n += 1;
+                }
+            });
+        }
+        write(&watched, n_writes);
+        is_done.store(true, Ordering::Relaxed);
+    });
+    write(&twin, n_writes);
+    agree(&watched);
+    for uri in uris.iter().filter(|it| !it.contains("nobody")) {
+        let name = |world: &World| world.shown(uri);
+        assert_eq!(name(&watched), name(&twin), "{uri}");
+    }
+}
+
+#[test]
+fn a_watched_memory_is_what_it_would_be_unwatched() {
+    beside_a_writer(12, 120);
+}
+
+#[test]
+#[ignore = "minutes; `make watch`"]
+fn ten_thousand_reads_beside_a_busy_writer_change_nothing() {
+    beside_a_writer(400, 10_000);
+    read_all(1_000);
+}

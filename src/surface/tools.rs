@@ -1,0 +1,320 @@
+//! The table of tools: what each is called, takes and does. The whole list stays small, since every
+//! session pays for it.
+
+pub(crate) mod compile;
+pub(crate) mod read;
+pub(crate) mod relate;
+pub(crate) mod versions;
+pub(crate) mod write;
+
+use super::{ToolRunner, confirmation, prompts};
+use crate::mcp::{Arg, Effect, Prompt, Tool};
+use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
+use crate::model::tree::NodeType;
+use crate::query::{self, Output};
+
+const SOURCE_ID: Arg = Arg::text("source_id", "Id of the node that refers").required();
+const TARGET_ID: Arg = Arg::text("target_id", "Id of the target");
+const TARGET_LABEL: Arg = Arg::text("target_label", "Or its name, as in `[[…]]`");
+const TARGET_SOURCE: Arg = Arg::text("target_source", "File that has the name");
+const NODE_ID: Arg = Arg::text("node_id", "Id of the node").required();
+
+const BUDGET: Arg = Arg::integer("budget", "Most tokens of the reply");
+
+const CURSOR: Arg = Arg::text("cursor", "Where the last page ended");
+
+/// The tools without which there is no memory: finding, reading, writing, catching up.
+const CORE: [&str; 7] = [
+    "MemoryDelta",
+    "MemoryFetch",
+    "MemoryFetchBatch",
+    "MemorySearch",
+    "MemoryStats",
+    "MemoryTree",
+    "MemoryWrite",
+];
+
+/// How many tools a server offers: fewer cost fewer tokens in every session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ToolSet {
+    /// Every tool.
+    #[default]
+    All,
+    /// The seven that an agent needs most.
+    Core,
+}
+
+impl ToolSet {
+    /// The offer of that name.
+    pub(crate) fn parse(name: &str) -> Option<ToolSet> {
+        match name {
+            "all" => Some(ToolSet::All),
+            "core" => Some(ToolSet::Core),
+            _ => None,
+        }
+    }
+
+    /// Its prompts: those whose tools it has.
+    pub(crate) fn prompts(self) -> &'static [Prompt<prompts::PromptFn>] {
+        match self {
+            ToolSet::All => prompts::PROMPTS,
+            ToolSet::Core => prompts::READING,
+        }
+    }
+
+    /// Its rows of the table, with schemas where results hold more than text.
+    pub(crate) fn tools(self, output: Output) -> Vec<Tool<ToolRunner>> {
+        let is_offered = |it: &&Tool<ToolRunner>| self == ToolSet::All || CORE.contains(&it.name);
+        let row = |it: &Tool<ToolRunner>| match output {
+            Output::Text => Tool { output: None, ..*it },
+            Output::Structured => *it,
+        };
+        TOOLS.iter().filter(is_offered).map(row).collect()
+    }
+}
+
+/// Every tool, in the order of their names.
+pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
+    Tool {
+        name: "MemoryCompile",
+        title: "Compile notes",
+        description: "Reads a file or folder of notes into the memory, in one snapshot. \
+                      Unchanged files cost nothing.",
+        args: &[
+            Arg::text("path", "File or folder; relative to the source folder").required(),
+            Arg::text("message", "Describes the snapshot; default `compile:PATH`"),
+        ],
+        output: Some(compile::output),
+        effect: Effect::Edits,
+        run: ToolRunner::Compile(compile::compile),
+    },
+    Tool {
+        name: "MemoryDelta",
+        title: "What changed",
+        description: "Returns what changed since a snapshot, net, newest first; with `detail` the \
+                      new texts, too.",
+        args: &[
+            Arg::integer("since_snapshot", "Last snapshot known; default 0, none"),
+            Arg::flag("detail", "Show texts"),
+            BUDGET,
+            CURSOR,
+        ],
+        output: Some(versions::changes_output),
+        effect: Effect::Reads,
+        run: ToolRunner::Read(versions::delta),
+    },
+    Tool {
+        name: "MemoryDiff",
+        title: "Compare snapshots",
+        description: "Returns unified diffs of what changed after one snapshot up to another.",
+        args: &[
+            Arg::integer("from_snapshot_id", "Exclusive; 0: the beginning").required(),
+            Arg::integer("to_snapshot_id", "Inclusive").required(),
+            BUDGET,
+            CURSOR,
+        ],
+        output: Some(versions::changes_output),
+        effect: Effect::Reads,
+        run: ToolRunner::Read(versions::diff),
+    },
+    Tool {
+        name: "MemoryFetch",
+        title: "Read a node",
+        description: "Returns a node's text as the last block, preceded by ancestors, siblings and \
+                      descendants as the budget allows.",
+        args: &[
+            Arg::text("anchor", "Id of the node").required(),
+            BUDGET,
+            Arg::integer("depth", "Levels below it; default 32"),
+        ],
+        output: Some(read::nodes_output),
+        effect: Effect::Reads,
+        run: ToolRunner::Budgeted(|it| it.fetch, read::fetch),
+    },
+    Tool {
+        name: "MemoryFetchBatch",
+        title: "Read several nodes",
+        description: "Returns the texts of nodes, in the order asked.",
+        args: &[Arg::texts("node_ids", "Ids", 1, 256).required(), BUDGET],
+        output: Some(read::nodes_output),
+        effect: Effect::Reads,
+        run: ToolRunner::Budgeted(|it| it.fetch_batch, read::fetch_batch),
+    },
+    Tool {
+        name: "MemoryForget",
+        title: "Forget a node",
+        description: "Removes a node. One from a file stays forgotten until its block of the file \
+                      changes.",
+        args: &[
+            NODE_ID,
+            Arg::choice(
+                "mode",
+                "If it has children: strict refuses, cascade removes all of them, reparent puts \
+                 them in its place",
+                &["strict", "cascade", "reparent"],
+            )
+            .or_text("strict"),
+        ],
+        output: Some(write::forgotten_output),
+        effect: Effect::Edits,
+        run: ToolRunner::Confirmed(confirmation::forget, write::forget),
+    },
+    Tool {
+        name: "MemoryHistory",
+        title: "History of a node",
+        description: "Returns the changes of a node, newest first; of a forgotten one, too.",
+        args: &[
+            Arg::text("anchor", "Id of the node").required(),
+            Arg::integer("depth", "Changes; default 10"),
+            BUDGET,
+            CURSOR,
+        ],
+        output: Some(versions::history_output),
+        effect: Effect::Reads,
+        run: ToolRunner::Read(versions::history),
+    },
+    Tool {
+        name: "MemoryPin",
+        title: "Pin a node",
+        description: "Keeps a node from cooling.",
+        args: &[NODE_ID, Arg::number("temperature", "Sets it; default as it is", 0.0, 1.0)],
+        output: Some(write::pinned_output),
+        effect: Effect::Edits,
+        run: ToolRunner::Write(write::pin),
+    },
+    Tool {
+        name: "MemoryRelate",
+        title: "Relate two nodes",
+        description: "Makes an edge from a node to another, or sets its weight. It waits if the \
+                      target is not there yet.",
+        args: &[
+            SOURCE_ID,
+            TARGET_ID,
+            TARGET_LABEL,
+            TARGET_SOURCE,
+            Arg::number("weight", "Strength", 0.0, WEIGHT_MAX).or_number(WEIGHT_DEFAULT),
+        ],
+        output: Some(relate::output),
+        effect: Effect::Edits,
+        run: ToolRunner::Write(relate::relate),
+    },
+    Tool {
+        name: "MemoryRelated",
+        title: "Follow references",
+        description: "Returns the nodes that references and edges connect with a node, heaviest \
+                      first.",
+        args: &[
+            Arg::text("anchor", "Id of the node").required(),
+            Arg::choice("direction", "Who refers to whom", query::Direction::NAMES).or_text("both"),
+            Arg::integer("depth", "Hops, 1 to 5; default 1"),
+            BUDGET,
+            Arg::number("weight_min", "Least weight of an edge", 0.0, WEIGHT_MAX).or_number(0.0),
+        ],
+        output: Some(read::nodes_output),
+        effect: Effect::Reads,
+        run: ToolRunner::Budgeted(|it| Some(it.related), read::related),
+    },
+    Tool {
+        name: "MemoryRollback",
+        title: "Roll back",
+        description: "Makes the state of an earlier snapshot the present, in one new snapshot. \
+                      `drop_after` deletes what came after it for good.",
+        args: &[
+            Arg::integer("snapshot_id", "Snapshot").required(),
+            Arg::flag("drop_after", "Delete later snapshots"),
+        ],
+        output: Some(versions::rollback_output),
+        effect: Effect::Destroys,
+        run: ToolRunner::Confirmed(confirmation::rollback, versions::rollback),
+    },
+    Tool {
+        name: "MemorySearch",
+        title: "Search",
+        description: "Returns the nodes that words find, best first. Plain words or an FTS5 \
+                      expression.",
+        args: &[
+            Arg::text("query", "Words").required(),
+            BUDGET,
+            Arg::choice("detail", "What to show of a hit", &["label", "snippet", "full"])
+                .or_text("label"),
+            Arg::choice("type", "Only nodes of this type", &NodeType::NAMES),
+        ],
+        output: Some(read::hits_output),
+        effect: Effect::Reads,
+        run: ToolRunner::Budgeted(|it| it.search, read::search),
+    },
+    Tool {
+        name: "MemoryStats",
+        title: "Statistics",
+        description: "Returns counts of nodes, snapshots and temperatures.",
+        args: &[],
+        output: Some(read::stats_output),
+        effect: Effect::Reads,
+        run: ToolRunner::WithThresholds(query::stats),
+    },
+    Tool {
+        name: "MemorySummarize",
+        title: "Summarize a node",
+        description: "Replaces a node's text by your summary and warms it. The text before stays \
+                      in the history.",
+        args: &[
+            NODE_ID,
+            Arg::text("summary", "The new text").required(),
+            Arg::number("temperature", "Sets it; default 0.5", 0.0, 1.0),
+        ],
+        output: Some(write::summarized_output),
+        effect: Effect::Edits,
+        run: ToolRunner::Write(write::summarize),
+    },
+    Tool {
+        name: "MemoryTree",
+        title: "Outline",
+        description: "Returns the outline of the memory or of one node, hottest first where it is \
+                      folded to fit.",
+        args: &[
+            Arg::text("root", "Id of a node; default all"),
+            Arg::integer("depth", "Levels; default 5"),
+            BUDGET,
+        ],
+        output: Some(read::nodes_output),
+        effect: Effect::Reads,
+        run: ToolRunner::Read(read::tree),
+    },
+    Tool {
+        name: "MemoryUnpin",
+        title: "Unpin a node",
+        description: "Lets a node cool again.",
+        args: &[NODE_ID],
+        output: Some(write::pinned_output),
+        effect: Effect::Edits,
+        run: ToolRunner::Write(write::unpin),
+    },
+    Tool {
+        name: "MemoryUnrelate",
+        title: "Remove an edge",
+        description: "Removes an edge that MemoryRelate made.",
+        args: &[SOURCE_ID, TARGET_ID, TARGET_LABEL, TARGET_SOURCE],
+        output: Some(relate::output),
+        effect: Effect::Edits,
+        run: ToolRunner::Write(relate::unrelate),
+    },
+    Tool {
+        name: "MemoryWrite",
+        title: "Write",
+        description: "Writes Markdown. Without an anchor: a new root. At a heading: its last \
+                      children. At any other node: its new text, which recompiles keep until the \
+                      file's block changes. The same write again does nothing.",
+        args: &[
+            Arg::text("payload", "Markdown").required(),
+            Arg::text("anchor", "Id of a node"),
+            Arg::choice(
+                "mode",
+                "append: as last children of the anchor; replace: as its text",
+                &["append", "replace"],
+            ),
+        ],
+        output: Some(write::written_output),
+        effect: Effect::Edits,
+        run: ToolRunner::Write(write::write),
+    },
+];

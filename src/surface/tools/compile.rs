@@ -1,0 +1,103 @@
+//! `MemoryCompile`: files of the user's choosing become memory, and no others.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::mcp::{Args, Call, Reply, ToolError};
+use crate::memory::Answer;
+use crate::memory::compile::{CompileRequest, Seeding};
+use crate::surface::MemoryHandler;
+
+/// Times that a compile tells how far it is.
+const PROGRESS_MAX: usize = 100;
+/// Warnings that the text of a reply names.
+const WARNINGS_SHOWN_MAX: usize = 10;
+
+pub(super) fn compile(tools: &MemoryHandler, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+    let asked = args.text("path").unwrap_or_default();
+    let path = admitted(tools, asked)?;
+    let default = format!("compile:{asked}");
+    let request = CompileRequest {
+        path: &path,
+        message: args.text("message").filter(|it| !it.is_empty()).unwrap_or(&default),
+        n_threads: tools.n_threads,
+        workspace: &|root| tools.memory.workspace_of(root),
+        seeding: Seeding::AtBirth,
+        clock: tools.memory.clock(),
+        progress: &|n_done, n_files| {
+            // A client wants to see it move, not every step.
+            if n_done.is_multiple_of(n_files.div_ceil(PROGRESS_MAX).max(1)) || n_done == n_files {
+                call.progress(n_done as u64, Some(n_files as u64), "files");
+            }
+            !call.is_cancelled()
+        },
+    };
+    let report = tools.memory.compile_as(&request)?;
+    let mut text = report.to_string();
+    for warning in report.warnings.iter().take(WARNINGS_SHOWN_MAX) {
+        text.push_str(&format!("\nwarning: {warning}"));
+    }
+    if let Some(n @ 1..) = report.warnings.len().checked_sub(WARNINGS_SHOWN_MAX) {
+        text.push_str(&format!("\n… {n} more warnings"));
+    }
+    let structured = tools.memory.output().json(|| report.to_json());
+    Ok(Answer { text, structured }.into())
+}
+
+pub(super) fn output() -> Value {
+    let count = json!({"type": "integer"});
+    let counts = ["added", "modified", "removed"];
+    let properties: serde_json::Map<String, Value> =
+        counts.iter().map(|it| ((*it).to_owned(), count.clone())).collect();
+    json!({"type": "object", "properties": properties, "required": counts})
+}
+
+/// The path in full, if it lies where this server may read: in its source folder, in a folder that
+/// the user has compiled before, or where the operator allows it.
+fn admitted(tools: &MemoryHandler, asked: &str) -> Result<PathBuf, ToolError> {
+    if asked.is_empty() {
+        return Err(ToolError::BadArgument("`path` is empty; name a file or folder".to_owned()));
+    }
+    let roots = tools.memory.roots()?;
+    let mut homes: Vec<PathBuf> = tools.source.iter().cloned().collect();
+    homes.extend(roots.iter().map(|it| PathBuf::from(&it.path)));
+    homes.extend(tools.allowed.iter().cloned());
+    homes.dedup();
+    let path = match (Path::new(asked), homes.first()) {
+        (path, _) if path.is_absolute() => path.to_owned(),
+        (path, Some(home)) => home.join(path),
+        (_, None) => {
+            let why = format!(
+                "`{asked}` is relative to nothing; give an absolute path, or start the server \
+                 with --source"
+            );
+            return Err(ToolError::BadArgument(why));
+        }
+    };
+    let full = in_full(&path);
+    match full.filter(|full| homes.iter().any(|home| full.starts_with(home))) {
+        // What was looked at is what is read, even where a link changes meanwhile.
+        Some(full) => Ok(full),
+        None => {
+            log::warn!("refused to compile what lies outside of the folders that may be read");
+            let homes: Vec<String> = homes.iter().map(|it| format!("`{}`", it.display())).collect();
+            let why = match homes.len() {
+                0 => "start it with --source FOLDER to let it".to_owned(),
+                _ => format!("it may read {}", homes.join(", ")),
+            };
+            Err(ToolError::BadArgument(format!(
+                "`{asked}` lies outside of what this server may read; {why}"
+            )))
+        }
+    }
+}
+
+/// The path without links and detours; of what does not exist, its nearest folder that does counts.
+/// Nobody can say where a detour through what does not exist leads.
+fn in_full(path: &Path) -> Option<PathBuf> {
+    if let Ok(full) = path.canonicalize() {
+        return Some(full);
+    }
+    Some(in_full(path.parent()?)?.join(path.file_name()?))
+}

@@ -1,0 +1,308 @@
+//! Pairs of characters, so that scripts written without spaces can be searched by a part of a run.
+//!
+//! Full-text search splits text at spaces and punctuation. Chinese, Japanese, Korean, Thai, Lao,
+//! Khmer and Burmese give it whole sentences as one word, which nobody searches for. So a node also
+//! stores, for every run of such characters, its pairs: `日本語` becomes `日本 本語 語`, the last character
+//! standing alone so that every character begins something. A query of one character is a prefix,
+//! of two a pair, of more a phrase of pairs ([`fts_pattern`]).
+//!
+//! Words of other scripts that touch a run (`Rustの所有権`) stand in the pairs as themselves, since the
+//! index sees them only as the beginning of one long word. Combining marks are left out on both
+//! sides. This module does no IO.
+
+/// Characters of a run that a query looks at; what follows adds nothing to what is found.
+const PATTERN_CHARS_MAX: usize = 64;
+
+/// What a stretch of text is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Script {
+    /// Letters and digits of a script that puts spaces between words.
+    Spaced,
+    /// Characters of a script that does not.
+    Spaceless,
+}
+
+/// A maximal stretch of letters and digits of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segment<'a> {
+    /// The stretch; a spaceless one may hold combining marks.
+    pub(crate) text: &'a str,
+    /// Its kind.
+    pub(crate) script: Script,
+    /// Whether it follows the one before it with nothing between.
+    pub(crate) is_glued: bool,
+}
+
+/// The pairs of every spaceless run of `text`, separated by spaces; `None` when there is no such
+/// run.
+pub(crate) fn bigrams(text: &str) -> Option<String> {
+    if !may_have_spaceless_run(text) {
+        return None;
+    }
+    let mut pairs = String::new();
+    let mut has_run = false;
+    let mut segments = segments(text).peekable();
+    while let Some(segment) = segments.next() {
+        match segment.script {
+            Script::Spaceless => {
+                has_run = true;
+                push_pairs(&mut pairs, segment.text);
+            }
+            Script::Spaced => {
+                if segment.is_glued || segments.peek().is_some_and(|next| next.is_glued) {
+                    push_word(&mut pairs, segment.text.chars());
+                }
+            }
+        }
+    }
+    has_run.then_some(pairs)
+}
+
+/// Whether `text` may have such a run.
+pub(crate) fn may_have_spaceless_run(text: &str) -> bool {
+    !text.is_ascii() && text.chars().any(|it| !it.is_ascii() && holds(SPACELESS, it))
+}
+
+/// What finds `run` inside a longer run, in full-text syntax: a prefix, a pair or a phrase of
+/// pairs. `None` when the run has no character of its own.
+pub(crate) fn fts_pattern(run: &str) -> Option<String> {
+    let letters: Vec<char> = letters(run).take(PATTERN_CHARS_MAX).collect();
+    match letters[..] {
+        [] => None,
+        [only] => Some(format!("\"{only}\"*")),
+        _ => {
+            let mut phrase = String::from("\"");
+            for (at, pair) in letters.windows(2).enumerate() {
+                if 0 < at {
+                    phrase.push(' ');
+                }
+                phrase.extend(pair);
+            }
+            phrase.push('"');
+            Some(phrase)
+        }
+    }
+}
+
+/// The pairs of `run`, each as a text of its own, at most `max` of them.
+pub(crate) fn bigrams_of_run(run: &str, max: usize) -> Vec<String> {
+    let letters: Vec<char> = letters(run).take(max.saturating_add(1)).collect();
+    letters.windows(2).map(|pair| pair.iter().collect()).collect()
+}
+
+/// The stretches of letters and digits of `text`, in order.
+pub(crate) fn segments(text: &str) -> Segments<'_> {
+    Segments { text, at: 0, end_of_last: None }
+}
+
+/// Iterator over [`Segment`]s.
+#[derive(Clone, Debug)]
+pub(crate) struct Segments<'a> {
+    text: &'a str,
+    at: usize,
+    end_of_last: Option<usize>,
+}
+
+impl<'a> Iterator for Segments<'a> {
+    type Item = Segment<'a>;
+
+    fn next(&mut self) -> Option<Segment<'a>> {
+        self.at = char_class_end(self.text, self.at, |it| it == CharKind::Gap);
+        // What is all ASCII needs no look at its letters.
+        let end = char_class_end(self.text, self.at, |it| it == CharKind::Letter);
+        if self.at < end && self.text.as_bytes().get(end).is_none_or(u8::is_ascii) {
+            let start = std::mem::replace(&mut self.at, end);
+            let is_glued = self.end_of_last.replace(end) == Some(start);
+            let text = &self.text[start..end];
+            return Some(Segment { text, script: Script::Spaced, is_glued });
+        }
+        let rest = &self.text[self.at..];
+        let mut found: Option<(usize, Script)> = None;
+        let mut end = self.text.len();
+        for (offset, letter) in rest.char_indices() {
+            let at = self.at + offset;
+            let script = match class(letter) {
+                ByteClass::Letter(script) => Some(script),
+                // A mark belongs to the letter before it.
+                ByteClass::Mark => found.map(|(_, script)| script),
+                ByteClass::Gap => None,
+            };
+            match (found, script) {
+                (None, Some(script)) => found = Some((at, script)),
+                (Some((_, inside)), _) if script != Some(inside) => {
+                    end = at;
+                    break;
+                }
+                _ => (),
+            }
+        }
+        self.at = end;
+        let (start, script) = found?;
+        let is_glued = self.end_of_last == Some(start);
+        self.end_of_last = Some(end);
+        Some(Segment { text: &self.text[start..end], script, is_glued })
+    }
+}
+
+/// What a byte is by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CharKind {
+    Gap,
+    /// A letter or a digit of ASCII.
+    Letter,
+    /// A part of a character beyond ASCII.
+    Beyond,
+}
+
+const KINDS: [CharKind; 256] = {
+    let mut kinds = [CharKind::Beyond; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let is_letter = (byte as u8).is_ascii_alphanumeric();
+        kinds[byte] = if is_letter { CharKind::Letter } else { CharKind::Gap };
+        byte += 1;
+    }
+    kinds
+};
+
+/// Where the bytes end that begin at a place and are of such kinds.
+pub(crate) fn char_class_end(text: &str, begin: usize, is_one: impl Fn(CharKind) -> bool) -> usize {
+    let bytes = text.as_bytes();
+    let mut end = begin;
+    while bytes.get(end).is_some_and(|&it| is_one(KINDS[usize::from(it)])) {
+        end += 1;
+    }
+    end
+}
+
+fn push_pairs(pairs: &mut String, run: &str) {
+    let mut before: Option<char> = None;
+    for letter in letters(run) {
+        if let Some(before) = before {
+            push_word(pairs, [before, letter].into_iter());
+        }
+        before = Some(letter);
+    }
+    if let Some(last) = before {
+        push_word(pairs, std::iter::once(last));
+    }
+}
+
+fn push_word(pairs: &mut String, word: impl Iterator<Item = char>) {
+    if !pairs.is_empty() {
+        pairs.push(' ');
+    }
+    pairs.extend(word);
+}
+
+fn letters(run: &str) -> impl Iterator<Item = char> + '_ {
+    run.chars().filter(|&letter| !is_mark(letter))
+}
+
+enum ByteClass {
+    Letter(Script),
+    Mark,
+    Gap,
+}
+
+fn class(letter: char) -> ByteClass {
+    if letter.is_ascii() {
+        return match letter.is_ascii_alphanumeric() {
+            true => ByteClass::Letter(Script::Spaced),
+            false => ByteClass::Gap,
+        };
+    }
+    if is_mark(letter) {
+        ByteClass::Mark
+    } else if holds(SPACELESS, letter) {
+        ByteClass::Letter(Script::Spaceless)
+    } else if letter.is_alphanumeric() {
+        ByteClass::Letter(Script::Spaced)
+    } else {
+        ByteClass::Gap
+    }
+}
+
+fn is_mark(letter: char) -> bool {
+    holds(MARKS, letter)
+}
+
+fn holds(ranges: &[(u32, u32)], letter: char) -> bool {
+    let code = u32::from(letter);
+    let after = ranges.partition_point(|&(first, _)| first <= code);
+    0 < after && code <= ranges[after - 1].1
+}
+
+/// Letters and digits of the scripts written without spaces, ascending. Marks among them are taken
+/// out by [`MARKS`], which is asked first.
+const SPACELESS: &[(u32, u32)] = &[
+    (0x0E01, 0x0E3A), // Thai
+    (0x0E40, 0x0E4E),
+    (0x0E50, 0x0E59),
+    (0x0E81, 0x0EDF), // Lao
+    (0x1000, 0x1049), // Myanmar
+    (0x1050, 0x109D),
+    (0x1100, 0x11FF), // Hangul, in parts
+    (0x1780, 0x17D3), // Khmer
+    (0x17D7, 0x17D7),
+    (0x17DC, 0x17DD),
+    (0x17E0, 0x17E9),
+    (0x3005, 0x3007), // Han: iteration mark, closing mark, zero
+    (0x3021, 0x3029),
+    (0x3031, 0x3035), // Kana repeat marks
+    (0x3038, 0x303C),
+    (0x3041, 0x3096), // Hiragana
+    (0x309D, 0x309F),
+    (0x30A1, 0x30FA), // Katakana
+    (0x30FC, 0x30FF),
+    (0x3105, 0x312F), // Bopomofo
+    (0x3131, 0x318E), // Hangul
+    (0x31A0, 0x31BF),
+    (0x31F0, 0x31FF),
+    (0x3400, 0x4DBF), // Han
+    (0x4E00, 0x9FFF),
+    (0xA960, 0xA97C),
+    (0xA9E0, 0xA9FE), // Myanmar
+    (0xAA60, 0xAA7F),
+    (0xAC00, 0xD7A3), // Hangul syllables
+    (0xD7B0, 0xD7FB),
+    (0xF900, 0xFAFF), // Han
+    (0xFF66, 0xFF9F), // Katakana, half width
+    (0xFFA0, 0xFFDC), // Hangul, half width
+    (0x1B000, 0x1B16F),
+    (0x20000, 0x2FA1F),
+    (0x30000, 0x323AF),
+];
+
+/// Combining marks, ascending: the index takes them for separators, so they are left out of pairs.
+const MARKS: &[(u32, u32)] = &[
+    (0x0300, 0x036F),
+    (0x0E31, 0x0E31),
+    (0x0E34, 0x0E3A),
+    (0x0E47, 0x0E4E),
+    (0x0EB1, 0x0EB1),
+    (0x0EB4, 0x0EBC),
+    (0x0EC8, 0x0ECE),
+    (0x102B, 0x103E),
+    (0x1056, 0x1059),
+    (0x105E, 0x1060),
+    (0x1062, 0x1064),
+    (0x1067, 0x106D),
+    (0x1071, 0x1074),
+    (0x1082, 0x108D),
+    (0x108F, 0x108F),
+    (0x109A, 0x109D),
+    (0x17B4, 0x17D3),
+    (0x17DD, 0x17DD),
+    (0x200C, 0x200D), // joiners
+    (0x302A, 0x302F),
+    (0x3099, 0x309A), // voiced sound marks
+    (0xA9E5, 0xA9E5),
+    (0xAA7B, 0xAA7D),
+    (0xFE00, 0xFE0F), // variation selectors
+    (0xFE20, 0xFE2F),
+    (0xE0100, 0xE01EF),
+];
+
+#[cfg(test)]
+mod tests;

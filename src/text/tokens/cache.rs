@@ -1,0 +1,123 @@
+//! Words that were counted lately, since most words of a text come again and again.
+//!
+//! A number of shelves, one for each word by its hash, with a few places each. A word that is found
+//! moves one place up, and one that was not takes the last place, so that the frequent ones stay. A
+//! place holds the whole word, so that what is found is right. There are few shelves until many
+//! words were not found.
+
+use std::cell::RefCell;
+
+/// Bytes of a word that is remembered, at the most.
+const WORD_BYTES_MAX: usize = 14;
+
+/// Words that are next to each other.
+const PLACES: usize = 4;
+
+/// Shelves at first, for who counts a text now and then.
+const BUCKETS_MIN: usize = 1 << 8;
+
+/// Shelves for the words of a folder of notes: 256 KiB.
+const BUCKETS_MAX: usize = 1 << 12;
+
+/// Words that were not found before there are more shelves.
+const MISSED_MAX: usize = 1 << 10;
+
+thread_local! {
+    static COUNTED: RefCell<TokenCache> = const { RefCell::new(TokenCache::new()) };
+}
+
+/// Places for words, in one line of the processor's cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct CacheBucket([u128; PLACES]);
+
+/// Words with their tokens.
+#[derive(Debug)]
+pub(super) struct TokenCache {
+    /// The word in the first bytes, then its length and its tokens. No shelf at all until the
+    /// first word.
+    buckets: Vec<CacheBucket>,
+    /// Words that were not found, up to so many that there are to be more shelves.
+    n_missed: usize,
+}
+
+impl TokenCache {
+    const fn new() -> TokenCache {
+        TokenCache { buckets: Vec::new(), n_missed: 0 }
+    }
+
+    /// Gives what the thread counted so far; nothing if it is already in use.
+    pub(super) fn with<T>(work: impl FnOnce(&mut TokenCache) -> T) -> T {
+        COUNTED.with(|it| match it.try_borrow_mut() {
+            Ok(mut counted) => work(&mut counted),
+            Err(_) => work(&mut TokenCache::new()),
+        })
+    }
+
+    /// Tokens of `word`, which `count` gives where they are not known.
+    pub(super) fn tokens(&mut self, word: &[u8], count: impl FnOnce(&[u8]) -> usize) -> usize {
+        let Some(own) = key(word) else { return count(word) };
+        let at = bucket(own, self.buckets.len());
+        if let Some(CacheBucket(bucket)) = self.buckets.get_mut(at) {
+            // Which place it is can hardly be foreseen, so that all are looked at.
+            let own = own << 8;
+            let places = bucket.iter().enumerate();
+            let at = places.fold(PLACES, |found, (at, it)| if it << 8 == own { at } else { found });
+            if let Some(&found) = bucket.get(at) {
+                bucket.swap(at, at.saturating_sub(1));
+                return (found >> 120) as usize;
+            }
+        }
+        let n = count(word);
+        self.miss(own | (n as u128) << 120);
+        n
+    }
+
+    fn miss(&mut self, word: u128) {
+        let n_buckets = if self.n_missed < MISSED_MAX { BUCKETS_MIN } else { BUCKETS_MAX };
+        if self.buckets.len() < n_buckets {
+            let old =
+                std::mem::replace(&mut self.buckets, vec![CacheBucket([0; PLACES]); n_buckets]);
+            old.into_iter().flat_map(|it| it.0).filter(|it| *it != 0).for_each(|it| self.put(it));
+        }
+        self.n_missed = MISSED_MAX.min(self.n_missed + 1);
+        self.put(word);
+    }
+
+    fn put(&mut self, word: u128) {
+        let at = bucket(word & (u128::MAX >> 8), self.buckets.len());
+        let CacheBucket(bucket) = &mut self.buckets[at];
+        let at = bucket.iter().position(|it| *it == 0).unwrap_or(PLACES - 1);
+        bucket[at] = word;
+    }
+}
+
+/// The word and its length.
+fn key(word: &[u8]) -> Option<u128> {
+    let n_bytes = word.len();
+    // Bytes that are read twice fall on themselves.
+    let packed = match n_bytes {
+        8..=WORD_BYTES_MAX => {
+            let (first, last) = (word.first_chunk()?, word.last_chunk()?);
+            let shift = 8 * (n_bytes - 8);
+            u64::from_le_bytes(*first) as u128 | (u64::from_le_bytes(*last) as u128) << shift
+        }
+        4..8 => {
+            let (first, last) = (word.first_chunk()?, word.last_chunk()?);
+            let shift = 8 * (n_bytes - 4);
+            u32::from_le_bytes(*first) as u128 | (u32::from_le_bytes(*last) as u128) << shift
+        }
+        0..4 => word.iter().rev().fold(0, |packed, &byte| packed << 8 | byte as u128),
+        _ => return None,
+    };
+    Some(packed | (n_bytes as u128) << (8 * WORD_BYTES_MAX))
+}
+
+/// Where the word of that key would be, of so many shelves.
+fn bucket(key: u128, n_buckets: usize) -> usize {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mixed =
+        (key as u64 ^ ((key >> 64) as u64).rotate_left(29).wrapping_mul(ODD)).wrapping_mul(ODD);
+    // The upper digits are those that all others are in.
+    ((mixed as u128 * n_buckets as u128) >> 64) as usize
+}

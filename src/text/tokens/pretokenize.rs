@@ -1,0 +1,123 @@
+//! The words that cl100k counts apart, by hand what its pattern says:
+//!
+//! ```text
+//! '(?i:[sdmt]|ll|ve|re) | [^\r\n\p{L}\p{N}]?+\p{L}++ | \p{N}{1,3}+
+//!   | ?[^\s\p{L}\p{N}]++[\r\n]*+ | \s++$ | \s*[\r\n] | \s+(?!\S) | \s
+//! ```
+
+use super::vocabulary::{is_letter, is_number};
+
+/// What the pattern tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SplitKind {
+    Letter,
+    Number,
+    Space,
+    Other,
+}
+
+/// The kinds of the characters of ASCII.
+const ASCII: [SplitKind; 128] = {
+    let mut kinds = [SplitKind::Other; 128];
+    let mut at = 0;
+    while at < kinds.len() {
+        kinds[at] = match at as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' => SplitKind::Letter,
+            b'0'..=b'9' => SplitKind::Number,
+            b'\t'..=b'\r' | b' ' => SplitKind::Space,
+            _ => SplitKind::Other,
+        };
+        at += 1;
+    }
+    kinds
+};
+
+/// Digits that stand together at the most.
+const DIGITS_MAX: usize = 3;
+
+/// Where the first word of `text`, which is not empty, ends.
+pub(super) fn word_end(text: &str) -> usize {
+    let mut chars = text.chars();
+    let Some(first) = chars.next() else { return 0 };
+    let after = first.len_utf8();
+    if first == '\''
+        && let Some(end) = contraction_end(chars.as_str())
+    {
+        return after + end;
+    }
+    let second = chars.next().map(kind);
+    match kind(first) {
+        SplitKind::Letter => run_end(text, after, SplitKind::Letter),
+        SplitKind::Number => {
+            let digits =
+                text.chars().take(DIGITS_MAX).take_while(|&it| kind(it) == SplitKind::Number);
+            digits.map(char::len_utf8).sum()
+        }
+        _ if second == Some(SplitKind::Letter) && !matches!(first, '\r' | '\n') => {
+            run_end(text, after, SplitKind::Letter)
+        }
+        SplitKind::Other => breaks_end(text, run_end(text, after, SplitKind::Other)),
+        SplitKind::Space if first == ' ' && second == Some(SplitKind::Other) => {
+            breaks_end(text, run_end(text, after, SplitKind::Other))
+        }
+        SplitKind::Space => space_end(text),
+    }
+}
+
+/// Where the letters after an apostrophe end that it stands for.
+fn contraction_end(text: &str) -> Option<usize> {
+    let mut chars = text.chars();
+    match (chars.next()?, chars.next()) {
+        ('s' | 'S' | 'd' | 'D' | 'm' | 'M' | 't' | 'T', _) => Some(1),
+        // The long s, which is an s in another case.
+        ('ſ', _) => Some('ſ'.len_utf8()),
+        ('l' | 'L', Some('l' | 'L')) => Some(2),
+        ('v' | 'V' | 'r' | 'R', Some('e' | 'E')) => Some(2),
+        _ => None,
+    }
+}
+
+/// Where the characters of that kind from `start` on end.
+fn run_end(text: &str, start: usize, of: SplitKind) -> usize {
+    let is_other = |it: &u8| ASCII.get(usize::from(*it)) != Some(&of);
+    let ascii = text.as_bytes()[start..].iter().position(is_other);
+    let Some(start) = ascii.map(|at| start + at) else { return text.len() };
+    let rest = &text[start..];
+    if rest.as_bytes()[0].is_ascii() {
+        return start;
+    }
+    let found = rest.char_indices().find(|&(_, it)| kind(it) != of);
+    found.map_or(text.len(), |(at, _)| start + at)
+}
+
+fn breaks_end(text: &str, start: usize) -> usize {
+    let rest = &text[start..];
+    start + (rest.len() - rest.trim_start_matches(['\r', '\n']).len())
+}
+
+/// White space to the end of the text, or up to its last line break, or all but its last character,
+/// which belongs to what follows.
+fn space_end(text: &str) -> usize {
+    let end = run_end(text, 0, SplitKind::Space);
+    let space = &text[..end];
+    if end == text.len() {
+        return end;
+    }
+    if let Some(at) = space.rfind(['\r', '\n']) {
+        return at + 1;
+    }
+    match space.char_indices().next_back() {
+        Some((at, _)) if 0 < at => at,
+        _ => end,
+    }
+}
+
+fn kind(it: char) -> SplitKind {
+    match it {
+        _ if it.is_ascii() => ASCII[it as usize],
+        _ if it.is_whitespace() => SplitKind::Space,
+        _ if is_letter(it) => SplitKind::Letter,
+        _ if is_number(it) => SplitKind::Number,
+        _ => SplitKind::Other,
+    }
+}

@@ -1,0 +1,257 @@
+//! What becomes of writes when the files of a memory lose or change their names under a server.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::support::{Client, Folder, Ran};
+
+const WRITES: usize = 10;
+
+/// Texts that were acknowledged.
+#[derive(Default)]
+struct Acknowledged(Vec<String>);
+
+impl Acknowledged {
+    /// Writes a text; whether it was acknowledged.
+    fn write(&mut self, client: &mut Client, text: String) -> bool {
+        let reply = client.call("MemoryWrite", json!({"payload": text}));
+        match reply.is_error {
+            true => {
+                let is_said = reply.text.contains("deleted or replaced");
+                assert!(is_said && reply.text.contains("start again"), "{}", reply.text);
+            }
+            false => self.0.push(text),
+        }
+        !reply.is_error
+    }
+
+    /// Asserts that all of them are in the memory, which is sound.
+    #[track_caller]
+    fn check(&self, folder: &Folder, db: &str) {
+        folder.assert_healthy(db);
+        let conn = folder.database(db);
+        let mut query = conn.prepare("SELECT count(*) FROM node WHERE content = ?1").unwrap();
+        for text in &self.0 {
+            let n: i64 = query.query_row([text], |row| row.get(0)).unwrap();
+            assert_eq!(n, 1, "`{text}` was acknowledged");
+        }
+    }
+}
+
+/// How a server ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Kill,
+    Close,
+}
+
+fn end(client: Client, how: End) {
+    match how {
+        End::Kill => drop(client.kill()),
+        End::Close => client.end(),
+    }
+}
+
+fn server(folder: &Folder, db: &str) -> Client {
+    Client::legacy(folder, &["--db", db])
+}
+
+/// A server that is refused, for what it says.
+#[track_caller]
+fn refused(folder: &Folder, db: &str) -> String {
+    let ran = folder.run(["serve", "--db", db]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    ran.stderr
+}
+
+#[test]
+fn what_is_acknowledged_around_the_loss_of_a_name_is_kept() {
+    for (endings, how) in [
+        (&["-wal"] as &[&str], End::Kill),
+        (&["-shm"], End::Kill),
+        (&["-wal", "-shm"], End::Kill),
+        (&["-wal"], End::Close),
+        (&["-wal", "-shm"], End::Close),
+    ] {
+        let folder = Folder::new();
+        let mut acknowledged = Acknowledged::default();
+        let mut client = server(&folder, "m.db");
+        for nth in 0..WRITES {
+            acknowledged.write(&mut client, format!("Before, number {nth}."));
+        }
+        for ending in endings {
+            fs::remove_file(folder.path(format!("m.db{ending}"))).unwrap();
+        }
+        // Nobody begins beside it until it has ended.
+        let said = refused(&folder, "m.db");
+        assert!(said.contains("another process") && said.contains("was deleted"), "{said}");
+        match how {
+            End::Kill => {
+                for nth in 0..WRITES {
+                    acknowledged.write(&mut client, format!("After, number {nth}."));
+                }
+            }
+            // It notices only now.
+            End::Close => (),
+        }
+        end(client, how);
+        acknowledged.check(&folder, "m.db");
+        let mut client = server(&folder, "m.db");
+        assert!(acknowledged.write(&mut client, "At last.".to_owned()));
+        client.end();
+        acknowledged.check(&folder, "m.db");
+    }
+}
+
+#[test]
+fn servers_whose_memory_lost_a_name_between_them_lose_nothing() {
+    for ending in ["-wal", "-shm"] {
+        let folder = Folder::new();
+        let mut acknowledged = Acknowledged::default();
+        let mut clients = vec![server(&folder, "m.db"), server(&folder, "m.db")];
+        for nth in 0..WRITES * 3 {
+            if nth == WRITES {
+                fs::remove_file(folder.path(format!("m.db{ending}"))).unwrap();
+            }
+            // Servers are begun again as they are ended: whoever is refused is so only at first.
+            for (which, client) in clients.iter_mut().enumerate() {
+                acknowledged.write(client, format!("Server {which} says {nth}."));
+            }
+            if nth == WRITES * 2 {
+                clients.drain(..).for_each(|it| drop(it.kill()));
+                clients = vec![server(&folder, "m.db"), server(&folder, "m.db")];
+            }
+        }
+        clients.into_iter().for_each(|it| drop(it.kill()));
+        assert!(WRITES * 4 - 2 <= acknowledged.0.len(), "{}", acknowledged.0.len());
+        acknowledged.check(&folder, "m.db");
+    }
+}
+
+#[test]
+fn a_stranger_that_makes_new_files_costs_no_acknowledged_write() {
+    // Another program looks for neither lock nor name: it gets a log and an index of its own.
+    for ending in ["-wal", "-shm"] {
+        let folder = Folder::new();
+        let mut acknowledged = Acknowledged::default();
+        let mut client = server(&folder, "m.db");
+        folder.database("m.db").execute_batch("PRAGMA wal_checkpoint").unwrap();
+        fs::remove_file(folder.path(format!("m.db{ending}"))).unwrap();
+        let stranger = folder.database("m.db");
+        stranger.execute_batch("CREATE TABLE strange (x); INSERT INTO strange VALUES (1)").unwrap();
+        for nth in 0..WRITES {
+            assert!(!acknowledged.write(&mut client, format!("After, number {nth}.")));
+        }
+        drop(client.kill());
+        stranger.execute_batch("DROP TABLE strange").unwrap();
+        drop(stranger);
+        acknowledged.check(&folder, "m.db");
+    }
+}
+
+#[test]
+fn rivals_that_open_and_close_the_memory_change_no_name() {
+    let folder = Folder::new().file("notes/a.md", "Words of a note.\n");
+    let mut acknowledged = Acknowledged::default();
+    for _ in 0..3 {
+        let mut client = server(&folder, "m.db");
+        for nth in 0..3 {
+            folder.ok(["compile", "notes", "--db", "m.db"]);
+            folder.ok(["doctor", "--db", "m.db"]);
+            folder.ok(["gc", "--db", "m.db"]);
+            let text = format!("Number {nth} of {}.", client.pid());
+            assert!(acknowledged.write(&mut client, text));
+        }
+        client.end();
+        let left: Vec<String> = folder.names().into_iter().filter(|it| it.contains('-')).collect();
+        assert_eq!(left, [] as [&str; 0], "the last one puts all of it into one file");
+    }
+    acknowledged.check(&folder, "m.db");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_memory_of_two_names_is_refused_under_both() {
+    let folder = Folder::new();
+    let mut acknowledged = Acknowledged::default();
+    let mut client = server(&folder, "m.db");
+    acknowledged.write(&mut client, "Before.".to_owned());
+    fs::hard_link(folder.path("m.db"), folder.path("n.db")).unwrap();
+    for (db, args) in [
+        ("n.db", &["serve", "--db", "n.db"] as &[&str]),
+        ("m.db", &["compile", ".", "--db", "m.db"]),
+        ("n.db", &["search", "before", "--db", "n.db"]),
+        ("n.db", &["backup", "o.db", "--db", "n.db"]),
+        ("n.db", &["doctor", "--db", "n.db"]),
+    ] {
+        let ran = folder.run(args);
+        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("{db}` has 2 names (hard links)")), "{}", ran.stderr);
+    }
+    // Nothing was made for the second name, and whoever was first goes on.
+    assert_eq!(folder.names(), ["m.db", "m.db-shm", "m.db-wal", "n.db"]);
+    assert!(acknowledged.write(&mut client, "After.".to_owned()));
+    client.end();
+    fs::remove_file(folder.path("n.db")).unwrap();
+    acknowledged.check(&folder, "m.db");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_memory_behind_symbolic_links_is_one_memory() {
+    let folder = Folder::new().file("deep/there", "");
+    std::os::unix::fs::symlink("deep/real.db", folder.path("m.db")).unwrap();
+    std::os::unix::fs::symlink("m.db", folder.path("n.db")).unwrap();
+    let mut acknowledged = Acknowledged::default();
+    let mut clients = ["m.db", "n.db", "deep/real.db"].map(|it| server(&folder, it));
+    for nth in 0..WRITES {
+        for (which, client) in clients.iter_mut().enumerate() {
+            assert!(acknowledged.write(client, format!("Server {which} says {nth}.")));
+        }
+    }
+    assert!(folder.path("deep/real.db-wal").exists() && !folder.path("m.db-wal").exists());
+    clients.into_iter().for_each(|it| drop(it.kill()));
+    acknowledged.check(&folder, "m.db");
+}
+
+/// The program where `inside` of the folder is `outside`, mounted by itself; `None` where this user
+/// cannot mount.
+fn mounted(folder: &Folder, outside: &str, inside: &str, args: &[&str]) -> Option<Ran> {
+    let script = "mount --bind \"$0\" \"$1\" || exit 99; shift; exec \"$@\"";
+    let program = folder.command([] as [&str; 0]);
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--map-root-user", "sh", "-c", script, outside, inside]);
+    command.arg(program.get_program()).args(args).current_dir(folder.path(""));
+    command.stdin(std::process::Stdio::null());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    if !Path::new("/usr/bin/unshare").exists() {
+        return None;
+    }
+    let ran = Ran::of(folder, &mut command);
+    let is_refused = ran.code == Some(99) || ran.stderr.contains("unshare");
+    (!is_refused).then_some(ran)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_memory_that_is_mounted_by_itself_is_refused() {
+    let folder = Folder::new().file("inside/m.db", "").file("notes/a.md", "Words.\n");
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    let compile = ["compile", "notes", "--db", "inside/m.db"];
+    let Some(ran) = mounted(&folder, "m.db", "inside/m.db", &compile) else {
+        eprintln!("skipped: this user cannot mount");
+        return;
+    };
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("inside/m.db` is mounted without its folder"), "{}", ran.stderr);
+    assert!(!folder.path("inside/m.db-wal").exists());
+    // The folder may be.
+    folder.write("host/a.txt", "");
+    fs::rename(folder.path("m.db"), folder.path("host/m.db")).unwrap();
+    let ran = mounted(&folder, "host", "inside", &compile).unwrap();
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    folder.assert_healthy("host/m.db");
+}

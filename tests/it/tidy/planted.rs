@@ -1,0 +1,68 @@
+//! Each rule against a source that breaks it: a rule that cannot fail proves nothing.
+
+use super::source::Source;
+
+#[track_caller]
+fn check(rule: fn(&[Source]) -> Vec<String>, files: &[(&str, &str)], complaint: &str) {
+    let sources: Vec<Source> = files.iter().map(|(path, text)| Source::new(path, text)).collect();
+    let complaints = rule(&sources);
+    assert!(complaints.iter().any(|it| it.contains(complaint)), "{complaints:#?}");
+}
+
+#[test]
+fn an_arrow_that_runs_upward() {
+    let files = [("store.rs", "use crate::query::Answer;"), ("query.rs", "pub struct Answer;")];
+    check(super::upward_imports, &files, "store.rs must not import query.rs");
+}
+
+#[test]
+fn an_engine_that_knows_the_memory() {
+    let files = [("mcp/job.rs", "fn run() { crate::memory::open() }"), ("memory.rs", "")];
+    check(super::upward_imports, &files, "mcp/job.rs must not import memory.rs");
+}
+
+#[test]
+fn a_room_without_a_place() {
+    check(super::upward_imports, &[("attic/box.rs", "")], "`attic` is none of ROOMS");
+}
+
+#[test]
+fn a_circle_of_two() {
+    let files =
+        [("store/a.rs", "use super::b::{B, self};"), ("store/b.rs", "use crate::store::a::A;")];
+    check(super::circles, &files, "a circle of files: store/a.rs, store/b.rs");
+}
+
+#[test]
+fn a_circle_through_a_third_file_and_a_re_export() {
+    let files = [
+        ("store.rs", "pub(crate) use c::C;"),
+        ("store/a.rs", "use crate::store::b::B;"),
+        ("store/b.rs", "use super::C;"),
+        ("store/c.rs", "use super::a::A;"),
+    ];
+    check(super::circles, &files, "a circle of files: store/a.rs, store/b.rs, store/c.rs");
+}
+
+#[test]
+fn a_name_outside_its_room() {
+    check(super::reserved_names, &[("query.rs", "use rusqlite::Row;")], "query.rs:1: `rusqlite`");
+}
+
+#[test]
+fn a_resource_that_writes() {
+    let files = [("surface/resources.rs", "fn read(batch: &Batch) {}")];
+    check(super::active_names, &files, "surface/resources.rs:1: `Batch`");
+}
+
+#[test]
+fn a_file_without_a_header() {
+    check(super::silent_files, &[("text.rs", "fn fold() {}")], "text.rs: no `//!` header");
+}
+
+#[test]
+fn a_function_of_many_lines() {
+    let body = "    let _ = 1;\n".repeat(70);
+    let text = format!("pub(super) fn endless() {{\n{body}}}\n");
+    check(super::long_ones, &[("text.rs", &text)], "text.rs:1: `endless` has 72 lines; split it");
+}

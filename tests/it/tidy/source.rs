@@ -1,0 +1,89 @@
+//! Source files of the library, as the rules read them.
+
+use std::fs;
+use std::path::Path;
+
+/// One file below `src/`, without the tests inside it.
+pub(super) struct Source {
+    /// Relative to `src/`, `/` between segments.
+    pub(super) path: String,
+    /// The module that the file is: `["store", "reader"]`; empty for `lib.rs`.
+    pub(super) module: Vec<String>,
+    pub(super) text: String,
+}
+
+impl Source {
+    pub(super) fn new(path: &str, text: &str) -> Source {
+        let module = path.trim_end_matches(".rs").split('/').map(str::to_owned);
+        let module = module.filter(|it| !["lib", "main"].contains(&it.as_str())).collect();
+        Source { path: path.to_owned(), module, text: text.to_owned() }
+    }
+
+    /// Reads every file below `src/`, in the order of their paths.
+    pub(super) fn all() -> Vec<Source> {
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let mut folders = vec![src.clone()];
+        let mut sources = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|it| it == "rs") {
+                    let below = path.strip_prefix(&src).unwrap().to_str().unwrap();
+                    let text = fs::read_to_string(&path).unwrap();
+                    sources.push(Source::new(&below.replace('\\', "/"), &text));
+                }
+            }
+        }
+        sources.sort_by(|a, b| a.path.cmp(&b.path));
+        sources
+    }
+
+    /// The first segment below `src/`; `lib` and `main` for the files that stand there.
+    pub(super) fn room(&self) -> &str {
+        self.path.split(['/', '.']).next().expect("a split has at least one part")
+    }
+
+    /// Returns whether only tests use the file.
+    pub(super) fn is_test(&self) -> bool {
+        let is_support = |it: &String| ["tests", "testing", "fixture"].contains(&it.as_str());
+        self.module.iter().any(is_support)
+    }
+
+    /// The lines up to the tests inside the file, with their numbers.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        let end = self.text.find("#[cfg(test)]\nmod tests {").unwrap_or(self.text.len());
+        (1..).zip(self.text[..end].lines())
+    }
+
+    /// The lines that are no comment.
+    pub(super) fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.lines().filter(|(_, line)| !line.trim_start().starts_with("//"))
+    }
+
+    /// Functions by the line they begin in: their name and how many lines they have.
+    pub(super) fn functions(&self) -> Vec<(usize, &str, usize)> {
+        let mut functions = Vec::new();
+        let mut open: Option<(usize, &str, String)> = None;
+        for (number, line) in self.lines() {
+            if let Some((start, name, end)) = &open {
+                if line == end {
+                    functions.push((*start, *name, number + 1 - start));
+                    open = None;
+                }
+            } else if let Some((before, after)) = line.split_once("fn ")
+                && before
+                    .trim()
+                    .split(' ')
+                    .all(|it| ["", "const"].contains(&it) || it.starts_with("pub"))
+                && !line.ends_with('}')
+            {
+                let name = after.split(|it: char| !it.is_alphanumeric() && it != '_').next();
+                let indent = &line[..line.len() - line.trim_start().len()];
+                open = name.map(|name| (number, name, format!("{indent}}}")));
+            }
+        }
+        functions
+    }
+}
