@@ -11,11 +11,13 @@ use std::path::PathBuf;
 
 use lexopt::prelude::*;
 
-pub(crate) use client::{Client, Scope};
+#[cfg(feature = "desktop")]
+pub(crate) use client::{CLIENTS, Client, Scope};
+#[cfg(feature = "desktop")]
+pub(crate) use command::SetupArgs;
 pub(crate) use command::{
     BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, GcArgs, ImportArgs,
-    ImportSource, InspectArgs, RedactArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs,
-    SetupArgs, Shell,
+    ImportSource, InspectArgs, RedactArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs, Shell,
 };
 use values::suggestion;
 
