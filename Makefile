@@ -11,7 +11,7 @@ CRANFIELD ?= ../shared/eval/cranfield
 PREFIX   ?= $(HOME)/.local
 
 .PHONY: demo build check test model fuzz crash watch storm bench eval audit conformance clients \
-        release install
+        agents release install
 
 demo:                   ## compile docs/ and talk to it over MCP
 	cargo build --locked --bin remindb --example demo
@@ -66,6 +66,9 @@ conformance:            ## the official suite against its fixtures here, or the 
 
 clients: build          ## a day of each official client, over stdio and HTTP (DAY='sdk_2 http')
 	.ci/clients $(DAY)
+
+agents:                 ## real agents with a stand-in for their model (ONLY='codex core')
+	.ci/agents $(ONLY)
 
 release:                ## one static, stripped file
 	.ci/static build --release

@@ -63,7 +63,7 @@ fn demo(program: &Path, folder: &Path, db: &Path, out: &mut impl Write) -> Resul
     writeln!(out, "It searches, and reads what it found:\n")?;
     let query = "what survives when a file is renamed?";
     let found = agent.call(out, "MemorySearch", json!({"query": query, "budget": 110}))?;
-    let anchor = found["hits"][0]["id"].as_str().ok_or("the search found nothing")?;
+    let anchor = first_id(&found)?;
     agent.call(out, "MemoryFetch", json!({"anchor": anchor, "budget": 380}))?;
     writeln!(out, "It follows a link:\n")?;
     let query = "cold nodes are announced once, to whoever can hear it";
@@ -156,16 +156,13 @@ impl Agent {
     }
 
     /// The id of the node that a query finds first, without showing the call.
-    fn first_hit(&mut self, query: &str) -> Result<Value> {
+    fn first_hit(&mut self, query: &str) -> Result<String> {
         let found = self.call(&mut std::io::sink(), "MemorySearch", json!({"query": query}))?;
-        match &found["hits"][0]["id"] {
-            Value::Null => Err(format!("nothing found for `{query}`").into()),
-            id => Ok(id.clone()),
-        }
+        first_id(&found)
     }
 
-    /// Calls a tool, shows its text without the blank lines, and gives the structured content.
-    fn call(&mut self, out: &mut impl Write, tool: &str, arguments: Value) -> Result<Value> {
+    /// Calls a tool, shows its text without the blank lines, and gives it.
+    fn call(&mut self, out: &mut impl Write, tool: &str, arguments: Value) -> Result<String> {
         writeln!(out, "→ {tool} {arguments}")?;
         let result = self.ask("tools/call", json!({"name": tool, "arguments": arguments}))?;
         let text = text_of(&result["content"][0]["text"]);
@@ -176,7 +173,7 @@ impl Agent {
             write_wrapped(out, line)?;
         }
         writeln!(out)?;
-        Ok(result["structuredContent"].clone())
+        Ok(text)
     }
 
     /// What the server had logged when it ended.
@@ -197,6 +194,12 @@ impl Agent {
             false => Err(String::from_utf8_lossy(&ended.stderr).into()),
         }
     }
+}
+
+/// The id on the first line of a reply that has one.
+fn first_id(text: &str) -> Result<String> {
+    let id = text.split_once("(id=").and_then(|(_, rest)| rest.split([' ', ')']).next());
+    id.map(str::to_owned).ok_or_else(|| format!("no node in `{text}`").into())
 }
 
 fn text_of(value: &Value) -> String {

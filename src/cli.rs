@@ -23,6 +23,7 @@ mod restore;
 mod salvage;
 mod search;
 mod serve;
+#[cfg(feature = "desktop")]
 mod setup;
 
 use std::env;
@@ -40,6 +41,7 @@ use color::ColorMode;
 use crate::ingest::scan::Gitignore;
 use crate::model::clock::Clock;
 use crate::settings::workspace::{Trust, WorkspaceOptions};
+use crate::surface::ToolSet;
 
 /// The database when none is named and nothing suggests a name.
 const DEFAULT_DB: &str = "memory.db";
@@ -152,8 +154,10 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
         Command::Import(args) => import::run(args, context),
         Command::Salvage(args) => salvage::run(args, context),
         Command::Redact(args) => redact::run(args, context),
-        Command::Setup(args) if HAS_DESKTOP => setup::run(args, context),
+        #[cfg(feature = "desktop")]
+        Command::Setup(args) => setup::run(args, context),
         Command::Bench(_) => Err(CommandError::Because("this build has no `bench`".to_owned())),
+        #[cfg(not(feature = "desktop"))]
         Command::Setup(_) => Err(CommandError::Because("this build has no `setup`".to_owned())),
         Command::Completion(shell) => completion::run(shell, context),
         Command::Help(topic) => help(topic.as_deref(), context),
@@ -237,6 +241,16 @@ fn options(is_trusted: bool, is_gitignore: bool) -> Result<WorkspaceOptions, Com
         trust: if is_trusted { Trust::Given } else { Trust::Withheld },
         gitignore: if is_gitignore { Gitignore::Followed } else { Gitignore::Unread },
     })
+}
+
+/// The tools to offer, by the name of their set; all when none is named.
+fn offer(name: Option<&str>) -> Result<ToolSet, CommandError> {
+    match name {
+        None => Ok(ToolSet::default()),
+        Some(name) => ToolSet::parse(name).ok_or_else(|| {
+            CommandError::Because(format!("`--tools` must be `all` or `core`, not `{name}`"))
+        }),
+    }
 }
 
 /// Threads for parsing.

@@ -21,7 +21,7 @@ use crate::memory::compile::{CompileError, CompileRequest, Report, RescanState, 
 use crate::memory::rollback::{LaterSnapshots, RollbackReport};
 use crate::model::clock::Clock;
 use crate::model::heat::{LiveRates, Rates};
-use crate::query::{self, QueryError};
+use crate::query::{self, Output, QueryError};
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::Reader;
 use crate::store::{HeatWriter, IfMissing, Leases, Log, ReaderPool, Root, StoreError, Writer};
@@ -40,6 +40,8 @@ pub struct Memory {
     workspace: Mutex<Arc<Workspace>>,
     /// How nodes warm and cool, as of now.
     rates: LiveRates,
+    /// The forms of its answers.
+    output: Output,
     // Closed in this order: the last connection to go writes the log back into the file and removes
     // it, which one that only reads cannot do.
     readers: Arc<ReaderPool>,
@@ -52,7 +54,8 @@ pub struct Memory {
 pub struct Answer {
     /// The answer as an agent reads it, within its budget of tokens.
     pub text: String,
-    /// The same selection of facts as JSON.
+    /// The same as JSON, within the same budget; null unless the memory is
+    /// [structured](Memory::with_structured).
     pub structured: serde_json::Value,
 }
 
@@ -141,6 +144,12 @@ impl Memory {
         Memory { clock, ..self }
     }
 
+    /// The same memory, whose answers hold as JSON, too, all that their text says.
+    #[must_use]
+    pub fn with_structured(self) -> Memory {
+        Memory { output: Output::Structured, ..self }
+    }
+
     /// The same memory, kept for a folder: what that says counts from now on.
     #[must_use]
     pub(crate) fn with_workspace(self, live: LiveWorkspace) -> Memory {
@@ -158,7 +167,8 @@ impl Memory {
         let heat_writer = Arc::new(HeatWriter::open(path, &writer)?);
         let readers = Arc::new(ReaderPool::open(path, writer.file_identity())?);
         let (live, workspace, rates) = (Mutex::default(), Mutex::default(), LiveRates::default());
-        Ok(Memory { clock, live, workspace, rates, readers, heat_writer, writer })
+        let output = Output::default();
+        Ok(Memory { clock, live, workspace, rates, output, readers, heat_writer, writer })
     }
 
     /// The log of what was written, which grows until somebody copies it into the file.
@@ -195,14 +205,14 @@ impl Memory {
         self.compile_as(&request)
     }
 
-    /// Returns the nodes that `words` find, best last, in at most `budget` cl100k tokens.
+    /// Returns the nodes that `words` find, best first, in at most `budget` cl100k tokens.
     ///
     /// # Errors
     ///
     /// The database failed; no words do that.
     pub fn search(&self, words: &str, budget: Option<u32>) -> Result<Answer, Error> {
         let query = query::SearchQuery { query: words, budget, ..query::SearchQuery::default() };
-        self.query_and_warm(|reader| query::search(reader, &query))
+        self.query_and_warm(|reader| query::search(reader, &query, self.output))
     }
 
     /// Returns a node's text with what is around it, the node itself last, in at most `budget`
@@ -217,7 +227,7 @@ impl Memory {
             budget,
             levels: query::clamp_levels(None, query::FETCH_LEVELS),
         };
-        self.query_and_warm(|reader| query::fetch(reader, &query))
+        self.query_and_warm(|reader| query::fetch(reader, &query, self.output))
     }
 
     /// Returns the outline below a node, or of everything, in at most `budget` tokens.
@@ -231,7 +241,7 @@ impl Memory {
             levels: query::clamp_levels(None, query::TREE_LEVELS),
             budget,
         };
-        self.query_and_warm(|reader| query::tree(reader, &query))
+        self.query_and_warm(|reader| query::tree(reader, &query, self.output))
     }
 
     /// Returns what changed since a snapshot, net, the newest first; 0 is before the first one.
@@ -241,7 +251,7 @@ impl Memory {
     /// There is no such snapshot.
     pub fn delta(&self, since: i64, budget: Option<u32>) -> Result<Answer, Error> {
         let query = query::DeltaQuery { since, budget, ..query::DeltaQuery::default() };
-        self.query_and_warm(|reader| query::delta(reader, &query))
+        self.query_and_warm(|reader| query::delta(reader, &query, self.output))
     }
 
     /// Returns, as unified diffs, what changed after one snapshot up to another.
@@ -251,7 +261,7 @@ impl Memory {
     /// One of them does not exist, or `from` is the later one.
     pub fn diff(&self, from: i64, to: i64, budget: Option<u32>) -> Result<Answer, Error> {
         let query = query::DiffQuery { from, to, budget, cursor: None };
-        self.query_and_warm(|reader| query::diff(reader, &query))
+        self.query_and_warm(|reader| query::diff(reader, &query, self.output))
     }
 
     /// Returns the latest changes of a node, which may be gone.
@@ -262,7 +272,7 @@ impl Memory {
     pub fn history(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
         let depth = query::HISTORY_DEPTH;
         let query = query::HistoryQuery { anchor, depth, budget, cursor: None };
-        self.query_and_warm(|reader| query::history(reader, &query, self.clock.now()))
+        self.query_and_warm(|reader| query::history(reader, &query, self.clock.now(), self.output))
     }
 
     /// Makes the state of an earlier snapshot the present, in one new snapshot, and says what that
@@ -292,7 +302,7 @@ impl Memory {
     /// The database failed.
     pub fn stats(&self) -> Result<Answer, Error> {
         self.query_and_warm(|reader| {
-            query::stats(reader, self.rates().thresholds(), self.clock.now())
+            query::stats(reader, self.rates().thresholds(), self.clock.now(), self.output)
         })
     }
 
@@ -368,6 +378,10 @@ impl Memory {
             Reload::Bad(error) => log::warn!("{error}; the last good settings stay"),
         }
         reload
+    }
+
+    pub(crate) fn output(&self) -> Output {
+        self.output
     }
 
     pub(crate) fn clock(&self) -> &Clock {

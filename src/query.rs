@@ -2,8 +2,7 @@
 //! a layout that clients know, the same facts as JSON, and what reading it warms.
 //!
 //! Nothing here changes the memory: a [`QueryAnswer`] names the nodes that it showed, and whoever
-//! holds the writer warms them. A budget is a bound on the tokens of [`QueryAnswer::text`], kept
-//! exactly.
+//! holds the writer warms them. A budget bounds the tokens of each form of an answer, kept exactly.
 
 pub(crate) mod render;
 
@@ -40,7 +39,7 @@ pub(crate) use diff::{DiffQuery, diff};
 pub(crate) use fetch::{FetchQuery, fetch};
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery, history};
 pub(crate) use related::{Direction, RelatedQuery, related};
-pub(crate) use search::{Detail, SearchQuery, search};
+pub(crate) use search::{Detail, NO_RESULTS, SearchQuery, search};
 pub(crate) use stats::stats;
 pub(crate) use tree::{TreeQuery, tree};
 
@@ -48,16 +47,38 @@ use crate::query::render::to_one_line;
 use crate::store::reader::{NodeHead, Reader};
 use crate::store::{NodeKey, StoreError};
 use crate::text;
+use crate::text::tokens;
 
 /// What a question is answered with.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct QueryAnswer {
     /// For the agent.
     pub(crate) text: String,
-    /// The same selection, for programs. Its lists are moved in, which `json!` would build anew.
+    /// The same for programs, null for [`Output::Text`]. Its lists are moved in, which `json!`
+    /// would build anew.
     pub(crate) structured: Value,
     /// What was shown, and how closely it was looked at.
     pub(crate) warmed: Vec<(NodeKey, ViewKind)>,
+}
+
+/// The forms in which an answer is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// Text.
+    #[default]
+    Text,
+    /// Text, and JSON that holds everything the text says, in the same order.
+    Structured,
+}
+
+impl Output {
+    /// Builds the JSON of an answer where it is wanted, and null elsewhere.
+    pub(crate) fn json(self, build: impl FnOnce() -> Value) -> Value {
+        match self {
+            Output::Text => Value::Null,
+            Output::Structured => build(),
+        }
+    }
 }
 
 /// How closely a node was looked at, which decides how much it warms.
@@ -95,6 +116,34 @@ impl From<StoreError> for QueryError {
     fn from(error: StoreError) -> QueryError {
         QueryError::Store(error)
     }
+}
+
+/// Answers within `budget` in every form of `output`: where the JSON is too long, the question is
+/// answered again in less room.
+fn within(
+    budget: Option<u32>,
+    output: Output,
+    mut answer: impl FnMut(Option<u32>) -> Result<QueryAnswer, QueryError>,
+) -> Result<QueryAnswer, QueryError> {
+    const ROUNDS_MAX: usize = 12;
+    let Some(max) = budget.filter(|_| output == Output::Structured) else { return answer(budget) };
+    let mut room = max;
+    for _ in 0..ROUNDS_MAX {
+        let answer = answer(Some(room))?;
+        let json = answer.structured.to_string();
+        if tokens::fits(&json, max) {
+            return Ok(answer);
+        }
+        let n_tokens = tokens::count(&json);
+        let n_text = u64::from(tokens::count(&answer.text));
+        let in_proportion = (n_text * u64::from(max) / u64::from(n_tokens)) as u32;
+        room = in_proportion.min(room - room / 16).saturating_sub(1);
+        if room == 0 {
+            break;
+        }
+    }
+    let text = budget::first_fitting(max, []);
+    Ok(QueryAnswer { text, structured: json!({}), warmed: Vec::new() })
 }
 
 /// Characters of what somebody typed that an error repeats.
@@ -177,6 +226,23 @@ fn facts(head: &NodeHead, temperature: f64, score: Option<f64>) -> Value {
     }
     facts["temperature"] = hundredths(temperature);
     facts["tokens"] = json!(head.tokens);
+    facts
+}
+
+/// The facts of a node that is shown with its text, or with a part of it where all of it `needs` so
+/// many tokens.
+fn block_facts(head: &NodeHead, heat: (f64, f64), content: &str, needs: Option<u32>) -> Value {
+    let (temperature, score) = heat;
+    let mut facts = facts(head, temperature, Some(score));
+    if let Some(lang) = head.lang.as_deref().filter(|it| !it.is_empty()) {
+        facts["lang"] = json!(to_one_line(lang));
+    }
+    if !content.is_empty() {
+        facts["text"] = json!(content);
+    }
+    if let Some(needs) = needs {
+        facts["needs"] = json!(needs);
+    }
     facts
 }
 

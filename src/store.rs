@@ -7,8 +7,9 @@
 
 mod batch;
 pub(crate) mod busy_handler;
-mod checkpoint;
+pub(crate) mod checkpoint;
 pub(crate) mod columns;
+pub(crate) mod commit;
 pub(crate) mod companions;
 pub(crate) mod connection;
 pub(crate) mod file_identity;
@@ -60,6 +61,13 @@ fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> 
 pub enum StoreError {
     /// SQLite refused a step. `doing` fits after "cannot".
     Sqlite {
+        /// The step, as a verb phrase.
+        doing: &'static str,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// SQLite refused a commit so late that it may be kept after all.
+    InDoubt {
         /// The step, as a verb phrase.
         doing: &'static str,
         /// What SQLite said.
@@ -143,10 +151,15 @@ impl fmt::Display for StoreError {
             StoreError::Sqlite { doing, source } => {
                 write!(f, "cannot {doing}: {source}")?;
                 match advice(source) {
-                    Some(advice) => write!(f, "; {advice}"),
+                    Some((Cause::Refusal, advice)) => write!(f, "; nothing was changed; {advice}"),
+                    Some((Cause::State, advice)) => write!(f, "; {advice}"),
                     None => Ok(()),
                 }
             }
+            StoreError::InDoubt { doing, source } => write!(
+                f,
+                "cannot {doing}: {source}; it may or may not be kept: look before you do it again"
+            ),
             StoreError::Missing { path } => write!(
                 f,
                 "no database at `{}`; make one with `remindb compile FOLDER --db {}`",
@@ -215,7 +228,7 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            StoreError::Sqlite { source, .. } => Some(source),
+            StoreError::Sqlite { source, .. } | StoreError::InDoubt { source, .. } => Some(source),
             _ => None,
         }
     }
@@ -231,11 +244,23 @@ impl StoreError {
         )
     }
 
+    /// The error of a step that comes after a change: it does not say that nothing was changed.
+    pub(crate) fn after_a_change(&self) -> String {
+        match self {
+            StoreError::Sqlite { doing, source } => match advice(source) {
+                Some((_, advice)) => format!("cannot {doing}: {source}; {advice}"),
+                None => self.to_string(),
+            },
+            _ => self.to_string(),
+        }
+    }
+
     /// Whether the cause lies with the file or the system, where a person can do something.
     pub(crate) fn is_outside(&self) -> bool {
         match self {
             StoreError::Sqlite { source, .. } => advice(source).is_some(),
-            StoreError::Missing { .. }
+            StoreError::InDoubt { .. }
+            | StoreError::Missing { .. }
             | StoreError::Moved { .. }
             | StoreError::Unkept { .. }
             | StoreError::Orphaned { .. }
@@ -247,26 +272,36 @@ impl StoreError {
     }
 }
 
+/// What an error says of the transaction that it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// The system refused a step, and the transaction was rolled back.
+    Refusal,
+    /// The file or another process is in the way.
+    State,
+}
+
 /// What to do about it, where the cause lies outside of the program.
-fn advice(error: &rusqlite::Error) -> Option<&'static str> {
+fn advice(error: &rusqlite::Error) -> Option<(Cause, &'static str)> {
     use rusqlite::ErrorCode;
-    match error.sqlite_error_code()? {
-        ErrorCode::DatabaseCorrupt => Some(
+    Some(match error.sqlite_error_code()? {
+        ErrorCode::DatabaseCorrupt => (
+            Cause::State,
             "the file is damaged: restore a backup with `remindb restore`, or read what can be \
              read with `remindb salvage`",
         ),
         ErrorCode::DatabaseBusy => {
-            Some("another process has been writing for a long time; try again later")
+            (Cause::State, "another process has been writing for a long time; try again later")
         }
-        ErrorCode::DiskFull => Some("nothing was changed; make room on the disk"),
+        ErrorCode::DiskFull => (Cause::Refusal, "make room on the disk"),
         ErrorCode::SystemIoFailure => {
-            Some("nothing was changed; is the disk full, or a file as large as it may get?")
+            (Cause::Refusal, "is the disk full, or a file as large as it may get?")
         }
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => {
-            Some("nothing was changed; this user has to be able to write the file and its folder")
+            (Cause::Refusal, "this user has to be able to write the file and its folder")
         }
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 /// Names the step that SQLite refused, once, at the call.
@@ -297,6 +332,9 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
     match (found, if_missing) {
         (Ok(it), _) if it.is_dir() => {
             Err(StoreError::Foreign { path: path.to_owned(), what: "a folder" })
+        }
+        (Ok(it), _) if !it.is_file() => {
+            Err(StoreError::Foreign { path: path.to_owned(), what: "a pipe or a device" })
         }
         (Ok(it), _) => file_identity::check_links(path, &it),
         (Err(_), IfMissing::Refuse) => Err(StoreError::Missing { path: path.to_owned() }),

@@ -26,7 +26,7 @@ use crate::mcp::{
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
 use crate::model::clock::{Clock, Millis};
 use crate::model::heat::HeatThresholds;
-use crate::query::{self, QueryError};
+use crate::query::{self, Output, QueryError};
 use crate::server::sessions::recorder::SessionObserver;
 use crate::settings::config::BudgetSettings;
 use crate::store::reader::Reader;
@@ -66,7 +66,7 @@ pub(crate) struct MemoryHandler {
 }
 
 /// What a tool asks a connection that cannot write.
-type ReadFn = fn(&Reader, &Args, Millis) -> Result<query::QueryAnswer, QueryError>;
+type ReadFn = fn(&Reader, &Args, Millis, Output) -> Result<query::QueryAnswer, QueryError>;
 
 /// One method of the memory that changes it.
 type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
@@ -79,7 +79,9 @@ pub(crate) enum ToolRunner {
     /// The same, with a budget from the settings where the call names none.
     Budgeted(fn(&BudgetSettings) -> Option<u32>, ReadFn),
     /// The same, without arguments, told what is called cold and hot.
-    WithThresholds(fn(&Reader, HeatThresholds, Millis) -> Result<query::QueryAnswer, QueryError>),
+    WithThresholds(
+        fn(&Reader, HeatThresholds, Millis, Output) -> Result<query::QueryAnswer, QueryError>,
+    ),
     /// Calls one method of the memory, which makes at most one snapshot.
     Write(WriteFn),
     /// The same, once the user has agreed to what it removes.
@@ -101,7 +103,7 @@ impl Handler for MemoryHandler {
             }
             ToolRunner::WithThresholds(survey) => {
                 let lines = self.memory.rates().thresholds();
-                self.run_read(|reader, _, now| survey(reader, lines, now), args)
+                self.run_read(|reader, _, now, output| survey(reader, lines, now, output), args)
             }
             ToolRunner::Write(change) => self.change(*change, args),
             ToolRunner::Confirmed(question, change) => {
@@ -191,19 +193,24 @@ impl MemoryHandler {
     }
 
     fn change(&self, change: WriteFn, args: &Args) -> Result<Reply, ToolError> {
-        let Answer { text, structured } = change(&self.memory, args)?;
-        Ok(Reply { text, structured: Some(structured), ..Reply::default() })
+        Ok(change(&self.memory, args)?.into())
     }
 
     fn run_read(
         &self,
-        question: impl FnOnce(&Reader, &Args, Millis) -> Result<query::QueryAnswer, QueryError>,
+        question: impl FnOnce(&Reader, &Args, Millis, Output) -> Result<query::QueryAnswer, QueryError>,
         args: &Args,
     ) -> Result<Reply, ToolError> {
         let now = self.memory.clock().now();
-        let answer = self.memory.query_and_warm(|reader| question(reader, args, now))?;
-        let structured = Some(answer.structured);
-        Ok(Reply { text: answer.text, structured, ..Reply::default() })
+        let output = self.memory.output();
+        Ok(self.memory.query_and_warm(|reader| question(reader, args, now, output))?.into())
+    }
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Reply {
+        let Answer { text, structured } = answer;
+        Reply { text, structured: Some(structured).filter(|it| !it.is_null()), ..Reply::default() }
     }
 }
 
@@ -219,8 +226,8 @@ impl From<Error> for ToolError {
     }
 }
 
-/// An object with one list that is always there.
+/// An object with one list, which a budget of a few tokens leaves no room for.
 fn list_output(name: &str) -> Value {
     let list = json!({"type": "array", "items": {"type": "object"}});
-    json!({"type": "object", "properties": {name: list}, "required": [name]})
+    json!({"type": "object", "properties": {name: list}})
 }

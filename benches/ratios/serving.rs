@@ -173,7 +173,8 @@ fn reads(
         walls.push(ms);
         let answer: Value = serde_json::from_str(&answer)?;
         let mut ids = BTreeSet::new();
-        collect_ids(&answer["result"]["structuredContent"], &mut ids);
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
+        collect_ids(text, &mut ids);
         let ids: Vec<&str> = ids.into_iter().collect();
         shown.push(ids.len() as f64);
         floors.push(wall_ms(|| floor::read(conn, sql, &ids))?);
@@ -200,15 +201,10 @@ fn reads(
     ])
 }
 
-fn collect_ids<'a>(value: &'a Value, ids: &mut BTreeSet<&'a str>) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|it| collect_ids(it, ids)),
-        Value::Object(fields) => {
-            ids.extend(fields.get("id").and_then(Value::as_str));
-            fields.values().for_each(|it| collect_ids(it, ids));
-        }
-        _ => (),
-    }
+/// The ids of the nodes that a text names.
+fn collect_ids<'a>(text: &'a str, ids: &mut BTreeSet<&'a str>) {
+    let named = text.split("(id=").skip(1);
+    ids.extend(named.filter_map(|it| it.split([' ', ')']).next()));
 }
 
 /// Writes below headings, in turn with the same rows written to a copy.

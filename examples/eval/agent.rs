@@ -19,7 +19,13 @@ pub(crate) struct Agent {
 /// A reply: what was sent to the agent, and the hits in it, best first.
 pub(crate) struct Reply {
     pub(crate) text: String,
-    pub(crate) hits: Vec<Value>,
+    pub(crate) hits: Vec<Hit>,
+}
+
+/// A hit, as its line names it.
+pub(crate) struct Hit {
+    pub(crate) id: String,
+    pub(crate) file: String,
 }
 
 impl Agent {
@@ -51,15 +57,12 @@ impl Agent {
     /// Searches.
     pub(crate) fn search(&mut self, arguments: Value) -> Result<Reply> {
         let params = json!({"name": "MemorySearch", "arguments": arguments});
-        let mut result = self.ask("tools/call", params)?;
+        let result = self.ask("tools/call", params)?;
         let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
         if result["isError"] == json!(true) {
             return Err(text.into());
         }
-        let hits = match result["structuredContent"]["hits"].take() {
-            Value::Array(hits) => hits,
-            _ => Vec::new(),
-        };
+        let hits = text.lines().filter_map(hit_in).collect();
         Ok(Reply { text, hits })
     }
 
@@ -90,4 +93,13 @@ impl Agent {
         process.wait()?;
         Ok(())
     }
+}
+
+/// The hit of a line `[type] label (id=… file=… score=…)`; a file's name has no space here.
+fn hit_in(line: &str) -> Option<Hit> {
+    let (_, facts) = line.rsplit_once("(id=").filter(|_| line.starts_with('['))?;
+    let mut facts = facts.split(' ');
+    let id = facts.next()?.to_owned();
+    let file = facts.find_map(|it| it.strip_prefix("file=")).unwrap_or_default().to_owned();
+    Some(Hit { id, file })
 }

@@ -19,10 +19,10 @@ use std::fs;
 use std::path::Path;
 
 use rusqlite::Connection;
-use serde_json::{Value, json};
+use serde_json::json;
 use tiktoken_rs::CoreBPE;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Hit};
 use crate::measure::{Row, Table, figures, first_places};
 use crate::{Half, Result, compile, ored, still_folder};
 
@@ -116,24 +116,22 @@ fn asked(agent: &mut Agent, gains: &Gains, question: &str) -> Result<([f64; 4], 
         agent.search(json!({"query": question, "detail": "snippet", "budget": PAPERS_BUDGET}))?;
     let texts =
         agent.search(json!({"query": question, "detail": "full", "budget": PAPERS_BUDGET}))?;
-    let snippets = last_papers(&snippets.text, "\n[");
-    let texts = last_papers(&texts.text, "\n---\n");
+    let snippets = first_papers(&snippets.text, "\n[");
+    let texts = first_papers(&texts.text, "\n---\n");
     Ok(([ndcg, recall, precision, at_once], snippets, texts))
 }
 
 /// The paper of each hit, each once.
-fn papers_of(hits: &[Value]) -> Vec<u32> {
-    let stem = |hit: &Value| hit["file"].as_str()?.strip_suffix(".md")?.parse().ok();
+fn papers_of(hits: &[Hit]) -> Vec<u32> {
+    let stem = |hit: &Hit| hit.file.strip_suffix(".md")?.parse().ok();
     first_places(hits.iter().filter_map(stem))
 }
 
-/// The end of a reply, where the best hits are, that has as many papers as are sent.
-fn last_papers(text: &str, between: &str) -> String {
+/// The beginning of a reply, where the best hits are, that has as many papers as are sent.
+fn first_papers(text: &str, between: &str) -> String {
     let mut papers: Vec<&str> = Vec::new();
-    let mut start = text.len();
-    while let Some(rest) = text.get(..start) {
-        let at = rest.rfind(between).unwrap_or(0);
-        let piece = &rest[at..];
+    let mut end = 0;
+    for piece in text.split_inclusive(between) {
         let paper = piece.split("file=").nth(1).and_then(|it| it.split(' ').next());
         if let Some(paper) = paper.filter(|it| !papers.contains(it)) {
             if papers.len() == PAPERS_SENT as usize {
@@ -141,12 +139,9 @@ fn last_papers(text: &str, between: &str) -> String {
             }
             papers.push(paper);
         }
-        start = at;
-        if at == 0 {
-            break;
-        }
+        end += piece.len();
     }
-    text[start..].to_owned()
+    text[..end].trim_end_matches(between).to_owned()
 }
 
 fn tokens(vocabulary: &CoreBPE, text: &str) -> f64 {

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::agent::Agent;
 use crate::measure::{Row, Table};
@@ -48,8 +48,7 @@ pub(crate) fn evaluate(program: &Path) -> Result<Table> {
         };
         let plain = figures(place_in(&plain_ranking(&conn, question)?));
         let hits = agent.search(json!({"query": question}))?.hits;
-        let id = |hit: &Value| hit["id"].as_str().unwrap_or_default().to_owned();
-        let ours = figures(place_in(&hits.iter().map(id).collect::<Vec<_>>()));
+        let ours = figures(place_in(&hits.into_iter().map(|it| it.id).collect::<Vec<_>>()));
         for ((row, plain), ours) in rows.iter_mut().zip(plain).zip(ours) {
             row.baseline.push(plain);
             row.ours.push(ours);

@@ -1,5 +1,6 @@
 //! Command lines as values: what was typed is checked here, what it means is resolved elsewhere.
 
+mod client;
 mod command;
 mod values;
 
@@ -10,9 +11,9 @@ use std::time::Duration;
 
 use lexopt::prelude::*;
 
-use super::setup::Scope;
 use crate::settings::config::Transport;
 
+pub(crate) use client::{Client, Scope};
 pub(crate) use command::{
     BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, GcArgs, ImportArgs,
     ImportSource, InspectArgs, RedactArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs,
@@ -51,6 +52,7 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
             "source",
             "rescan-interval",
             "tools",
+            "structured",
             "gitignore",
             "trust-workspace",
             "transport",
@@ -82,7 +84,7 @@ pub(crate) const COMMANDS: &[CommandSpec] = &[
     CommandSpec { name: "salvage", flags: &["out", "help"] },
     CommandSpec {
         name: "setup",
-        flags: &["scope", "db", "source", "dry-run", "remove", "json", "help"],
+        flags: &["scope", "db", "source", "tools", "ask", "dry-run", "remove", "json", "help"],
     },
     CommandSpec { name: "completion", flags: &["help"] },
     CommandSpec { name: "help", flags: &["help"] },
@@ -187,6 +189,7 @@ struct RawFlags {
     is_tree: bool,
     is_files: bool,
     is_verbose: bool,
+    is_structured: bool,
     is_reseeding: bool,
     is_gitignore: bool,
     is_trusted: bool,
@@ -202,6 +205,7 @@ struct RawFlags {
     allowed: Vec<PathBuf>,
     scope: Option<Scope>,
     is_remove: bool,
+    is_asking: bool,
 }
 
 impl RawFlags {
@@ -229,6 +233,7 @@ impl RawFlags {
             "tree" => self.is_tree = true,
             "files" => self.is_files = true,
             "verbose" => self.is_verbose = true,
+            "structured" => self.is_structured = true,
             "reseed-temperatures" => self.is_reseeding = true,
             "gitignore" => self.is_gitignore = true,
             "trust-workspace" => self.is_trusted = true,
@@ -237,6 +242,7 @@ impl RawFlags {
             "from" => self.from = Some(parser.value()?.into()),
             "scope" => self.scope = Some(scope_named(&parser.value()?)?),
             "remove" => self.is_remove = true,
+            "ask" => self.is_asking = true,
             "out" => self.out = Some(parser.value()?.into()),
             "transport" => self.transport = Some(transport_named(&parser.value()?)?),
             "listen" => self.listen = Some(parser.value()?.string()?),
@@ -291,7 +297,7 @@ impl RawFlags {
             "serve" => {
                 self.no_values(name)?;
                 let RawFlags { db, source, rescan_interval, tools, .. } = self;
-                let RawFlags { is_gitignore, is_trusted, is_verbose, .. } = self;
+                let RawFlags { is_structured, is_gitignore, is_trusted, is_verbose, .. } = self;
                 let RawFlags { transport, listen, token_file, hosts, origins, allowed, .. } = self;
                 Command::Serve(ServeArgs {
                     db,
@@ -304,6 +310,7 @@ impl RawFlags {
                     hosts,
                     origins,
                     allowed,
+                    is_structured,
                     is_gitignore,
                     is_trusted,
                     is_verbose,
@@ -338,10 +345,16 @@ impl RawFlags {
             "setup" => {
                 let client = self.one_value(name, &format!("a client: {}", client_names()))?;
                 let client = client_named(&client)?;
-                let RawFlags { db, source, is_dry_run, is_remove, is_json, scope, .. } = self;
+                let RawFlags { db, source, tools, is_asking, scope, .. } = self;
+                let RawFlags { is_dry_run, is_remove, is_json, .. } = self;
                 if is_remove && (db.is_some() || source.is_some()) {
                     return Err(UsageError(
                         "`--remove` needs no `--db` and no `--source`".to_owned(),
+                    ));
+                }
+                if is_remove && (tools.is_some() || is_asking) {
+                    return Err(UsageError(
+                        "`--remove` needs no `--tools` and no `--ask`".to_owned(),
                     ));
                 }
                 let scope = scope.unwrap_or(Scope::Project);
@@ -350,6 +363,8 @@ impl RawFlags {
                     scope,
                     db,
                     source,
+                    tools,
+                    is_asking,
                     is_dry_run,
                     is_remove,
                     is_json,

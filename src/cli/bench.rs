@@ -18,7 +18,7 @@ use crate::ingest::scan::{self, Rules};
 use crate::memory::Memory;
 use crate::model::clock::Millis;
 use crate::query::{
-    self, DeltaDetail, DeltaQuery, FetchQuery, QueryAnswer, SearchQuery, TreeQuery,
+    self, DeltaDetail, DeltaQuery, FetchQuery, Output, QueryAnswer, SearchQuery, TreeQuery,
 };
 use crate::store::reader::{NodeHead, Reader};
 use crate::text::{self, tokens};
@@ -126,7 +126,7 @@ fn copied(dir: &Path, to: &Path) -> Result<Vec<NoteFile>, CommandError> {
 /// An outline of everything, against listing and reading everything.
 fn tree(reader: &Reader, notes: &[NoteFile]) -> Result<TokenCost, CommandError> {
     let ask = TreeQuery { root: None, levels: query::TREE_LEVELS, budget: Some(u32::MAX) };
-    let outline = query::tree(reader, &ask)?;
+    let outline = query::tree(reader, &ask, Output::Text)?;
     let naive = notes.iter().map(NoteFile::tokens).fold(naive::listing(notes), u32::saturating_add);
     let remindb = Some(tokens::count(&outline.text));
     Ok(TokenCost { scenario: "tree".to_owned(), naive: Some(naive), remindb, is_in_total: false })
@@ -158,8 +158,8 @@ fn search(
         None => (typed, None),
     };
     let ask = SearchQuery { query: question, budget: Some(budget), ..SearchQuery::default() };
-    let found = query::search(reader, &ask)?;
-    let ids = ids(&found);
+    let found = query::search(reader, &ask, Output::Text)?;
+    let ids = ids(reader, &found)?;
     let wanted = match answer {
         Some(answer) => Some(ExpectedAnswer { text: text::fold_whitespace(answer), path: None }),
         None => best(reader, &ids)?,
@@ -187,10 +187,12 @@ fn search(
 }
 
 /// The ids of a search's hits, best first.
-fn ids(answer: &QueryAnswer) -> Vec<String> {
-    let hits = answer.structured["hits"].as_array();
-    let id = |hit: &Value| hit["id"].as_str().map(str::to_owned);
-    hits.into_iter().flatten().filter_map(id).collect()
+fn ids(reader: &Reader, answer: &QueryAnswer) -> Result<Vec<String>, CommandError> {
+    let mut ids = Vec::new();
+    for (key, _) in &answer.warmed {
+        ids.extend(reader.heads(&[*key])?.into_iter().map(|it| it.id));
+    }
+    Ok(ids)
 }
 
 /// The best hit that says more than a heading, where nobody named the answer.
@@ -215,7 +217,7 @@ fn wanted(reader: &Reader, head: NodeHead) -> Result<ExpectedAnswer, CommandErro
 
 fn fetched(reader: &Reader, id: &str, budget: u32) -> Result<QueryAnswer, CommandError> {
     let ask = FetchQuery { anchor: id, budget: Some(budget), levels: query::FETCH_LEVELS };
-    Ok(query::fetch(reader, &ask)?)
+    Ok(query::fetch(reader, &ask, Output::Text)?)
 }
 
 /// A node with what stands around it, against the whole file: one of the middling nodes of the
@@ -254,7 +256,7 @@ fn delta(
     fs::write(place.notes().join(&note.path), &changed)?;
     let report = memory.compile(&place.notes(), "bench: one section more")?;
     let ask = DeltaQuery { since, show: DeltaDetail::Texts, ..DeltaQuery::default() };
-    let text = format!("{report}\n{}", query::delta(reader, &ask)?.text);
+    let text = format!("{report}\n{}", query::delta(reader, &ask, Output::Text)?.text);
     let is_there = ADDED.lines().all(|line| text.contains(line.trim_start_matches("## ")));
     let remindb = is_there.then(|| tokens::count(&text));
     let naive = Some(tokens::count(&changed));

@@ -7,7 +7,7 @@ use super::color::TextRole;
 use super::{CommandError, CommandOutcome, Context, known_database};
 use crate::model::heat::HeatThresholds;
 use crate::query::render;
-use crate::query::{self, QueryError};
+use crate::query::{self, Output, QueryError};
 use crate::store::reader::{FileSummary, Reader};
 
 /// Levels of the tree, when none are asked for.
@@ -33,7 +33,7 @@ pub(super) fn run(
         context.say(painted(context.paint, &files))?;
     }
     if args.is_tree {
-        let tree = tree(&reader, depth)?;
+        let tree = tree(&reader, depth, Output::Text)?;
         let text = if tree.text == "empty tree" { "No nodes in database." } else { &tree.text };
         let text = format!("=== Node Tree ===\n{}\n", text.trim_end_matches('\n'));
         context.say(painted(context.paint, &text))?;
@@ -42,8 +42,9 @@ pub(super) fn run(
 }
 
 /// The whole tree: a person can page, and has no budget of tokens.
-fn tree(reader: &Reader, depth: u32) -> Result<query::QueryAnswer, QueryError> {
-    query::tree(reader, &query::TreeQuery { root: None, levels: depth, budget: Some(u32::MAX) })
+fn tree(reader: &Reader, depth: u32, output: Output) -> Result<query::QueryAnswer, QueryError> {
+    let ask = query::TreeQuery { root: None, levels: depth, budget: Some(u32::MAX) };
+    query::tree(reader, &ask, output)
 }
 
 fn as_json(
@@ -52,12 +53,13 @@ fn as_json(
     depth: u32,
     now: crate::model::clock::Millis,
 ) -> Result<Value, QueryError> {
-    let mut json = query::stats(reader, HeatThresholds::default(), now)?.structured;
+    let mut json =
+        query::stats(reader, HeatThresholds::default(), now, Output::Structured)?.structured;
     if args.is_files {
         json["files"] = reader.files()?.iter().map(file_json).collect();
     }
     if args.is_tree {
-        json["tree"] = tree(reader, depth)?.structured["nodes"].take();
+        json["tree"] = tree(reader, depth, Output::Structured)?.structured["nodes"].take();
     }
     Ok(json)
 }

@@ -3,7 +3,7 @@
 use super::args::SearchArgs;
 use super::{CommandError, CommandOutcome, Context, known_database};
 use crate::model::tree::NodeType;
-use crate::query::{self, Detail, QueryError};
+use crate::query::{self, Detail, Output};
 use crate::store::reader::Reader;
 
 pub(super) fn run(
@@ -31,14 +31,17 @@ pub(super) fn run(
         limit: args.limit,
     };
     let reader = Reader::open(&known_database(args.db))?;
-    let answer: Result<query::QueryAnswer, QueryError> = query::search(&reader, &ask);
-    let answer = answer?;
+    let output = if args.is_json { Output::Structured } else { Output::Text };
+    let answer = query::search(&reader, &ask, output)?;
     if args.is_json {
         context.say(format_args!("{:#}\n", answer.structured))?;
     } else {
         context.say(format_args!("{}\n", answer.text.trim_end_matches('\n')))?;
     }
-    // Also where not even one of them fits the budget.
-    let has_matches = answer.structured["matches"].as_u64().is_some_and(|it| 0 < it);
-    Ok(if has_matches { CommandOutcome::Done } else { CommandOutcome::NotFound })
+    // Something was found, too, where not even one hit fits the budget.
+    Ok(if answer.text == query::NO_RESULTS {
+        CommandOutcome::NotFound
+    } else {
+        CommandOutcome::Done
+    })
 }

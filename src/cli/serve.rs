@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::args::ServeArgs;
 use super::{
     CommandError, CommandOutcome, Context, absolute, known_database, listen, logging, n_threads,
-    options, variable,
+    offer, options, variable,
 };
 use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
 use crate::memory::Memory;
@@ -27,7 +27,7 @@ use crate::settings::workspace::{LiveWorkspace, Workspace};
 use crate::store::IfMissing;
 use crate::surface::changed_resources::{self, ChangeWatch};
 use crate::surface::resources::RESOURCES;
-use crate::surface::{ABOUT, MemoryHandler, ToolSet};
+use crate::surface::{ABOUT, MemoryHandler};
 
 pub(super) fn run(
     args: ServeArgs,
@@ -39,12 +39,7 @@ pub(super) fn run(
         None => None,
     };
     let interval = interval(args.rescan_interval, source.as_deref())?;
-    let offer = match args.tools.as_deref() {
-        None => ToolSet::default(),
-        Some(name) => ToolSet::parse(name).ok_or_else(|| {
-            CommandError::Because(format!("`--tools` must be `all` or `core`, not `{name}`"))
-        })?,
-    };
+    let offer = offer(args.tools.as_deref())?;
     let options = options(args.is_trusted, args.is_gitignore)?;
     let live = match &source {
         Some(source) => LiveWorkspace::start(source, options)?,
@@ -68,6 +63,10 @@ pub(super) fn run(
     let is_new = !database.exists();
     let memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;
     let memory = memory.with_workspace(live);
+    let memory = match args.is_structured || workspace.config.server.structured {
+        true => memory.with_structured(),
+        false => memory,
+    };
     if is_new {
         log::info!("a new memory was made at `{}`", database.display());
     }
@@ -98,7 +97,7 @@ pub(super) fn run(
     };
     let server = Arc::new(Server {
         about: ABOUT,
-        tools: offer.tools(),
+        tools: offer.tools(memory.output()),
         resources: RESOURCES,
         prompts: offer.prompts(),
         page_rows_max: PAGE_ROWS_MAX,

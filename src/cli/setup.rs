@@ -1,11 +1,13 @@
 //! `remindb setup`: a client learns of the memory, and forgets it again without a trace.
 //!
-//! A client gets one server in its settings and two skills. Everything is planned before anything
+//! A client gets one server in its settings, the permissions to use it, and two skills. Everything
+//! is planned before anything
 //! is written: what cannot be edited faithfully is an error that changes nothing. What was done is
 //! noted in a ledger, before it is done, and `--remove` undoes that and nothing else.
 
 mod client;
 mod edit;
+mod entry;
 mod file;
 mod json;
 mod ledger;
@@ -20,15 +22,18 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub(super) use client::{CLIENTS, Client, Scope};
-use client::{Folders, Launch};
+use client::{Folders, Launch, SERVER, Tools};
+use entry::Grant;
 use file::FileAccess;
 use ledger::{LedgerFile, PriorCopy, SetupRecord, WrittenFile, remove_folders};
-use plan::FileStep;
+use plan::{FileStep, Wanted};
 use show::{StepReport, StepResult};
 
-use super::args;
-use super::{CommandError, CommandOutcome, Context, absolute, database, variable};
+use super::args::{self, Client, Scope};
+use super::{CommandError, CommandOutcome, Context, absolute, database, offer, variable};
+use crate::mcp::Tool;
+use crate::query::Output;
+use crate::surface::ToolRunner;
 
 /// The skills by the folder that each stands in.
 const SKILLS: &[(&str, &str)] = &[
@@ -69,28 +74,54 @@ pub(super) fn run(
 
 impl SetupJob<'_> {
     fn set_up(mut self, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
-        let (steps, memory) = self.plan()?;
-        let is_real = !self.args.is_dry_run && steps.iter().any(FileStep::is_change);
+        let args = self.args;
+        let tools = self.tools()?;
+        let (elsewhere, mut grants) = args.client.grants(args.scope, &self.home.folders, &tools);
+        if args.is_asking {
+            grants.clear();
+        }
+        let is_allowed = !grants.is_empty();
+        let (steps, memory) = self.plan(&(elsewhere, grants))?;
+        let is_real = !args.is_dry_run && steps.iter().any(FileStep::is_change);
         let done = if is_real {
             self.write(steps, memory.parent())?
         } else {
             steps.into_iter().map(|step| StepResult { step, copy: None }).collect()
         };
-        let advice = Some(self.args.client.advice(self.args.scope));
-        StepReport { args: self.args, done: &done, advice }.print(context)?;
+        let advice = Some(args.client.advice(args.scope));
+        let tools = is_allowed.then_some(&tools);
+        StepReport { args, done: &done, tools, advice }.print(context)?;
         Ok(CommandOutcome::Done)
     }
 
     /// The settings and the skills, in this order, and the database that the settings name.
-    fn plan(&self) -> Result<(Vec<FileStep>, PathBuf), CommandError> {
+    fn plan(
+        &self,
+        grants: &(Option<PathBuf>, Vec<Grant>),
+    ) -> Result<(Vec<FileStep>, PathBuf), CommandError> {
         let (client, scope, folders) = (self.args.client, self.args.scope, &self.home.folders);
         let known = self.ledger_file.ledger.like(&self.setup);
         let record = |path: &Path| known.and_then(|it| it.record(path));
         let (launch, memory) = self.launch()?;
         let entry = client.entry(launch);
+        let (elsewhere, grants) = grants;
+        let (here, there) = match elsewhere {
+            None => (&grants[..], &[][..]),
+            Some(_) => (&[][..], &grants[..]),
+        };
         let found = self.read(&settings(client, scope, folders))?;
+        let wanted = Wanted { entry: Some(&entry), grants: here };
         let record_of_it = record(&found.path);
-        let mut steps = vec![plan::add_server(found, client.notation(), &entry, record_of_it)?];
+        let mut steps = vec![plan::add(found, client.notation(), &wanted, record_of_it)?];
+        if let Some(path) = elsewhere {
+            let found = self.read(path)?;
+            let wanted = Wanted { entry: None, grants: there };
+            let record_of_it = record(&found.path);
+            // A file that says nothing of the memory, and is to say nothing, is none of ours.
+            if !there.is_empty() || record_of_it.is_some() {
+                steps.push(plan::add(found, client.notation(), &wanted, record_of_it)?);
+            }
+        }
         for (name, skill) in SKILLS {
             let found = self.read(&client.skills(scope, folders).join(name).join("SKILL.md"))?;
             let record = record(&found.path);
@@ -137,7 +168,7 @@ impl SetupJob<'_> {
     fn remove(mut self, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
         let client = self.args.client;
         let Some(known) = self.ledger_file.ledger.like(&self.setup).cloned() else {
-            let show = StepReport { args: self.args, done: &[], advice: None };
+            let show = StepReport { args: self.args, done: &[], tools: None, advice: None };
             show.print(context)?;
             return Ok(CommandOutcome::NotFound);
         };
@@ -148,7 +179,7 @@ impl SetupJob<'_> {
             let step = if is_skill {
                 plan::remove_skill(found, record)?
             } else {
-                plan::remove_server(found, client.notation(), "remindb", record)?
+                plan::remove(found, client.notation(), SERVER, record)?
             };
             done.push(StepResult { step, copy: None });
         }
@@ -172,9 +203,17 @@ impl SetupJob<'_> {
             self.ledger_file.ledger.set(self.setup);
             self.ledger_file.save()?;
         }
-        let show = StepReport { args: self.args, done: &done, advice: None };
+        let show = StepReport { args: self.args, done: &done, tools: None, advice: None };
         show.print(context)?;
         Ok(CommandOutcome::Done)
+    }
+
+    /// The tools that the server will offer, by whether their effect can be undone.
+    fn tools(&self) -> Result<Tools, CommandError> {
+        let offered = offer(self.args.tools.as_deref())?.tools(Output::Text);
+        let (allowed, asked) = offered.iter().partition::<Vec<_>, _>(|it| it.effect.is_undoable());
+        let names = |tools: Vec<&Tool<ToolRunner>>| tools.iter().map(|it| it.name).collect();
+        Ok(Tools { allowed: names(allowed), asked: names(asked) })
     }
 
     /// What the client is to start, and the database that this names.
@@ -193,6 +232,9 @@ impl SetupJob<'_> {
                 return Err(CommandError::Because(format!("no folder `{}`", source.display())));
             }
             words.extend(["--source".to_owned(), utf8(&source)?]);
+        }
+        if let Some(tools) = &args.tools {
+            words.extend(["--tools".to_owned(), tools.clone()]);
         }
         let program = env::current_exe()
             .map_err(|error| CommandError::Because(format!("cannot find this program: {error}")))?;

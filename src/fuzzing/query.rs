@@ -1,7 +1,7 @@
 //! Any bytes as a query: it is answered, within its budget, and never an error; as an id they are
 //! answered if a node has it.
 
-use crate::query::{Detail, FetchQuery, SearchQuery, fetch, search};
+use crate::query::{Detail, FetchQuery, Output, SearchQuery, fetch, search};
 use crate::store::reader::Reader;
 use crate::store::reader::testing::Sketch;
 use crate::text::tokens;
@@ -43,12 +43,12 @@ pub fn query(data: &[u8]) {
     let detail = [Detail::Label, Detail::Snippet, Detail::Full][usize::from(detail)];
     MEMORY.with(|Notes { reader, ids }| {
         let ask = SearchQuery { query: &text, budget, detail, ..SearchQuery::default() };
-        let answer = search(reader, &ask).expect("every query has an answer");
+        let answer = search(reader, &ask, Output::Text).expect("every query has an answer");
         assert!(!answer.text.is_empty());
         assert_fits(&answer.text, budget);
         let of_notes = &*ids[text.len() % ids.len()];
         for anchor in [&*text, of_notes] {
-            let answer = fetch(reader, &FetchQuery { anchor, budget, levels: 3 });
+            let answer = fetch(reader, &FetchQuery { anchor, budget, levels: 3 }, Output::Text);
             assert_eq!(answer.is_ok(), ids.iter().any(|id| id == anchor), "{anchor:?}");
             answer.iter().for_each(|answer| assert_fits(&answer.text, budget));
         }

@@ -101,7 +101,7 @@ const CHECKS: &[(&str, Examine)] = &[
 /// Looks at the database from every side. A check that cannot even run is one that fails.
 pub(crate) fn examine(path: &Path) -> Result<DoctorReport, StoreError> {
     let conn = connection::open_to_examine(path)?;
-    let state = conn.unchecked_transaction().doing("begin to read")?;
+    let state = connection::begin_read(&conn, "begin to read")?;
     let checks = CHECKS.iter().map(|&(name, examine)| run(name, examine, &conn, path)).collect();
     // There is nothing to commit: the end of the transaction lets go of the state.
     drop(state);

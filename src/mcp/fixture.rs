@@ -96,7 +96,7 @@ const TOOLS: &[Tool<Run>] = &[
         description: "Waits until it is let through or cancelled.",
         args: &[],
         output: None,
-        effect: Effect::Replaces,
+        effect: Effect::Edits,
         run: gate,
     },
     Tool {

@@ -14,6 +14,9 @@ use serde_json::{Map, Value, json};
 use super::Severity;
 use crate::mcp::rpc::{RequestId, RpcError, error_line, notification_line};
 
+/// The member of structured content that holds a notice.
+const MEMBER: &str = "notice";
+
 /// Something worth knowing that nobody asked for.
 #[derive(Debug)]
 pub(crate) struct Notice {
@@ -38,11 +41,15 @@ impl Notice {
         OutgoingLine { text, receipt: Some(receipt), code: None }
     }
 
-    /// Adds the notice to a tool's result: its text as the last block, its data to `_meta`.
+    /// Adds the notice to a tool's result: its text as the last block, its data to `_meta` and to
+    /// structured content.
     pub(super) fn attach_to(self, result: &mut Map<String, Value>) -> Receipt {
         let Notice { logger, data, text, receipt, .. } = self;
         if let Some(Value::Array(blocks)) = result.get_mut("content") {
             blocks.push(json!({"type": "text", "text": text}));
+        }
+        if let Some(Value::Object(structured)) = result.get_mut("structuredContent") {
+            structured.insert(MEMBER.to_owned(), data.clone());
         }
         if let Some(Value::Object(meta)) = result.get_mut("_meta") {
             meta.insert(logger.to_owned(), data);

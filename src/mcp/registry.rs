@@ -12,11 +12,9 @@ pub(crate) enum Effect {
     Reads,
     /// Adds; what was there stays.
     Adds,
-    /// Sets a mark; what was there stays, and twice is as good as once.
-    Marks,
-    /// Changes or removes; twice is as good as once.
-    Replaces,
-    /// Changes or removes, each time anew.
+    /// Changes what can be brought back; twice is as good as once.
+    Edits,
+    /// Removes for good.
     Destroys,
 }
 
@@ -124,13 +122,18 @@ impl<R> Tool<R> {
 }
 
 impl Effect {
-    /// The hints, all of them where they mean something: their defaults are the worst case.
+    /// Whether what it does can be undone, so that nobody has to be asked first.
+    pub(crate) fn is_undoable(self) -> bool {
+        self != Effect::Destroys
+    }
+
+    /// The hints, all of them where they mean something: their defaults are the worst case, and
+    /// some clients refuse a call for one of them.
     fn json(self) -> Value {
         let (destructive, idempotent) = match self {
             Effect::Reads => return json!({"readOnlyHint": true, "openWorldHint": false}),
             Effect::Adds => (false, false),
-            Effect::Marks => (false, true),
-            Effect::Replaces => (true, true),
+            Effect::Edits => (false, true),
             Effect::Destroys => (true, false),
         };
         json!({

@@ -102,7 +102,10 @@ impl Memory {
             }
             let label = to_one_line(&it.label);
             let node_type = it.node_type.as_str();
-            nodes.push(json!({"id": it.id.to_string(), "type": node_type, "label": label}));
+            let facts = json!({
+                "id": it.id.to_string(), "type": node_type, "label": label, "depth": it.depth,
+            });
+            nodes.push(facts);
         }
         if let Some(n @ 1..) = written.len().checked_sub(NAMED_MAX) {
             text += &format!("\n… {n} more nodes");
@@ -110,7 +113,7 @@ impl Memory {
         let mut structured = json!({"node_id": first.id.to_string(), "tokens": tokens});
         structured["n_nodes"] = written.len().into();
         structured["nodes"] = nodes.into();
-        Ok(answer(text, structured, commit))
+        Ok(self.answer(text, structured, commit))
     }
 
     /// Replaces a node's text by a summary of it, and sets its temperature, by default to 0.5.
@@ -153,7 +156,7 @@ impl Memory {
             "tokens_after": after,
             "temperature": temperature,
         });
-        Ok(answer(text, structured, commit))
+        Ok(self.answer(text, structured, commit))
     }
 
     /// Forgets a node. One that a file says stays forgotten until its block of the file changes.
@@ -186,7 +189,7 @@ impl Memory {
         let name = mode.as_str();
         let text = format!("forgot node {id} (mode={name}, {n_affected} affected)");
         let structured = json!({"node_id": id.to_string(), "mode": name, "affected": n_affected});
-        Ok(answer(text, structured, commit))
+        Ok(self.answer(text, structured, commit))
     }
 
     /// Keeps a node from cooling, at its temperature or at the one given.
@@ -206,7 +209,7 @@ impl Memory {
             None => format!("pinned node {id}"),
         };
         let structured = json!({"node_id": id.to_string(), "pinned": true, "temperature": now});
-        Ok(answer(text, structured, commit))
+        Ok(self.answer(text, structured, commit))
     }
 
     /// Lets a node cool again, from its temperature on.
@@ -221,7 +224,12 @@ impl Memory {
             Ok(batch.unpin(node.key)?)
         })?;
         let structured = json!({"node_id": id.to_string(), "pinned": false, "temperature": now});
-        Ok(answer(format!("unpinned node {id}"), structured, commit))
+        Ok(self.answer(format!("unpinned node {id}"), structured, commit))
+    }
+
+    fn answer(&self, text: String, mut facts: Value, commit: CommitReport) -> Answer {
+        facts["snapshot"] = commit.snapshot.into();
+        Answer { text, structured: self.output.json(|| facts) }
     }
 
     /// Runs one write, all or nothing.
@@ -289,11 +297,6 @@ impl WrittenNode {
         let &NodeData { node_type, label, token_count, .. } = data;
         WrittenNode { id, node_type, label: label.to_owned(), token_count, depth }
     }
-}
-
-fn answer(text: String, mut structured: Value, commit: CommitReport) -> Answer {
-    structured["snapshot"] = commit.snapshot.into();
-    Answer { text, structured }
 }
 
 fn plain(content: &str, label: String, token_count: u32) -> Node {

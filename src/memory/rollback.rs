@@ -77,6 +77,8 @@ impl RollbackReport {
             "snapshot": self.snapshot,
             "nodes": self.n_nodes,
             "dropped": self.n_dropped,
+            "was_head": self.was_head,
+            "unscrubbed": self.is_unscrubbed,
         })
     }
 }

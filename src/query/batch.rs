@@ -5,9 +5,10 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::{QueryAnswer, QueryError, ViewKind, budget, excerpt, facts, quote_input};
+use super::{Output, QueryAnswer, QueryError, ViewKind, block_facts, budget, excerpt, quote_input};
 use crate::model::heat;
 use crate::query::render;
+use crate::store::NodeKey;
 use crate::store::reader::{NodeHead, Reader};
 
 /// Ids of one request, the same one twice counting twice.
@@ -19,6 +20,7 @@ pub(crate) fn fetch_batch(
     reader: &Reader,
     ids: &[&str],
     budget: Option<u32>,
+    output: Output,
 ) -> Result<QueryAnswer, QueryError> {
     if ids.is_empty() {
         return Err(QueryError::BadArgument("`node_ids` must be non-empty".to_owned()));
@@ -31,67 +33,87 @@ pub(crate) fn fetch_batch(
     reader.at_one_state(|reader| {
         let attended = reader.attended()?;
         let mut seen = HashSet::new();
-        let mut found: Vec<NodeHead> = Vec::new();
-        let mut missing: Vec<String> = Vec::new();
+        let mut batch = Batch::default();
         for &id in ids.iter().filter(|id| seen.insert(**id)) {
             match reader.head(id)? {
-                Some(head) => found.push(head),
-                None => missing.push(quote_input(id)),
+                Some(head) => {
+                    let temperature = head.heat.now(attended);
+                    batch.found.push((head, temperature, heat::score(1.0, temperature)));
+                }
+                None => batch.missing.push(quote_input(id)),
             }
         }
-        let max = budget.unwrap_or(u32::MAX);
-        let score = |head: &NodeHead| heat::score(1.0, head.heat.now(attended));
-        let lists = lists(&missing, &[]).iter().map(|it| it.len() as u32 / 2 + 4).sum::<u32>();
-        let needs: Vec<u32> = match budget {
-            None => vec![0; found.len()],
-            Some(_) => found.iter().map(|it| excerpt::tokens_needed(it, score(it))).collect(),
-        };
-        let mut chosen = budget::choose_within(&needs, max.saturating_sub(lists));
-        let mut contents =
-            reader.contents(&chosen.iter().map(|&at| found[at].key).collect::<Vec<_>>())?;
-        let blocks: Vec<String> = found
-            .iter()
-            .map(|it| {
-                render::render_block(it, score(it), &contents.remove(&it.key).unwrap_or_default())
-            })
-            .collect();
-        let render = |chosen: &[usize]| {
-            let mut out: Vec<String> = chosen.iter().map(|&at| blocks[at].clone()).collect();
-            out.extend(lists_of(&found, chosen, &missing));
-            Ok::<_, QueryError>(render::render_blocks(&out))
-        };
-        let text = match budget::render_within(budget, chosen, |_| None, render)? {
-            Some((settled, text)) => {
-                chosen = settled;
-                text
-            }
-            None => {
-                chosen = Vec::new();
-                budget::first_fitting(max, short_lists(found.len(), missing.len()))
-            }
-        };
-        let shown: Vec<&NodeHead> = chosen.iter().map(|&at| &found[at]).collect();
-        let facts_of = |it: &&NodeHead| facts(it, it.heat.now(attended), Some(score(it)));
-        let over: Value = (0..found.len())
-            .filter(|at| !chosen.contains(at))
-            .map(|at| json!({ "id": found[at].id, "tokens": needs[at] }))
-            .collect();
-        let structured = Value::from_iter([
-            ("nodes", shown.iter().map(facts_of).collect()),
-            ("not_found", json!(missing)),
-            ("over_budget", over),
-        ]);
-        let warmed = shown.iter().map(|it| (it.key, ViewKind::Read)).collect();
-        Ok(QueryAnswer { text, structured, warmed })
+        super::within(budget, output, |budget| batch.answer(reader, budget, output))
     })
 }
 
-fn lists_of(found: &[NodeHead], chosen: &[usize], missing: &[String]) -> Vec<String> {
-    let over: Vec<&str> = (0..found.len())
-        .filter(|at| !chosen.contains(at))
-        .map(|at| found[at].id.as_str())
-        .collect();
-    lists(missing, &over)
+/// What was asked for.
+#[derive(Default)]
+struct Batch {
+    /// The nodes, their temperatures and scores.
+    found: Vec<(NodeHead, f64, f64)>,
+    /// Ids of no node.
+    missing: Vec<String>,
+}
+
+impl Batch {
+    fn answer(
+        &self,
+        reader: &Reader,
+        budget: Option<u32>,
+        output: Output,
+    ) -> Result<QueryAnswer, QueryError> {
+        let Batch { found, missing } = self;
+        let max = budget.unwrap_or(u32::MAX);
+        let lists = lists(missing, &[]).iter().map(|it| it.len() as u32 / 2 + 4).sum::<u32>();
+        let needs: Vec<u32> = match budget {
+            None => vec![0; found.len()],
+            Some(_) => {
+                found.iter().map(|(head, _, score)| excerpt::tokens_needed(head, *score)).collect()
+            }
+        };
+        let chosen = budget::choose_within(&needs, max.saturating_sub(lists));
+        let keys: Vec<NodeKey> = chosen.iter().map(|&at| found[at].0.key).collect();
+        let contents = reader.contents(&keys)?;
+        let content = |head: &NodeHead| contents.get(&head.key).map_or("", String::as_str);
+        let render = |chosen: &[usize]| {
+            let shown = chosen.iter().map(|&at| &found[at]);
+            let mut out: Vec<String> = shown
+                .map(|(head, _, score)| render::render_block(head, *score, content(head)))
+                .collect();
+            let over: Vec<&str> =
+                left(found.len(), chosen).map(|at| found[at].0.id.as_str()).collect();
+            out.extend(self::lists(missing, &over));
+            Ok::<_, QueryError>(render::render_blocks(&out))
+        };
+        let settled = budget::render_within(budget, chosen, |_| None, render)?;
+        let has_lists = settled.is_some();
+        let (chosen, text) = settled.unwrap_or_else(|| {
+            (Vec::new(), budget::first_fitting(max, short_lists(found.len(), missing.len())))
+        });
+        let structured = output.json(|| {
+            let facts_of = |&at: &usize| {
+                let (head, temperature, score) = &found[at];
+                block_facts(head, (*temperature, *score), content(head), None)
+            };
+            let nodes = ("nodes", chosen.iter().map(facts_of).collect());
+            if !has_lists {
+                let left_out = json!({"nodes": found.len(), "not_found": missing.len()});
+                return Value::from_iter([nodes, ("left_out", left_out)]);
+            }
+            let over = left(found.len(), &chosen)
+                .map(|at| json!({"id": found[at].0.id, "tokens": needs[at]}))
+                .collect();
+            Value::from_iter([nodes, ("not_found", json!(missing)), ("over_budget", over)])
+        });
+        let warmed = chosen.iter().map(|&at| (found[at].0.key, ViewKind::Read)).collect();
+        Ok(QueryAnswer { text, structured, warmed })
+    }
+}
+
+/// The indices of what was not chosen.
+fn left(n: usize, chosen: &[usize]) -> impl Iterator<Item = usize> {
+    (0..n).filter(|at| !chosen.contains(at))
 }
 
 fn lists(missing: &[String], over: &[&str]) -> Vec<String> {

@@ -11,7 +11,8 @@ use std::collections::VecDeque;
 use order::Orders;
 use serde_json::{Value, json};
 
-use super::QueryError;
+use super::page::Place;
+use super::{Output, QueryError};
 use crate::query::render::{render_count, to_one_line};
 use crate::store::reader::{Reader, SnapshotRange};
 use crate::store::{LANG, Moment, NodeVersion, Snapshots};
@@ -38,6 +39,11 @@ pub(super) struct NetChange {
 }
 
 impl NetChange {
+    /// Where it stands among all changes.
+    pub(super) fn place(&self) -> Place {
+        Place { moment: self.moment, n_passed: self.n_passed }
+    }
+
     /// `add`, `mod` or `rem`.
     pub(super) fn op(&self) -> &'static str {
         match (&self.old, &self.new) {
@@ -150,9 +156,9 @@ pub(super) struct OmittedChanges {
 
 impl OmittedChanges {
     /// `n_all` was counted up to [`COUNT_MAX`].
-    pub(super) fn behind(moment: Moment, n_passed: usize, n_all: usize) -> OmittedChanges {
-        let n_left = n_all.saturating_sub(n_passed).max(1);
-        OmittedChanges { n_left, is_at_least: COUNT_MAX <= n_all, moment }
+    pub(super) fn behind(place: Place, n_all: usize) -> OmittedChanges {
+        let n_left = n_all.saturating_sub(place.n_passed).max(1);
+        OmittedChanges { n_left, is_at_least: COUNT_MAX <= n_all, moment: place.moment }
     }
 
     /// The last line of a page, given the mean tokens of a change.
@@ -166,9 +172,10 @@ impl OmittedChanges {
     }
 
     /// The same for programs.
-    pub(super) fn facts(self) -> Value {
+    pub(super) fn facts(self, mean: u64) -> Value {
         json!({
             "changes": self.n_left,
+            "tokens": (self.n_left as u64).saturating_mul(mean),
             "at_least": self.is_at_least,
             "cursor": format_cursor(self.moment),
         })
@@ -200,13 +207,20 @@ pub(super) fn title(net: &NetChange) -> String {
     format!("[{}] {}", net.op(), net.id)
 }
 
-/// `[text] The label (file=a.md tok=12 → 4); moved from Alpha (…) to Beta (…)`.
-pub(super) fn description(
+/// `[text] The label (file=a.md tok=12 → 4); moved from Alpha (…) to Beta (…)`, and the same facts.
+pub(super) fn described(
     reader: &Reader,
     range: SnapshotRange,
     net: &NetChange,
-) -> Result<String, QueryError> {
-    let Some(side) = net.side() else { return Ok(String::new()) };
+    output: Output,
+) -> Result<(String, Value), QueryError> {
+    let notes = notes(reader, range, net)?;
+    let facts = output.json(|| facts(net, &notes));
+    Ok((description(net, &notes), facts))
+}
+
+fn description(net: &NetChange, notes: &[String]) -> String {
+    let Some(side) = net.side() else { return String::new() };
     let mut line = format!("[{}] ", side.node_type);
     if !side.label.is_empty() {
         line.push_str(&to_one_line(&side.label));
@@ -222,11 +236,11 @@ pub(super) fn description(
         }
         _ => line.push_str(&format!("tok={})", side.tokens)),
     }
-    for note in notes(reader, range, net)? {
+    for note in notes {
         line.push_str("; ");
-        line.push_str(&note);
+        line.push_str(note);
     }
-    Ok(line)
+    line
 }
 
 /// What changed besides the text, in words.
@@ -283,7 +297,7 @@ fn place(reader: &Reader, side: &NodeVersion, at: i64) -> Result<String, QueryEr
 }
 
 /// The facts of a net as JSON.
-pub(super) fn facts(net: &NetChange) -> Value {
+fn facts(net: &NetChange, notes: &[String]) -> Value {
     let mut facts = json!({ "op": net.op(), "id": net.id, "snapshot": net.moment.snapshot });
     let Some(side) = net.side() else { return facts };
     facts["type"] = json!(side.node_type);
@@ -303,6 +317,9 @@ pub(super) fn facts(net: &NetChange) -> Value {
     }
     if net.is_conflict {
         facts["conflict"] = json!(true);
+    }
+    if !notes.is_empty() {
+        facts["notes"] = json!(notes);
     }
     facts
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::changes::{self, NetChange, NetChanges, OmittedChanges};
 use super::page::{self, PageEntry};
-use super::{QueryAnswer, QueryError};
+use super::{Output, QueryAnswer, QueryError, budget};
 use crate::store::reader::{Reader, SnapshotRange};
 use crate::text::tokens;
 
@@ -38,57 +38,74 @@ pub(crate) struct DeltaQuery<'a> {
 }
 
 /// Returns what changed since a snapshot, net.
-pub(crate) fn delta(reader: &Reader, query: &DeltaQuery<'_>) -> Result<QueryAnswer, QueryError> {
+pub(crate) fn delta(
+    reader: &Reader,
+    query: &DeltaQuery<'_>,
+    output: Output,
+) -> Result<QueryAnswer, QueryError> {
+    let budget = query.budget.unwrap_or(match query.show {
+        DeltaDetail::Lines => TOKENS_DEFAULT,
+        DeltaDetail::Texts => TOKENS_DEFAULT_WITH_TEXTS,
+    });
     reader.at_one_state(|reader| {
-        let cursor = changes::parse_cursor(query.cursor)?;
-        changes::check_begin(reader, "since_snapshot", query.since)?;
-        let all = reader.snapshots()?;
-        let is_cut = all.is_cut && query.since < all.first;
-        let range =
-            SnapshotRange { from: if is_cut { all.first } else { query.since }, to: all.last };
-        let max = query.budget.unwrap_or(match query.show {
-            DeltaDetail::Lines => TOKENS_DEFAULT,
-            DeltaDetail::Texts => TOKENS_DEFAULT_WITH_TEXTS,
-        });
-        let note = match is_cut && cursor.is_none() {
-            true => {
-                format!("… history begins at snapshot {}; what is older is not listed", all.first)
-            }
-            false => String::new(),
-        };
-        let room = max.saturating_sub(if note.is_empty() { 0 } else { tokens::count(&note) + 1 });
-        let mut nets = NetChanges::behind(reader, range, cursor);
-        let n_all = nets.n_left()?;
-        let next = || {
-            let Some(net) = nets.next()? else { return Ok(None) };
-            Ok(Some(PageEntry { text: entry(reader, range, &net, query.show)?, facts: net }))
-        };
-        let rest = |net: &NetChange| OmittedChanges::behind(net.moment, net.n_passed, n_all);
-        let page = page::fill(room, usize::MAX, "\n", next, |net, mean| rest(net).line(mean))?;
+        super::within(Some(budget), output, |room| {
+            page_of(reader, query, room.unwrap_or(budget), output)
+        })
+    })
+}
 
-        let mut text = page.text.clone();
-        if page.shown.is_empty() {
-            text = super::budget::first_fitting(room, ["no changes".to_owned()]);
+fn page_of(
+    reader: &Reader,
+    query: &DeltaQuery<'_>,
+    max: u32,
+    output: Output,
+) -> Result<QueryAnswer, QueryError> {
+    let cursor = changes::parse_cursor(query.cursor)?;
+    changes::check_begin(reader, "since_snapshot", query.since)?;
+    let all = reader.snapshots()?;
+    let is_cut = all.is_cut && query.since < all.first;
+    let range = SnapshotRange { from: if is_cut { all.first } else { query.since }, to: all.last };
+    let note = match is_cut && cursor.is_none() {
+        true => {
+            format!("… history begins at snapshot {}; what is older is not listed", all.first)
         }
-        if !note.is_empty() && room < max {
-            let with_note = format!("{text}\n{note}");
-            if tokens::fits(&with_note, max) {
-                text = with_note;
-            }
+        false => String::new(),
+    };
+    let room = max.saturating_sub(if note.is_empty() { 0 } else { tokens::count(&note) + 1 });
+    let mut nets = NetChanges::behind(reader, range, cursor);
+    let n_all = nets.n_left()?;
+    let next = || {
+        let Some(net) = nets.next()? else { return Ok(None) };
+        entry(reader, range, &net, query.show, output).map(Some)
+    };
+    let rest = |place| OmittedChanges::behind(place, n_all);
+    let page = page::fill(room, usize::MAX, "\n", next, |place, mean| rest(place).line(mean))?;
+
+    let mut text = page.text;
+    if page.is_empty {
+        text = budget::first_fitting(room, ["no changes".to_owned()]);
+    }
+    if !note.is_empty() && room < max {
+        let with_note = format!("{text}\n{note}");
+        if tokens::fits(&with_note, max) {
+            text = with_note;
         }
-        let mut structured = Value::from_iter([
+    }
+    let structured = output.json(|| {
+        let mut all_facts = Value::from_iter([
             ("since", json!(query.since)),
             ("head", json!(all.last)),
-            ("changes", page.shown.iter().map(changes::facts).collect()),
+            ("changes", page.facts.into()),
         ]);
         if is_cut {
-            structured["history_begins"] = json!(all.first);
+            all_facts["history_begins"] = json!(all.first);
         }
-        if let Some(last) = page.shown.last().filter(|_| page.has_more) {
-            structured["left_out"] = rest(last).facts();
+        if let Some((place, mean)) = page.end {
+            all_facts["left_out"] = rest(place).facts(mean);
         }
-        Ok(QueryAnswer { text, structured, warmed: Vec::new() })
-    })
+        all_facts
+    });
+    Ok(QueryAnswer { text, structured, warmed: Vec::new() })
 }
 
 fn entry(
@@ -96,8 +113,9 @@ fn entry(
     range: SnapshotRange,
     net: &NetChange,
     show: DeltaDetail,
-) -> Result<String, QueryError> {
-    let description = changes::description(reader, range, net)?;
+    output: Output,
+) -> Result<PageEntry, QueryError> {
+    let (description, mut facts) = changes::described(reader, range, net, output)?;
     let mut entry =
         format!("{} (snapshot {}) {description}", changes::title(net), net.moment.snapshot);
     if let (DeltaDetail::Texts, Some(new), true) = (show, &net.new, net.is_text_changed()) {
@@ -106,6 +124,9 @@ fn entry(
             entry.push_str("\n  ");
             entry.push_str(line.trim_end_matches('\n'));
         }
+        if output == Output::Structured {
+            facts["text"] = json!(text);
+        }
     }
-    Ok(entry)
+    Ok(PageEntry { text: entry, place: net.place(), facts })
 }

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::changes::{self, NetChange, NetChanges, OmittedChanges};
 use super::page::{self, PageEntry};
-use super::{QueryAnswer, QueryError, budget, unified_diff};
+use super::{Output, QueryAnswer, QueryError, budget, unified_diff};
+use crate::store::Moment;
 use crate::store::reader::{Reader, SnapshotRange};
 
 /// Tokens of a reply when no budget is given.
@@ -24,7 +25,12 @@ pub(crate) struct DiffQuery<'a> {
 }
 
 /// Returns what leads from one snapshot to a later one, net.
-pub(crate) fn diff(reader: &Reader, query: &DiffQuery<'_>) -> Result<QueryAnswer, QueryError> {
+pub(crate) fn diff(
+    reader: &Reader,
+    query: &DiffQuery<'_>,
+    output: Output,
+) -> Result<QueryAnswer, QueryError> {
+    let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
     reader.at_one_state(|reader| {
         let cursor = changes::parse_cursor(query.cursor)?;
         if query.to < query.from {
@@ -43,39 +49,62 @@ pub(crate) fn diff(reader: &Reader, query: &DiffQuery<'_>) -> Result<QueryAnswer
             )));
         }
         let range = SnapshotRange { from: query.from, to: query.to };
-        let max = query.budget.unwrap_or(TOKENS_DEFAULT);
-        let mut nets = NetChanges::behind(reader, range, cursor);
-        let n_all = nets.n_left()?;
-        let next = || {
-            let Some(net) = nets.next()? else { return Ok(None) };
-            Ok(Some(PageEntry { text: record(reader, range, &net)?, facts: net }))
-        };
-        let rest = |net: &NetChange| OmittedChanges::behind(net.moment, net.n_passed, n_all);
-        let page = page::fill(max, usize::MAX, "\n\n", next, |net, mean| rest(net).line(mean))?;
-
-        let text = match page.shown.is_empty() {
-            true => budget::first_fitting(max, ["no changes".to_owned()]),
-            false => page.text.clone(),
-        };
-        let mut structured = Value::from_iter([
-            ("from", json!(query.from)),
-            ("to", json!(query.to)),
-            ("changes", page.shown.iter().map(changes::facts).collect()),
-        ]);
-        if let Some(last) = page.shown.last().filter(|_| page.has_more) {
-            structured["left_out"] = rest(last).facts();
-        }
-        Ok(QueryAnswer { text, structured, warmed: Vec::new() })
+        super::within(Some(budget), output, |room| {
+            page_of(reader, range, cursor, room.unwrap_or(budget), output)
+        })
     })
 }
 
-fn record(reader: &Reader, range: SnapshotRange, net: &NetChange) -> Result<String, QueryError> {
-    let description = changes::description(reader, range, net)?;
+fn page_of(
+    reader: &Reader,
+    range: SnapshotRange,
+    cursor: Option<Moment>,
+    max: u32,
+    output: Output,
+) -> Result<QueryAnswer, QueryError> {
+    let mut nets = NetChanges::behind(reader, range, cursor);
+    let n_all = nets.n_left()?;
+    let next = || {
+        let Some(net) = nets.next()? else { return Ok(None) };
+        record(reader, range, &net, output).map(Some)
+    };
+    let rest = |place| OmittedChanges::behind(place, n_all);
+    let page = page::fill(max, usize::MAX, "\n\n", next, |place, mean| rest(place).line(mean))?;
+    let text = match page.is_empty {
+        true => budget::first_fitting(max, ["no changes".to_owned()]),
+        false => page.text,
+    };
+    let structured = output.json(|| {
+        let mut all = Value::from_iter([
+            ("from", json!(range.from)),
+            ("to", json!(range.to)),
+            ("changes", page.facts.into()),
+        ]);
+        if let Some((place, mean)) = page.end {
+            all["left_out"] = rest(place).facts(mean);
+        }
+        all
+    });
+    Ok(QueryAnswer { text, structured, warmed: Vec::new() })
+}
+
+fn record(
+    reader: &Reader,
+    range: SnapshotRange,
+    net: &NetChange,
+    output: Output,
+) -> Result<PageEntry, QueryError> {
+    let (description, mut facts) = changes::described(reader, range, net, output)?;
     let mut record = format!("{} {description}", changes::title(net));
     if net.is_text_changed() {
         let (old, new) = net.texts(reader)?;
+        let hunks = unified_diff::unified_hunks(&old, &new);
         record.push('\n');
-        record.push_str(unified_diff::unified_hunks(&old, &new).trim_end_matches('\n'));
+        record.push_str(hunks.trim_end_matches('\n'));
+        if output == Output::Structured {
+            facts["diff"] = json!(hunks);
+        }
     }
-    Ok(record.trim_end_matches('\n').to_owned())
+    let text = record.trim_end_matches('\n').to_owned();
+    Ok(PageEntry { text, place: net.place(), facts })
 }

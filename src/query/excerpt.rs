@@ -126,27 +126,38 @@ pub(crate) fn tokens_needed(head: &NodeHead, score: f64) -> u32 {
         .saturating_add(2)
 }
 
-/// A node's block with as much of its text as fits, and a line that says what all of it would need;
-/// where not even that fits, the line alone or a sign.
-pub(crate) fn shorten_block(head: &NodeHead, score: f64, content: &str, max: u32) -> String {
+/// A block that was cut to fit.
+pub(crate) struct Cut {
+    /// The block, or a sign that there is one.
+    pub(crate) block: String,
+    /// As much of the node's text as is in it.
+    pub(crate) content: String,
+    /// Tokens that all of it needs.
+    pub(crate) needs: u32,
+}
+
+/// Cuts a node's block to as much of its text as fits, and a line that says what all of it would
+/// need; where not even that fits, to the line alone or a sign.
+pub(crate) fn cut(head: &NodeHead, score: f64, content: &str, max: u32) -> Cut {
     let top = render::render_block_head(head, score);
-    let needed = tokens_needed(head, score);
-    let note = format!("… cut: all of it needs {needed} tokens\n");
+    let needs = tokens_needed(head, score);
+    let note = format!("… cut: all of it needs {needs} tokens\n");
     let frame = tokens::count(&top) + tokens::count(&note) + 2;
     let mut room = max.saturating_sub(frame);
     for _ in 0..4 {
         if room == 0 {
             break;
         }
-        let text = format!("{top}{}\n{note}", budget::cut_to_tokens(content, room).trim_end());
-        if tokens::fits(&text, max) {
-            return text;
+        let content = budget::cut_to_tokens(content, room).trim_end();
+        let block = format!("{top}{content}\n{note}");
+        if tokens::fits(&block, max) {
+            return Cut { block, content: content.to_owned(), needs };
         }
-        room = room.saturating_sub(tokens::count(&text).saturating_sub(max)).min(room - 1);
+        room = room.saturating_sub(tokens::count(&block).saturating_sub(max)).min(room - 1);
     }
     let id = &head.id;
-    let signs = [format!("… `{id}` needs {needed} tokens"), format!("… {needed} tokens")];
-    budget::first_fitting(max, signs)
+    let signs = [format!("… `{id}` needs {needs} tokens"), format!("… {needs} tokens")];
+    Cut { block: budget::first_fitting(max, signs), content: String::new(), needs }
 }
 
 #[cfg(test)]

@@ -10,11 +10,14 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{QueryAnswer, QueryError, ViewKind, budget, excerpt, facts, node_by_id, rank};
+use super::{
+    Output, QueryAnswer, QueryError, ViewKind, block_facts, budget, excerpt, node_by_id, rank,
+};
 use crate::model::heat;
 use crate::query::render;
 use crate::store::NodeKey;
 use crate::store::reader::{NodeHead, Reader};
+use crate::text::tokens;
 
 /// Tokens of a reply when no budget is given.
 const TOKENS_DEFAULT: u32 = 8_000;
@@ -43,137 +46,113 @@ pub(crate) struct FetchQuery<'a> {
 }
 
 /// Returns a node's text, preceded by what is around it.
-pub(crate) fn fetch(reader: &Reader, query: &FetchQuery<'_>) -> Result<QueryAnswer, QueryError> {
+pub(crate) fn fetch(
+    reader: &Reader,
+    query: &FetchQuery<'_>,
+    output: Output,
+) -> Result<QueryAnswer, QueryError> {
     reader.at_one_state(|reader| {
-        let max = query.budget.unwrap_or(TOKENS_DEFAULT);
         let head = node_by_id(reader, query.anchor)?;
-        let attended = reader.attended()?;
-        let around = around(reader, &head, query.levels, attended)?;
-        let mut contents = reader.contents(&[head.key])?;
-        let content = contents.remove(&head.key).unwrap_or_default();
-        let score = heat::score(rank::relation_weight(0), head.heat.now(attended));
-        let own = render::render_block(&head, score, &content);
-
-        let prices = around.prices(max);
-        let own_price = (own.len() as u32).min(estimate(&head));
-        let room = max.saturating_sub(own_price).saturating_sub(SEPARATOR_TOKENS);
-        let chosen = budget::choose_within(&prices, room);
-        let keys: Vec<NodeKey> = chosen.iter().map(|&at| around.relatives[at].head.key).collect();
-        let contents = reader.contents(&keys)?;
-        let render = |chosen: &[usize]| {
-            let mut blocks: Vec<String> =
-                around.left_out(&prices, chosen).map(|it| it.line() + "\n").into_iter().collect();
-            blocks.extend(around.in_order(chosen).into_iter().map(|it| it.block(&contents)));
-            blocks.push(own.clone());
-            Ok::<_, QueryError>(render::render_blocks(&blocks))
-        };
-        let bound = |chosen: &[usize]| {
-            let own = block_bound(&head, score, &content)?;
-            chosen.iter().try_fold(own.saturating_add(budget::BLOCK_REST_TOKENS), |sum, &at| {
-                let it = &around.relatives[at];
-                let bound = block_bound(&it.head, it.score, it.content(&contents))?;
-                Some(u32::saturating_add(sum, bound))
-            })
-        };
-        let (chosen, text) = match budget::render_within(Some(max), chosen, bound, render)? {
-            Some(settled) => settled,
-            None if crate::text::tokens::fits(&own, max) => (Vec::new(), own),
-            None => (Vec::new(), excerpt::shorten_block(&head, score, &content, max)),
-        };
-
-        let mut nodes: Vec<Value> =
-            around.in_order(&chosen).into_iter().map(|it| it.facts(attended)).collect();
-        let mut own_facts = facts(&head, head.heat.now(attended), Some(score));
-        own_facts["relation"] = json!("anchor");
-        nodes.push(own_facts);
-        let mut structured =
-            Value::from_iter([("anchor", Value::String(head.id)), ("nodes", nodes.into())]);
-        if let Some(rest) = around.left_out(&prices, &chosen) {
-            structured["left_out"] = rest.facts();
-        }
-        let mut warmed: Vec<(NodeKey, ViewKind)> =
-            around.in_order(&chosen).into_iter().map(|it| (it.head.key, ViewKind::Read)).collect();
-        warmed.push((head.key, ViewKind::Read));
-        Ok(QueryAnswer { text, structured, warmed })
+        let scene = Scene::around(reader, head, query.levels)?;
+        let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
+        super::within(Some(budget), output, |room| {
+            scene.answer(reader, room.unwrap_or(budget), output)
+        })
     })
 }
 
-fn block_bound(head: &NodeHead, score: f64, content: &str) -> Option<u32> {
-    budget::block_bound(&render::render_block_head(head, score), head.tokens, content)
-}
-
-/// About what a node's block takes, from what is stored.
-fn estimate(head: &NodeHead) -> u32 {
-    let frame = FRAME_TOKENS + head.path.as_ref().map_or(0, |it| it.len() as u32 / 3);
-    frame.saturating_add(head.tokens)
-}
-
-/// How a node is related to the anchor. The order is that of the reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Relation {
-    Ancestor,
-    Sibling,
-    Descendant,
-}
-
-struct Relative {
-    head: NodeHead,
-    relation: Relation,
-    /// Steps through the tree.
-    distance: usize,
-    /// Rank in the reply among those of the same relation.
-    order: usize,
-    score: f64,
-}
-
-impl Relative {
-    fn content<'a>(&self, contents: &'a HashMap<NodeKey, String>) -> &'a str {
-        contents.get(&self.head.key).map_or("", String::as_str)
-    }
-
-    fn block(&self, contents: &HashMap<NodeKey, String>) -> String {
-        render::render_block(&self.head, self.score, self.content(contents))
-    }
-
-    fn facts(&self, attended: i64) -> Value {
-        let mut facts = facts(&self.head, self.head.heat.now(attended), Some(self.score));
-        facts["relation"] = json!(match self.relation {
-            Relation::Ancestor => "ancestor",
-            Relation::Sibling => "sibling",
-            Relation::Descendant => "descendant",
-        });
-        facts
-    }
-}
-
-/// The nodes around an anchor, in the order in which they are worth showing.
-struct Neighbourhood {
+/// An anchor, its text, and the nodes around it in the order in which they are worth showing.
+struct Scene {
+    anchor: Relative,
+    content: String,
     relatives: Vec<Relative>,
     /// Whether there are more than were looked at.
     is_partial: bool,
 }
 
-/// What was left out.
-struct OmittedNodes {
-    n_nodes: usize,
-    tokens: u64,
-    is_at_least: bool,
-}
-
-impl OmittedNodes {
-    fn line(&self) -> String {
-        match self.is_at_least {
-            true => render::render_folded(self.n_nodes as u64, self.tokens, true),
-            false => render::render_left_out(self.n_nodes, "node", self.tokens, "tokens"),
+impl Scene {
+    fn around(reader: &Reader, anchor: NodeHead, levels: u32) -> Result<Scene, QueryError> {
+        let attended = reader.attended()?;
+        let mut relatives: Vec<Relative> = Vec::new();
+        let mut add = |head: NodeHead, relation: Relation, distance: usize, order: usize| {
+            // Nodes that only hold parts together say nothing by themselves.
+            if 0 < head.tokens {
+                relatives.push(Relative::new(head, relation, distance, order, attended));
+            }
+        };
+        let ancestors = reader.ancestors(anchor.key, ANCESTORS_MAX)?;
+        for (at, head) in ancestors.into_iter().enumerate() {
+            add(head, Relation::Ancestor, at + 1, ANCESTORS_MAX - at);
         }
+        let mut below = reader.descendants(anchor.key, levels, DESCENDANTS_MAX + 1)?;
+        let is_partial = DESCENDANTS_MAX < below.len();
+        below.truncate(DESCENDANTS_MAX);
+        for (order, (head, distance)) in
+            in_document_order(below, anchor.key).into_iter().enumerate()
+        {
+            add(head, Relation::Descendant, distance, order);
+        }
+        let siblings = reader.siblings(&anchor, SIBLINGS_MAX)?;
+        for (order, head) in siblings.into_iter().enumerate() {
+            add(head, Relation::Sibling, 2, order);
+        }
+        by_worth(&mut relatives, &anchor);
+        let content = reader.contents(&[anchor.key])?.remove(&anchor.key).unwrap_or_default();
+        let anchor = Relative::new(anchor, Relation::Anchor, 0, 0, attended);
+        Ok(Scene { anchor, content, relatives, is_partial })
     }
 
-    fn facts(&self) -> Value {
-        json!({ "nodes": self.n_nodes, "tokens": self.tokens, "at_least": self.is_at_least })
+    fn answer(&self, reader: &Reader, max: u32, output: Output) -> Result<QueryAnswer, QueryError> {
+        let own = self.anchor.block(&self.content);
+        let prices = self.prices(max);
+        let own_price = (own.len() as u32).min(estimate(&self.anchor.head));
+        let room = max.saturating_sub(own_price).saturating_sub(SEPARATOR_TOKENS);
+        let chosen = budget::choose_within(&prices, room);
+        let keys: Vec<NodeKey> = chosen.iter().map(|&at| self.relatives[at].head.key).collect();
+        let contents = reader.contents(&keys)?;
+        let render = |chosen: &[usize]| {
+            let mut blocks: Vec<String> =
+                self.left_out(&prices, chosen).map(|it| it.line() + "\n").into_iter().collect();
+            let around = self.in_order(chosen);
+            blocks.extend(around.into_iter().map(|it| it.block(it.content(&contents))));
+            blocks.push(own.clone());
+            Ok::<_, QueryError>(render::render_blocks(&blocks))
+        };
+        let bound = |chosen: &[usize]| {
+            let own = self.anchor.bound(&self.content)?;
+            chosen.iter().try_fold(own.saturating_add(budget::BLOCK_REST_TOKENS), |sum, &at| {
+                let it = &self.relatives[at];
+                Some(u32::saturating_add(sum, it.bound(it.content(&contents))?))
+            })
+        };
+        let settled = budget::render_within(Some(max), chosen, bound, render)?;
+        let cut = match &settled {
+            None if !tokens::fits(&own, max) => {
+                Some(excerpt::cut(&self.anchor.head, self.anchor.score, &self.content, max))
+            }
+            _ => None,
+        };
+        let (chosen, text) = settled.unwrap_or((Vec::new(), own));
+        let around = self.in_order(&chosen);
+        let structured = output.json(|| {
+            let mut nodes: Vec<Value> =
+                around.iter().map(|it| it.facts(it.content(&contents), None)).collect();
+            nodes.push(match &cut {
+                None => self.anchor.facts(&self.content, None),
+                Some(cut) => self.anchor.facts(&cut.content, Some(cut.needs)),
+            });
+            let anchor = Value::String(self.anchor.head.id.clone());
+            let mut all = Value::from_iter([("anchor", anchor), ("nodes", nodes.into())]);
+            if let Some(rest) = self.left_out(&prices, &chosen) {
+                all["left_out"] = rest.facts();
+            }
+            all
+        });
+        let shown = around.into_iter().chain([&self.anchor]);
+        let warmed = shown.map(|it| (it.head.key, ViewKind::Read)).collect();
+        Ok(QueryAnswer { text: cut.map_or(text, |it| it.block), structured, warmed })
     }
-}
 
-impl Neighbourhood {
     /// What each block takes: counted for as many as a small budget can hold, else estimated.
     fn prices(&self, max: u32) -> Vec<u32> {
         let n_counted = if max < SMALL_BUDGET { (max / FRAME_TOKENS + 1) as usize } else { 0 };
@@ -200,34 +179,93 @@ impl Neighbourhood {
     }
 }
 
-fn around(
-    reader: &Reader,
-    anchor: &NodeHead,
-    levels: u32,
-    attended: i64,
-) -> Result<Neighbourhood, QueryError> {
-    let mut relatives: Vec<Relative> = Vec::new();
-    let mut add = |head: NodeHead, relation: Relation, distance: usize, order: usize| {
-        // Nodes that only hold parts together say nothing by themselves.
-        if 0 < head.tokens {
-            let score = heat::score(rank::relation_weight(distance), head.heat.now(attended));
-            relatives.push(Relative { head, relation, distance, order, score });
+/// About what a node's block takes, from what is stored.
+fn estimate(head: &NodeHead) -> u32 {
+    let frame = FRAME_TOKENS + head.path.as_ref().map_or(0, |it| it.len() as u32 / 3);
+    frame.saturating_add(head.tokens)
+}
+
+/// How a node is related to the anchor. The order is that of the reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Relation {
+    Ancestor,
+    Sibling,
+    Descendant,
+    Anchor,
+}
+
+struct Relative {
+    head: NodeHead,
+    relation: Relation,
+    /// Steps through the tree.
+    distance: usize,
+    /// Rank in the reply among those of the same relation.
+    order: usize,
+    temperature: f64,
+    score: f64,
+}
+
+impl Relative {
+    fn new(
+        head: NodeHead,
+        relation: Relation,
+        distance: usize,
+        order: usize,
+        attended: i64,
+    ) -> Relative {
+        let temperature = head.heat.now(attended);
+        let score = heat::score(rank::relation_weight(distance), temperature);
+        Relative { head, relation, distance, order, temperature, score }
+    }
+
+    fn content<'a>(&self, contents: &'a HashMap<NodeKey, String>) -> &'a str {
+        contents.get(&self.head.key).map_or("", String::as_str)
+    }
+
+    fn block(&self, content: &str) -> String {
+        render::render_block(&self.head, self.score, content)
+    }
+
+    /// More than the block can take, if that is known.
+    fn bound(&self, content: &str) -> Option<u32> {
+        let top = render::render_block_head(&self.head, self.score);
+        budget::block_bound(&top, self.head.tokens, content)
+    }
+
+    fn facts(&self, content: &str, needs: Option<u32>) -> Value {
+        let mut facts = block_facts(&self.head, (self.temperature, self.score), content, needs);
+        facts["relation"] = json!(match self.relation {
+            Relation::Ancestor => "ancestor",
+            Relation::Sibling => "sibling",
+            Relation::Descendant => "descendant",
+            Relation::Anchor => "anchor",
+        });
+        facts
+    }
+}
+
+/// What was left out.
+struct OmittedNodes {
+    n_nodes: usize,
+    tokens: u64,
+    is_at_least: bool,
+}
+
+impl OmittedNodes {
+    fn line(&self) -> String {
+        match self.is_at_least {
+            true => render::render_folded(self.n_nodes as u64, self.tokens, true),
+            false => render::render_left_out(self.n_nodes, "node", self.tokens, "tokens"),
         }
-    };
-    let ancestors = reader.ancestors(anchor.key, ANCESTORS_MAX)?;
-    for (at, head) in ancestors.into_iter().enumerate() {
-        add(head, Relation::Ancestor, at + 1, ANCESTORS_MAX - at);
     }
-    let mut below = reader.descendants(anchor.key, levels, DESCENDANTS_MAX + 1)?;
-    let is_partial = DESCENDANTS_MAX < below.len();
-    below.truncate(DESCENDANTS_MAX);
-    for (order, (head, distance)) in in_document_order(below, anchor.key).into_iter().enumerate() {
-        add(head, Relation::Descendant, distance, order);
+
+    fn facts(&self) -> Value {
+        json!({ "nodes": self.n_nodes, "tokens": self.tokens, "at_least": self.is_at_least })
     }
-    let siblings = reader.siblings(anchor, SIBLINGS_MAX)?;
-    for (order, head) in siblings.into_iter().enumerate() {
-        add(head, Relation::Sibling, 2, order);
-    }
+}
+
+/// Sorts what stands around an anchor: what is worth showing most comes first.
+fn by_worth(relatives: &mut [Relative], anchor: &NodeHead) {
     let before = relatives.iter().filter(|it| it.relation == Relation::Sibling);
     let own_order = before.filter(|it| it.head.position < anchor.position).count();
     let parts_first = anchor.tokens == 0;
@@ -236,7 +274,7 @@ fn around(
             (Relation::Descendant, _) if parts_first => (0, 0),
             (Relation::Ancestor, distance) => (1, distance),
             (Relation::Descendant, distance) => (2, distance),
-            (Relation::Sibling, _) => (3, 0),
+            (Relation::Sibling, _) | (Relation::Anchor, _) => (3, 0),
         };
         let warmth = |it: &Relative| if class(it).0 == 0 { 0.0 } else { it.score };
         let step = |it: &Relative| match it.relation {
@@ -245,7 +283,6 @@ fn around(
         };
         class(a).cmp(&class(b)).then(warmth(b).total_cmp(&warmth(a))).then(step(a).cmp(&step(b)))
     });
-    Ok(Neighbourhood { relatives, is_partial })
 }
 
 /// Nodes below `top`, each with its distance, in document order.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::changes::{self, NetChange, OmittedChanges};
 use super::page::{self, PageEntry};
-use super::{QueryAnswer, QueryError, budget, quote_input};
+use super::{Output, QueryAnswer, QueryError, budget, quote_input};
 use crate::model::clock::Millis;
 use crate::query::render::stats::format_age;
 use crate::query::render::to_one_line;
@@ -43,48 +43,60 @@ pub(crate) fn history(
     reader: &Reader,
     query: &HistoryQuery<'_>,
     now: Millis,
+    output: Output,
 ) -> Result<QueryAnswer, QueryError> {
+    let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
     reader.at_one_state(|reader| {
-        let latest = Moment { snapshot: i64::MAX, seq: i64::MAX };
-        let before = changes::parse_cursor(query.cursor)?.unwrap_or(latest);
-        let n_all = reader.count_changes_of(query.anchor, before, changes::COUNT_MAX)?;
-        let max = query.budget.unwrap_or(TOKENS_DEFAULT);
-        let mut last = before;
-        let mut n_passed = 0;
-        let mut waiting: VecDeque<Change> = VecDeque::new();
-        let next = || {
-            if waiting.is_empty() {
-                waiting = reader.changes_of(query.anchor, last, LOOK_MAX)?.into();
-            }
-            let Some(change) = waiting.pop_front() else { return Ok(None) };
-            last = change.moment;
-            n_passed += 1;
-            step(reader, change, n_passed, now).map(Some)
-        };
-        let rest = |step: &HistoryEntry| OmittedChanges::behind(step.moment, step.n_passed, n_all);
-        let n_max = query.depth.max(1) as usize;
-        let page = page::fill(max, n_max, "\n", next, |step, mean| rest(step).line(mean))?;
-
-        let mut structured = Value::from_iter([
-            ("anchor", json!(quote_input(query.anchor))),
-            ("history", page.shown.iter().map(|it| it.facts.clone()).collect()),
-        ]);
-        if let Some(last) = page.shown.last().filter(|_| page.has_more) {
-            structured["left_out"] = rest(last).facts();
-        }
-        let text = match page.shown.is_empty() {
-            true => budget::first_fitting(max, [nothing(reader, query.anchor)?]),
-            false => page.text,
-        };
-        Ok(QueryAnswer { text, structured, warmed: Vec::new() })
+        super::within(Some(budget), output, |room| {
+            page_of(reader, query, room.unwrap_or(budget), now, output)
+        })
     })
 }
 
-/// A change as an entry.
-struct HistoryEntry {
-    moment: Moment,
-    n_passed: usize,
-    facts: Value,
+fn page_of(
+    reader: &Reader,
+    query: &HistoryQuery<'_>,
+    max: u32,
+    now: Millis,
+    output: Output,
+) -> Result<QueryAnswer, QueryError> {
+    let latest = Moment { snapshot: i64::MAX, seq: i64::MAX };
+    let before = changes::parse_cursor(query.cursor)?.unwrap_or(latest);
+    let n_all = reader.count_changes_of(query.anchor, before, changes::COUNT_MAX)?;
+    let mut last = before;
+    let mut n_passed = 0;
+    let mut waiting: VecDeque<Change> = VecDeque::new();
+    let next = || {
+        if waiting.is_empty() {
+            waiting = reader.changes_of(query.anchor, last, LOOK_MAX)?.into();
+        }
+        let Some(change) = waiting.pop_front() else { return Ok(None) };
+        last = change.moment;
+        n_passed += 1;
+        step(reader, change, n_passed, now).map(Some)
+    };
+    let rest = |place| OmittedChanges::behind(place, n_all);
+    let n_max = query.depth.max(1) as usize;
+    let page = page::fill(max, n_max, "\n", next, |place, mean| rest(place).line(mean))?;
+    let (text, unchanged_since) = match page.is_empty {
+        true => {
+            let (text, since) = nothing(reader, query.anchor)?;
+            (budget::first_fitting(max, [text]), since)
+        }
+        false => (page.text, None),
+    };
+    let structured = output.json(|| {
+        let anchor = ("anchor", json!(quote_input(query.anchor)));
+        let mut all = Value::from_iter([anchor, ("history", page.facts.into())]);
+        if let Some((place, mean)) = page.end {
+            all["left_out"] = rest(place).facts(mean);
+        }
+        if let Some(first) = unchanged_since {
+            all["unchanged_since"] = json!(first);
+        }
+        all
+    });
+    Ok(QueryAnswer { text, structured, warmed: Vec::new() })
 }
 
 fn step(
@@ -92,7 +104,7 @@ fn step(
     change: Change,
     n_passed: usize,
     now: Millis,
-) -> Result<PageEntry<HistoryEntry>, QueryError> {
+) -> Result<PageEntry, QueryError> {
     let Change { moment, node_id, op, is_conflict, old } = change;
     let new = match op.as_str() {
         "rem" => None,
@@ -110,9 +122,8 @@ fn step(
         facts["message"] = json!(message);
     }
     let range = SnapshotRange { from: moment.snapshot - 1, to: moment.snapshot };
-    for note in changes::notes(reader, range, &net)? {
-        text.push_str(&format!("\n  {note}"));
-    }
+    let notes = changes::notes(reader, range, &net)?;
+    notes.iter().for_each(|note| text.push_str(&format!("\n  {note}")));
     if net.is_text_changed() {
         let (old, new) = net.texts(reader)?;
         for (name, content) in [("old", old), ("new", new)] {
@@ -126,7 +137,10 @@ fn step(
     if net.is_conflict {
         facts["conflict"] = json!(true);
     }
-    Ok(PageEntry { text, facts: HistoryEntry { moment, n_passed, facts } })
+    if !notes.is_empty() {
+        facts["notes"] = json!(notes);
+    }
+    Ok(PageEntry { text, place: net.place(), facts })
 }
 
 /// The beginning of a text, on one line.
@@ -138,12 +152,13 @@ fn preview(content: &str) -> String {
     }
 }
 
-/// What is said of a node that no change is known of.
-fn nothing(reader: &Reader, anchor: &str) -> Result<String, QueryError> {
+/// What is said of a node that no change is known of, and since when it is as it is.
+fn nothing(reader: &Reader, anchor: &str) -> Result<(String, Option<i64>), QueryError> {
     let mut text = format!("no history for {}", quote_input(anchor));
-    if reader.head(anchor)?.is_some() {
-        let first = reader.snapshots()?.first;
-        text.push_str(&format!(": unchanged since snapshot {first}, where history begins"));
+    if reader.head(anchor)?.is_none() {
+        return Ok((text, None));
     }
-    Ok(text)
+    let first = reader.snapshots()?.first;
+    text.push_str(&format!(": unchanged since snapshot {first}, where history begins"));
+    Ok((text, Some(first)))
 }

@@ -3,37 +3,51 @@
 //! Nothing is passed over, so that whoever asks for the next page misses nothing. An entry that is
 //! larger than the whole budget is cut and says what all of it needs. This module does no IO.
 
+use serde_json::{Value, json};
+
 use super::{QueryError, budget};
+use crate::store::Moment;
 use crate::text::tokens;
 
 /// What a reply has room for.
 #[derive(Debug)]
-pub(super) struct Page<T> {
+pub(super) struct Page {
     pub(super) text: String,
+    /// Whether there was no entry at all.
+    pub(super) is_empty: bool,
     /// The facts about the entries in it.
-    pub(super) shown: Vec<T>,
-    /// Whether there is a next page.
-    pub(super) has_more: bool,
+    pub(super) facts: Vec<Value>,
+    /// Where it ends, and the mean tokens of an entry, if there is a next page.
+    pub(super) end: Option<(Place, u64)>,
+}
+
+/// Where an entry stands among all that there are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) moment: Moment,
+    /// Changes that were looked at up to here.
+    pub(super) n_passed: usize,
 }
 
 /// An entry: how it stands in the text, without a line break at its end, and the facts about it.
-pub(super) struct PageEntry<T> {
+pub(super) struct PageEntry {
     pub(super) text: String,
-    pub(super) facts: T,
+    pub(super) place: Place,
+    pub(super) facts: Value,
 }
 
 /// Takes entries from `next` while they fit into `max` tokens, at most `n_max`. `rest` is the line
 /// about what comes behind an entry, given the mean tokens of those before.
-pub(super) fn fill<T>(
+pub(super) fn fill(
     max: u32,
     n_max: usize,
     separator: &str,
-    mut next: impl FnMut() -> Result<Option<PageEntry<T>>, QueryError>,
-    rest: impl Fn(&T, u64) -> String,
-) -> Result<Page<T>, QueryError> {
-    let mut entries: Vec<PageEntry<T>> = Vec::new();
+    mut next: impl FnMut() -> Result<Option<PageEntry>, QueryError>,
+    rest: impl Fn(Place, u64) -> String,
+) -> Result<Page, QueryError> {
+    let mut entries: Vec<PageEntry> = Vec::new();
     let (mut n_bytes, mut n_tokens) = (0, None);
-    let price = |it: &PageEntry<T>| u64::from(tokens::count(&it.text));
+    let price = |it: &PageEntry| u64::from(tokens::count(&it.text));
     let mut is_full = false;
     while !is_full && let Some(entry) = next()? {
         n_bytes += entry.text.len() + separator.len();
@@ -51,13 +65,9 @@ pub(super) fn fill<T>(
     }
     let mut has_more = is_full && next()?.is_some();
     loop {
-        let below = match entries.last() {
-            Some(last) if has_more => {
-                let mean = n_tokens.unwrap_or(n_bytes as u64 / 4) / entries.len() as u64;
-                rest(&last.facts, mean)
-            }
-            _ => String::new(),
-        };
+        let mean = n_tokens.unwrap_or(n_bytes as u64 / 4) / entries.len().max(1) as u64;
+        let end = entries.last().filter(|_| has_more).map(|it| (it.place, mean));
+        let below = end.map(|(place, mean)| rest(place, mean)).unwrap_or_default();
         let texts: Vec<&str> = entries.iter().map(|it| it.text.as_str()).collect();
         let mut text = texts.join(separator);
         if !below.is_empty() {
@@ -70,30 +80,46 @@ pub(super) fn fill<T>(
                 has_more = true;
                 continue;
             }
-            text = entries.first().map_or(String::new(), |it| shortened(&it.text, &below, max));
+            text = entries.first_mut().map_or(String::new(), |it| it.cut(&below, max));
         }
-        let shown = entries.into_iter().map(|it| it.facts).collect();
-        return Ok(Page { text, shown, has_more });
+        let is_empty = entries.is_empty();
+        let facts = entries.into_iter().map(|it| it.facts).collect();
+        return Ok(Page { text, is_empty, facts, end });
     }
 }
 
-/// As much of an entry as fits above `below`, and a line that says what all of it would need.
-fn shortened(entry: &str, below: &str, max: u32) -> String {
-    let needed = tokens::count(entry).saturating_add(tokens::count(below));
-    let note = format!("… cut: all of it needs {needed} tokens");
+impl PageEntry {
+    /// As much of the text as fits above `below`, and a line that says what all of it would need.
+    /// The facts say no more than that.
+    fn cut(&mut self, below: &str, max: u32) -> String {
+        let needs = tokens::count(&self.text).saturating_add(tokens::count(below));
+        let (text, shown) = shortened(&self.text, needs, below, max);
+        if let Value::Object(facts) = &mut self.facts {
+            facts.retain(|name, _| ["op", "id", "snapshot"].contains(&name.as_str()));
+            facts.insert("text".to_owned(), json!(shown));
+            facts.insert("needs".to_owned(), json!(needs));
+        }
+        text
+    }
+}
+
+/// The reply, and what of the entry is in it.
+fn shortened<'a>(entry: &'a str, needs: u32, below: &str, max: u32) -> (String, &'a str) {
+    let note = format!("… cut: all of it needs {needs} tokens");
     let ends = [format!("{note}\n{below}"), note.clone()];
     for end in ends.iter().map(|it| it.trim_end()) {
         let mut room = max.saturating_sub(tokens::count(end) + 2);
         while 0 < room {
-            let text = format!("{}\n{end}", budget::cut_to_tokens(entry, room).trim_end());
+            let shown = budget::cut_to_tokens(entry, room).trim_end();
+            let text = format!("{shown}\n{end}");
             let n_tokens = tokens::count(&text);
             if n_tokens <= max {
-                return text;
+                return (text, shown);
             }
             room = room.saturating_sub((n_tokens - max).max(1));
         }
     }
-    budget::first_fitting(max, [note])
+    (budget::first_fitting(max, [note]), "")
 }
 
 #[cfg(test)]

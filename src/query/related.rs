@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{QueryAnswer, QueryError, ViewKind, budget, facts, hundredths, node_by_id};
+use super::{Output, QueryAnswer, QueryError, ViewKind, budget, facts, hundredths, node_by_id};
 use crate::query::render;
 use crate::store::NodeKey;
 use crate::store::reader::{EdgeDirection, NodeHead, Reader};
@@ -74,6 +74,7 @@ impl Direction {
 pub(crate) fn related(
     reader: &Reader,
     query: &RelatedQuery<'_>,
+    output: Output,
 ) -> Result<QueryAnswer, QueryError> {
     reader.at_one_state(|reader| {
         let anchor = node_by_id(reader, query.anchor)?;
@@ -82,21 +83,27 @@ pub(crate) fn related(
         let mut found = neighbours(reader, &walk)?;
         let is_partial = walk.is_partial || NODES_MAX < found.len();
         found.truncate(NODES_MAX);
-        let max = query.budget.unwrap_or(TOKENS_DEFAULT);
-        let (chosen, text) = lines(&found, max)?;
-        let shown: Vec<&Neighbour> = chosen.iter().map(|&at| &found[at]).collect();
-        let mut structured = Value::from_iter([
-            ("anchor", Value::String(anchor.id)),
-            ("nodes", shown.iter().map(|it| it.facts()).collect()),
-        ]);
-        if shown.len() < found.len() {
-            structured["left_out"] = json!({ "nodes": found.len() - shown.len() });
-        }
-        if is_partial {
-            structured["more"] = json!(true);
-        }
-        let warmed = shown.iter().map(|it| (it.head.key, ViewKind::Read)).collect();
-        Ok(QueryAnswer { text, structured, warmed })
+        let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
+        super::within(Some(budget), output, |room| {
+            let Lines { text, chosen, tokens_left_out } = lines(&found, room.unwrap_or(budget))?;
+            let shown: Vec<&Neighbour> = chosen.iter().map(|&at| &found[at]).collect();
+            let structured = output.json(|| {
+                let mut all = Value::from_iter([
+                    ("anchor", json!(anchor.id)),
+                    ("nodes", shown.iter().map(|it| it.facts()).collect()),
+                ]);
+                if shown.len() < found.len() {
+                    let n_nodes = found.len() - shown.len();
+                    all["left_out"] = json!({"nodes": n_nodes, "tokens": tokens_left_out});
+                }
+                if is_partial {
+                    all["more"] = json!(true);
+                }
+                all
+            });
+            let warmed = shown.iter().map(|it| (it.head.key, ViewKind::Read)).collect();
+            Ok(QueryAnswer { text, structured, warmed })
+        })
     })
 }
 
@@ -182,29 +189,37 @@ fn neighbours(reader: &Reader, walk: &GraphWalk) -> Result<Vec<Neighbour>, Query
     Ok(found)
 }
 
-/// The indices of what is shown, and the reply.
-fn lines(found: &[Neighbour], max: u32) -> Result<(Vec<usize>, String), QueryError> {
+/// A reply of lines.
+struct Lines {
+    text: String,
+    /// The indices of what is shown.
+    chosen: Vec<usize>,
+    tokens_left_out: u64,
+}
+
+fn lines(found: &[Neighbour], max: u32) -> Result<Lines, QueryError> {
     if found.is_empty() {
-        return Ok((Vec::new(), budget::first_fitting(max, ["no related nodes".to_owned()])));
+        let text = budget::first_fitting(max, ["no related nodes".to_owned()]);
+        return Ok(Lines { text, chosen: Vec::new(), tokens_left_out: 0 });
     }
     let pieces: Vec<String> = found.iter().map(Neighbour::line).collect();
     let (prices, n_exact) = budget::line_costs(&pieces, max);
     let mut chosen = budget::choose_within(&prices, max);
     chosen.retain(|&at| at < n_exact);
-    let rest = |chosen: &[usize]| {
-        let n = prices.len() - chosen.len();
+    let left_out = |chosen: &[usize]| {
         let all = prices.iter().map(|&it| u64::from(it)).sum::<u64>();
-        let shown = chosen.iter().map(|&at| u64::from(prices[at])).sum::<u64>();
-        (0 < n).then(|| render::render_left_out(n, "node", all - shown, "tokens"))
+        all - chosen.iter().map(|&at| u64::from(prices[at])).sum::<u64>()
     };
     let render = |chosen: &[usize]| {
         let mut text: String = chosen.iter().map(|&at| pieces[at].as_str()).collect();
-        match rest(chosen) {
-            Some(line) => text.push_str(&line),
-            None => drop(text.pop()),
+        match prices.len() - chosen.len() {
+            0 => drop(text.pop()),
+            n => text.push_str(&render::render_left_out(n, "node", left_out(chosen), "tokens")),
         }
         Ok::<_, QueryError>(text)
     };
     let settled = budget::render_within(Some(max), chosen, |_| None, render)?;
-    Ok(settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, []))))
+    let (chosen, text) = settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, [])));
+    let tokens_left_out = left_out(&chosen);
+    Ok(Lines { text, chosen, tokens_left_out })
 }

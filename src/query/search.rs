@@ -1,4 +1,4 @@
-//! Search: what matches, best last, in as much detail as asked and as fits.
+//! Search: what matches, best first, in as much detail as asked and as fits.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::bag_of_words::BagOfWords;
 use super::candidates::{self, NodeMatch};
 use super::rank::{self, RankCandidate};
 use super::words::{self, ParsedQuery};
-use super::{QueryAnswer, QueryError, ViewKind, budget, excerpt, facts};
+use super::{Output, QueryAnswer, QueryError, ViewKind, block_facts, budget, excerpt, facts};
 use crate::model::tree::NodeType;
 use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
@@ -26,6 +26,9 @@ const LIMIT_DEFAULT: usize = 20;
 const FULL_TOKENS_DEFAULT: u32 = 4_000;
 /// Tokens that a hit takes at the least.
 const HIT_TOKENS_MIN: u32 = 16;
+
+/// The text of an answer without hits.
+pub(crate) const NO_RESULTS: &str = "no results";
 
 /// A search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,8 +56,11 @@ impl SearchQuery<'_> {
 
     /// Hits that could be shown at the most.
     fn hits_fitting(&self) -> usize {
-        let budget = self.budget.or((self.detail == Detail::Full).then_some(FULL_TOKENS_DEFAULT));
-        budget.map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1)
+        self.budget_or_default().map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1)
+    }
+
+    fn budget_or_default(&self) -> Option<u32> {
+        self.budget.or((self.detail == Detail::Full).then_some(FULL_TOKENS_DEFAULT))
     }
 }
 
@@ -83,23 +89,29 @@ impl Detail {
 }
 
 /// Returns the nodes that a query finds. No query is an error; one that says nothing finds nothing.
-pub(crate) fn search(reader: &Reader, query: &SearchQuery<'_>) -> Result<QueryAnswer, QueryError> {
+pub(crate) fn search(
+    reader: &Reader,
+    query: &SearchQuery<'_>,
+    output: Output,
+) -> Result<QueryAnswer, QueryError> {
     reader.at_one_state(|reader| {
-        let asked = words::parse_query(query.query);
-        let found = found(reader, &asked, query)?;
-        let hits = &found.hits;
-        let shown = match (hits.is_empty(), query.detail) {
-            (true, _) => ShownHits::nothing(query.budget),
-            (false, Detail::Label) => lines(&found, HashMap::new(), query.budget)?,
-            (false, Detail::Snippet) => {
-                let snippets = snippets(reader, hits, &asked)?;
-                lines(&found, snippets, query.budget)?
-            }
-            (false, Detail::Full) => {
-                full(reader, &found, query.budget.unwrap_or(FULL_TOKENS_DEFAULT))?
-            }
-        };
-        Ok(shown.answer(&found))
+        super::within(query.budget_or_default(), output, |budget| {
+            let query = SearchQuery { budget, limit: Some(query.hits_max()), ..*query };
+            let asked = words::parse_query(query.query);
+            let found = found(reader, &asked, &query)?;
+            let shown = match (found.hits.is_empty(), query.detail) {
+                (true, _) => ShownHits::nothing(budget),
+                (false, Detail::Label) => lines(&found, HashMap::new(), budget)?,
+                (false, Detail::Snippet) => {
+                    let snippets = snippets(reader, &found.hits, &asked)?;
+                    lines(&found, snippets, budget)?
+                }
+                (false, Detail::Full) => {
+                    full(reader, &found, budget.unwrap_or(FULL_TOKENS_DEFAULT))?
+                }
+            };
+            Ok(shown.answer(&found, query.detail, output))
+        })
     })
 }
 
@@ -143,31 +155,45 @@ struct ShownHits {
     text: String,
     /// Indices of the hits, best first.
     chosen: Vec<usize>,
-    snippets: HashMap<NodeKey, String>,
+    /// Snippets, or the texts.
+    texts: HashMap<NodeKey, String>,
+    /// Where the text of the only hit was cut: tokens that all of it needs.
+    needs: Option<u32>,
     /// Tokens of the hits that were left out.
     tokens_left_out: u64,
 }
 
 impl ShownHits {
     fn nothing(budget: Option<u32>) -> ShownHits {
-        let text = "no results".to_owned();
+        let text = NO_RESULTS.to_owned();
         let text = match budget {
             None => text,
             Some(budget) => budget::first_fitting(budget, [text]),
         };
-        ShownHits { text, chosen: Vec::new(), snippets: HashMap::new(), tokens_left_out: 0 }
+        let (chosen, texts) = (Vec::new(), HashMap::new());
+        ShownHits { text, chosen, texts, needs: None, tokens_left_out: 0 }
     }
 
-    fn answer(self, found: &RankedHits) -> QueryAnswer {
-        let n_matches = found.n_matches;
+    fn answer(self, found: &RankedHits, detail: Detail, output: Output) -> QueryAnswer {
         let shown: Vec<&SearchHit> = self.chosen.iter().map(|&at| &found.hits[at]).collect();
+        let structured = output.json(|| self.json(found, &shown, detail));
+        let warmed = shown.iter().map(|hit| (hit.head.key, ViewKind::Listed)).collect();
+        QueryAnswer { text: self.text, structured, warmed }
+    }
+
+    fn json(&self, found: &RankedHits, shown: &[&SearchHit], detail: Detail) -> Value {
         let facts_of = |hit: &&SearchHit| {
+            let text = self.texts.get(&hit.head.key).map_or("", String::as_str);
+            if detail == Detail::Full {
+                return block_facts(&hit.head, (hit.temperature, hit.score), text, self.needs);
+            }
             let mut facts = facts(&hit.head, hit.temperature, Some(hit.score));
-            if let Some(snippet) = self.snippets.get(&hit.head.key) {
-                facts["snippet"] = json!(snippet);
+            if !text.is_empty() {
+                facts["snippet"] = json!(text);
             }
             facts
         };
+        let n_matches = found.n_matches;
         let mut structured = Value::from_iter([
             ("hits", shown.iter().map(facts_of).collect::<Value>()),
             ("matches", n_matches.into()),
@@ -177,8 +203,7 @@ impl ShownHits {
         if 0 < n_left_out {
             structured["left_out"] = json!({ "hits": n_left_out, "tokens": self.tokens_left_out });
         }
-        let warmed = shown.iter().map(|hit| (hit.head.key, ViewKind::Listed)).collect();
-        QueryAnswer { text: self.text, structured, warmed }
+        structured
     }
 }
 
@@ -303,32 +328,34 @@ fn lines(
         })
         .collect();
     let Some(max) = budget else {
-        let text: String = pieces.iter().rev().map(String::as_str).collect();
+        let text = trimmed(pieces.concat());
         let chosen = (0..hits.len()).collect();
-        return Ok(ShownHits { text: trimmed(text), chosen, snippets, tokens_left_out: 0 });
+        return Ok(ShownHits { text, chosen, texts: snippets, needs: None, tokens_left_out: 0 });
     };
     let (mut prices, n_exact) = budget::line_costs(&pieces, max);
     found.price_unread(&mut prices);
     let mut chosen = budget::choose_within(&prices, max);
     chosen.retain(|&at| at < n_exact);
     let render = |chosen: &[usize]| {
-        let mut text = rest_line(&prices, chosen).map_or_else(String::new, |it| format!("{it}\n"));
-        text.extend(chosen.iter().rev().map(|&at| pieces[at].as_str()));
+        let mut text: String = chosen.iter().map(|&at| pieces[at].as_str()).collect();
+        text.extend(rest_line(&prices, chosen));
         Ok::<_, QueryError>(trimmed(text))
     };
-    // The prices of what is chosen are exact. The best hit is the last line, and loses its line
-    // break: nothing changes behind a closing parenthesis, but a snippet's end may be cut anew.
+    // The prices of what is chosen are exact. The last line loses its line break: nothing changes
+    // behind a closing parenthesis, but a snippet's end may be cut anew.
     let bound = |chosen: &[usize]| {
-        if chosen.first().is_some_and(|&at| snippets.contains_key(&hits[at].head.key)) {
+        let rest = rest_line(&prices, chosen);
+        let last = chosen.last().filter(|_| rest.is_none());
+        if last.is_some_and(|&at| snippets.contains_key(&hits[at].head.key)) {
             return None;
         }
-        let rest = rest_line(&prices, chosen).map_or(0, |it| budget::line_cost(&it));
+        let rest = rest.map_or(0, |it| budget::line_cost(&it));
         Some(chosen.iter().fold(rest, |sum, &at| sum.saturating_add(prices[at])))
     };
     let settled = budget::render_within(budget, chosen, bound, render)?;
     let (chosen, text) = settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, [])));
     let tokens_left_out = left_out(&prices, &chosen);
-    Ok(ShownHits { text, chosen, snippets, tokens_left_out })
+    Ok(ShownHits { text, chosen, texts: snippets, needs: None, tokens_left_out })
 }
 
 fn full(reader: &Reader, found: &RankedHits, max: u32) -> Result<ShownHits, QueryError> {
@@ -348,17 +375,15 @@ fn full(reader: &Reader, found: &RankedHits, max: u32) -> Result<ShownHits, Quer
     };
     chosen.retain(|&at| at < hits.len());
     let keys: Vec<NodeKey> = chosen.iter().map(|&at| hits[at].head.key).collect();
-    let contents = reader.contents(&keys)?;
+    let mut contents = reader.contents(&keys)?;
     let content = |at: usize| contents.get(&hits[at].head.key).map_or("", String::as_str);
     let render = |chosen: &[usize]| {
         let rest = rest_line(&prices, chosen).map(|it| format!("{it}\n"));
-        let blocks = chosen.iter().rev().map(|&at| match content(at) {
+        let blocks = chosen.iter().map(|&at| match content(at) {
             "" => format!("{}\n", hits[at].line()),
             content => format!("{}\n{content}\n", hits[at].line()),
         });
-        Ok::<_, QueryError>(render::render_blocks(
-            &rest.into_iter().chain(blocks).collect::<Vec<_>>(),
-        ))
+        Ok::<_, QueryError>(render::render_blocks(&blocks.chain(rest).collect::<Vec<_>>()))
     };
     let bound = |chosen: &[usize]| {
         chosen.iter().try_fold(budget::BLOCK_REST_TOKENS, |sum: u32, &at| {
@@ -367,15 +392,17 @@ fn full(reader: &Reader, found: &RankedHits, max: u32) -> Result<ShownHits, Quer
         })
     };
     let settled = budget::render_within(Some(max), chosen, bound, render)?;
-    let (chosen, text) = match settled {
-        Some((chosen, text)) if !chosen.is_empty() => (chosen, text),
+    let (chosen, text, needs) = match settled {
+        Some((chosen, text)) if !chosen.is_empty() => (chosen, text, None),
         _ => {
             let best = &hits[0];
-            (vec![0], excerpt::shorten_block(&best.head, best.score, content(0), max))
+            let cut = excerpt::cut(&best.head, best.score, content(0), max);
+            contents.insert(best.head.key, cut.content);
+            (vec![0], cut.block, Some(cut.needs))
         }
     };
     let tokens_left_out = left_out(&prices, &chosen);
-    Ok(ShownHits { text, chosen, snippets: HashMap::new(), tokens_left_out })
+    Ok(ShownHits { text, chosen, texts: contents, needs, tokens_left_out })
 }
 
 fn rest_line(prices: &[u32], chosen: &[usize]) -> Option<String> {

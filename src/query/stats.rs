@@ -2,19 +2,25 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{QueryAnswer, QueryError, hundredths};
+use super::{Output, QueryAnswer, QueryError, hundredths};
 use crate::model::clock::Millis;
 use crate::model::heat::HeatThresholds;
 use crate::query::render::stats::{Audience, render_stats};
-use crate::store::reader::Reader;
+use crate::store::reader::{Reader, Stats};
 
 /// Returns the facts about the whole memory.
 pub(crate) fn stats(
     reader: &Reader,
     lines: HeatThresholds,
     now: Millis,
+    output: Output,
 ) -> Result<QueryAnswer, QueryError> {
     let stats = reader.at_one_state(|reader| reader.stats(lines))?;
+    let text = render_stats(&stats, Audience::Agent, now);
+    Ok(QueryAnswer { text, structured: output.json(|| json(&stats)), warmed: Vec::new() })
+}
+
+fn json(stats: &Stats) -> Value {
     let by_type: Map<String, Value> =
         stats.by_type.iter().map(|(name, n)| (name.clone(), json!(n))).collect();
     let head = stats.head.as_ref().map(|it| {
@@ -26,7 +32,7 @@ pub(crate) fn stats(
         })
     });
     let warm = stats.temperatures;
-    let structured = json!({
+    json!({
         "database": stats.database(),
         "size_bytes": stats.size_bytes,
         "nodes": stats.n_nodes(),
@@ -38,19 +44,17 @@ pub(crate) fn stats(
             "average": hundredths(warm.average),
             "median": hundredths(warm.median),
             "hot": warm.n_hot,
+            "hot_from": warm.lines.hot,
             "cold": warm.n_cold,
+            "cold_below": warm.lines.cold,
             "pinned": warm.n_pinned,
         },
         "relations": {
             "resolved": stats.n_parsed + stats.n_manual,
+            "parsed": stats.n_parsed,
             "manual": stats.n_manual,
             "pending": stats.n_pending,
         },
         "index_rows": stats.n_index_rows,
-    });
-    Ok(QueryAnswer {
-        text: render_stats(&stats, Audience::Agent, now),
-        structured,
-        warmed: Vec::new(),
     })
 }

@@ -31,14 +31,42 @@ heading 概要
   text 日本語テキストの検索について。
 ";
 
+fn search(reader: &Reader, query: &SearchQuery<'_>) -> Result<QueryAnswer, QueryError> {
+    super::search(reader, query, Output::Text)
+}
+
+fn tree(reader: &Reader, query: &TreeQuery<'_>) -> Result<QueryAnswer, QueryError> {
+    super::tree(reader, query, Output::Text)
+}
+
+fn fetch(reader: &Reader, query: &FetchQuery<'_>) -> Result<QueryAnswer, QueryError> {
+    super::fetch(reader, query, Output::Text)
+}
+
+fn fetch_batch(
+    reader: &Reader,
+    ids: &[&str],
+    budget: Option<u32>,
+) -> Result<QueryAnswer, QueryError> {
+    super::fetch_batch(reader, ids, budget, Output::Text)
+}
+
+fn related(reader: &Reader, query: &RelatedQuery<'_>) -> Result<QueryAnswer, QueryError> {
+    super::related(reader, query, Output::Text)
+}
+
+/// What a search finds, as JSON.
+fn found(reader: &Reader, query: &SearchQuery<'_>) -> Value {
+    super::search(reader, query, Output::Structured).unwrap().structured
+}
+
 fn label(query: &str) -> SearchQuery<'_> {
     SearchQuery { query, ..SearchQuery::default() }
 }
 
 fn id_of(reader: &Reader, query: &str) -> String {
-    let answer =
-        search(reader, &SearchQuery { query, limit: Some(1), ..SearchQuery::default() }).unwrap();
-    answer.structured["hits"][0]["id"].as_str().unwrap().to_owned()
+    let hits = found(reader, &SearchQuery { limit: Some(1), ..label(query) });
+    hits["hits"][0]["id"].as_str().unwrap().to_owned()
 }
 
 #[track_caller]
@@ -133,9 +161,7 @@ fn a_cut_hit_is_not_warmed() {
         assert!(tokens::count(&answer.text) <= budget, "{budget}: {}", answer.text);
         let n_lines = answer.text.lines().filter(|it| it.contains("hop=1")).count();
         assert_eq!(answer.warmed.len(), n_lines);
-        assert_eq!(answer.structured["nodes"].as_array().unwrap().len(), n_lines);
         assert!(n_lines <= 100);
-        assert_eq!(answer.structured["more"], true);
     }
 }
 
@@ -172,7 +198,8 @@ fn statistics_are_those_of_the_whole_memory() {
          INSERT INTO cursor (name, snapshot, updated_at) VALUES ('HEAD', 1, 3000);
          UPDATE heat SET pinned = 1 WHERE node = 1;",
     );
-    let answer = stats(&sketch.done(), HeatThresholds::default(), Millis(200_000)).unwrap();
+    let answer =
+        stats(&sketch.done(), HeatThresholds::default(), Millis(200_000), Output::Text).unwrap();
     expect![[r#"
         Database: :memory:
         Nodes:                2 (4 tokens)

@@ -10,7 +10,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{QueryAnswer, QueryError, budget, facts, node_by_id};
+use super::{Output, QueryAnswer, QueryError, budget, facts, node_by_id};
 use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
 use crate::store::reader::{NodeHead, Reader, SiblingsAfter, SubtreeSize};
@@ -44,52 +44,20 @@ pub(crate) struct TreeQuery<'a> {
 }
 
 /// Returns the tree below a node, or below all roots.
-pub(crate) fn tree(reader: &Reader, query: &TreeQuery<'_>) -> Result<QueryAnswer, QueryError> {
+pub(crate) fn tree(
+    reader: &Reader,
+    query: &TreeQuery<'_>,
+    output: Output,
+) -> Result<QueryAnswer, QueryError> {
+    let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
     reader.at_one_state(|reader| {
-        let max = query.budget.unwrap_or(TOKENS_DEFAULT);
-        let mut picture = OutlineBuilder {
-            reader,
-            attended: reader.attended()?,
-            items: Vec::new(),
-            roots: Vec::new(),
-            rest: SiblingsAfter::Nothing,
-            folds: Vec::new(),
-            counted: HashMap::new(),
-        };
-        match query.root.filter(|it| !it.is_empty()) {
-            Some(id) => {
-                let head = node_by_id(reader, id)?;
-                picture.add(head, None);
-            }
-            None => picture.add_roots(ROOTS_MIN.max(n_lines(max)))?,
-        }
-        if picture.roots.is_empty() {
-            let text = budget::first_fitting(max, ["empty tree".to_owned()]);
-            return Ok(QueryAnswer {
-                text,
-                structured: json!({ "nodes": [] }),
-                warmed: Vec::new(),
-            });
-        }
-        let order = picture.grow(query.levels, max)?;
-        let chosen = (0..order.len()).collect();
-        let settled = budget::render_within(
-            Some(max),
-            chosen,
-            |_| None,
-            |chosen| {
-                picture.show(chosen.iter().map(|&at| order[at]));
-                picture.draw()
-            },
-        )?;
-        let text = match settled {
-            Some((_, text)) => text,
-            None => {
-                picture.show([].into_iter());
-                budget::first_fitting(max, [])
-            }
-        };
-        Ok(QueryAnswer { text, structured: picture.structured(), warmed: Vec::new() })
+        super::within(Some(budget), output, |room| {
+            let max = room.unwrap_or(budget);
+            let mut picture = OutlineBuilder::begin(reader, query.root, max)?;
+            let text = picture.text(query.levels, max)?;
+            let structured = output.json(|| picture.structured());
+            Ok(QueryAnswer { text, structured, warmed: Vec::new() })
+        })
     })
 }
 
@@ -123,6 +91,48 @@ struct TreeItem {
 }
 
 impl OutlineBuilder<'_> {
+    /// The roots, or the one of that id.
+    fn begin<'a>(
+        reader: &'a Reader,
+        root: Option<&str>,
+        max: u32,
+    ) -> Result<OutlineBuilder<'a>, QueryError> {
+        let mut picture = OutlineBuilder {
+            reader,
+            attended: reader.attended()?,
+            items: Vec::new(),
+            roots: Vec::new(),
+            rest: SiblingsAfter::Nothing,
+            folds: Vec::new(),
+            counted: HashMap::new(),
+        };
+        match root.filter(|it| !it.is_empty()) {
+            Some(id) => drop(picture.add(node_by_id(reader, id)?, None)),
+            None => picture.add_roots(ROOTS_MIN.max(n_lines(max)))?,
+        }
+        Ok(picture)
+    }
+
+    /// The lines that fit.
+    fn text(&mut self, levels: u32, max: u32) -> Result<String, QueryError> {
+        if self.roots.is_empty() {
+            return Ok(budget::first_fitting(max, ["empty tree".to_owned()]));
+        }
+        let order = self.grow(levels, max)?;
+        let chosen = (0..order.len()).collect();
+        let draw = |chosen: &[usize]| {
+            self.show(chosen.iter().map(|&at| order[at]));
+            self.draw()
+        };
+        match budget::render_within(Some(max), chosen, |_| None, draw)? {
+            Some((_, text)) => Ok(text),
+            None => {
+                self.show([].into_iter());
+                Ok(budget::first_fitting(max, []))
+            }
+        }
+    }
+
     fn add(&mut self, head: NodeHead, up: Option<usize>) -> usize {
         let at = self.items.len();
         self.items.push(TreeItem {

@@ -254,6 +254,7 @@ fn server(mut fields: Fields) -> Result<ServerSettings, ConfigError> {
     let server = ServerSettings {
         transport: fields.choice("transport", &transports)?,
         listen: fields.text("listen")?,
+        structured: fields.flag("structured")?.unwrap_or_default(),
         logging: logging(fields.object("logging")?)?,
         resources: ResourceSettings {
             debounce: debounce.unwrap_or(ResourceSettings::default().debounce),

@@ -1,7 +1,7 @@
 //! What a user is asked before an agent removes much, where the client can ask.
 //!
-//! A client that shows no forms is not asked, and the call does what it says: the annotations of
-//! the tool have told the client that it destroys.
+//! A client that shows no forms is not asked, and the call does what it says. What it forgets comes
+//! back by a rollback; that `MemoryRollback` can destroy is in its annotations.
 
 use serde_json::{Value, json};
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::mcp::{Args, Notice, Receipt, Reply, Severity};
 use crate::memory::Memory;
 use crate::model::clock::Clock;
+use crate::query::Output;
 use crate::query::render::to_one_line;
 use crate::store::{ColdNode, ColdOffer};
 use crate::text::tokens;
@@ -29,7 +30,7 @@ pub(super) fn notice(memory: &Memory, beside: Option<(&Args, &Reply)>) -> Option
     if !memory.may_have_cold_nodes() {
         return None;
     }
-    let room = beside.map(|(args, reply)| room(args, &reply.text));
+    let room = beside.map(|(args, reply)| room(args, reply));
     if room.is_some_and(|it| it < NOTICE_TOKENS_MIN) {
         // The next reply may have room.
         return None;
@@ -40,14 +41,13 @@ pub(super) fn notice(memory: &Memory, beside: Option<(&Args, &Reply)>) -> Option
     });
     let mut offer = offer?;
     if let Some(room) = room {
-        let n_fit = n_fit(offer.nodes(), room);
+        let n_fit = n_fit(offer.nodes(), room, memory.output());
         if n_fit == 0 {
             return None;
         }
         offer.truncate(n_fit);
     }
-    let nodes: Vec<Value> = offer.nodes().iter().map(facts).collect();
-    let data = json!({"message": MESSAGE, "suggested_action": "MemorySummarize", "nodes": nodes});
+    let data = data(offer.nodes());
     let lines: Vec<String> = offer.nodes().iter().map(line).collect();
     let text = format!("{MESSAGE}\n{}", lines.join("\n"));
     let receipt = receipt(offer, memory.clock().clone());
@@ -63,21 +63,35 @@ fn receipt(offer: ColdOffer, clock: Clock) -> Receipt {
 }
 
 /// Tokens that the client leaves for a notice.
-fn room(args: &Args, text: &str) -> usize {
+fn room(args: &Args, reply: &Reply) -> usize {
     let asked = args.integer("budget").and_then(|it| usize::try_from(it).ok());
     let most = asked.filter(|&it| it != 0).unwrap_or(REPLY_TOKENS_MAX);
-    most.saturating_sub(tokens::count(text) as usize + JOINT_TOKENS)
+    let structured = reply.structured.as_ref().map_or(0, |it| tokens::count(&it.to_string()));
+    let n_tokens = tokens::count(&reply.text).max(structured);
+    most.saturating_sub(n_tokens as usize + JOINT_TOKENS)
 }
 
-/// How many of the nodes can be told of in that many tokens.
-fn n_fit(nodes: &[ColdNode], room: usize) -> usize {
-    let mut left = room.saturating_sub(tokens::count(MESSAGE) as usize + 1);
-    let lines = nodes.iter().map(|it| tokens::count(&line(it)) as usize + 1);
-    let fits = lines.map_while(|tokens| {
-        left = left.checked_sub(tokens)?;
+/// How many of the nodes can be told of in that many tokens, in each form.
+fn n_fit(nodes: &[ColdNode], room: usize, output: Output) -> usize {
+    let longer = |text: &str, json: &Value| {
+        let n_json = match output {
+            Output::Text => 0,
+            Output::Structured => tokens::count(&json.to_string()),
+        };
+        tokens::count(text).max(n_json) as usize + 1
+    };
+    let mut left = room.saturating_sub(longer(MESSAGE, &data(&[])));
+    let fits = nodes.iter().map_while(|it| {
+        left = left.checked_sub(longer(&line(it), &facts(it)))?;
         Some(())
     });
     fits.count()
+}
+
+/// The notice of these nodes, for programs.
+fn data(nodes: &[ColdNode]) -> Value {
+    let nodes: Vec<Value> = nodes.iter().map(facts).collect();
+    json!({"message": MESSAGE, "suggested_action": "MemorySummarize", "nodes": nodes})
 }
 
 fn line(node: &ColdNode) -> String {

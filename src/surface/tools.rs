@@ -11,7 +11,7 @@ use super::{ToolRunner, confirmation, prompts};
 use crate::mcp::{Arg, Effect, Prompt, Tool};
 use crate::model::links::reference::{WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
-use crate::query;
+use crate::query::{self, Output};
 
 const SOURCE_ID: Arg = Arg::text("source_id", "Id of the node that refers").required();
 const TARGET_ID: Arg = Arg::text("target_id", "Id of the target");
@@ -19,7 +19,7 @@ const TARGET_LABEL: Arg = Arg::text("target_label", "Or its name, as in `[[…]]
 const TARGET_SOURCE: Arg = Arg::text("target_source", "File that has the name");
 const NODE_ID: Arg = Arg::text("node_id", "Id of the node").required();
 
-const BUDGET: Arg = Arg::integer("budget", "Most cl100k tokens of the reply");
+const BUDGET: Arg = Arg::integer("budget", "Most tokens of the reply");
 
 const CURSOR: Arg = Arg::text("cursor", "Where the last page ended");
 
@@ -62,13 +62,14 @@ impl ToolSet {
         }
     }
 
-    /// Its rows of the table. The core leaves out what results look like, which they show.
-    pub(crate) fn tools(self) -> Vec<Tool<ToolRunner>> {
-        let in_core = TOOLS.iter().filter(|it| CORE.contains(&it.name));
-        match self {
-            ToolSet::All => TOOLS.to_vec(),
-            ToolSet::Core => in_core.map(|it| Tool { output: None, ..*it }).collect(),
-        }
+    /// Its rows of the table, with schemas where results hold more than text.
+    pub(crate) fn tools(self, output: Output) -> Vec<Tool<ToolRunner>> {
+        let is_offered = |it: &&Tool<ToolRunner>| self == ToolSet::All || CORE.contains(&it.name);
+        let row = |it: &Tool<ToolRunner>| match output {
+            Output::Text => Tool { output: None, ..*it },
+            Output::Structured => *it,
+        };
+        TOOLS.iter().filter(is_offered).map(row).collect()
     }
 }
 
@@ -84,7 +85,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             Arg::text("message", "Describes the snapshot; default `compile:PATH`"),
         ],
         output: Some(compile::output),
-        effect: Effect::Replaces,
+        effect: Effect::Edits,
         run: ToolRunner::Compile(compile::compile),
     },
     Tool {
@@ -155,7 +156,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             .or_text("strict"),
         ],
         output: Some(write::forgotten_output),
-        effect: Effect::Destroys,
+        effect: Effect::Edits,
         run: ToolRunner::Confirmed(confirmation::forget, write::forget),
     },
     Tool {
@@ -178,7 +179,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Keeps a node from cooling.",
         args: &[NODE_ID, Arg::number("temperature", "Sets it; default as it is", 0.0, 1.0)],
         output: Some(write::pinned_output),
-        effect: Effect::Marks,
+        effect: Effect::Edits,
         run: ToolRunner::Write(write::pin),
     },
     Tool {
@@ -194,7 +195,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             Arg::number("weight", "Strength", 0.0, WEIGHT_MAX).or_number(WEIGHT_DEFAULT),
         ],
         output: Some(relate::output),
-        effect: Effect::Replaces,
+        effect: Effect::Edits,
         run: ToolRunner::Write(relate::relate),
     },
     Tool {
@@ -229,7 +230,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
     Tool {
         name: "MemorySearch",
         title: "Search",
-        description: "Returns the nodes that words find, best last. Plain words or an FTS5 \
+        description: "Returns the nodes that words find, best first. Plain words or an FTS5 \
                       expression.",
         args: &[
             Arg::text("query", "Words").required(),
@@ -262,7 +263,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             Arg::number("temperature", "Sets it; default 0.5", 0.0, 1.0),
         ],
         output: Some(write::summarized_output),
-        effect: Effect::Replaces,
+        effect: Effect::Edits,
         run: ToolRunner::Write(write::summarize),
     },
     Tool {
@@ -285,7 +286,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Lets a node cool again.",
         args: &[NODE_ID],
         output: Some(write::pinned_output),
-        effect: Effect::Marks,
+        effect: Effect::Edits,
         run: ToolRunner::Write(write::unpin),
     },
     Tool {
@@ -294,7 +295,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         description: "Removes an edge that MemoryRelate made.",
         args: &[SOURCE_ID, TARGET_ID, TARGET_LABEL, TARGET_SOURCE],
         output: Some(relate::output),
-        effect: Effect::Replaces,
+        effect: Effect::Edits,
         run: ToolRunner::Write(relate::unrelate),
     },
     Tool {
@@ -313,7 +314,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             ),
         ],
         output: Some(write::written_output),
-        effect: Effect::Replaces,
+        effect: Effect::Edits,
         run: ToolRunner::Write(write::write),
     },
 ];

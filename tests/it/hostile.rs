@@ -239,11 +239,14 @@ fn an_empty_folder_is_an_empty_memory() {
                 "average": 0.0,
                 "median": 0.0,
                 "hot": 0,
+                "hot_from": 0.5,
                 "cold": 0,
+                "cold_below": 0.1,
                 "pinned": 0
               },
               "relations": {
                 "resolved": 0,
+                "parsed": 0,
                 "manual": 0,
                 "pending": 0
               },

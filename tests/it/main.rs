@@ -33,6 +33,8 @@ mod published;
 mod readme;
 /// What no door lets in: secrets.
 mod redaction;
+/// What is sent back, and how much of it.
+mod replies;
 /// A folder that changes while it is served, and while it is not.
 mod rescan;
 /// Who used the memory, as it is written down, and what is not.

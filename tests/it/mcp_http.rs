@@ -109,9 +109,9 @@ impl Up {
         self
     }
 
-    /// Calls a tool in the session, or without one if there is none; gives its text.
+    /// Calls a tool in the session, or without one if there is none.
     #[track_caller]
-    fn tool(&self, name: &str, arguments: Value) -> String {
+    fn call(&self, name: &str, arguments: Value) -> Value {
         let mut params = json!({"name": name, "arguments": arguments});
         let mut fields = String::new();
         if !self.fields.contains("Mcp-Session-Id") {
@@ -122,7 +122,13 @@ impl Up {
         }
         let answer = self.post(&fields, "tools/call", &params);
         assert_eq!(answer.status, 200, "{answer:?}");
-        answer.json()["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+        answer.json()["result"].clone()
+    }
+
+    /// The same, for its text.
+    #[track_caller]
+    fn tool(&self, name: &str, arguments: Value) -> String {
+        self.call(name, arguments)["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
     /// Ends the server as a person would, and gives what it logged.
@@ -164,6 +170,20 @@ fn both_eras_have_their_day_on_one_process() {
     assert_eq!((health.status, health.body.as_str()), (200, r#"{"status":"ok"}"#));
     stateless.end();
     folder.assert_healthy("m.db");
+}
+
+#[test]
+fn structured_content_comes_in_both_eras_when_it_is_asked_for() {
+    let folder = notes();
+    folder.ok(["compile", "notes", "--db", "m.db"]);
+    for (args, is_there) in [(&[][..], false), (&["--structured"][..], true)] {
+        let up = Up::new(&folder, args).shake_hands();
+        let has = |up: &Up| up.call("MemoryTree", json!({})).get("structuredContent").is_some();
+        assert_eq!(has(&up), is_there);
+        let up = Up { fields: String::new(), ..up };
+        assert_eq!(has(&up), is_there);
+        up.end();
+    }
 }
 
 #[test]

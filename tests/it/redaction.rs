@@ -188,7 +188,16 @@ fn settle(folder: &Folder, root: &str, disabled: &[&str]) {
 }
 
 fn serve(folder: &Folder, root: &str) -> Client {
-    let args = ["--db", "memory.db", "--source", root, "--rescan-interval", "20ms", "--verbose"];
+    let args = [
+        "--db",
+        "memory.db",
+        "--source",
+        root,
+        "--rescan-interval",
+        "20ms",
+        "--verbose",
+        "--structured",
+    ];
     let mut client = Client::start(folder, &args);
     client.ask("initialize", json!({"protocolVersion": "2025-11-25"}));
     client

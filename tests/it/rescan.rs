@@ -10,7 +10,8 @@ use serde_json::json;
 
 use super::support::{Client, Folder, signal};
 
-const ARGS: [&str; 6] = ["--db", "m.db", "--source", "notes", "--rescan-interval", "20ms"];
+const ARGS: [&str; 7] =
+    ["--db", "m.db", "--source", "notes", "--rescan-interval", "20ms", "--structured"];
 
 /// A server of the folder that has scanned once.
 fn serve(folder: &Folder) -> Client {

@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use super::support::{Folder, Ran};
 
-const CLIENTS: &[&str] = &["claude-code", "codex", "gemini-cli", "opencode", "cursor", "vscode"];
+const CLIENTS: &[&str] =
+    &["claude-code", "codex", "gemini-cli", "opencode", "qwen-code", "cursor", "vscode"];
 
 fn world() -> Folder {
     Folder::new().file("home/.keep", "").file("project/.keep", "")
@@ -99,8 +100,11 @@ fn a_project_gets_a_server_and_two_skills() {
     let said = said.replace(folder.path("").to_str().unwrap(), "DIR/");
     expect![[r#"
         made DIR/project/.mcp.json
+        made DIR/project/.claude/settings.json
         made DIR/project/.claude/skills/remindb-read/SKILL.md
         made DIR/project/.claude/skills/remindb-write/SKILL.md
+        allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
+        to be asked each time: remindb setup claude-code --ask
         next: start Claude Code here and approve the server; `/mcp` shows it
     "#]]
     .assert_eq(&said);
@@ -118,6 +122,233 @@ fn a_project_gets_a_server_and_two_skills() {
     .assert_eq(&text(&folder, "project/.mcp.json"));
     let skill = text(&folder, "project/.claude/skills/remindb-read/SKILL.md");
     assert!(skill.starts_with("---\nname: remindb-read\ndescription: "), "{skill}");
+}
+
+/// The settings that a client gets, and what is said of the permissions in them.
+#[track_caller]
+fn check_allowed(args: &str, path: &str, expected: Expect) {
+    let folder = world();
+    let said = ok(&folder, args);
+    let said = said.lines().filter(|it| it.starts_with("allowed") || it.starts_with("to be asked"));
+    let said: String = said.map(|it| format!("{it}\n")).collect();
+    expected.assert_eq(&(text(&folder, path) + &said));
+}
+
+#[test]
+fn claude_code_may_use_each_tool_that_can_be_undone() {
+    check_allowed(
+        "claude-code",
+        "project/.claude/settings.json",
+        expect![[r#"
+        {
+          "permissions": {
+            "allow": [
+              "mcp__remindb__MemoryCompile",
+              "mcp__remindb__MemoryDelta",
+              "mcp__remindb__MemoryDiff",
+              "mcp__remindb__MemoryFetch",
+              "mcp__remindb__MemoryFetchBatch",
+              "mcp__remindb__MemoryHistory",
+              "mcp__remindb__MemoryPin",
+              "mcp__remindb__MemoryRelate",
+              "mcp__remindb__MemoryRelated",
+              "mcp__remindb__MemorySearch",
+              "mcp__remindb__MemoryStats",
+              "mcp__remindb__MemorySummarize",
+              "mcp__remindb__MemoryTree",
+              "mcp__remindb__MemoryUnpin",
+              "mcp__remindb__MemoryUnrelate",
+              "mcp__remindb__MemoryWrite"
+            ]
+          }
+        }
+        allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
+        to be asked each time: remindb setup claude-code --ask
+    "#]],
+    );
+    check_allowed(
+        "claude-code --scope user --tools core",
+        "home/.claude/settings.json",
+        expect![[r#"
+            {
+              "permissions": {
+                "allow": [
+                  "mcp__remindb__MemoryDelta",
+                  "mcp__remindb__MemoryFetch",
+                  "mcp__remindb__MemoryFetchBatch",
+                  "mcp__remindb__MemorySearch",
+                  "mcp__remindb__MemoryStats",
+                  "mcp__remindb__MemoryTree",
+                  "mcp__remindb__MemoryWrite"
+                ]
+              }
+            }
+            allowed 7 tools to read and write the memory without asking
+            to be asked each time: remindb setup claude-code --scope user --ask
+        "#]],
+    );
+}
+
+#[test]
+fn codex_asks_for_what_cannot_be_undone() {
+    check_allowed(
+        "codex",
+        "project/.codex/config.toml",
+        expect![[r#"
+        [mcp_servers.remindb]
+        command = "PROGRAM"
+        args = ["serve", "--db", "DIR/project/memory.db"]
+        default_tools_approval_mode = "approve"
+
+        [mcp_servers.remindb.tools.MemoryForget]
+        approval_mode = "prompt"
+
+        [mcp_servers.remindb.tools.MemoryRollback]
+        approval_mode = "prompt"
+        allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
+        to be asked each time: remindb setup codex --ask
+    "#]],
+    );
+    check_allowed(
+        "codex --tools core",
+        "project/.codex/config.toml",
+        expect![[r#"
+        [mcp_servers.remindb]
+        command = "PROGRAM"
+        args = ["serve", "--db", "DIR/project/memory.db", "--tools", "core"]
+        default_tools_approval_mode = "approve"
+        allowed 7 tools to read and write the memory without asking
+        to be asked each time: remindb setup codex --ask
+    "#]],
+    );
+}
+
+#[test]
+fn gemini_trusts_the_server_and_asks_for_what_cannot_be_undone() {
+    check_allowed(
+        "gemini-cli",
+        "project/.gemini/settings.json",
+        expect![[r#"
+        {
+          "mcpServers": {
+            "remindb": {
+              "command": "PROGRAM",
+              "args": ["serve", "--db", "DIR/project/memory.db"],
+              "trust": true
+            }
+          },
+          "tools": {
+            "confirmationRequired": [
+              "mcp_remindb_MemoryForget",
+              "mcp_remindb_MemoryRollback"
+            ]
+          }
+        }
+        allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
+        to be asked each time: remindb setup gemini-cli --ask
+    "#]],
+    );
+}
+
+#[test]
+fn qwen_trusts_the_server_and_asks_for_what_cannot_be_undone() {
+    check_allowed(
+        "qwen-code --scope user",
+        "home/.qwen/settings.json",
+        expect![[r#"
+        {
+          "mcpServers": {
+            "remindb": {
+              "command": "PROGRAM",
+              "args": ["serve", "--db", "DIR/home/.local/share/remindb/memory.db"],
+              "trust": true
+            }
+          },
+          "permissions": {
+            "ask": [
+              "mcp__remindb__MemoryForget",
+              "mcp__remindb__MemoryRollback"
+            ]
+          }
+        }
+        allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
+        to be asked each time: remindb setup qwen-code --scope user --ask
+    "#]],
+    );
+}
+
+#[test]
+fn opencode_asks_for_what_cannot_be_undone() {
+    check_allowed(
+        "opencode",
+        "project/opencode.json",
+        expect![[r#"
+        {
+          "mcp": {
+            "remindb": {
+              "type": "local",
+              "command": ["PROGRAM", "serve", "--db", "DIR/project/memory.db"]
+            }
+          },
+          "permission": {
+            "remindb_MemoryForget": "ask",
+            "remindb_MemoryRollback": "ask"
+          }
+        }
+        allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
+        to be asked each time: remindb setup opencode --ask
+    "#]],
+    );
+}
+
+#[test]
+fn asking_leaves_the_permissions_out_and_takes_them_back() {
+    for client in CLIENTS {
+        let (asking, changed) = (world(), world());
+        let said = ok(&asking, &format!("{client} --ask"));
+        assert!(!said.contains("without asking"), "{said}");
+        let asked = everything(&asking);
+        ok(&changed, client);
+        ok(&changed, &format!("{client} --ask"));
+        let now = everything(&changed);
+        for (path, text) in asked.iter().filter(|(path, _)| path.starts_with("project/")) {
+            let text = text.replace(asking.path("").to_str().unwrap(), "");
+            let now = now[path].replace(changed.path("").to_str().unwrap(), "");
+            assert_eq!(now, text, "{client}: {path}");
+        }
+        ok(&changed, &format!("{client} --remove"));
+        assert_eq!(everything(&changed), everything(&world()), "{client}");
+    }
+}
+
+#[test]
+fn permissions_go_from_settings_that_were_changed_since() {
+    for (client, path, settings) in [
+        (
+            "claude-code",
+            ".claude/settings.json",
+            "{\n  \"permissions\": {\n    \"allow\": [\"x\"]\n  }\n}\n",
+        ),
+        ("gemini-cli", ".gemini/settings.json", "{\n  // mine\n  \"ui\": {}\n}\n"),
+        ("qwen-code", ".qwen/settings.json", "{\n  \"permissions\": {\n    \"ask\": []\n  }\n}\n"),
+        ("opencode", "opencode.json", "{\n  \"permission\": {\n    \"edit\": \"ask\"\n  }\n}\n"),
+        ("codex", ".codex/config.toml", "model = 'm'\n\n[tui]\na = 1\n"),
+    ] {
+        let path = format!("project/{path}");
+        let folder = world().file(&path, settings);
+        ok(&folder, client);
+        let edited = |text: &str| match text.strip_prefix("{\n") {
+            Some(rest) => format!("{{\n  \"later\": 1,\n{rest}"),
+            None => format!("later = 1\n{text}"),
+        };
+        let now = fs::read_to_string(folder.path(&path)).unwrap();
+        folder.write(&path, edited(&now));
+        // Setting up once more must not make the edit look like something of ours.
+        ok(&folder, &format!("{client} --db other.db"));
+        ok(&folder, &format!("{client} --remove"));
+        let left = fs::read_to_string(folder.path(&path)).unwrap();
+        assert_eq!(left, edited(settings), "{client}");
+    }
 }
 
 #[test]
@@ -148,6 +379,8 @@ fn nothing_is_left_when_all_clients_are_removed_again() {
         .file("project/opencode.jsonc", "{\n\t// mine\n\t\"mcp\": {},\n}\n")
         .file("project/.gemini/settings.json", "")
         .file("project/.vscode/mcp.json", "{\"servers\": {\"a\": {\"command\": \"x\"}}}\r\n")
+        .file("project/.claude/settings.json", "{\"permissions\": {\"deny\": [\"WebFetch\"]}}")
+        .file("home/.qwen/settings.json", "{\n  \"permissions\": {\"ask\": [\"x\"]} // mine\n}")
         .file("project/.cursor/skills/remindb-read/SKILL.md", "my own\n");
     let mode = fs::Permissions::from_mode(0o600);
     fs::set_permissions(folder.path("home/.claude.json"), mode).unwrap();
@@ -195,7 +428,7 @@ fn a_dry_run_shows_the_change_and_makes_none() {
     let said = said.replace(folder.path("").to_str().unwrap(), "DIR/").replace(program, "PROGRAM");
     expect![[r#"
         would change DIR/project/opencode.json
-        @@ -1,3 +1,9 @@
+        @@ -1,3 +1,13 @@
          {
         -  "model": "m"
         +  "model": "m",
@@ -204,6 +437,10 @@ fn a_dry_run_shows_the_change_and_makes_none() {
         +      "type": "local",
         +      "command": ["PROGRAM", "serve", "--db", "DIR/project/memory.db"]
         +    }
+        +  },
+        +  "permission": {
+        +    "remindb_MemoryForget": "ask",
+        +    "remindb_MemoryRollback": "ask"
         +  }
          }
     "#]]
@@ -251,17 +488,17 @@ fn settings_that_are_broken_are_named_and_left() {
         &folder,
         "claude-code",
         expect![[r#"
-        ! remindb: cannot understand `DIR/project/.mcp.json`: line 3: a key in double quotes is missing; nothing was changed
-        = 2
-    "#]],
+            ! remindb: cannot understand `DIR/project/.mcp.json`: line 2: unterminated object; nothing was changed
+            = 2
+        "#]],
     );
     check_refused(
         &folder,
         "claude-code --dry-run",
         expect![[r#"
-        ! remindb: cannot understand `DIR/project/.mcp.json`: line 3: a key in double quotes is missing; nothing was changed
-        = 2
-    "#]],
+            ! remindb: cannot understand `DIR/project/.mcp.json`: line 2: unterminated object; nothing was changed
+            = 2
+        "#]],
     );
     check_refused(
         &folder,
@@ -308,8 +545,7 @@ fn settings_that_are_broken_are_named_and_left() {
 
 #[test]
 fn settings_that_no_edit_keeps_come_with_what_to_paste() {
-    let folder =
-        world().file("project/.codex/config.toml", "mcp_servers = { a = { command = 'x' } }\n");
+    let folder = world().file("project/.codex/config.toml", "a = 1\r\nb = 2\n");
     let ran = setup(&folder, "codex --db /m.db");
     let program = env!("CARGO_BIN_EXE_remindb");
     expect![[r#"

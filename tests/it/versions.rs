@@ -14,7 +14,7 @@ fn notes() -> (Folder, Client) {
     let folder = Folder::new().file("notes/deploy.md", NOTES);
     folder.date("notes/deploy.md", 0);
     folder.ok(["compile", "notes", "--db", "m.db"]);
-    let client = Client::legacy(&folder, &["--db", "m.db", "--source", "notes"]);
+    let client = Client::legacy(&folder, &["--db", "m.db", "--source", "notes", "--structured"]);
     client.logged("compiled: ");
     (folder, client)
 }
@@ -78,7 +78,8 @@ fn an_agent_catches_up_in_one_call_and_goes_back() {
         expect!["no history for nobody"],
     );
     let rolled = client.call("MemoryRollback", json!({"snapshot_id": 1})).result;
-    let facts = json!({"target": 1, "snapshot": 4, "nodes": 3, "dropped": null});
+    let facts = json!({"target": 1, "snapshot": 4, "nodes": 3, "dropped": null,
+        "was_head": false, "unscrubbed": false});
     assert_eq!(rolled["structuredContent"], facts);
     // What the files say is not compiled into it again.
     client.text("MemoryCompile", json!({"path": "."}));

@@ -17,7 +17,7 @@ fn notes() -> Folder {
 /// A server of the notes that has compiled them.
 #[track_caller]
 fn served(folder: &Folder) -> Client {
-    let client = Client::legacy(folder, &["--db", "m.db", "--source", "notes"]);
+    let client = Client::legacy(folder, &["--db", "m.db", "--source", "notes", "--structured"]);
     client.logged("compiled: ");
     client
 }
@@ -110,7 +110,7 @@ fn agent_text_survives_recompiles_and_restarts() {
 #[test]
 fn a_server_without_notes_begins_a_memory() {
     let folder = Folder::new();
-    let mut client = Client::modern(&folder, &["--db", "new.db"]);
+    let mut client = Client::modern(&folder, &["--db", "new.db", "--structured"]);
     client.logged("a new memory was made at `");
     let written = client.call("MemoryWrite", json!({"payload": "# Plan\n\nFirst this."})).result;
     let facts = written["structuredContent"].clone();
@@ -125,7 +125,7 @@ fn a_server_without_notes_begins_a_memory() {
 #[test]
 fn a_senseless_call_is_an_error_and_changes_nothing() {
     let folder = notes();
-    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    let mut client = Client::legacy(&folder, &["--db", "m.db", "--structured"]);
     let deploy = id(&mut client, "Deploy");
     let before = head(&mut client);
     let near = format!("{}zzz", &deploy[..8]);
@@ -157,7 +157,7 @@ fn a_senseless_call_is_an_error_and_changes_nothing() {
 #[test]
 fn pins_differ_and_make_no_snapshot() {
     let folder = notes();
-    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    let mut client = Client::legacy(&folder, &["--db", "m.db", "--structured"]);
     let deploy = id(&mut client, "Deploy");
     let before = head(&mut client);
     let pinned = client.text("MemoryPin", json!({"node_id": deploy, "temperature": 0.9}));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cli::setup::{Client, Scope};
+use super::client::{Client, Scope};
 use crate::settings::config::Transport;
 
 /// What to do.
@@ -56,6 +56,7 @@ pub(crate) struct ServeArgs {
     pub(crate) origins: Vec<String>,
     /// What may be compiled, besides the source folder.
     pub(crate) allowed: Vec<PathBuf>,
+    pub(crate) is_structured: bool,
     pub(crate) is_verbose: bool,
 }
 
@@ -161,6 +162,8 @@ pub(crate) struct SetupArgs {
     pub(crate) scope: Scope,
     pub(crate) db: Option<PathBuf>,
     pub(crate) source: Option<PathBuf>,
+    pub(crate) tools: Option<String>,
+    pub(crate) is_asking: bool,
     pub(crate) is_dry_run: bool,
     pub(crate) is_remove: bool,
     pub(crate) is_json: bool,

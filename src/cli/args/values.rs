@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::UsageError;
+use super::client::{CLIENTS, Client, Scope};
 use super::command::Shell;
-use crate::cli::setup::{CLIENTS, Client, Scope};
 use crate::settings::config::{Transport, positive_duration};
 use lexopt::prelude::*;
 

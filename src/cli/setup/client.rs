@@ -8,6 +8,8 @@
 //! - Gemini CLI: <https://geminicli.com/docs/tools/mcp-server/>,
 //!   <https://geminicli.com/docs/cli/skills/>;
 //! - OpenCode: <https://opencode.ai/docs/mcp-servers/>, <https://opencode.ai/docs/skills/>;
+//! - Qwen Code: <https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/>,
+//!   <https://qwenlm.github.io/qwen-code-docs/en/users/features/skills/>;
 //! - Cursor: <https://cursor.com/docs/mcp>, <https://cursor.com/docs/skills>;
 //! - VS Code: <https://code.visualstudio.com/docs/copilot/reference/mcp-configuration>,
 //!   <https://code.visualstudio.com/docs/agent-customization/agent-skills>.
@@ -16,58 +18,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::edit::{ServerEntry, SettingsFormat};
+use super::edit::SettingsFormat;
+use super::entry::{Entry, Grant};
 use super::json::ServersPath;
 use super::scan::Dialect;
+use crate::cli::args::{Client, Scope};
 
-/// For whom a client is set up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
-    /// Whoever works in the current folder.
-    Project,
-    /// One person, in every project.
-    User,
-}
-
-impl Scope {
-    pub(crate) const NAMES: &[&str] = &["project", "user"];
-
-    pub(crate) fn named(name: &str) -> Option<Scope> {
-        match name {
-            "project" => Some(Scope::Project),
-            "user" => Some(Scope::User),
-            _ => None,
-        }
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Scope::Project => "project",
-            Scope::User => "user",
-        }
-    }
-}
-
-/// A program that runs agents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Client {
-    ClaudeCode,
-    Codex,
-    GeminiCli,
-    OpenCode,
-    Cursor,
-    VsCode,
-}
-
-/// Every client by the name that is typed.
-pub(crate) const CLIENTS: &[(&str, Client)] = &[
-    ("claude-code", Client::ClaudeCode),
-    ("codex", Client::Codex),
-    ("gemini-cli", Client::GeminiCli),
-    ("opencode", Client::OpenCode),
-    ("cursor", Client::Cursor),
-    ("vscode", Client::VsCode),
-];
+/// The server's name in every client's settings.
+pub(super) const SERVER: &str = "remindb";
 
 /// The folders of the world around, as the environment names them.
 #[derive(Clone, Debug)]
@@ -82,6 +40,22 @@ pub(super) struct Folders {
     pub(super) codex: Option<PathBuf>,
 }
 
+impl Folders {
+    /// The folder of Claude Code's own settings.
+    fn claude_settings(&self) -> PathBuf {
+        self.claude.clone().unwrap_or_else(|| self.home.join(".claude"))
+    }
+}
+
+/// Names of the tools that the server offers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tools {
+    /// Those that only read, or whose effect can be undone.
+    pub(super) allowed: Vec<&'static str>,
+    /// The others.
+    pub(super) asked: Vec<&'static str>,
+}
+
 /// What the server is started with.
 #[derive(Clone, Debug)]
 pub(super) struct Launch {
@@ -90,14 +64,6 @@ pub(super) struct Launch {
 }
 
 impl Client {
-    pub(crate) fn named(name: &str) -> Option<Client> {
-        CLIENTS.iter().find(|(it, _)| *it == name).map(|(_, client)| *client)
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        CLIENTS.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
-    }
-
     /// Files that may hold the servers: the first that exists does, else the first.
     pub(super) fn settings(self, scope: Scope, at: &Folders) -> Vec<PathBuf> {
         let Folders { project, home, config, .. } = at;
@@ -119,6 +85,8 @@ impl Client {
             (Client::GeminiCli, Scope::User) => vec![home.join(".gemini/settings.json")],
             (Client::OpenCode, Scope::Project) => both(project),
             (Client::OpenCode, Scope::User) => both(&config.join("opencode")),
+            (Client::QwenCode, Scope::Project) => vec![project.join(".qwen/settings.json")],
+            (Client::QwenCode, Scope::User) => vec![home.join(".qwen/settings.json")],
             (Client::Cursor, Scope::Project) => vec![project.join(".cursor/mcp.json")],
             (Client::Cursor, Scope::User) => vec![home.join(".cursor/mcp.json")],
             (Client::VsCode, Scope::Project) => vec![project.join(".vscode/mcp.json")],
@@ -129,7 +97,7 @@ impl Client {
     /// The folder that has a folder for each skill.
     pub(super) fn skills(self, scope: Scope, at: &Folders) -> PathBuf {
         let Folders { project, home, config, .. } = at;
-        let claude = at.claude.clone().unwrap_or_else(|| home.join(".claude"));
+        let claude = at.claude_settings();
         match (self, scope) {
             (Client::ClaudeCode, Scope::Project) => project.join(".claude/skills"),
             (Client::ClaudeCode, Scope::User) => claude.join("skills"),
@@ -139,6 +107,8 @@ impl Client {
             (Client::GeminiCli, Scope::User) => home.join(".gemini/skills"),
             (Client::OpenCode, Scope::Project) => project.join(".opencode/skills"),
             (Client::OpenCode, Scope::User) => config.join("opencode/skills"),
+            (Client::QwenCode, Scope::Project) => project.join(".qwen/skills"),
+            (Client::QwenCode, Scope::User) => home.join(".qwen/skills"),
             (Client::Cursor, Scope::Project) => project.join(".cursor/skills"),
             (Client::Cursor, Scope::User) => home.join(".cursor/skills"),
             (Client::VsCode, Scope::Project) => project.join(".github/skills"),
@@ -151,7 +121,7 @@ impl Client {
         let (dialect, container) = match self {
             Client::Codex => return SettingsFormat::Toml,
             Client::ClaudeCode => (Dialect::Strict, "mcpServers"),
-            Client::GeminiCli => (Dialect::Comments, "mcpServers"),
+            Client::GeminiCli | Client::QwenCode => (Dialect::Comments, "mcpServers"),
             Client::Cursor => (Dialect::Relaxed, "mcpServers"),
             Client::OpenCode => (Dialect::Relaxed, "mcp"),
             Client::VsCode => (Dialect::Relaxed, "servers"),
@@ -162,7 +132,7 @@ impl Client {
     }
 
     /// The server as this client names it.
-    pub(super) fn entry(self, launch: Launch) -> ServerEntry {
+    pub(super) fn entry(self, launch: Launch) -> Entry {
         let Launch { program, args } = launch;
         let fields: Vec<(&'static str, Value)> = match self {
             Client::OpenCode => {
@@ -172,11 +142,59 @@ impl Client {
             Client::ClaudeCode | Client::Cursor | Client::VsCode => {
                 vec![("type", json!("stdio")), ("command", json!(program)), ("args", json!(args))]
             }
-            Client::Codex | Client::GeminiCli => {
+            Client::Codex | Client::GeminiCli | Client::QwenCode => {
                 vec![("command", json!(program)), ("args", json!(args))]
             }
         };
-        ServerEntry { name: "remindb", fields }
+        Entry { name: SERVER, fields }
+    }
+
+    /// Permissions to use the tools without asking, but for those that a client goes on asking for:
+    /// the settings that hold them, where these are not those of the server, and the permissions.
+    pub(super) fn grants(
+        self,
+        scope: Scope,
+        at: &Folders,
+        tools: &Tools,
+    ) -> (Option<PathBuf>, Vec<Grant>) {
+        let Tools { allowed, asked } = tools;
+        let named = |prefix: &str, tools: &[&str]| -> Vec<String> {
+            tools.iter().map(|it| format!("{prefix}{it}")).collect()
+        };
+        let trust = Grant::value(&["mcpServers", SERVER, "trust"], json!(true));
+        let mut elsewhere = None;
+        let grants = match self {
+            Client::ClaudeCode => {
+                elsewhere = Some(match scope {
+                    Scope::Project => at.project.join(".claude/settings.json"),
+                    Scope::User => at.claude_settings().join("settings.json"),
+                });
+                vec![Grant::items(&["permissions", "allow"], named("mcp__remindb__", allowed))]
+            }
+            Client::Codex => {
+                let mode = &["mcp_servers", SERVER, "default_tools_approval_mode"];
+                let each = asked.iter().map(|it| {
+                    let at = &["mcp_servers", SERVER, "tools", it, "approval_mode"];
+                    Grant::value(at, json!("prompt"))
+                });
+                [Grant::value(mode, json!("approve"))].into_iter().chain(each).collect()
+            }
+            Client::GeminiCli => {
+                let asked = named("mcp_remindb_", asked);
+                vec![trust, Grant::items(&["tools", "confirmationRequired"], asked)]
+            }
+            Client::QwenCode => {
+                vec![trust, Grant::items(&["permissions", "ask"], named("mcp__remindb__", asked))]
+            }
+            // It asks for nothing unless told to.
+            Client::OpenCode => named("remindb_", asked)
+                .iter()
+                .map(|it| Grant::value(&["permission", it], json!("ask")))
+                .collect(),
+            // They keep no such settings in a file that is theirs to share.
+            Client::Cursor | Client::VsCode => Vec::new(),
+        };
+        (elsewhere, grants.into_iter().filter(|it| !it.is_empty()).collect())
     }
 
     /// What a person has to do then.
@@ -192,6 +210,10 @@ impl Client {
             (Client::Codex, Scope::User) => "start Codex anew; `/mcp` shows the server",
             (Client::GeminiCli, _) => "start Gemini CLI anew; `/mcp` shows the server",
             (Client::OpenCode, _) => "start OpenCode anew; `opencode mcp list` shows the server",
+            (Client::QwenCode, Scope::Project) => {
+                "run `qwen mcp approve remindb` here, or approve the server when Qwen Code asks"
+            }
+            (Client::QwenCode, Scope::User) => "start Qwen Code anew; `/mcp` shows the server",
             (Client::Cursor, _) => "turn the server on in Cursor's settings, under MCP",
             (Client::VsCode, _) => "start the server in VS Code: `MCP: List Servers`",
         }

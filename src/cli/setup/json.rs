@@ -1,13 +1,17 @@
-//! Edits of JSON settings as text: one server comes or goes, and every other byte stays.
+//! Edits of JSON settings as text: one server or some permissions come or go, and every other byte
+//! stays.
+//!
+//! `jsonc-parser` says where each value stands; the edits are made here, since those of its tree
+//! lose a comment beside what is removed and lay out lines anew.
 
 use std::ops::Range;
 
 use serde_json::Value;
 
-use super::edit::{EditError, EditedSettings, ServerEntry, newline_of};
-use super::scan::{self, Dialect, JsonItem, Member};
+use super::entry::{Entry, Gives, Grant, Put, Refusal};
+use super::scan::{self, Dialect, JsonItem, Kind, Member};
 
-/// Where a server is written down.
+/// The place of servers in a settings file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ServersPath {
     pub(super) dialect: Dialect,
@@ -18,36 +22,29 @@ pub(super) struct ServersPath {
 }
 
 /// `text` with the entry in it; fields that the entry has beside ours stay.
-pub(super) fn put(
-    text: &str,
-    place: ServersPath,
-    entry: &ServerEntry,
-) -> Result<EditedSettings, EditError> {
-    let text = if text.trim().is_empty() { "{}\n" } else { text };
+pub(super) fn put(text: &str, place: ServersPath, entry: &Entry) -> Result<Put, Refusal> {
+    let text = filled(text);
     let root = read(text, place.dialect)?;
     let style = JsonStyle::of(text, &root);
     let Some((container, depth)) = servers(&root, place, entry.name)? else {
         let servers = style.object(&[(entry.name, style.entry(entry, 2))], 1);
-        let text = insert(text, &root, place.container, &servers, (&style, 0))?;
-        return Ok(EditedSettings { text, entry: None, is_container_new: true });
+        let text = insert(text, &root, Some(place.container), &servers, (&style, 0));
+        return Ok(Put { text, entry: None, is_container_new: true });
     };
     let Some(old) = member(&container.item, entry.name, place.container)? else {
         let fields = style.entry(entry, depth + 1);
-        let text = insert(text, &container.item, entry.name, &fields, (&style, depth))?;
-        return Ok(EditedSettings { text, entry: None, is_container_new: false });
+        let text = insert(text, &container.item, Some(entry.name), &fields, (&style, depth));
+        return Ok(Put { text, entry: None, is_container_new: false });
     };
     if member(&old.item, "command", entry.name)?.is_none() {
-        return Err(EditError::Other(format!(
-            "its `{}` has no `command`, so that somebody else made it; rename or remove it",
-            entry.name
-        )));
+        return Err(Refusal::stranger(entry.name));
     }
     let before = text[old.item.span.clone()].to_owned();
     let mut text = text.to_owned();
     for (key, value) in &entry.fields {
         text = put_field(&text, place, entry.name, (key, value))?;
     }
-    Ok(EditedSettings { text, entry: Some(before), is_container_new: false })
+    Ok(Put { text, entry: Some(before), is_container_new: false })
 }
 
 /// Sets one field of an entry that exists.
@@ -56,20 +53,16 @@ fn put_field(
     place: ServersPath,
     name: &str,
     (key, value): (&str, &Value),
-) -> Result<String, EditError> {
+) -> Result<String, Refusal> {
     let root = read(text, place.dialect)?;
     let style = JsonStyle::of(text, &root);
-    let (container, depth) = servers(&root, place, name)?.ok_or(EditError::Unsure)?;
-    let entry = member(&container.item, name, place.container)?.ok_or(EditError::Unsure)?;
-    match member(&entry.item, key, name)? {
-        None => insert(text, &entry.item, key, &inline(value), (&style, depth + 1)),
-        Some(field) => {
-            let span = field.item.span.clone();
-            let is_equal = serde_json::from_str::<Value>(&text[span.clone()])
-                .is_ok_and(|current| current == *value);
-            Ok(if is_equal { text.to_owned() } else { replaced(text, span, &inline(value)) })
-        }
-    }
+    let (container, depth) = servers(&root, place, name)?.ok_or(Refusal::Unsure)?;
+    let entry = member(&container.item, name, place.container)?.ok_or(Refusal::Unsure)?;
+    Ok(match member(&entry.item, key, name)? {
+        None => insert(text, &entry.item, Some(key), &inline(value), (&style, depth + 1)),
+        Some(field) if is_value(text, &field.item, value) => text.to_owned(),
+        Some(field) => replaced(text, field.item.span.clone(), &inline(value)),
+    })
 }
 
 /// `text` without the entry, or with what it was before; with an object that was made for it, too.
@@ -79,7 +72,7 @@ pub(super) fn take(
     name: &str,
     before: Option<&str>,
     is_container_new: bool,
-) -> Result<String, EditError> {
+) -> Result<String, Refusal> {
     let root = read(text, place.dialect)?;
     let Some((container, _)) = servers(&root, place, name)? else {
         return Ok(text.to_owned());
@@ -94,10 +87,131 @@ pub(super) fn take(
     if !is_container_new {
         return Ok(text);
     }
-    let root = read(&text, place.dialect)?;
-    Ok(match member(&root, place.container, "the file")? {
-        Some(container) if is_bare(&text, &container.item) => cut(&text, &root, container.at),
-        _ => text,
+    prune(&text, place.dialect, &[place.container.to_owned()])
+}
+
+/// `text` with the permissions in it, and those of them that were not there before.
+pub(super) fn grant(
+    text: &str,
+    dialect: Dialect,
+    grants: &[Grant],
+) -> Result<(String, Vec<Grant>), Refusal> {
+    let mut text = filled(text).to_owned();
+    let mut given = Vec::new();
+    for grant in grants {
+        let (new, part) = grant_one(&text, dialect, grant)?;
+        text = new;
+        given.extend(part);
+    }
+    Ok((text, given))
+}
+
+fn grant_one(
+    text: &str,
+    dialect: Dialect,
+    grant: &Grant,
+) -> Result<(String, Option<Grant>), Refusal> {
+    let root = read(text, dialect)?;
+    let style = JsonStyle::of(text, &root);
+    let mut at = &root;
+    let mut owner = "the file";
+    for (depth, key) in grant.at.iter().enumerate() {
+        let rest = &grant.at[depth + 1..];
+        let Some(found) = member(at, key, owner)? else {
+            let value = style.nested(rest, &grant.gives, depth + 1);
+            let text = insert(text, at, Some(key), &value, (&style, depth));
+            let is_list = matches!(grant.gives, Gives::Items(_));
+            let n_made = rest.len() + usize::from(is_list);
+            return Ok((text, Some(Grant { n_made, ..grant.clone() })));
+        };
+        match (&grant.gives, rest) {
+            (Gives::Items(items), []) => return add(text, dialect, grant, items),
+            // Somebody decided already, here or for all that is below.
+            (Gives::Value(_), []) => break,
+            (Gives::Value(_), _) if found.item.kind != Kind::Object => break,
+            _ => (at, owner) = (&found.item, key),
+        }
+    }
+    Ok((text.to_owned(), None))
+}
+
+/// Adds the texts that a list does not have.
+fn add(
+    text: &str,
+    dialect: Dialect,
+    grant: &Grant,
+    items: &[String],
+) -> Result<(String, Option<Grant>), Refusal> {
+    let mut text = text.to_owned();
+    let mut new = Vec::new();
+    for item in items {
+        let root = read(&text, dialect)?;
+        let (list, depth) = find(&root, &grant.at)?.ok_or(Refusal::Unsure)?;
+        if list.kind != Kind::List {
+            let key = grant.at.last().map_or("", String::as_str);
+            return Err(Refusal::broken(list.span.start, format!("`{key}` is not a list")));
+        }
+        let item = Value::from(item.as_str());
+        if list.members.iter().all(|it| !is_value(&text, &it.item, &item)) {
+            let style = JsonStyle::of(&text, &root);
+            text = insert(&text, list, None, &item.to_string(), (&style, depth));
+            new.extend(item.as_str().map(str::to_owned));
+        }
+    }
+    let part = (!new.is_empty()).then(|| Grant { gives: Gives::Items(new), ..grant.clone() });
+    Ok((text, part))
+}
+
+/// `text` without the permissions, and without what was made for them and is empty now.
+pub(super) fn revoke(text: &str, dialect: Dialect, grants: &[Grant]) -> Result<String, Refusal> {
+    let mut text = text.to_owned();
+    for grant in grants.iter().rev() {
+        let values = match &grant.gives {
+            Gives::Items(items) => items.iter().map(|it| Value::from(it.as_str())).collect(),
+            Gives::Value(value) => vec![value.clone()],
+        };
+        for value in &values {
+            text = revoke_one(&text, dialect, grant, value)?;
+        }
+        let is_list = matches!(grant.gives, Gives::Items(_));
+        let n_above = grant.at.len() - usize::from(!is_list);
+        for n_keys in (n_above.saturating_sub(grant.n_made)..n_above).rev() {
+            text = prune(&text, dialect, &grant.at[..=n_keys])?;
+        }
+    }
+    Ok(text)
+}
+
+fn revoke_one(
+    text: &str,
+    dialect: Dialect,
+    grant: &Grant,
+    value: &Value,
+) -> Result<String, Refusal> {
+    let root = read(text, dialect)?;
+    let holder = match &grant.gives {
+        Gives::Items(_) => &grant.at[..],
+        Gives::Value(_) => &grant.at[..grant.at.len() - 1],
+    };
+    let last = grant.at.last().map_or("", String::as_str);
+    let Some((holder, _)) = find(&root, holder)? else { return Ok(text.to_owned()) };
+    let is_it = |it: &&Member| {
+        (holder.kind == Kind::List || it.key == last) && is_value(text, &it.item, value)
+    };
+    Ok(match holder.members.iter().find(is_it) {
+        Some(it) => cut(text, holder, it.at),
+        None => text.to_owned(),
+    })
+}
+
+/// Removes an object or a list with nothing in it, not even a comment.
+fn prune(text: &str, dialect: Dialect, path: &[String]) -> Result<String, Refusal> {
+    let Some((last, above)) = path.split_last() else { return Ok(text.to_owned()) };
+    let root = read(text, dialect)?;
+    let Some((holder, _)) = find(&root, above)? else { return Ok(text.to_owned()) };
+    Ok(match member(holder, last, "the file")? {
+        Some(it) if is_bare(text, &it.item) => cut(text, holder, it.at),
+        _ => text.to_owned(),
     })
 }
 
@@ -109,15 +223,22 @@ pub(super) fn is_blank(text: &str, dialect: Dialect) -> bool {
     })
 }
 
-/// An object with nothing in it, not even a comment.
+/// An object or a list with nothing in it, not even a comment.
 fn is_bare(text: &str, item: &JsonItem) -> bool {
-    let inside = &text[item.span.start + 1..item.span.end - 1];
-    item.members.as_ref().is_some_and(Vec::is_empty) && inside.trim().is_empty()
+    item.kind != Kind::Plain && text[item.span.start + 1..item.span.end - 1].trim().is_empty()
 }
 
-fn read(text: &str, dialect: Dialect) -> Result<JsonItem, EditError> {
-    scan::scan(text, dialect)
-        .map_err(|fault| EditError::Broken { at: fault.at, what: fault.what.to_owned() })
+/// Settings that say nothing are an empty object.
+fn filled(text: &str) -> &str {
+    if text.trim().is_empty() { "{}\n" } else { text }
+}
+
+fn read(text: &str, dialect: Dialect) -> Result<JsonItem, Refusal> {
+    let root = scan::scan(text, dialect)?;
+    match root.kind {
+        Kind::Object => Ok(root),
+        _ => Err(Refusal::broken(root.span.start, "`the file` is not an object")),
+    }
 }
 
 /// The object that holds the servers, and how deep in the file it is. A server that is there stays
@@ -126,7 +247,7 @@ fn servers<'a>(
     root: &'a JsonItem,
     place: ServersPath,
     name: &str,
-) -> Result<Option<(&'a Member, usize)>, EditError> {
+) -> Result<Option<(&'a Member, usize)>, Refusal> {
     let Some(outer) = member(root, place.container, "the file")? else {
         return Ok(None);
     };
@@ -138,54 +259,61 @@ fn servers<'a>(
     };
     // A server may be called like the object.
     let is_holder = |it: &&Member| {
-        let members = it.item.members.as_ref();
-        members.is_some_and(|fields| fields.iter().all(|field| field.key != "type"))
+        it.item.kind == Kind::Object && it.item.members.iter().all(|field| field.key != "type")
     };
     Ok(Some(inner.filter(is_holder).map_or((outer, 1), |inner| (inner, 2))))
 }
 
+/// The value at the end of a path of keys, and how deep in the file it is.
+fn find<'a>(root: &'a JsonItem, path: &[String]) -> Result<Option<(&'a JsonItem, usize)>, Refusal> {
+    let mut at = root;
+    for key in path {
+        match at.kind {
+            Kind::Object => match member(at, key, "")? {
+                Some(it) => at = &it.item,
+                None => return Ok(None),
+            },
+            Kind::List | Kind::Plain => return Ok(None),
+        }
+    }
+    Ok(Some((at, path.len())))
+}
+
 /// The member of that name, which must not be there twice.
-fn member<'a>(item: &'a JsonItem, key: &str, owner: &str) -> Result<Option<&'a Member>, EditError> {
-    let Some(members) = &item.members else {
-        let at = item.span.start;
-        return Err(EditError::Broken { at, what: format!("`{owner}` is not an object") });
-    };
-    let mut found = members.iter().filter(|it| it.key == key);
+fn member<'a>(item: &'a JsonItem, key: &str, owner: &str) -> Result<Option<&'a Member>, Refusal> {
+    if item.kind != Kind::Object {
+        return Err(Refusal::broken(item.span.start, format!("`{owner}` is not an object")));
+    }
+    let mut found = item.members.iter().filter(|it| it.key == key);
     let first = found.next();
     match found.next() {
         None => Ok(first),
-        Some(again) => {
-            Err(EditError::Broken { at: again.at, what: format!("`{key}` is there twice") })
-        }
+        Some(again) => Err(Refusal::broken(again.at, format!("`{key}` is there twice"))),
     }
+}
+
+fn is_value(text: &str, item: &JsonItem, value: &Value) -> bool {
+    serde_json::from_str::<Value>(&text[item.span.clone()]).is_ok_and(|it| it == *value)
 }
 
 fn replaced(text: &str, span: Range<usize>, by: &str) -> String {
     [&text[..span.start], by, &text[span.end..]].concat()
 }
 
-/// Adds a member at the end of an object.
+/// Adds a member at the end of an object, or without a key an element at the end of a list.
 fn insert(
     text: &str,
-    object: &JsonItem,
-    key: &str,
+    holder: &JsonItem,
+    key: Option<&str>,
     value: &str,
     (style, depth): (&JsonStyle, usize),
-) -> Result<String, EditError> {
-    let members = object.members.as_ref().ok_or(EditError::Unsure)?;
-    let close = object.span.end - 1;
-    let inside = &text[object.span.start + 1..close];
-    let end = object.span.start + 1 + inside.trim_end().len();
-    let indent = match members.first().and_then(|it| own_line(text, it.at)) {
-        Some(indent) => indent.to_owned(),
-        None => style.unit.repeat(depth + 1),
-    };
-    let closing = match text[end..close].rsplit_once('\n') {
-        Some((_, closing)) => closing.to_owned(),
-        None => style.unit.repeat(depth),
-    };
+) -> String {
+    let close = holder.span.end - 1;
+    let inside = &text[holder.span.start + 1..close];
+    let end = holder.span.start + 1 + inside.trim_end().len();
+    let is_inline = key.is_none() && !inside.contains('\n');
     let mut out = String::with_capacity(text.len() + value.len() + 80);
-    match members.last() {
+    match holder.members.last() {
         Some(Member { item, comma: None, .. }) => {
             out.push_str(&text[..item.span.end]);
             out.push(',');
@@ -193,19 +321,31 @@ fn insert(
         }
         _ => out.push_str(&text[..end]),
     }
-    let key = Value::from(key);
-    for part in [style.newline, &indent, &key.to_string(), ": ", value] {
+    if is_inline {
+        let gap = if holder.members.is_empty() { "" } else { " " };
+        return [&out, gap, value, &text[end..]].concat();
+    }
+    let indent = match holder.members.first().and_then(|it| own_line(text, it.at)) {
+        Some(indent) => indent.to_owned(),
+        None => style.unit.repeat(depth + 1),
+    };
+    let closing = match text[end..close].rsplit_once('\n') {
+        Some((_, closing)) => closing.to_owned(),
+        None => style.unit.repeat(depth),
+    };
+    let key = key.map_or_else(String::new, |it| format!("{}: ", Value::from(it)));
+    for part in [style.newline, &indent, &key, value] {
         out.push_str(part);
     }
     for part in [style.newline, &closing, &text[close..]] {
         out.push_str(part);
     }
-    Ok(out)
+    out
 }
 
-/// Removes the member whose key starts at `at`, with its line if it has one of its own.
-fn cut(text: &str, object: &JsonItem, at: usize) -> String {
-    let members = object.members.as_deref().unwrap_or_default();
+/// Removes what starts at `at`, with its line if it has one of its own.
+fn cut(text: &str, holder: &JsonItem, at: usize) -> String {
+    let members = &holder.members;
     let Some(nth) = members.iter().position(|it| it.at == at) else {
         return text.to_owned();
     };
@@ -227,12 +367,16 @@ fn cut(text: &str, object: &JsonItem, at: usize) -> String {
         _ => None,
     };
     let head = match before {
-        Some(comma) => [&text[..comma], &text[comma + 1..start]].concat(),
+        Some(comma) => {
+            let gap = &text[comma + 1..start];
+            let is_in_line = !gap.contains('\n') && gap.trim().is_empty();
+            [&text[..comma], if is_in_line { "" } else { gap }].concat()
+        }
         None => text[..start].to_owned(),
     };
     let is_only = members.len() == 1;
-    let open = object.span.start + 1;
-    let close = object.span.end - 1;
+    let open = holder.span.start + 1;
+    let close = holder.span.end - 1;
     if is_only && text[open..start].trim().is_empty() && text[end..close].trim().is_empty() {
         return [&text[..open], &text[close..]].concat();
     }
@@ -246,7 +390,7 @@ fn own_line(text: &str, at: usize) -> Option<&str> {
 }
 
 /// A value in one line.
-pub(super) fn inline(value: &Value) -> String {
+fn inline(value: &Value) -> String {
     match value {
         Value::Array(items) => {
             let items: Vec<String> = items.iter().map(Value::to_string).collect();
@@ -264,24 +408,47 @@ struct JsonStyle {
 
 impl JsonStyle {
     fn of(text: &str, root: &JsonItem) -> JsonStyle {
-        let first = root.members.as_ref().and_then(|it| it.first());
+        let first = root.members.first();
         let unit = first.and_then(|it| own_line(text, it.at)).filter(|it| !it.is_empty());
-        JsonStyle { unit: unit.unwrap_or("  ").to_owned(), newline: newline_of(text) }
+        let newline = match text.find('\n') {
+            Some(at) if text[..at].ends_with('\r') => "\r\n",
+            _ => "\n",
+        };
+        JsonStyle { unit: unit.unwrap_or("  ").to_owned(), newline }
     }
 
     /// An object over several lines, its braces at `depth`.
     fn object(&self, members: &[(&str, String)], depth: usize) -> String {
-        let inner = self.unit.repeat(depth + 1);
-        let lines: Vec<String> =
-            members.iter().map(|(key, value)| format!("{inner}\"{key}\": {value}")).collect();
-        let (newline, outer) = (self.newline, self.unit.repeat(depth));
-        let between = format!(",{newline}");
-        format!("{{{newline}{}{newline}{outer}}}", lines.join(&between))
+        let lines = members.iter().map(|(key, value)| format!("{}: {value}", Value::from(*key)));
+        self.lines(["{", "}"], lines.collect(), depth)
     }
 
-    fn entry(&self, entry: &ServerEntry, depth: usize) -> String {
+    /// Parts over several lines, with `around` them at `depth`.
+    fn lines(&self, [open, close]: [&str; 2], parts: Vec<String>, depth: usize) -> String {
+        let (newline, outer) = (self.newline, self.unit.repeat(depth));
+        let inner = self.unit.repeat(depth + 1);
+        let between = format!(",{newline}{inner}");
+        format!("{open}{newline}{inner}{}{newline}{outer}{close}", parts.join(&between))
+    }
+
+    fn entry(&self, entry: &Entry, depth: usize) -> String {
         let fields: Vec<(&str, String)> =
             entry.fields.iter().map(|(key, value)| (*key, inline(value))).collect();
         self.object(&fields, depth)
+    }
+
+    /// The value of a permission below keys that are not there yet.
+    fn nested(&self, keys: &[String], gives: &Gives, depth: usize) -> String {
+        match (keys.split_first(), gives) {
+            (Some((key, rest)), _) => {
+                self.object(&[(key, self.nested(rest, gives, depth + 1))], depth)
+            }
+            (None, Gives::Items(items)) if 1 < items.len() => {
+                let items = items.iter().map(|it| Value::from(it.as_str()).to_string());
+                self.lines(["[", "]"], items.collect(), depth)
+            }
+            (None, Gives::Items(items)) => inline(&items.as_slice().into()),
+            (None, Gives::Value(value)) => inline(value),
+        }
     }
 }

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::client::{Client, Scope};
+use super::entry::Grant;
 use super::file::{self, FileAccess, FileState};
 use crate::cli::CommandError;
+use crate::cli::args::{Client, Scope};
 
 /// What the file says.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -46,6 +47,9 @@ pub(super) struct WrittenFile {
     pub(super) entry: Option<String>,
     #[serde(default)]
     pub(super) is_container_new: bool,
+    /// Permissions that were not there before.
+    #[serde(default)]
+    pub(super) grants: Vec<Grant>,
     /// Whether somebody edited the file between two setups, so that what was before is outdated.
     #[serde(default)]
     pub(super) is_edited: bool,

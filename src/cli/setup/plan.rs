@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::edit::{EditError, ServerEntry, SettingsFormat};
+use super::edit::SettingsFormat;
+use super::entry::{self, Entry, Grant, Refusal};
 use super::file::{self, FileState};
 use super::ledger::{PriorCopy, WrittenFile};
 use crate::cli::CommandError;
@@ -40,27 +41,58 @@ impl FileStep {
     }
 }
 
-/// What else a settings file had to say of the server.
+/// What comes into a settings file.
+pub(super) struct Wanted<'a> {
+    /// The server, if it belongs there.
+    pub(super) entry: Option<&'a Entry>,
+    pub(super) grants: &'a [Grant],
+}
+
+/// What else a settings file had to say of the server, and what it says now.
 #[derive(Default)]
 struct PriorEntry {
     entry: Option<String>,
     is_container_new: bool,
+    grants: Vec<Grant>,
 }
 
-/// The server comes into a settings file.
-pub(super) fn add_server(
+/// The server and permissions come into a settings file.
+pub(super) fn add(
     found: FileState,
     notation: SettingsFormat,
-    entry: &ServerEntry,
+    wanted: &Wanted<'_>,
     record: Option<&WrittenFile>,
 ) -> Result<FileStep, CommandError> {
     let old = found.text.as_deref().unwrap_or_default();
-    let put = notation.put(old, entry).map_err(|refusal| {
-        let snippet = notation.snippet(entry);
+    let edited = edit(old, notation, wanted, record).map_err(|refusal| {
+        let snippet = wanted.entry.map_or_else(String::new, |it| notation.snippet(it));
         explained(&found.path, old, refusal, &format!("add this by hand:\n{snippet}"))
-    })?;
-    let had = PriorEntry { entry: put.entry, is_container_new: put.is_container_new };
-    written(found, put.text, record, had)
+    });
+    let (new, had) = edited?;
+    written(found, new, record, had)
+}
+
+fn edit(
+    old: &str,
+    notation: SettingsFormat,
+    wanted: &Wanted<'_>,
+    record: Option<&WrittenFile>,
+) -> Result<(String, PriorEntry), Refusal> {
+    let known = record.map_or(&[][..], |it| &it.grants);
+    let (kept, gone) = entry::parted(known, wanted.grants);
+    let mut had = PriorEntry::default();
+    let mut text = if gone.is_empty() { old.to_owned() } else { notation.revoke(old, &gone)? };
+    if let Some(entry) = wanted.entry {
+        let put = notation.put(&text, entry)?;
+        text = put.text;
+        had = PriorEntry { entry: put.entry, is_container_new: put.is_container_new, ..had };
+    }
+    if !wanted.grants.is_empty() {
+        let (granted, given) = notation.grant(&text, wanted.grants)?;
+        text = granted;
+        had.grants = entry::joined(kept, given);
+    }
+    Ok((text, had))
 }
 
 /// A skill becomes a file.
@@ -90,21 +122,24 @@ fn written(
             if now.as_ref() == Some(&record.after)
                 || now.as_ref() == record.before.as_ref().map(|it| &it.hash) =>
         {
-            (WrittenFile { after, ..record.clone() }, false)
+            (WrittenFile { after, grants: had.grants, ..record.clone() }, false)
         }
-        Some(record) if had.entry.is_some() => {
-            (WrittenFile { after, is_edited: true, ..record.clone() }, true)
+        Some(record) if had.entry.is_some() || !record.grants.is_empty() => {
+            let grants = had.grants;
+            (WrittenFile { after, is_edited: true, grants, ..record.clone() }, true)
         }
         _ => {
-            let (entry, is_container_new) = (had.entry, had.is_container_new);
+            let PriorEntry { entry, is_container_new, grants } = had;
             let path = found.path.clone();
+            let is_edited = false;
             let fresh = WrittenFile {
                 path,
                 before: None,
                 after,
                 entry,
                 is_container_new,
-                is_edited: false,
+                is_edited,
+                grants,
             };
             (fresh, found.text.is_some())
         }
@@ -120,8 +155,8 @@ fn written(
     })
 }
 
-/// The server goes from a settings file.
-pub(super) fn remove_server(
+/// The server and permissions go from a settings file.
+pub(super) fn remove(
     found: FileState,
     notation: SettingsFormat,
     name: &str,
@@ -134,9 +169,9 @@ pub(super) fn remove_server(
     let Some(text) = &found.text else {
         return Ok(FileStep::leave(found, None, Some("it is gone")));
     };
-    let new = notation.take(text, name, record.entry.as_deref(), record.is_container_new).map_err(
-        |refusal| explained(&found.path, text, refusal, &format!("remove `{name}` by hand")),
-    )?;
+    let new = unedit(text, notation, name, record).map_err(|refusal| {
+        explained(&found.path, text, refusal, &format!("remove `{name}` by hand"))
+    })?;
     if new == *text {
         return Ok(FileStep::leave(found, None, Some("the server is not in it any more")));
     }
@@ -151,6 +186,16 @@ pub(super) fn remove_server(
         record: None,
         why: None,
     })
+}
+
+fn unedit(
+    text: &str,
+    notation: SettingsFormat,
+    name: &str,
+    record: &WrittenFile,
+) -> Result<String, Refusal> {
+    let text = notation.revoke(text, &record.grants)?;
+    notation.take(&text, name, record.entry.as_deref(), record.is_container_new)
 }
 
 /// A skill goes, unless somebody made it his own.
@@ -194,15 +239,15 @@ fn restored(
     Ok(Ok(FileStep { path, old, new, needs_copy: false, spent, record: None, why: None }))
 }
 
-fn explained(path: &Path, text: &str, refusal: EditError, instead: &str) -> CommandError {
+fn explained(path: &Path, text: &str, refusal: Refusal, instead: &str) -> CommandError {
     match refusal {
-        EditError::Broken { at, what } => {
+        Refusal::Broken { at, what } => {
             let what =
                 format!("line {}: {what}; nothing was changed", text::line_number_at(text, at));
             file::refused("understand", path, &what)
         }
-        EditError::Other(what) => file::refused("edit", path, &what),
-        EditError::Unsure => {
+        Refusal::Other(what) => file::refused("edit", path, &what),
+        Refusal::Unsure => {
             let what = format!("it is written in a way that no edit here keeps; {instead}");
             file::refused("edit", path, what.trim_end())
         }

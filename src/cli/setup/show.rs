@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::client::Tools;
 use super::plan::FileStep;
-use crate::cli::args;
+use crate::cli::args::{self, Scope};
 use crate::cli::color::{ColorMode, TextRole};
 use crate::cli::{CommandError, Context};
 use crate::query::unified_diff::unified_hunks;
@@ -25,6 +26,8 @@ pub(super) struct StepResult {
 pub(super) struct StepReport<'a> {
     pub(super) args: &'a args::SetupArgs,
     pub(super) done: &'a [StepResult],
+    /// The tools that the client was allowed to use, if it was; and those that it asks for.
+    pub(super) tools: Option<&'a Tools>,
     /// What a person does next.
     pub(super) advice: Option<&'static str>,
 }
@@ -59,6 +62,9 @@ impl StepReport<'_> {
             }
             out.push('\n');
         }
+        if let Some(tools) = self.tools {
+            out += &allowed(tools, self.args);
+        }
         if let (Some(advice), false) = (self.advice, self.args.is_dry_run) {
             out += &format!("next: {advice}\n");
         }
@@ -67,13 +73,18 @@ impl StepReport<'_> {
 
     fn as_json(&self) -> Value {
         let files: Vec<Value> = self.done.iter().map(|it| self.file_as_json(it)).collect();
-        json!({
+        let mut json = json!({
             "client": self.args.client.name(),
             "scope": self.args.scope.name(),
             "remove": self.args.is_remove,
             "dry_run": self.args.is_dry_run,
             "files": files,
-        })
+        });
+        if let Some(tools) = self.tools {
+            json["allowed"] = tools.allowed.clone().into();
+            json["asked"] = tools.asked.clone().into();
+        }
+        json
     }
 
     fn file_as_json(&self, StepResult { step, copy }: &StepResult) -> Value {
@@ -92,6 +103,25 @@ impl StepReport<'_> {
         }
         file
     }
+}
+
+/// The line on permissions: which there are, and how they are taken back.
+fn allowed(tools: &Tools, args: &args::SetupArgs) -> String {
+    let (verb, client) = (if args.is_dry_run { "would allow" } else { "allowed" }, args.client);
+    let scope = match args.scope {
+        Scope::Project => "",
+        Scope::User => " --scope user",
+    };
+    let asked = match &tools.asked[..] {
+        [] => String::new(),
+        asked => format!("; it asks before {}", asked.join(", ")),
+    };
+    let n_tools = tools.allowed.len();
+    format!(
+        "{verb} {n_tools} tools to read and write the memory without asking{asked}\n\
+         to be asked each time: remindb setup {}{scope} --ask\n",
+        client.name()
+    )
 }
 
 /// What was done, and what would be.

@@ -4,7 +4,8 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::edit::{EditError, ServerEntry, SettingsFormat};
+use super::edit::SettingsFormat;
+use super::entry::{Entry, Grant, Refusal, parted};
 use super::json::ServersPath;
 use super::scan::Dialect;
 
@@ -19,12 +20,9 @@ const NESTED: SettingsFormat = SettingsFormat::Json(ServersPath {
     inner: Some("servers"),
 });
 
-fn entry(memory: &str) -> ServerEntry {
+fn entry(memory: &str) -> Entry {
     let args = json!(["serve", "--db", memory]);
-    ServerEntry {
-        name: "remindb",
-        fields: vec![("command", json!("/bin/remindb")), ("args", args)],
-    }
+    Entry { name: "remindb", fields: vec![("command", json!("/bin/remindb")), ("args", args)] }
 }
 
 /// What comes of settings; that a second time changes nothing, and taking it out does change back.
@@ -42,9 +40,9 @@ fn check(notation: SettingsFormat, settings: &str, expected: Expect) {
 #[track_caller]
 fn check_refused(notation: SettingsFormat, settings: &str, expected: Expect) {
     let refusal = match notation.put(settings, &entry("/m.db")).unwrap_err() {
-        EditError::Broken { at, what } => format!("{at}: {what}"),
-        EditError::Other(what) => what,
-        EditError::Unsure => "unsure".to_owned(),
+        Refusal::Broken { at, what } => format!("{at}: {what}"),
+        Refusal::Other(what) => what,
+        Refusal::Unsure => "unsure".to_owned(),
     };
     expected.assert_eq(&refusal);
 }
@@ -184,7 +182,7 @@ fn what_somebody_added_to_the_entry_stays() {
 
 #[test]
 fn broken_settings_are_reported_with_their_line() {
-    check_refused(RELAXED, "{\"a\": 1", expect!["7: a comma is missing"]);
+    check_refused(RELAXED, "{\"a\": 1", expect!["0: unterminated object"]);
     check_refused(RELAXED, "[]", expect!["0: `the file` is not an object"]);
     check_refused(RELAXED, "{\"servers\": []}", expect!["12: `servers` is not an object"]);
     check_refused(
@@ -199,16 +197,16 @@ fn broken_settings_are_reported_with_their_line() {
             "its `remindb` has no `command`, so that somebody else made it; rename or remove it"
         ],
     );
-    check_refused(RELAXED, "{} {}", expect!["3: something follows the end"]);
-    check_refused(RELAXED, "{\"a\": \"\\", expect!["6: a string is not closed"]);
-    check_refused(RELAXED, &"[".repeat(100_000), expect!["101: nested too deeply"]);
+    check_refused(RELAXED, "{} {}", expect!["3: text cannot contain more than one JSON value"]);
+    check_refused(RELAXED, "{\"a\": \"\\", expect!["6: unterminated string literal"]);
+    check_refused(RELAXED, &"[".repeat(100_000), expect!["512: maximum nesting depth exceeded"]);
     let strict = SettingsFormat::Json(ServersPath {
         dialect: Dialect::Strict,
         container: "servers",
         inner: None,
     });
-    check_refused(strict, "{} // mine", expect!["3: a comment, which this client does not read"]);
-    check_refused(strict, "{\"a\": 1,}", expect!["7: a comma behind the last one"]);
+    check_refused(strict, "{} // mine", expect!["3: comments are not allowed"]);
+    check_refused(strict, "{\"a\": 1,}", expect!["7: trailing commas are not allowed"]);
     check_refused(
         SettingsFormat::Toml,
         "a = \n",
@@ -221,20 +219,16 @@ fn broken_settings_are_reported_with_their_line() {
     );
     check_refused(
         SettingsFormat::Toml,
-        "mcp_servers = { a = { command = 'x' } }\n",
-        expect!["unsure"],
-    );
-    check_refused(
-        SettingsFormat::Toml,
-        "[mcp_servers.remindb]\ncommand = 'x'\nenv = { A = 'b' }\n",
+        "[mcp_servers.remindb]\nurl = 'x'\n",
         expect![
-            "its `mcp_servers.remindb` has settings of its own; change `command` and `args` by hand"
+            "its `mcp_servers.remindb` has no `command`, so that somebody else made it; rename or remove it"
         ],
     );
+    check_refused(SettingsFormat::Toml, "a = 1\r\nb = 2\n", expect!["unsure"]);
 }
 
 #[test]
-fn a_table_comes_last_and_nothing_else_moves() {
+fn a_table_comes_beside_its_kind_and_nothing_else_moves() {
     check(
         SettingsFormat::Toml,
         "model = \"m\" # mine\n\n[mcp_servers.a]\ncommand = 'x'\n\n[tui]\n# end\n",
@@ -244,23 +238,23 @@ fn a_table_comes_last_and_nothing_else_moves() {
             [mcp_servers.a]
             command = 'x'
 
-            [tui]
-            # end
-
             [mcp_servers.remindb]
             command = "/bin/remindb"
             args = ["serve", "--db", "/m.db"]
+
+            [tui]
+            # end
         "#]],
     );
 }
 
 #[test]
-fn a_table_that_is_there_is_replaced_where_it_is() {
+fn a_table_that_is_there_is_edited_where_it_is() {
     check(
         SettingsFormat::Toml,
         "[ mcp_servers . \"remindb\" ]\ncommand = 'x'\n# of the next\n[tui]\na = '''\n[mcp_servers.b]\n'''\n",
         expect![[r#"
-            [mcp_servers.remindb]
+            [ mcp_servers . "remindb" ]
             command = "/bin/remindb"
             args = ["serve", "--db", "/m.db"]
             # of the next
@@ -274,9 +268,172 @@ fn a_table_that_is_there_is_replaced_where_it_is() {
 
 #[test]
 fn a_string_that_looks_like_the_table_is_left_alone() {
-    let settings =
-        "a = '''\n[mcp_servers.remindb]\ncommand = 1\n'''\n[mcp_servers.remindb]\ncommand = 'x'\n";
-    check_refused(SettingsFormat::Toml, settings, expect!["unsure"]);
+    check(
+        SettingsFormat::Toml,
+        "a = '''\n[mcp_servers.remindb]\ncommand = 1\n'''\n[mcp_servers.remindb]\ncommand = 'x'\n",
+        expect![[r#"
+            a = '''
+            [mcp_servers.remindb]
+            command = 1
+            '''
+            [mcp_servers.remindb]
+            command = "/bin/remindb"
+            args = ["serve", "--db", "/m.db"]
+        "#]],
+    );
+}
+
+#[test]
+fn tables_in_one_line_and_line_ends_of_toml_stay() {
+    check(
+        SettingsFormat::Toml,
+        "mcp_servers = { a = { command = 'x' } } # all\n",
+        expect![[r#"
+        mcp_servers = { a = { command = 'x' } , remindb = { command = "/bin/remindb", args = ["serve", "--db", "/m.db"] } } # all
+    "#]],
+    );
+    let settings = "\u{feff}model = 'm' # mine\r\n\r\n[tui]\r\na = 1\r\n";
+    let put = SettingsFormat::Toml.put(settings, &entry("/m.db")).unwrap();
+    assert_eq!(put.text.matches('\n').count(), put.text.matches("\r\n").count());
+    assert_eq!(SettingsFormat::Toml.take(&put.text, "remindb", None, false).unwrap(), settings);
+}
+
+#[test]
+fn a_table_keeps_what_somebody_added_to_it() {
+    check(
+        SettingsFormat::Toml,
+        "[mcp_servers.remindb]\ncommand = 'old' # which\nenv = { A = 'b' }\n\n[mcp_servers.remindb.tools.x]\na = 1\n",
+        expect![[r#"
+            [mcp_servers.remindb]
+            command = "/bin/remindb" # which
+            env = { A = 'b' }
+            args = ["serve", "--db", "/m.db"]
+
+            [mcp_servers.remindb.tools.x]
+            a = 1
+        "#]],
+    );
+}
+
+fn grants() -> Vec<Grant> {
+    let tools = ["a", "b"].map(str::to_owned);
+    vec![
+        Grant::items(&["permissions", "allow"], tools),
+        Grant::value(&["permission", "c"], json!("ask")),
+    ]
+}
+
+/// What comes of permissions; that a second time gives none, and revoking them changes back.
+#[track_caller]
+fn check_granted(notation: SettingsFormat, settings: &str, grants: &[Grant], expected: Expect) {
+    let (text, given) = notation.grant(settings, grants).unwrap();
+    expected.assert_eq(&text);
+    assert_eq!(notation.grant(&text, grants).unwrap(), (text.clone(), Vec::new()));
+    assert_eq!(notation.revoke(&text, &given).unwrap(), settings);
+}
+
+#[test]
+fn permissions_come_beside_those_that_are_there() {
+    let whole = "{\n  \"model\": \"m\"\n}\n";
+    check_granted(
+        RELAXED,
+        whole,
+        &grants(),
+        expect![[r#"
+        {
+          "model": "m",
+          "permissions": {
+            "allow": [
+              "a",
+              "b"
+            ]
+          },
+          "permission": {
+            "c": "ask"
+          }
+        }
+    "#]],
+    );
+    let lists = "{\n  // mine\n  \"permissions\": {\n    \"allow\": [\"b\", \"x\"],\n    \"deny\": []\n  }\n}\n";
+    check_granted(
+        RELAXED,
+        lists,
+        &grants(),
+        expect![[r#"
+        {
+          // mine
+          "permissions": {
+            "allow": ["b", "x", "a"],
+            "deny": []
+          },
+          "permission": {
+            "c": "ask"
+          }
+        }
+    "#]],
+    );
+    let lines = "{\n  \"permissions\": {\n    \"allow\": [\n      \"x\" // mine\n    ]\n  },\n  \"permission\": \"allow\"\n}\n";
+    check_granted(
+        RELAXED,
+        lines,
+        &grants(),
+        expect![[r#"
+        {
+          "permissions": {
+            "allow": [
+              "x", // mine
+              "a",
+              "b"
+            ]
+          },
+          "permission": "allow"
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn permissions_in_toml_come_and_go_with_the_tables_that_hold_them() {
+    let grants = [
+        Grant::value(&["mcp_servers", "remindb", "mode"], json!("approve")),
+        Grant::value(&["mcp_servers", "remindb", "tools", "X", "mode"], json!("prompt")),
+    ];
+    let settings = "[mcp_servers.remindb]\ncommand = 'x'\n\n[tui]\na = 1\n";
+    check_granted(
+        SettingsFormat::Toml,
+        settings,
+        &grants,
+        expect![[r#"
+        [mcp_servers.remindb]
+        command = 'x'
+        mode = "approve"
+
+        [mcp_servers.remindb.tools.X]
+        mode = "prompt"
+
+        [tui]
+        a = 1
+    "#]],
+    );
+}
+
+#[test]
+fn permissions_that_are_not_wanted_any_more_are_the_only_ones_to_go() {
+    let (text, given) = RELAXED.grant("{}\n", &grants()).unwrap();
+    let fewer = [Grant::items(&["permissions", "allow"], ["b".to_owned()])];
+    let (kept, gone) = parted(&given, &fewer);
+    let text = RELAXED.revoke(&text, &gone).unwrap();
+    assert_eq!(text, "{\n  \"permissions\": {\n    \"allow\": [\n      \"b\"\n    ]\n  }\n}\n");
+    assert_eq!(RELAXED.revoke(&text, &kept).unwrap(), "{}\n");
+    let (kept, gone) = parted(&given, &[]);
+    assert_eq!((kept, gone), (Vec::new(), given));
+}
+
+#[test]
+fn a_permission_where_no_list_is_is_refused() {
+    let refusal = RELAXED.grant("{\"permissions\": {\"allow\": \"all\"}}", &grants());
+    let what = "`allow` is not a list".to_owned();
+    assert_eq!(refusal.unwrap_err(), Refusal::Broken { at: 26, what });
 }
 
 /// Settings that people could have: objects with comments anywhere.

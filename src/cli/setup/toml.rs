@@ -1,169 +1,237 @@
-//! Edits of TOML settings as text: one table comes or goes, and every other byte stays.
+//! Edits of TOML settings: one server or some permissions come or go, and the rest stays.
 //!
-//! Each edit is proved by reading its result: it must differ from what was there in this table and
-//! in nothing else.
+//! `toml_edit` keeps a document as it was written, except for its line ends, which are put back
+//! here. A text that it does not give back as it is, is not edited.
 
-use std::ops::Range;
+use serde_json::Value as Json;
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::edit::{EditError, EditedSettings, ServerEntry, newline_of};
-use super::json::inline;
-use ::toml::{Table, Value as Toml};
+use super::entry::{Entry, Gives, Grant, Put, Refusal};
 
 /// The table of all servers.
 const CONTAINER: &str = "mcp_servers";
 
-/// `text` with the table of the entry in it.
-pub(super) fn put(text: &str, entry: &ServerEntry) -> Result<EditedSettings, EditError> {
-    let old = read(text)?;
-    let before = servers(&old)?.and_then(|it| it.get(entry.name));
-    let section = section_text(text, entry);
-    let (edited, raw) = match before {
-        None => (append(text, &section), None),
-        Some(Toml::Table(table)) if has_fields(table, entry) => {
-            let raw = find(text, entry.name).map(|it| text[it].to_owned()).unwrap_or_default();
-            return Ok(EditedSettings {
-                text: text.to_owned(),
-                entry: Some(raw),
-                is_container_new: false,
-            });
+const BOM: &str = "\u{feff}";
+
+/// `text` with the entry in it; fields that the entry has beside ours stay.
+pub(super) fn put(text: &str, entry: &Entry) -> Result<Put, Refusal> {
+    let mut document = Document::read(text)?;
+    let servers = document.servers_or_new()?;
+    let before = match servers.get(entry.name) {
+        None => {
+            let table = fields_of(entry.fields.iter().map(|(key, value)| (*key, value)));
+            insert(servers, entry.name, table);
+            return Ok(Put { text: document.text(), entry: None, is_container_new: false });
         }
-        Some(before) => {
-            let is_ours = |key: &String| entry.fields.iter().any(|(name, _)| name == key);
-            if !before.as_table().is_some_and(|it| it.keys().all(is_ours)) {
-                return Err(EditError::Other(format!(
-                    "its `{CONTAINER}.{}` has settings of its own; change `command` and `args` by \
-                     hand",
-                    entry.name
-                )));
-            }
-            let span = find(text, entry.name).ok_or(EditError::Unsure)?;
-            let raw = text[span.clone()].to_owned();
-            ([&text[..span.start], &section, &text[span.end..]].concat(), Some(raw))
+        Some(old) if old.as_table_like().is_some_and(|it| it.contains_key("command")) => {
+            alone(entry.name, old)
         }
+        Some(_) => return Err(Refusal::stranger(&format!("{CONTAINER}.{}", entry.name))),
     };
-    let mut new = read(&edited).map_err(|_| EditError::Unsure)?;
-    let is_there = servers(&new)?
-        .and_then(|it| it.get(entry.name))
-        .and_then(Toml::as_table)
-        .is_some_and(|it| has_fields(it, entry));
-    if !is_there || without(&mut new, entry.name) != without(&mut old.clone(), entry.name) {
-        return Err(EditError::Unsure);
+    let table = servers.get_mut(entry.name).and_then(Item::as_table_like_mut);
+    let table = table.ok_or(Refusal::Unsure)?;
+    for (key, value) in &entry.fields {
+        match table.get_mut(key).and_then(Item::as_value_mut) {
+            Some(old) if is_same(old, value) => (),
+            Some(old) => {
+                let decor = old.decor().clone();
+                *old = toml(value);
+                *old.decor_mut() = decor;
+            }
+            None => drop(table.insert(key, Item::Value(toml(value)))),
+        }
     }
-    Ok(EditedSettings { text: edited, entry: raw, is_container_new: false })
+    Ok(Put { text: document.text(), entry: Some(before), is_container_new: false })
 }
 
 /// `text` without the table of that name, or with what it was before.
-pub(super) fn take(text: &str, name: &str, before: Option<&str>) -> Result<String, EditError> {
-    let mut old = read(text)?;
-    if servers(&old)?.is_none_or(|it| !it.contains_key(name)) {
-        return Ok(text.to_owned());
+pub(super) fn take(text: &str, name: &str, before: Option<&str>) -> Result<String, Refusal> {
+    let mut document = Document::read(text)?;
+    let Some(servers) = document.servers()? else { return Ok(text.to_owned()) };
+    let Some(entry) = servers.get_mut(name) else { return Ok(text.to_owned()) };
+    if let Some(before) = before {
+        let mut old = Document::read(before)?;
+        let old = old.servers()?.and_then(|it| it.remove(name)).ok_or(Refusal::Unsure)?;
+        restore(entry, old);
+        return Ok(document.text());
     }
-    let span = find(text, name).ok_or(EditError::Unsure)?;
-    let (head, tail) = (&text[..span.start], &text[span.end..]);
-    let edited = match before {
-        Some(before) => [head, before, tail].concat(),
-        // With the empty line that parted it from what stands before.
-        None => {
-            let newline = if head.ends_with("\r\n\r\n") { "\r\n" } else { "\n" };
-            let is_parted = head.ends_with("\n\n") || head.ends_with("\r\n\r\n");
-            let head = if is_parted { &head[..head.len() - newline.len()] } else { head };
-            [head, tail].concat()
-        }
-    };
-    let mut new = read(&edited).map_err(|_| EditError::Unsure)?;
-    let is_gone = before.is_some() || servers(&new)?.is_none_or(|it| !it.contains_key(name));
-    if !is_gone || without(&mut new, name) != without(&mut old, name) {
-        return Err(EditError::Unsure);
+    servers.remove(name);
+    if servers.is_empty() && document.table.get(CONTAINER).is_some_and(is_implicit) {
+        document.table.remove(CONTAINER);
     }
-    Ok(edited)
+    Ok(document.text())
 }
 
-fn read(text: &str) -> Result<Table, EditError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    ::toml::from_str(text).map_err(|error| EditError::Broken {
-        at: error.span().map_or(0, |it| it.start),
-        what: crate::text::fold_whitespace(error.message()),
-    })
-}
-
-fn servers(table: &Table) -> Result<Option<&Table>, EditError> {
-    match table.get(CONTAINER) {
-        None => Ok(None),
-        Some(Toml::Table(servers)) => Ok(Some(servers)),
-        Some(_) => Err(EditError::Broken { at: 0, what: format!("`{CONTAINER}` is not a table") }),
-    }
-}
-
-fn has_fields(table: &Table, entry: &ServerEntry) -> bool {
-    entry.fields.iter().all(|(key, value)| {
-        table.get(*key).is_some_and(|it| Toml::try_from(value).is_ok_and(|value| *it == value))
-    })
-}
-
-/// All but the server of that name, and but a table of servers that has no other.
-fn without<'a>(table: &'a mut Table, name: &str) -> &'a Table {
-    if let Some(Toml::Table(servers)) = table.get_mut(CONTAINER) {
-        servers.remove(name);
-        if servers.is_empty() {
-            table.remove(CONTAINER);
-        }
-    }
-    table
-}
-
-fn section_text(text: &str, entry: &ServerEntry) -> String {
-    let newline = newline_of(text);
-    let mut out = format!("[{CONTAINER}.{}]{newline}", entry.name);
-    for (key, value) in &entry.fields {
-        // A JSON string, or a list of them, means the same in TOML.
-        let value = inline(value);
-        out += &format!("{key} = {value}{newline}");
-    }
-    out
-}
-
-fn append(text: &str, section: &str) -> String {
-    let newline = newline_of(text);
-    let gap = match text {
-        "" => String::new(),
-        text if text.ends_with('\n') => newline.to_owned(),
-        _ => newline.repeat(2),
-    };
-    [text, &gap, section].concat()
-}
-
-/// The lines of a table with a header of its own, and of the tables below it.
-///
-/// A line within a string of several lines may look like a header; the proof finds that out.
-fn find(text: &str, name: &str) -> Option<Range<usize>> {
-    let own = format!("{CONTAINER}.{name}");
-    let below = format!("{own}.");
-    let mut start = None;
-    let mut end = 0;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let header = header(line);
-        match (start, &header) {
-            (None, Some(header)) if *header == own => start = Some(at),
-            (Some(start), Some(header)) if *header != own && !header.starts_with(&below) => {
-                return Some(start..end);
+/// `text` with the permissions in it, and those of them that were not there before.
+pub(super) fn grant(text: &str, grants: &[Grant]) -> Result<(String, Vec<Grant>), Refusal> {
+    let mut document = Document::read(text)?;
+    let mut given = Vec::new();
+    for grant in grants {
+        let (Gives::Value(value), Some((last, path))) = (&grant.gives, grant.at.split_last())
+        else {
+            return Err(Refusal::Unsure);
+        };
+        let mut at: &mut dyn TableLike = document.table.as_table_mut();
+        let mut n_made = 0;
+        for (depth, key) in path.iter().enumerate() {
+            if !at.contains_key(key) {
+                n_made += 1;
+                let mut table = Table::new();
+                table.set_implicit(depth + 1 < path.len());
+                insert(at, key, table);
             }
-            _ => (),
+            at = at.get_mut(key).and_then(Item::as_table_like_mut).ok_or(Refusal::Unsure)?;
         }
-        at += line.len();
-        // Comments and empty lines before a header belong to it.
-        let line = line.trim();
-        if !line.is_empty() && !line.starts_with('#') {
-            end = at;
+        if !at.contains_key(last) {
+            at.insert(last, Item::Value(toml(value)));
+            given.push(Grant { n_made, ..grant.clone() });
         }
     }
-    start.map(|start| start..end)
+    let text = if given.is_empty() { text.to_owned() } else { document.text() };
+    Ok((text, given))
 }
 
-/// `a.b` for `[ a . "b" ]`.
-fn header(line: &str) -> Option<String> {
-    let line = line.trim();
-    let inner = line.strip_prefix('[')?;
-    let (inner, _) = inner.trim_start_matches('[').split_once(']')?;
-    Some(inner.chars().filter(|it| !it.is_whitespace() && !matches!(it, '"' | '\'')).collect())
+/// `text` without the permissions, and without what was made for them and is empty now.
+pub(super) fn revoke(text: &str, grants: &[Grant]) -> Result<String, Refusal> {
+    let mut document = Document::read(text)?;
+    for grant in grants.iter().rev() {
+        let mut n_made = grant.n_made;
+        revoke_in(document.table.as_table_mut(), &grant.at, &grant.gives, &mut n_made);
+    }
+    Ok(document.text())
+}
+
+fn revoke_in(at: &mut dyn TableLike, path: &[String], gives: &Gives, n_made: &mut usize) {
+    match (path, gives) {
+        ([last], Gives::Value(value)) => {
+            if at.get(last).and_then(Item::as_value).is_some_and(|it| is_same(it, value)) {
+                at.remove(last);
+            }
+        }
+        ([key, rest @ ..], _) => {
+            let Some(inner) = at.get_mut(key).and_then(Item::as_table_like_mut) else { return };
+            revoke_in(inner, rest, gives, n_made);
+            if inner.is_empty() && 0 < *n_made {
+                at.remove(key);
+                *n_made -= 1;
+            }
+        }
+        ([], _) => (),
+    }
+}
+
+/// A text as tables.
+struct Document {
+    table: DocumentMut,
+    bom: &'static str,
+    newline: &'static str,
+}
+
+impl Document {
+    fn read(text: &str) -> Result<Document, Refusal> {
+        let (bom, plain) = match text.strip_prefix(BOM) {
+            Some(rest) => (BOM, rest),
+            None => ("", text),
+        };
+        let newline = if plain.contains("\r\n") { "\r\n" } else { "\n" };
+        let table = plain.parse::<DocumentMut>().map_err(|error| {
+            let at = bom.len() + error.span().map_or(0, |it| it.start);
+            Refusal::broken(at, crate::text::fold_whitespace(error.message()))
+        })?;
+        let document = Document { table, bom, newline };
+        // The last line may end without a newline, and gets one.
+        let is_kept = document.text() == text || document.text() == format!("{text}{newline}");
+        if is_kept { Ok(document) } else { Err(Refusal::Unsure) }
+    }
+
+    fn text(&self) -> String {
+        let text = self.table.to_string();
+        let text = if self.newline == "\n" { text } else { text.replace('\n', self.newline) };
+        [self.bom, &text].concat()
+    }
+
+    fn servers(&mut self) -> Result<Option<&mut dyn TableLike>, Refusal> {
+        match self.table.get_mut(CONTAINER) {
+            None => Ok(None),
+            Some(it) => match it.as_table_like_mut() {
+                Some(servers) => Ok(Some(servers)),
+                None => Err(Refusal::broken(0, format!("`{CONTAINER}` is not a table"))),
+            },
+        }
+    }
+
+    fn servers_or_new(&mut self) -> Result<&mut dyn TableLike, Refusal> {
+        if !self.table.contains_key(CONTAINER) {
+            let mut servers = Table::new();
+            servers.set_implicit(true);
+            self.table.insert(CONTAINER, Item::Table(servers));
+        }
+        self.servers()?.ok_or(Refusal::Unsure)
+    }
+}
+
+/// Inserts a table, in one line where the tables beside it are.
+fn insert(at: &mut dyn TableLike, key: &str, table: Table) {
+    let is_inline = at.iter().any(|(_, it)| it.is_inline_table());
+    let item = if is_inline {
+        Item::Value(Value::InlineTable(table.into_inline_table()))
+    } else {
+        Item::Table(table)
+    };
+    at.insert(key, item);
+}
+
+/// Puts what a table was before in its place, under the header that it has.
+fn restore(entry: &mut Item, mut old: Item) {
+    if let (Some(table), Some(old)) = (entry.as_table(), old.as_table_mut()) {
+        if let Some(position) = table.position() {
+            old.set_position(Some(position));
+        }
+        *old.decor_mut() = table.decor().clone();
+    }
+    *entry = old;
+}
+
+/// The text of a server's table alone.
+fn alone(name: &str, entry: &Item) -> String {
+    let mut servers = Table::new();
+    servers.set_implicit(true);
+    servers.insert(name, entry.clone());
+    let mut document = DocumentMut::new();
+    document.insert(CONTAINER, Item::Table(servers));
+    document.to_string()
+}
+
+fn is_implicit(item: &Item) -> bool {
+    item.as_table().is_some_and(Table::is_implicit)
+}
+
+fn fields_of<'a>(fields: impl Iterator<Item = (&'a str, &'a Json)>) -> Table {
+    fields.map(|(key, value)| (key, Item::Value(toml(value)))).collect()
+}
+
+fn is_same(value: &Value, json: &Json) -> bool {
+    match (value, json) {
+        (Value::String(it), Json::String(json)) => it.value() == json,
+        (Value::Boolean(it), Json::Bool(json)) => it.value() == json,
+        (Value::Array(items), Json::Array(json)) => {
+            items.len() == json.len() && items.iter().zip(json).all(|(it, json)| is_same(it, json))
+        }
+        _ => false,
+    }
+}
+
+/// A JSON value as TOML, which has no null.
+fn toml(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::from(""),
+        Json::Bool(it) => Value::from(*it),
+        Json::Number(it) => Value::from(it.as_i64().unwrap_or_default()),
+        Json::String(it) => Value::from(it.as_str()),
+        Json::Array(items) => Value::Array(items.iter().map(toml).collect::<Array>()),
+        Json::Object(members) => {
+            let members = members.iter().map(|(key, value)| (key.as_str(), toml(value)));
+            Value::InlineTable(members.collect::<InlineTable>())
+        }
+    }
 }

@@ -16,6 +16,7 @@ use crate::model::clock::Millis;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
+use crate::store::commit::commit;
 use crate::store::file_identity::FileIdentity;
 use crate::store::{ErrorStep, IfMissing, StoreError, connection, links};
 use crate::text::tokens;
@@ -63,7 +64,10 @@ pub(crate) fn repair(
     let mut tried = repair_failed(&conn, path, now);
     file_identity.confirm(&conn)?;
     drop(conn);
-    let mut report = super::examine(path)?;
+    let mut report = super::examine(path).map_err(|error| {
+        let why = error.after_a_change();
+        MoveError::Refused(format!("repairs were made, and could not be looked at: {why}"))
+    })?;
     for check in &mut report.checks {
         let was_bad = found.checks.iter().any(|it| it.name == check.name && is_bad(it));
         check.fix = match (tried.remove(check.name), check.status) {
@@ -94,7 +98,7 @@ pub(crate) fn repair_failed(
             .doing("begin a repair")
             .and_then(|tx| {
                 fix(&tx, now)?;
-                tx.commit().doing("commit a repair")
+                commit(tx, "commit a repair")
             });
         tried.insert(name, fixed.map_err(|error| error.to_string()));
     }

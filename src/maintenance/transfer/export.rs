@@ -35,7 +35,7 @@ pub(crate) fn export(
     progress: ProgressFn<'_>,
 ) -> Result<u64, MoveError> {
     let conn = connection::open_reader(db)?;
-    let state = conn.unchecked_transaction().doing("begin an export")?;
+    let state = connection::begin_read(&conn, "begin an export")?;
     let tables = TableSchema::all(&state)?;
     let mut n_all = 0;
     for table in &tables {

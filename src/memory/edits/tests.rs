@@ -22,7 +22,7 @@ impl Scene {
         // Far in the future, so that every file's time is old enough to be trusted.
         let clock = Clock::manual(Millis(4_000_000_000_000));
         let path = dir.path().join("memory.db");
-        let memory = Memory::open_at(&path, IfMissing::Create, clock).unwrap();
+        let memory = Memory::open_at(&path, IfMissing::Create, clock).unwrap().with_structured();
         Scene { dir, memory }
     }
 
@@ -126,7 +126,7 @@ impl Scene {
 
 fn query_all(reader: &crate::store::reader::Reader) -> Result<Value, query::QueryError> {
     let ask = query::TreeQuery { root: None, levels: 128, budget: Some(1_000_000) };
-    query::tree(reader, &ask).map(|it| it.structured)
+    query::tree(reader, &ask, query::Output::Structured).map(|it| it.structured)
 }
 
 /// The reply with ids and numbers of snapshots in their places.

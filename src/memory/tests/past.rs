@@ -17,11 +17,19 @@ pub(super) fn check(world: &mut World) {
     let Some(from) = world.dice.pick(&ids) else { return };
     let to = world.dice.pick(&ids).unwrap().max(from);
     let delta = query::DeltaQuery { since: from, budget: ALL, ..query::DeltaQuery::default() };
-    let said = world.memory().read(|it| query::delta(it, &delta)).unwrap().structured;
+    let said = world
+        .memory()
+        .read(|it| query::delta(it, &delta, query::Output::Structured))
+        .unwrap()
+        .structured;
     let changes = state(world, from).changes(&world.model.state);
     matches(&format!("delta since {from}"), &said["changes"], &changes);
     let diff = query::DiffQuery { from, to, budget: ALL, cursor: None };
-    let said = world.memory().read(|it| query::diff(it, &diff)).unwrap().structured;
+    let said = world
+        .memory()
+        .read(|it| query::diff(it, &diff, query::Output::Structured))
+        .unwrap()
+        .structured;
     let changes = state(world, from).changes(state(world, to));
     matches(&format!("diff from {from} to {to}"), &said["changes"], &changes);
     let all: BTreeSet<&String> =
@@ -60,7 +68,9 @@ fn matches(what: &str, said: &Value, changes: &Changes) {
 fn has_history(world: &World, id: &str) {
     let ask = query::HistoryQuery { anchor: id, depth: u32::MAX, budget: ALL, cursor: None };
     let now = world.memory().clock().now();
-    let said = world.memory().read::<_, QueryError>(|it| query::history(it, &ask, now));
+    let said = world
+        .memory()
+        .read::<_, QueryError>(|it| query::history(it, &ask, now, query::Output::Structured));
     let said = said.unwrap().structured;
     let mut told: BTreeMap<i64, BTreeSet<&str>> = BTreeMap::new();
     for step in said["history"].as_array().unwrap() {

@@ -72,7 +72,9 @@ impl World {
 
     pub(super) fn open(&mut self, if_missing: IfMissing) {
         self.memory = None;
-        self.memory = Some(Memory::open_at(&self.db(), if_missing, self.clock.clone()).unwrap());
+        self.memory = Some(
+            Memory::open_at(&self.db(), if_missing, self.clock.clone()).unwrap().with_structured(),
+        );
     }
 
     pub(super) fn memory(&self) -> &Memory {
@@ -391,8 +393,11 @@ impl World {
     fn fetch(&mut self, id: &str) -> String {
         let ask =
             query::FetchQuery { anchor: id, budget: None, levels: query::clamp_levels(None, 3) };
-        let answer = self.memory().read(|it| query::fetch(it, &ask)).unwrap();
-        self.memory().query_and_warm(|it| query::fetch(it, &ask)).unwrap();
+        let answer =
+            self.memory().read(|it| query::fetch(it, &ask, query::Output::Structured)).unwrap();
+        self.memory()
+            .query_and_warm(|it| query::fetch(it, &ask, query::Output::Structured))
+            .unwrap();
         let keys = seen::read_state(&self.db()).keys;
         let attended = self.model.attended;
         for (key, attention) in answer.warmed {

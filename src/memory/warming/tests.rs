@@ -41,7 +41,9 @@ impl Desk {
     }
 
     fn open(&self) -> Memory {
-        Memory::open_at(&self.db(), IfMissing::Create, self.clock.clone()).unwrap()
+        Memory::open_at(&self.db(), IfMissing::Create, self.clock.clone())
+            .unwrap()
+            .with_structured()
     }
 
     fn server(&self) -> Server {

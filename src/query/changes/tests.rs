@@ -24,7 +24,9 @@ impl Notes {
     fn new() -> Notes {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("memory.db");
-        let memory = Memory::open_at(&path, IfMissing::Create, Clock::manual(START)).unwrap();
+        let memory = Memory::open_at(&path, IfMissing::Create, Clock::manual(START))
+            .unwrap()
+            .with_structured();
         fs::create_dir(dir.path().join("notes")).unwrap();
         Notes { dir, memory }
     }
@@ -46,7 +48,7 @@ impl Notes {
 
     #[track_caller]
     fn delta(&self, query: &query::DeltaQuery<'_>) -> QueryAnswer {
-        self.memory.read(|reader| query::delta(reader, query)).unwrap()
+        self.memory.read(|reader| query::delta(reader, query, query::Output::Structured)).unwrap()
     }
 
     #[track_caller]

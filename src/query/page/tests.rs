@@ -2,14 +2,16 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-fn page(entries: &[&str], max: u32) -> Page<usize> {
+fn page(entries: &[&str], max: u32) -> Page {
     let mut left = entries.iter().enumerate();
     let next = || {
-        let entry = left.next();
-        Ok(entry.map(|(at, it)| PageEntry { text: (*it).to_owned(), facts: at + 1 }))
+        Ok(left.next().map(|(at, it)| {
+            let place = Place { moment: Moment { snapshot: 1, seq: 1 }, n_passed: at + 1 };
+            PageEntry { text: (*it).to_owned(), place, facts: json!({"id": at, "text": it}) }
+        }))
     };
     let n = entries.len();
-    fill(max, 100, "\n", next, |last, _| format!("… {} more", n - last)).unwrap()
+    fill(max, 100, "\n", next, |last, _| format!("… {} more", n - last.n_passed)).unwrap()
 }
 
 #[track_caller]
@@ -37,7 +39,7 @@ fn an_entry_that_does_not_fit_waits_for_the_next_page() {
         one apple
         … 2 more"#]],
     );
-    assert!(page(&entries, 10).has_more && !page(&entries, 100).has_more);
+    assert!(page(&entries, 10).end.is_some() && page(&entries, 100).end.is_none());
 }
 
 #[test]
@@ -60,5 +62,6 @@ fn an_entry_that_never_fits_is_cut() {
     );
     check(&[&long, "next"], 2, expect!["…"]);
     check(&[], 2, expect![""]);
-    assert_eq!(page(&[&long, "next"], 40).shown, [1]);
+    let facts = &page(&[&long, "next"], 14).facts;
+    assert_eq!(facts, &[json!({"id": 0, "text": "word wor", "needs": 105})]);
 }

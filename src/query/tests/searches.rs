@@ -3,16 +3,16 @@
 use super::*;
 
 #[test]
-fn the_best_hit_is_the_last_line() {
+fn the_best_hit_is_the_first_line() {
     let reader = Sketch::of(NOTES);
     check(
         &reader,
         &label("rate limit"),
         expect![[r#"
-            [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.03 temp=0.50 tok=7)
-            [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.09 temp=0.50 tok=6)
+            [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md score=0.65 temp=0.50 tok=2)
             [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK file=docs/limits.md score=0.24 temp=0.50 tok=13)
-            [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md score=0.65 temp=0.50 tok=2)"#]],
+            [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.09 temp=0.50 tok=6)
+            [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.03 temp=0.50 tok=7)"#]],
     );
     check(&reader, &label("zebra"), expect!["no results"]);
 }
@@ -74,7 +74,7 @@ fn every_odd_query_answers() {
 #[test]
 fn operators_are_honoured_where_they_parse() {
     let reader = Sketch::of(NOTES);
-    let n_hits = |query| search(&reader, &label(query)).unwrap().structured["matches"].clone();
+    let n_hits = |query| found(&reader, &label(query))["matches"].clone();
     assert_eq!(n_hits("lease AND lock"), 1);
     assert_eq!(n_hits("lease AND timeout"), 0);
     assert_eq!(n_hits("lease OR timeout"), 2);
@@ -88,8 +88,7 @@ fn operators_are_honoured_where_they_parse() {
 #[test]
 fn a_type_is_a_filter_and_no_text() {
     let reader = Sketch::of(NOTES);
-    let n_hits =
-        |query: &SearchQuery<'_>| search(&reader, query).unwrap().structured["matches"].clone();
+    let n_hits = |query: &SearchQuery<'_>| found(&reader, query)["matches"].clone();
     assert_eq!(n_hits(&label("heading")), 0);
     let query = SearchQuery { node_type: Some(NodeType::Heading), ..label("rate limits") };
     assert_eq!(n_hits(&query), 1);
@@ -103,23 +102,23 @@ fn details_follow_their_hit() {
         &reader,
         &query,
         expect![[r#"
-            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
-              …It never changes."#]],
+              …It never changes.
+            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)"#]],
     );
     let query = SearchQuery { detail: Detail::Full, limit: Some(2), ..label("timeouts lease") };
     check(
         &reader,
         &query,
         expect![[r#"
-            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
-            One paragraph about the lease of a lock.
-
-            ---
-
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
             The timeout is thirty seconds.
             It never changes.
+
+            ---
+
+            [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
+            One paragraph about the lease of a lock.
         "#]],
     );
 }
@@ -131,9 +130,9 @@ fn hits_beyond_the_budget_are_counted() {
         &reader,
         &SearchQuery { budget: Some(90), ..label("rate lease timeout") },
         expect![[r#"
-            … 5 more hits, 204 tokens
+            [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
             [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
-            [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)"#]],
+            … 5 more hits, 204 tokens"#]],
     );
     check(
         &reader,

@@ -27,7 +27,7 @@ fn every_key_is_read() {
       "redaction": {"disable_builtin_kinds": ["jwt"], "custom": [{"kind": "t", "pattern": "T-\\d+"}]},
       "rescan": {"enabled": false, "interval": "250ms", "settle": "0"},
       "server": {
-        "transport": "http", "listen": "127.0.0.1:1",
+        "transport": "http", "listen": "127.0.0.1:1", "structured": true,
         "logging": {"level": "warn", "format": "json", "output_path": "x.log", "buffer_size": 5,
                     "session_files": {"enabled": true, "max_file_size": "1"}},
         "resources": {"debounce": "0s", "overrides": {"logs": "3s", "tree": "1.5s"}},
@@ -86,6 +86,7 @@ fn every_key_is_read() {
                 listen: Some(
                     "127.0.0.1:1",
                 ),
+                structured: true,
                 logging: LogSettings {
                     level: Warn,
                     format: Json,
@@ -349,7 +350,7 @@ fn the_manual_names_keys_that_exist() {
     let manual = include_str!("../../../docs/config.md");
     let rows = manual.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     let keys: Vec<&str> = rows.map(|(key, _)| key).filter(|key| !key.starts_with('.')).collect();
-    assert_eq!(keys.len(), 36);
+    assert_eq!(keys.len(), 37);
     for key in keys {
         let names: Vec<&str> = key.split('.').collect();
         let wrong = names

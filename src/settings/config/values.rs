@@ -84,6 +84,8 @@ pub(crate) struct ServerSettings {
     pub(crate) transport: Option<Transport>,
     /// Where it listens; only with HTTP.
     pub(crate) listen: Option<String>,
+    /// Whether tools return structured content beside their text.
+    pub(crate) structured: bool,
     /// Its log.
     pub(crate) logging: LogSettings,
     /// Notifications about resources.

@@ -293,10 +293,10 @@ fn a_diff_and_a_history_name_it() {
     let reader = Reader::open(&memory.db()).unwrap();
     let ask = query::DiffQuery { from: 1, to: 2, ..query::DiffQuery::default() };
     let id = memory.find("One").unwrap().id.to_string();
-    let text = query::diff(&reader, &ask).unwrap().text.replace(&id, "ID");
+    let text = query::diff(&reader, &ask, query::Output::Text).unwrap().text.replace(&id, "ID");
     expect!["[mod] ID [text] One (tok=1); mood changed"].assert_eq(text.trim_end());
     let ask = query::HistoryQuery { anchor: &id, depth: 9, budget: None, cursor: None };
-    let text = query::history(&reader, &ask, NOW).unwrap().text;
+    let text = query::history(&reader, &ask, NOW, query::Output::Text).unwrap().text;
     assert!(text.contains("mood changed"), "{text}");
 }
 

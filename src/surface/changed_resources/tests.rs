@@ -53,6 +53,7 @@ impl World {
             crate::query::search(
                 reader,
                 &crate::query::SearchQuery { query: text, ..crate::query::SearchQuery::default() },
+                crate::query::Output::Text,
             )
         });
         let text = found.unwrap().text;

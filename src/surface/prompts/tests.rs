@@ -2,6 +2,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::mcp::input_schema;
+use crate::query::Output;
 use crate::surface::ToolSet;
 
 fn said(name: &str, args: Value) -> Result<String, ToolError> {
@@ -13,7 +14,7 @@ fn said(name: &str, args: Value) -> Result<String, ToolError> {
 #[test]
 fn a_prompt_names_only_tools_that_are_offered_with_it() {
     for offer in [ToolSet::All, ToolSet::Core] {
-        let tools = offer.tools();
+        let tools = offer.tools(Output::Text);
         for prompt in offer.prompts() {
             let text = said(prompt.name, json!({})).unwrap();
             let words = text.split(|it: char| !it.is_alphanumeric());

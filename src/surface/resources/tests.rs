@@ -44,7 +44,8 @@ impl World {
         }
         let clock = Clock::manual(START);
         let path = folder.join("memory.db");
-        let memory = Memory::open_at(&path, IfMissing::Create, clock.clone()).unwrap();
+        let memory =
+            Memory::open_at(&path, IfMissing::Create, clock.clone()).unwrap().with_structured();
         let world =
             World { view: memory.read_only_beside(process), memory, clock, folder, _dir: dir };
         if !notes.is_empty() {

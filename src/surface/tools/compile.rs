@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::mcp::{Args, Call, Reply, ToolError};
+use crate::memory::Answer;
 use crate::memory::compile::{CompileRequest, Seeding};
 use crate::surface::MemoryHandler;
 
@@ -40,7 +41,8 @@ pub(super) fn compile(tools: &MemoryHandler, args: &Args, call: &Call) -> Result
     if let Some(n @ 1..) = report.warnings.len().checked_sub(WARNINGS_SHOWN_MAX) {
         text.push_str(&format!("\n… {n} more warnings"));
     }
-    Ok(Reply { text, structured: Some(report.to_json()), ..Reply::default() })
+    let structured = tools.memory.output().json(|| report.to_json());
+    Ok(Answer { text, structured }.into())
 }
 
 pub(super) fn output() -> Value {

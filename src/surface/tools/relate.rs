@@ -22,7 +22,7 @@ pub(super) fn relate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
             }
         }
     };
-    Ok(Answer { text, structured: facts(&request, &edge, true) })
+    Ok(Answer { text, structured: memory.output().json(|| facts(&request, &edge, true)) })
 }
 
 pub(super) fn unrelate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
@@ -34,7 +34,7 @@ pub(super) fn unrelate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
             format!("edge removed: {} -> \"{}\"", request.source, to_one_line(request.name()))
         }
     };
-    Ok(Answer { text, structured: facts(&request, &edge, false) })
+    Ok(Answer { text, structured: memory.output().json(|| facts(&request, &edge, false)) })
 }
 
 fn request(args: &Args) -> RelateRequest<'_> {
@@ -52,8 +52,12 @@ fn facts(request: &RelateRequest<'_>, edge: &ManualEdge, is_there: bool) -> Valu
         json!({ "source": request.source, "resolved": matches!(edge, ManualEdge::Resolved(_)) });
     match edge {
         ManualEdge::Resolved(id) => facts["target"] = json!(id),
-        ManualEdge::Pending(ids) if !ids.is_empty() => facts["candidates"] = json!(ids),
-        ManualEdge::Pending(_) => (),
+        ManualEdge::Pending(ids) => {
+            facts["name"] = json!(to_one_line(request.name()));
+            if !ids.is_empty() {
+                facts["candidates"] = json!(ids);
+            }
+        }
     }
     if is_there {
         facts["weight"] = json!(request.weight);

@@ -16,7 +16,7 @@ fn is_there(folder: &Folder, text: &str) -> bool {
 }
 
 /// The program, whose files may have so many blocks.
-fn limited(folder: &Folder, n_blocks: usize, args: &[&str]) -> Command {
+pub(super) fn limited(folder: &Folder, n_blocks: usize, args: &[&str]) -> Command {
     let program = folder.command([] as [&str; 0]);
     let mut command = folder.command([] as [&str; 0]);
     let mut shell = Command::new("sh");
@@ -113,7 +113,7 @@ fn where_a_file_may_not_grow_a_write_is_an_error_that_changed_nothing() {
 pub(super) fn tear(n_cuts: usize) -> usize {
     const WRITES: usize = 12;
     let folder = Folder::new();
-    let mut client = Client::legacy(&folder, &["--db", "m.db"]);
+    let mut client = Client::legacy(&folder, &["--db", "m.db", "--structured"]);
     let log = |name: &str| folder.path(format!("{name}-wal"));
     let mut states: Vec<(usize, Value)> = Vec::new();
     for nth in 0..WRITES {

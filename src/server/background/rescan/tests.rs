@@ -131,7 +131,9 @@ fn process(
     clock: Clock,
     holder: &str,
 ) -> (Memory, Rescanner, Arc<Mutex<RescanOptions>>) {
-    let memory = Memory::open_at(&dir.join("memory.db"), IfMissing::Create, clock).unwrap();
+    let memory = Memory::open_at(&dir.join("memory.db"), IfMissing::Create, clock)
+        .unwrap()
+        .with_structured();
     let settings = Arc::new(Mutex::new(settings()));
     let asked = Arc::clone(&settings);
     let source = dir.join("notes").canonicalize().unwrap();

@@ -1,0 +1,62 @@
+//! The clients that `setup` knows, and for whom it sets one up, as they are typed.
+
+/// For whom a client is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Whoever works in the current folder.
+    Project,
+    /// One person, in every project.
+    User,
+}
+
+impl Scope {
+    pub(crate) const NAMES: &[&str] = &["project", "user"];
+
+    pub(crate) fn named(name: &str) -> Option<Scope> {
+        match name {
+            "project" => Some(Scope::Project),
+            "user" => Some(Scope::User),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Scope::Project => "project",
+            Scope::User => "user",
+        }
+    }
+}
+
+/// A program that runs agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Client {
+    ClaudeCode,
+    Codex,
+    GeminiCli,
+    OpenCode,
+    QwenCode,
+    Cursor,
+    VsCode,
+}
+
+/// Every client by the name that is typed.
+pub(crate) const CLIENTS: &[(&str, Client)] = &[
+    ("claude-code", Client::ClaudeCode),
+    ("codex", Client::Codex),
+    ("gemini-cli", Client::GeminiCli),
+    ("opencode", Client::OpenCode),
+    ("qwen-code", Client::QwenCode),
+    ("cursor", Client::Cursor),
+    ("vscode", Client::VsCode),
+];
+
+impl Client {
+    pub(crate) fn named(name: &str) -> Option<Client> {
+        CLIENTS.iter().find(|(it, _)| *it == name).map(|(_, client)| *client)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        CLIENTS.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+    }
+}

@@ -1,0 +1,141 @@
+//! Edits of settings as values: the server, permissions, and why an edit is refused.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The server as a client's settings name it.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) name: &'static str,
+    pub(super) fields: Vec<(&'static str, Value)>,
+}
+
+/// Settings with the server in them.
+#[derive(Debug)]
+pub(super) struct Put {
+    pub(super) text: String,
+    /// The entry of that name that was there before, as written.
+    pub(super) entry: Option<String>,
+    /// Whether the object that holds servers was made for it.
+    pub(super) is_container_new: bool,
+}
+
+/// A permission in a client's settings: a path of keys, and its value there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Grant {
+    pub(super) at: Vec<String>,
+    pub(super) gives: Gives,
+    /// Objects and lists on the path that were made for it.
+    #[serde(default)]
+    pub(super) n_made: usize,
+}
+
+/// The value of a [`Grant`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Gives {
+    /// Elements of a list of texts, beside those that are there.
+    Items(Vec<String>),
+    /// The value of a key that nobody set.
+    Value(Value),
+}
+
+/// Why settings are not edited.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// They are not what the client reads.
+    Broken { at: usize, what: String },
+    /// They are fine, but somebody has to look.
+    Other(String),
+    /// The edit would change more than it should.
+    Unsure,
+}
+
+impl Refusal {
+    pub(super) fn broken(at: usize, what: impl Into<String>) -> Refusal {
+        Refusal::Broken { at, what: what.into() }
+    }
+
+    /// An entry of our name that starts no program.
+    pub(super) fn stranger(name: &str) -> Refusal {
+        Refusal::Other(format!(
+            "its `{name}` has no `command`, so that somebody else made it; rename or remove it"
+        ))
+    }
+}
+
+impl Grant {
+    pub(super) fn items(at: &[&str], items: impl IntoIterator<Item = String>) -> Grant {
+        Grant { at: owned(at), gives: Gives::Items(items.into_iter().collect()), n_made: 0 }
+    }
+
+    pub(super) fn value(at: &[&str], value: Value) -> Grant {
+        Grant { at: owned(at), gives: Gives::Value(value), n_made: 0 }
+    }
+
+    /// The part of it that `wanted` has, too.
+    fn within(&self, wanted: &[Grant]) -> Option<Grant> {
+        let wanted = wanted.iter().find(|it| it.at == self.at)?;
+        let gives = match (&self.gives, &wanted.gives) {
+            (Gives::Items(items), Gives::Items(wanted)) => {
+                Gives::Items(items.iter().filter(|it| wanted.contains(it)).cloned().collect())
+            }
+            (mine, wanted) if mine == wanted => mine.clone(),
+            _ => return None,
+        };
+        Some(Grant { gives, ..self.clone() })
+    }
+
+    /// The part of it that `kept` does not have.
+    fn without(&self, kept: &[Grant]) -> Option<Grant> {
+        let Some(kept) = self.within(kept) else { return Some(self.clone()) };
+        match (&self.gives, &kept.gives) {
+            (Gives::Items(items), Gives::Items(kept)) => {
+                let rest = items.iter().filter(|it| !kept.contains(it)).cloned();
+                let rest: Vec<String> = rest.collect();
+                // The list stays, for what is kept in it.
+                let n_made = if kept.is_empty() { self.n_made } else { 0 };
+                let gives = Gives::Items(rest.clone());
+                (!rest.is_empty()).then(|| Grant { gives, n_made, ..self.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(&self.gives, Gives::Items(items) if items.is_empty())
+    }
+
+    /// Adds another grant in the same place.
+    fn join(&mut self, other: &Grant) {
+        self.n_made = self.n_made.max(other.n_made);
+        if let (Gives::Items(items), Gives::Items(others)) = (&mut self.gives, &other.gives) {
+            let new = others.iter().filter(|it| !items.contains(it)).cloned();
+            let new: Vec<String> = new.collect();
+            items.extend(new);
+        }
+    }
+}
+
+/// Parts `given` into what goes on being `wanted`, and what does not.
+pub(super) fn parted(given: &[Grant], wanted: &[Grant]) -> (Vec<Grant>, Vec<Grant>) {
+    let kept = given.iter().filter_map(|it| it.within(wanted)).filter(|it| !it.is_empty());
+    let kept: Vec<Grant> = kept.collect();
+    let gone = given.iter().filter_map(|it| it.without(&kept)).collect();
+    (kept, gone)
+}
+
+/// All grants of both, one a place.
+pub(super) fn joined(mut grants: Vec<Grant>, new: Vec<Grant>) -> Vec<Grant> {
+    for it in new {
+        match grants.iter_mut().find(|known| known.at == it.at) {
+            Some(known) => known.join(&it),
+            None => grants.push(it),
+        }
+    }
+    grants
+}
+
+fn owned(at: &[&str]) -> Vec<String> {
+    at.iter().map(|it| (*it).to_owned()).collect()
+}
