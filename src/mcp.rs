@@ -22,11 +22,14 @@ pub(crate) mod errors;
 #[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod fixture;
 mod form;
+pub(crate) mod in_flight;
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod input_schema;
 mod job;
+mod level;
 mod method;
 pub(crate) mod notifications;
+mod outbox;
 mod pagination;
 mod registry;
 mod server_requests;
@@ -45,15 +48,17 @@ use crate::model::clock::Clock;
 use method::Method;
 use version::Version;
 
-pub(crate) use call::{Call, Outbox, Severity};
+pub(crate) use call::Call;
 pub(crate) use client::{Caller, ClientAction, ClientInfo, RequestSeen, ToolCallRecord};
 pub(crate) use connection::{Connection, FrameStep};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use content::{ContentBlock, PromptMessage, Reply, Role};
 pub(crate) use input_schema::{Arg, Args};
 pub(crate) use job::Job;
+pub(crate) use level::Level;
 pub(crate) use method::QUIET_TARGET;
 pub(crate) use notifications::{Notice, OutgoingLine, Receipt, Waker};
+pub(crate) use outbox::Outbox;
 pub(crate) use pagination::PAGE_ROWS_MAX;
 pub(crate) use registry::{Effect, Prompt, Resource, ResourceFormat, Tool};
 pub(crate) use server_requests::{

@@ -20,7 +20,7 @@ pub(crate) use relate::RelateRequest;
 use crate::memory::compile::{CompileError, CompileRequest, Report, RescanState, Seeding};
 use crate::memory::rollback::{LaterSnapshots, RollbackReport};
 use crate::model::clock::Clock;
-use crate::model::heat::{LiveRates, Rates};
+use crate::model::heat::LiveRates;
 use crate::query::{self, Output, QueryError};
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::Reader;
@@ -153,7 +153,7 @@ impl Memory {
     /// The same memory, kept for a folder: what that says counts from now on.
     #[must_use]
     pub(crate) fn with_workspace(self, live: LiveWorkspace) -> Memory {
-        self.set_rates(Rates::of(&live.current().config.temperature));
+        self.set_rates(live.current().config.temperature.rates());
         let workspace = Mutex::new(Arc::clone(live.current()));
         Memory { live: Mutex::new(live), workspace, ..self }
     }
@@ -371,7 +371,7 @@ impl Memory {
             Reload::Changed => {
                 let workspace = Arc::clone(live.current());
                 workspace.untrusted.iter().for_each(|it| log::warn!("{it}"));
-                self.set_rates(Rates::of(&workspace.config.temperature));
+                self.set_rates(workspace.config.temperature.rates());
                 *self.workspace.lock().unwrap_or_else(PoisonError::into_inner) = workspace;
                 log::info!("settings were read again");
             }

@@ -6,6 +6,7 @@ use super::args::DoctorArgs;
 use super::color::TextRole;
 use super::{CommandError, CommandOutcome, Context, known_database};
 use crate::maintenance::doctor::{self, CheckStatus};
+use crate::maintenance::heal;
 use crate::maintenance::transfer::MoveError;
 use crate::store::StoreError;
 
@@ -20,7 +21,7 @@ pub(super) fn run(
             // The repair goes on, whether somebody can read this or not.
             let _ = writeln!(context.err, "remindb: backup: {}", backup.display());
         };
-        doctor::repair(&db, now, &mut announce).map_err(|error| match error {
+        heal::repair(&db, now, &mut announce).map_err(|error| match error {
             MoveError::Store(error) => advised(error, &db),
             error => error.into(),
         })?

@@ -1,16 +1,15 @@
-//! What a healthy memory looks like, as a table of checks. Looking changes nothing; [`repair()`]
-//! repairs what fails.
+//! Checks whether a memory is healthy. Looking changes nothing; [`repair_failed()`] repairs what
+//! fails.
 //!
 //! All checks see one state, on a connection that SQLite opened read-only. The full-text index can
 //! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
 //! it in a temporary table gets that command.
 
-mod heal;
+mod repairs;
 
 use std::path::Path;
 
-pub(crate) use heal::repair;
-pub(super) use heal::{repair_failed, rewrite_fingerprint};
+pub(crate) use repairs::{repair_failed, rewrite_fingerprint};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 use serde_json::{Value, json};
 
@@ -47,6 +46,13 @@ pub(crate) struct CheckResult {
     pub(crate) detail: String,
     /// What came of repairing what failed; `None` when nothing was tried.
     pub(crate) fix: Option<Result<(), String>>,
+}
+
+impl CheckResult {
+    /// Whether it found something wrong.
+    pub(crate) fn is_bad(&self) -> bool {
+        self.status == CheckStatus::Fail
+    }
 }
 
 /// Everything that was looked at, in a fixed order.

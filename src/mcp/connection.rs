@@ -7,14 +7,15 @@
 use crossbeam_channel::Receiver;
 use serde_json::{Map, Value};
 
-use super::call::{InFlight, RequestContext};
+use super::call::RequestContext;
+use super::in_flight::InFlight;
 use super::job::JobTask;
 use super::server_requests::{AskMode, InputResponses, PendingRequests};
 use super::subscription::Subscriptions;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
-    Call, Caller, Capabilities, ClientAction, ClientInfo, Handler, Job, LIST_CACHE, Method, Outbox,
-    OutgoingLine, RequestSeen, Server, Severity, Version,
+    Call, Caller, Capabilities, ClientAction, ClientInfo, Handler, Job, LIST_CACHE, Level, Method,
+    Outbox, OutgoingLine, RequestSeen, Server, Version,
 };
 use crate::mcp::rpc::{
     Frame, Message, Notification, Params, Request, RequestId, RpcError, result_line,
@@ -39,7 +40,7 @@ pub(crate) enum FrameStep {
 #[derive(Debug)]
 enum HandshakeState {
     Fresh,
-    Ready { version: Version, level: Option<Severity>, capabilities: Capabilities },
+    Ready { version: Version, level: Option<Level>, capabilities: Capabilities },
 }
 
 /// The state of one client.
@@ -299,7 +300,7 @@ impl Connection {
     }
 
     fn set_level(&mut self, params: &Params) -> Result<Map<String, Value>, RpcError> {
-        let wanted = Severity::read(params.get("level").unwrap_or(&Value::Null))?;
+        let wanted = Level::read(params.get("level").unwrap_or(&Value::Null))?;
         if let HandshakeState::Ready { level, .. } = &mut self.session {
             *level = Some(wanted);
             self.begins_to_listen = true;

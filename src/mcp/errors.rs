@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::version::supported_versions;
-use super::{Capability, Version};
+use super::Capability;
 use crate::mcp::rpc::RpcError;
 use crate::text;
 
@@ -20,25 +19,8 @@ pub(crate) mod code {
     pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
 }
 
-/// Characters of a URI that an error repeats for programs.
-const URI_CHARS_MAX: usize = 2_000;
-
-/// The refusal of a version.
-pub(crate) fn unsupported_version(requested: &str) -> RpcError {
-    let message = match Version::parse(requested) {
-        Some(_) => "a version before 2026-07-28 is opened with `initialize`, not with `_meta`",
-        None => "unsupported protocol version",
-    };
-    let requested = text::truncate_chars(requested, URI_CHARS_MAX);
-    let data = json!({"supported": supported_versions(), "requested": requested});
-    with_data(code::UNSUPPORTED_VERSION, message, data)
-}
-
-/// There is no resource of this URI; `why` says what is missing.
-pub(super) fn resource_not_found(version: Version, uri: &str, why: &str) -> RpcError {
-    let code = if version.is_modern() { RpcError::PARAMS } else { code::NOT_FOUND };
-    with_data(code, format!("resource not found: {why}"), uri_data(uri))
-}
+/// Characters of what a client sent that an error repeats for programs.
+const ECHO_CHARS_MAX: usize = 2_000;
 
 /// The URI of a resource makes no sense; `why` says how.
 pub(super) fn invalid_uri(uri: &str, why: &str) -> RpcError {
@@ -53,10 +35,15 @@ pub(super) fn missing_capability(needed: Capability) -> RpcError {
     with_data(code::MISSING_CAPABILITY, message, data)
 }
 
-fn uri_data(uri: &str) -> Value {
-    json!({"uri": text::truncate_chars(uri, URI_CHARS_MAX)})
+pub(super) fn uri_data(uri: &str) -> Value {
+    json!({"uri": echo(uri)})
 }
 
-fn with_data(code: i32, message: impl Into<String>, data: Value) -> RpcError {
+/// As much of what a client sent as an error repeats for programs.
+pub(super) fn echo(sent: &str) -> String {
+    text::truncate_chars(sent, ECHO_CHARS_MAX)
+}
+
+pub(super) fn with_data(code: i32, message: impl Into<String>, data: Value) -> RpcError {
     RpcError { code, message: message.into(), data: Some(data) }
 }

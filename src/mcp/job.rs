@@ -5,9 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value, json};
 
-use super::call::InFlightGuard;
 use super::content::error_json;
-use super::errors::{invalid_uri, missing_capability, resource_not_found};
+use super::errors::{invalid_uri, missing_capability};
+use super::in_flight::Ticket;
 use super::method::Method;
 use super::server_requests::InputResponses;
 use super::{
@@ -28,7 +28,7 @@ pub(crate) struct Job {
     pub(super) task: JobTask,
     pub(super) caller: Caller,
     pub(super) call: Call,
-    pub(super) ticket: InFlightGuard,
+    pub(super) ticket: Ticket,
 }
 
 /// What a job does.
@@ -127,7 +127,7 @@ fn read_task<S: Handler>(
         Ok((idx, vars)) => Ok(JobTask::Read { idx, uri, vars }),
         Err(UriError::Unknown) => {
             let why = format!("no resource is called `{}`", text::truncate_chars(&uri, 80));
-            Err(resource_not_found(version, &uri, &why))
+            Err(version.no_resource(&uri, &why))
         }
         Err(UriError::Bad(why)) => Err(invalid_uri(&uri, &why)),
     }
@@ -338,7 +338,7 @@ impl<S: Handler> Server<S> {
                 line.push_str(TAIL);
                 Ok(line.into())
             }
-            Err(ReadError::NotFound(why)) => Err(resource_not_found(version, uri, &why)),
+            Err(ReadError::NotFound(why)) => Err(version.no_resource(uri, &why)),
             Err(ReadError::BadArgument(why)) => Err(invalid_uri(uri, &why)),
             Err(ReadError::Unavailable(why)) => {
                 log::error!("cannot read a resource uri={}: {why}", row.uri);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use serde_json::{Map, Value, json};
 
-use super::call::NoMessage;
+use super::in_flight::Never;
 use super::{Outbox, ToolError, form};
 use crate::mcp::rpc::{RequestId, RpcError, notification_line, request_line};
 use crate::text;
@@ -179,7 +179,7 @@ impl AskMode {
         &self,
         questions: &[(&'static str, ClientRequest)],
         outbox: &Outbox,
-        cancelled: &Receiver<NoMessage>,
+        cancelled: &Receiver<Never>,
     ) -> Result<Vec<Value>, ClientRequestError> {
         match self {
             AskMode::ServerRequest(table) => questions
@@ -275,11 +275,11 @@ impl PendingRequests {
         &self,
         question: &ClientRequest,
         outbox: &Outbox,
-        cancelled: &Receiver<NoMessage>,
+        cancelled: &Receiver<Never>,
     ) -> Result<Value, ClientRequestError> {
         let (id, answer) = self.open().ok_or(ClientRequestError::TimedOut)?;
         let (method, params) = question.request();
-        outbox.send(request_line(id, method, &params));
+        outbox.say(request_line(id, method, &params));
         let outcome = select! {
             recv(answer) -> outcome => outcome.map_err(|_| ClientRequestError::TimedOut),
             recv(cancelled) -> _ => Err(ClientRequestError::Cancelled),
@@ -287,7 +287,7 @@ impl PendingRequests {
         };
         if outcome.is_err() && self.lock().waiting.remove(&id.to_string()).is_some() {
             let params = json!({"requestId": id, "reason": "nobody waits for it any more"});
-            outbox.send(notification_line("notifications/cancelled", &params));
+            outbox.say(notification_line("notifications/cancelled", &params));
         }
         match outcome? {
             Ok(answer) if question.is_answered_by(&answer) => Ok(answer),

@@ -1,9 +1,9 @@
 //! The versions of MCP, and what the `_meta` of a request says about itself.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::errors::unsupported_version;
-use super::{Capabilities, ClientInfo, Severity};
+use super::errors::{code, echo, uri_data, with_data};
+use super::{Capabilities, ClientInfo, Level};
 use crate::mcp::rpc::{Params, RpcError};
 
 /// A version of the protocol; later ones are greater.
@@ -54,6 +54,22 @@ impl Version {
     pub(crate) fn is_modern(self) -> bool {
         Version::V2026_07_28 <= self
     }
+
+    /// There is no resource of this URI; `why` says what is missing.
+    pub(super) fn no_resource(self, uri: &str, why: &str) -> RpcError {
+        let code = if self.is_modern() { RpcError::PARAMS } else { code::NOT_FOUND };
+        with_data(code, format!("resource not found: {why}"), uri_data(uri))
+    }
+}
+
+/// The refusal of a version.
+pub(crate) fn unsupported(requested: &str) -> RpcError {
+    let message = match Version::parse(requested) {
+        Some(_) => "a version before 2026-07-28 is opened with `initialize`, not with `_meta`",
+        None => "unsupported protocol version",
+    };
+    let data = json!({"supported": supported_versions(), "requested": echo(requested)});
+    with_data(code::UNSUPPORTED_VERSION, message, data)
 }
 
 /// The names of all versions, newest first.
@@ -67,7 +83,7 @@ pub(crate) struct RequestMeta {
     /// A modern version; `None` when the connection decides.
     pub(crate) version: Option<Version>,
     /// From which level on the request wants to hear log messages; only modern requests say.
-    pub(crate) level: Option<Severity>,
+    pub(crate) level: Option<Level>,
     /// What progress notifications have to carry.
     pub(crate) progress_token: Option<Value>,
     /// Who sends it; only modern requests say.
@@ -123,7 +139,7 @@ impl RequestMeta {
         };
         let version = match Version::parse(name) {
             Some(version) if version.is_modern() => version,
-            _ => return Err(unsupported_version(name)),
+            _ => return Err(unsupported(name)),
         };
         let Some(capabilities @ Value::Object(_)) = meta.get(RequestMeta::CAPABILITIES) else {
             return Err(wrong(RequestMeta::CAPABILITIES, "an object"));
@@ -131,7 +147,7 @@ impl RequestMeta {
         let capabilities = Capabilities::read(Some(capabilities));
         let level = match meta.get(RequestMeta::LEVEL) {
             None | Some(Value::Null) => None,
-            Some(level) => Some(Severity::read(level)?),
+            Some(level) => Some(Level::read(level)?),
         };
         let client = Some(ClientInfo::read(meta.get(RequestMeta::CLIENT)));
         Ok(RequestMeta { version: Some(version), level, progress_token, client, capabilities })

@@ -7,8 +7,10 @@
 mod apply;
 mod overlay;
 mod plan;
+mod planner;
 mod rescan;
 mod scrub;
+mod work;
 
 pub(crate) use scrub::parse_text_redacted;
 
@@ -30,7 +32,7 @@ use crate::model::identity::ContentHash;
 use crate::query::render::to_one_line;
 use crate::settings::initial_temperatures;
 use crate::settings::workspace::{Workspace, WorkspaceError};
-use crate::store::{Batch, StoreError, Writer};
+use crate::store::{Batch, CommitReport, StoreError, Writer};
 use apply::FileGroups;
 use plan::CompilePlan;
 pub(crate) use rescan::RescanState;
@@ -271,7 +273,7 @@ pub(crate) fn compile(
     request: &CompileRequest<'_>,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let plan = plan::make_plan(writer, request, None)?;
+    let plan = planner::make(writer, request, None)?;
     carry_out(writer, request, plan, now)
 }
 
@@ -283,7 +285,7 @@ pub(crate) fn rescan(
     watch: &mut RescanState,
     now: Millis,
 ) -> Result<Report, CompileError> {
-    let mut plan = plan::make_plan(writer, request, Some(watch))?;
+    let mut plan = planner::make(writer, request, Some(watch))?;
     watch.defer(&mut plan, now);
     let report = carry_out(writer, request, plan, now)?;
     watch.start();
@@ -298,62 +300,13 @@ fn carry_out(
 ) -> Result<Report, CompileError> {
     // Of many files, the list is let go as they are read.
     let changed = std::mem::take(&mut plan.changed);
-    let Workspace { config, redactor, .. } = &*plan.workspace;
-    let in_time = || match config.compile.wall_clock_timeout {
-        // The clock counts milliseconds: what is shorter is over at once.
-        Some(limit)
-            if limit.as_millis() <= request.clock.now().since(now).unsigned_abs().into() =>
-        {
-            Err(CompileError::TimedOut { limit })
-        }
-        _ => Ok(()),
-    };
-    in_time()?;
-    let message = redactor.scrub(request.message).text;
+    check_time(&plan, request, now)?;
     let oddities = plan.workspace.oddities().chain(plan.oddities.iter().cloned());
     let mut report = Report { warnings: oddities.map(Into::into).collect(), ..Report::default() };
     if changed.is_empty() && plan.is_done() && request.seeding == Seeding::AtBirth {
         return Ok(report);
     }
-    let n_files = changed.len();
-    let n_known = n_files.saturating_sub(plan.n_new);
-    let bytes = changed.iter().map(|it| it.stat.size).sum();
-    let n_threads = config.compile.max_parallelism.map_or(usize::MAX, |it| it as usize);
-    let alone = Mutex::new(());
-    let outcome = scan::map_in_order(
-        changed,
-        request.n_threads.min(n_threads),
-        |it| {
-            let is_large = ALONE_BYTES < it.stat.size;
-            let turn = is_large.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
-            let source = read(it, &plan.scope.root, &plan.workspace);
-            drop(turn);
-            source
-        },
-        |files| {
-            let stopped = Cell::new(Ok(()));
-            let mut n_done = 0;
-            let mut files = files.take_while(|_| {
-                n_done += 1;
-                let stop = match (request.progress)(n_done, n_files) {
-                    true => in_time(),
-                    false => Err(CompileError::GivenUp),
-                };
-                let goes_on = stop.is_ok();
-                stopped.set(stop);
-                goes_on
-            });
-            let mut groups = FileGroups { files: &mut files, n_known, bytes };
-            let first = groups.next();
-            writer.write(&message, &plan.root, now, |batch| {
-                let ingested = apply::apply_plan(batch, &plan, first, groups, now)?;
-                stopped.replace(Ok(()))?;
-                let reseeded = reseed(batch, &plan, request.seeding)?;
-                in_time().map(|()| (ingested, reseeded))
-            })
-        },
-    );
-    let (((warnings, mut purged), reseeded), commit) = outcome?;
+    let (((warnings, mut purged), reseeded), commit) = write(writer, request, &plan, changed, now)?;
     purged.sort();
     report.warnings.extend(warnings);
     report.purged = purged;
@@ -371,6 +324,72 @@ fn carry_out(
     report.removed = commit.counts.removed;
     report.snapshot = commit.snapshot;
     Ok(report)
+}
+
+/// What a compile writes: odd and vanished files, and how many nodes were given temperatures.
+type Written = ((Vec<FileWarning>, Vec<Purged>), Option<usize>);
+
+/// Reads the changed files on several threads, and writes what they say in one transaction.
+fn write(
+    writer: &Writer,
+    request: &CompileRequest<'_>,
+    plan: &CompilePlan,
+    changed: Vec<ScannedFile>,
+    now: Millis,
+) -> Result<(Written, CommitReport), CompileError> {
+    let Workspace { config, redactor, .. } = &*plan.workspace;
+    let message = redactor.scrub(request.message).text;
+    let n_files = changed.len();
+    let n_known = n_files.saturating_sub(plan.n_new);
+    let bytes = changed.iter().map(|it| it.stat.size).sum();
+    let n_threads = config.compile.max_parallelism.map_or(usize::MAX, |it| it as usize);
+    let alone = Mutex::new(());
+    let read = |it: ScannedFile| {
+        let is_large = ALONE_BYTES < it.stat.size;
+        let turn = is_large.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
+        let source = read(it, &plan.scope.root, &plan.workspace);
+        drop(turn);
+        source
+    };
+    scan::map_in_order(changed, request.n_threads.min(n_threads), read, |files| {
+        let stopped = Cell::new(Ok(()));
+        let mut n_done = 0;
+        let mut files = files.take_while(|_| {
+            n_done += 1;
+            let stop = match (request.progress)(n_done, n_files) {
+                true => check_time(plan, request, now),
+                false => Err(CompileError::GivenUp),
+            };
+            let goes_on = stop.is_ok();
+            stopped.set(stop);
+            goes_on
+        });
+        let mut groups = FileGroups { files: &mut files, n_known, bytes };
+        let first = groups.next();
+        writer.write(&message, &plan.root, now, |batch| {
+            let ingested = apply::apply_plan(batch, plan, first, groups, now)?;
+            stopped.replace(Ok(()))?;
+            let reseeded = reseed(batch, plan, request.seeding)?;
+            check_time(plan, request, now).map(|()| (ingested, reseeded))
+        })
+    })
+}
+
+/// Refuses to go on after the time that the folder's settings give a compile.
+fn check_time(
+    plan: &CompilePlan,
+    request: &CompileRequest<'_>,
+    since: Millis,
+) -> Result<(), CompileError> {
+    match plan.workspace.config.compile.wall_clock_timeout {
+        // The clock counts milliseconds: what is shorter is over at once.
+        Some(limit)
+            if limit.as_millis() <= request.clock.now().since(since).unsigned_abs().into() =>
+        {
+            Err(CompileError::TimedOut { limit })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Gives all nodes below the path the temperatures of their files, if asked to; says how many.
@@ -403,7 +422,7 @@ pub(crate) fn check_new_root(path: &Path) -> Result<PathBuf, CompileError> {
     if !metadata.is_dir() && Syntax::of(&path.to_string_lossy()).is_none() {
         return Err(CompileError::Unsupported { path: path.to_owned() });
     }
-    plan::default_root(path)
+    planner::root_at_first(path)
 }
 
 /// A file as it was read: its words, or why there are none.

@@ -19,12 +19,8 @@ mod pace;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
-
 pub(crate) use live_rates::{LiveRates, WatchedRates};
 pub(crate) use pace::{AttendedTime, TickPace};
-
-use crate::settings::config::TemperatureSettings;
 
 /// Temperature of a node that is born.
 pub(crate) const BIRTH: f64 = 0.5;
@@ -94,28 +90,22 @@ impl Default for HeatThresholds {
 
 impl Default for Rates {
     fn default() -> Rates {
-        Rates::of(&TemperatureSettings::default())
+        Rates {
+            is_enabled: true,
+            decay_per_hour: DECAY_PER_HOUR,
+            access_boost: 0.15,
+            summarize_rebound: BIRTH,
+            cold: COLD_MAX,
+            hot: HOT_MIN,
+            notify: COLD_MAX,
+            tick_ms: 5 * 60 * 1000,
+            notify_ttl_ms: 60 * 60 * 1000,
+            notify_max: 50,
+        }
     }
 }
 
 impl Rates {
-    /// What the settings say.
-    pub(crate) fn of(settings: &TemperatureSettings) -> Rates {
-        let ms = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
-        Rates {
-            is_enabled: settings.enabled,
-            decay_per_hour: settings.decay_rate,
-            access_boost: settings.access_boost,
-            summarize_rebound: settings.summarize_rebound,
-            cold: settings.cold_threshold,
-            hot: settings.hot_threshold,
-            notify: settings.notify_threshold,
-            tick_ms: ms(settings.tick_interval),
-            notify_ttl_ms: ms(settings.cold_notify_ttl),
-            notify_max: settings.cold_notify_limit,
-        }
-    }
-
     /// What the memory clock moves by in `elapsed_ms`; nothing while nodes do not cool.
     pub(crate) fn cooling_ms(&self, elapsed_ms: i64) -> f64 {
         let speed = match self.is_enabled {

@@ -12,7 +12,7 @@
 use std::sync::LazyLock;
 
 use super::bag_of_words::{BagOfWords, Stem, StemMap};
-use super::{rank, words};
+use super::words;
 
 /// Fewer sections than this are too few to tell what is special about the best.
 pub(super) const SECTIONS_MIN: usize = 10;
@@ -28,8 +28,8 @@ const LENGTH_PART: f64 = 0.6;
 /// A word of the best sections, by the order in which words were met.
 type Word = usize;
 
-/// How alike each section is to the best ones, relative to the most alike; `None` when there are
-/// too few. `worth` is how well each matches.
+/// How alike each section is to the best ones; `None` when there are too few. `worth` is how well
+/// each matches.
 pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> Option<Vec<f64>> {
     let length = |texts: &Vec<&BagOfWords>| texts.iter().map(|it| it.text().len() as u32).sum();
     let lengths: Vec<u32> = sections.iter().map(length).collect();
@@ -44,7 +44,7 @@ pub(super) fn expansion_scores(sections: &[Vec<&BagOfWords>], worth: &[f64]) -> 
     let alike = (0..sections.len()).map(|section| {
         counted.weighed(section).map(|(word, weight)| subject[word] * weight).sum::<f64>()
     });
-    Some(rank::normalized(alike.collect()))
+    Some(alike.collect())
 }
 
 /// Letters, digits and function words, which say nothing by themselves.

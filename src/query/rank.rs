@@ -135,7 +135,7 @@ fn worth(candidates: &[RankCandidate<'_>], sections: &[Vec<usize>]) -> Vec<f64> 
         .map(|section| section.iter().filter_map(|&at| candidates[at].bag).collect())
         .collect();
     if let Some(likeness) = query_expansion::expansion_scores(&texts, &worth) {
-        for (worth, likeness) in worth.iter_mut().zip(likeness) {
+        for (worth, likeness) in worth.iter_mut().zip(normalized(likeness)) {
             *worth = (1.0 - FEEDBACK) * *worth + FEEDBACK * likeness;
         }
     }

@@ -58,7 +58,7 @@ pub(crate) fn serve_stdio<S: Handler>(
         let (server, clock, outbox) = (Arc::clone(server), clock.clone(), outbox.clone());
         WorkerPool::start(&mut workers, WORKERS, JOBS_MAX, move |job| {
             if let Some(line) = work(&server, &clock, job) {
-                outbox.send(line);
+                outbox.say(line);
             }
             // The reply goes first, and then the news of what the call did.
             server.hub.wake();

@@ -148,8 +148,13 @@ pub(crate) fn columns() -> &'static [Column] {
 }
 
 /// Returns the columns of optional values.
-pub(crate) fn attributes() -> impl Iterator<Item = &'static Column> {
-    columns().iter().filter(|it| it.is_optional())
+pub(crate) fn attributes() -> &'static [Column] {
+    static ATTRIBUTES: OnceLock<Vec<Column>> = OnceLock::new();
+    #[cfg(test)]
+    if let Some(scratch) = super::testing::scratch() {
+        return scratch.attributes;
+    }
+    ATTRIBUTES.get_or_init(|| COLUMNS.iter().copied().filter(Column::is_optional).collect())
 }
 
 impl Column {
@@ -198,33 +203,52 @@ impl Sql {
 }
 
 /// Replaces the names of lists by the columns of each.
-fn fill(columns: &'static [Column], template: &str) -> String {
+fn fill(columns: &[Column], template: &str) -> String {
+    let mut text = String::with_capacity(template.len() * 2);
+    let mut rest = template;
+    while let Some((before, (name, after))) =
+        rest.split_once('{').and_then(|(before, it)| Some((before, it.split_once('}')?)))
+    {
+        text.push_str(before);
+        push_list(&mut text, columns, name);
+        rest = after;
+    }
+    text + rest
+}
+
+fn push_list(text: &mut String, columns: &[Column], name: &str) {
+    let is_state = name.ends_with("state");
     let mut in_order: Vec<&Column> = columns.iter().collect();
-    in_order.sort_by_key(|it| it.rank());
-    let all = || in_order.iter().copied();
-    let attributes = || columns.iter().filter(|it| it.is_optional());
-    let always = columns.iter().filter(|it| it.hashed == HashedAs::Always);
-    let hashed =
-        || always.clone().chain(columns.iter().filter(|it| it.hashed == HashedAs::WhereGiven));
-    let node = |it: &Column| format!("node.{}", it.name);
-    let present = |it: &'static Column| {
-        it.old.iter().map(move |old| old.now.map_or_else(|| node(it), str::to_owned))
+    // The fingerprint keeps the order of the table, and hashes what only some have at the end.
+    in_order.sort_by_key(|it| match is_state {
+        true => u8::from(it.hashed == HashedAs::WhereGiven),
+        false => it.rank(),
+    });
+    let begin = text.len();
+    let mut add = |before: &str, name: &str, after: &str| {
+        let comma = if begin < text.len() { ", " } else { "" };
+        for part in [comma, before, name, after] {
+            text.push_str(part);
+        }
     };
-    let lists: [(&str, Vec<String>); 9] = [
-        ("{record}", all().filter(|it| it.rank() != 1).map(node).collect()),
-        ("{columns}", all().map(|it| it.name.to_owned()).collect()),
-        ("{values}", (1..=columns.len()).map(|nth| format!("?{nth}")).collect()),
-        ("{state}", hashed().map(node).collect()),
-        ("{old_state}", hashed().flat_map(|it| it.old).map(|it| it.name.to_owned()).collect()),
-        ("{version}", all().flat_map(|it| it.old).map(|it| it.name.to_owned()).collect()),
-        ("{present}", all().flat_map(present).collect()),
-        ("{attributes}", attributes().map(node).collect()),
-        ("{set_attributes}", attributes().map(|it| format!("{} = ?", it.name)).collect()),
-    ];
-    let filled = |text: String, (name, list): (&str, Vec<String>)| {
-        if text.contains(name) { text.replace(name, &list.join(", ")) } else { text }
-    };
-    lists.into_iter().fold(template.to_owned(), filled)
+    for (nth, column) in (1..).zip(in_order) {
+        let is_hashed = column.hashed != HashedAs::No;
+        match name {
+            "record" if column.rank() != 1 => add("node.", column.name, ""),
+            "columns" => add("", column.name, ""),
+            "values" => add("?", &nth.to_string(), ""),
+            "state" if is_hashed => add("node.", column.name, ""),
+            "old_state" if is_hashed => column.old.iter().for_each(|it| add("", it.name, "")),
+            "version" => column.old.iter().for_each(|it| add("", it.name, "")),
+            "present" => column.old.iter().for_each(|it| match it.now {
+                Some(now) => add("", now, ""),
+                None => add("node.", column.name, ""),
+            }),
+            "attributes" if column.is_optional() => add("node.", column.name, ""),
+            "set_attributes" if column.is_optional() => add("", column.name, " = ?"),
+            _ => (),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rusqlite::Row;
 
 use super::StoreError;
-use super::columns::{Attribute, Attributes, Column, ColumnKind, HashedAs, LEVEL, columns};
+use super::columns::{Attribute, Attributes, Column, HashedAs, LEVEL, attributes, columns};
 use crate::model::file_stat::FileStat;
 use crate::model::fingerprint::NodeState;
 use crate::model::identity::{ContentHash, NodeId};
@@ -203,20 +203,12 @@ impl<'a> NodeData<'a> {
     /// Returns the part that the fingerprint covers.
     pub(super) fn state<'s>(&'s self, id: &'s str, hash: &'s str) -> NodeState<'s> {
         let mut state = NodeState::new(Cow::Borrowed(id));
-        let mut attributes = self.attributes.values();
-        for column in columns() {
-            let value = match column.kind {
-                ColumnKind::Optional(_) => attributes.next().flatten().map(Attribute::text),
-                _ => match column.name {
-                    "node_type" => Some(self.node_type.as_str().into()),
-                    "format" => Some(self.format.as_str().into()),
-                    "label" => Some(self.label.into()),
-                    "content_hash" => Some(hash.into()),
-                    _ => None,
-                },
-            };
-            push(&mut state, column, value);
+        state.fields.push(Some(self.node_type.as_str().into()));
+        for (column, value) in attributes().iter().zip(self.attributes.values()) {
+            push(&mut state, column, value.map(Attribute::text));
         }
+        let others = [self.format.as_str(), self.label, hash];
+        state.fields.extend(others.map(|it| Some(it.into())));
         state
     }
 }

@@ -9,9 +9,11 @@ use super::columns::Column;
 
 /// A schema with more columns than this build's.
 #[derive(Clone, Copy)]
-pub(in crate::store) struct Scratch {
-    pub(in crate::store) columns: &'static [Column],
-    pub(in crate::store) migrations: &'static [&'static str],
+pub(crate) struct Scratch {
+    pub(crate) columns: &'static [Column],
+    /// Those of optional values.
+    pub(crate) attributes: &'static [Column],
+    pub(crate) migrations: &'static [&'static str],
 }
 
 thread_local! {
@@ -19,12 +21,12 @@ thread_local! {
 }
 
 /// The schema that this test's thread works with, if not this build's.
-pub(in crate::store) fn scratch() -> Option<Scratch> {
+pub(crate) fn scratch() -> Option<Scratch> {
     SCRATCH.get()
 }
 
 /// Lets this test's thread work with another schema.
-pub(in crate::store) fn set_scratch(scratch: Option<Scratch>) {
+pub(crate) fn set_scratch(scratch: Option<Scratch>) {
     SCRATCH.set(scratch);
 }
 

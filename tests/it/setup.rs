@@ -103,7 +103,7 @@ fn a_project_gets_a_server_and_two_skills() {
         made DIR/project/.claude/settings.json
         made DIR/project/.claude/skills/remindb-read/SKILL.md
         made DIR/project/.claude/skills/remindb-write/SKILL.md
-        allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
+        allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
         to be asked each time: remindb setup claude-code --ask
         next: start Claude Code here and approve the server; `/mcp` shows it
     "#]]
@@ -140,31 +140,32 @@ fn claude_code_may_use_each_tool_that_can_be_undone() {
         "claude-code",
         "project/.claude/settings.json",
         expect![[r#"
-        {
-          "permissions": {
-            "allow": [
-              "mcp__remindb__MemoryCompile",
-              "mcp__remindb__MemoryDelta",
-              "mcp__remindb__MemoryDiff",
-              "mcp__remindb__MemoryFetch",
-              "mcp__remindb__MemoryFetchBatch",
-              "mcp__remindb__MemoryHistory",
-              "mcp__remindb__MemoryPin",
-              "mcp__remindb__MemoryRelate",
-              "mcp__remindb__MemoryRelated",
-              "mcp__remindb__MemorySearch",
-              "mcp__remindb__MemoryStats",
-              "mcp__remindb__MemorySummarize",
-              "mcp__remindb__MemoryTree",
-              "mcp__remindb__MemoryUnpin",
-              "mcp__remindb__MemoryUnrelate",
-              "mcp__remindb__MemoryWrite"
-            ]
-          }
-        }
-        allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
-        to be asked each time: remindb setup claude-code --ask
-    "#]],
+            {
+              "permissions": {
+                "allow": [
+                  "mcp__remindb__MemoryCompile",
+                  "mcp__remindb__MemoryDelta",
+                  "mcp__remindb__MemoryDiff",
+                  "mcp__remindb__MemoryFetch",
+                  "mcp__remindb__MemoryFetchBatch",
+                  "mcp__remindb__MemoryForget",
+                  "mcp__remindb__MemoryHistory",
+                  "mcp__remindb__MemoryPin",
+                  "mcp__remindb__MemoryRelate",
+                  "mcp__remindb__MemoryRelated",
+                  "mcp__remindb__MemorySearch",
+                  "mcp__remindb__MemoryStats",
+                  "mcp__remindb__MemorySummarize",
+                  "mcp__remindb__MemoryTree",
+                  "mcp__remindb__MemoryUnpin",
+                  "mcp__remindb__MemoryUnrelate",
+                  "mcp__remindb__MemoryWrite"
+                ]
+              }
+            }
+            allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
+            to be asked each time: remindb setup claude-code --ask
+        "#]],
     );
     check_allowed(
         "claude-code --scope user --tools core",
@@ -195,19 +196,16 @@ fn codex_asks_for_what_cannot_be_undone() {
         "codex",
         "project/.codex/config.toml",
         expect![[r#"
-        [mcp_servers.remindb]
-        command = "PROGRAM"
-        args = ["serve", "--db", "DIR/project/memory.db"]
-        default_tools_approval_mode = "approve"
+            [mcp_servers.remindb]
+            command = "PROGRAM"
+            args = ["serve", "--db", "DIR/project/memory.db"]
+            default_tools_approval_mode = "approve"
 
-        [mcp_servers.remindb.tools.MemoryForget]
-        approval_mode = "prompt"
-
-        [mcp_servers.remindb.tools.MemoryRollback]
-        approval_mode = "prompt"
-        allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
-        to be asked each time: remindb setup codex --ask
-    "#]],
+            [mcp_servers.remindb.tools.MemoryRollback]
+            approval_mode = "prompt"
+            allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
+            to be asked each time: remindb setup codex --ask
+        "#]],
     );
     check_allowed(
         "codex --tools core",
@@ -229,24 +227,21 @@ fn gemini_trusts_the_server_and_asks_for_what_cannot_be_undone() {
         "gemini-cli",
         "project/.gemini/settings.json",
         expect![[r#"
-        {
-          "mcpServers": {
-            "remindb": {
-              "command": "PROGRAM",
-              "args": ["serve", "--db", "DIR/project/memory.db"],
-              "trust": true
+            {
+              "mcpServers": {
+                "remindb": {
+                  "command": "PROGRAM",
+                  "args": ["serve", "--db", "DIR/project/memory.db"],
+                  "trust": true
+                }
+              },
+              "tools": {
+                "confirmationRequired": ["mcp_remindb_MemoryRollback"]
+              }
             }
-          },
-          "tools": {
-            "confirmationRequired": [
-              "mcp_remindb_MemoryForget",
-              "mcp_remindb_MemoryRollback"
-            ]
-          }
-        }
-        allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
-        to be asked each time: remindb setup gemini-cli --ask
-    "#]],
+            allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
+            to be asked each time: remindb setup gemini-cli --ask
+        "#]],
     );
 }
 
@@ -256,24 +251,21 @@ fn qwen_trusts_the_server_and_asks_for_what_cannot_be_undone() {
         "qwen-code --scope user",
         "home/.qwen/settings.json",
         expect![[r#"
-        {
-          "mcpServers": {
-            "remindb": {
-              "command": "PROGRAM",
-              "args": ["serve", "--db", "DIR/home/.local/share/remindb/memory.db"],
-              "trust": true
+            {
+              "mcpServers": {
+                "remindb": {
+                  "command": "PROGRAM",
+                  "args": ["serve", "--db", "DIR/home/.local/share/remindb/memory.db"],
+                  "trust": true
+                }
+              },
+              "permissions": {
+                "ask": ["mcp__remindb__MemoryRollback"]
+              }
             }
-          },
-          "permissions": {
-            "ask": [
-              "mcp__remindb__MemoryForget",
-              "mcp__remindb__MemoryRollback"
-            ]
-          }
-        }
-        allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
-        to be asked each time: remindb setup qwen-code --scope user --ask
-    "#]],
+            allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
+            to be asked each time: remindb setup qwen-code --scope user --ask
+        "#]],
     );
 }
 
@@ -283,21 +275,20 @@ fn opencode_asks_for_what_cannot_be_undone() {
         "opencode",
         "project/opencode.json",
         expect![[r#"
-        {
-          "mcp": {
-            "remindb": {
-              "type": "local",
-              "command": ["PROGRAM", "serve", "--db", "DIR/project/memory.db"]
+            {
+              "mcp": {
+                "remindb": {
+                  "type": "local",
+                  "command": ["PROGRAM", "serve", "--db", "DIR/project/memory.db"]
+                }
+              },
+              "permission": {
+                "remindb_MemoryRollback": "ask"
+              }
             }
-          },
-          "permission": {
-            "remindb_MemoryForget": "ask",
-            "remindb_MemoryRollback": "ask"
-          }
-        }
-        allowed 16 tools to read and write the memory without asking; it asks before MemoryForget, MemoryRollback
-        to be asked each time: remindb setup opencode --ask
-    "#]],
+            allowed 17 tools to read and write the memory without asking; it asks before MemoryRollback
+            to be asked each time: remindb setup opencode --ask
+        "#]],
     );
 }
 
@@ -428,7 +419,7 @@ fn a_dry_run_shows_the_change_and_makes_none() {
     let said = said.replace(folder.path("").to_str().unwrap(), "DIR/").replace(program, "PROGRAM");
     expect![[r#"
         would change DIR/project/opencode.json
-        @@ -1,3 +1,13 @@
+        @@ -1,3 +1,12 @@
          {
         -  "model": "m"
         +  "model": "m",
@@ -439,7 +430,6 @@ fn a_dry_run_shows_the_change_and_makes_none() {
         +    }
         +  },
         +  "permission": {
-        +    "remindb_MemoryForget": "ask",
         +    "remindb_MemoryRollback": "ask"
         +  }
          }

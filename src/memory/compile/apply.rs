@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::overlay::{self, Inserts, ParsedFile};
+use super::overlay::{self, Inserts};
 use super::plan::CompilePlan;
+use super::work::{FileWork, ParsedFile, base_hash};
 use super::{CompileError, FileWarning, Purged, SourceFile};
 use crate::ingest::parse::Parsed;
 use crate::model::breadcrumb;
@@ -122,19 +123,6 @@ struct CompileRun<'a> {
     warnings: Vec<FileWarning>,
     purged: Vec<Purged>,
     now: Millis,
-}
-
-/// A file in the middle of the work.
-pub(super) struct FileWork {
-    pub(super) file: FileId,
-    path: String,
-    pub(super) words: ParsedFile,
-    /// What the file said before.
-    old: Vec<NodeRecord>,
-    /// What an agent added to it.
-    pub(super) agent_nodes: Vec<NodeRecord>,
-    /// For each new node, the old node that it is.
-    pub(super) matched: Vec<Option<NodeRecord>>,
 }
 
 impl CompileRun<'_> {
@@ -253,8 +241,8 @@ impl CompileRun<'_> {
             None => (Vec::new(), Vec::new()),
         };
         let hashes = tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect();
-        let words = overlay::without_forgotten(batch, file, &old, ParsedFile { tree, hashes })?;
-        let mut work = FileWork { file, path, words, old, agent_nodes, matched: Vec::new() };
+        let parsed = overlay::without_forgotten(batch, file, &old, ParsedFile { tree, hashes })?;
+        let mut work = FileWork { file, path, parsed, old, agent_nodes, matched: Vec::new() };
         self.align(batch, &mut work)?;
         Ok(Some(work))
     }
@@ -267,7 +255,7 @@ impl CompileRun<'_> {
         let parent = |it: &NodeRecord| it.place.parent.and_then(|key| idx_of.get(&key).copied());
         let old: Vec<KnownNode<'_>> =
             base_nodes.iter().zip(&work.old).map(|(it, node)| it.to_known(parent(node))).collect();
-        let new = overlay::known_nodes(&work.words);
+        let new = overlay::known_nodes(&work.parsed);
         let matched = identity::align(&old, &new, &former);
         drop((old, new));
         drop(base_nodes);
@@ -297,12 +285,12 @@ impl CompileRun<'_> {
         let mut places = Vec::new();
         let mut new = Vec::new();
         for (work_idx, work) in works.iter().enumerate() {
-            for (idx, node) in work.words.tree.nodes.iter().enumerate() {
+            for (idx, node) in work.parsed.tree.nodes.iter().enumerate() {
                 if work.matched[idx].is_none() {
                     places.push((work_idx, idx));
                     new.push(UnmatchedNode {
                         node_type: node.node_type,
-                        hash: work.words.hashes[idx],
+                        hash: work.parsed.hashes[idx],
                         size_bytes: node.content.len(),
                     });
                 }
@@ -333,7 +321,7 @@ fn split_by_author(nodes: Vec<NodeRecord>) -> (Vec<NodeRecord>, Vec<NodeRecord>)
 /// What is too short to be told on its own moves with its kin: a parent with a child that moved,
 /// and children with their parent, where type and text agree.
 fn take_orphans(work: &mut FileWork, pool: &mut [Option<NodeRecord>]) {
-    let ParsedFile { tree, hashes } = &work.words;
+    let ParsedFile { tree, hashes } = &work.parsed;
     let idx_of: HashMap<NodeKey, usize> =
         pool.iter().enumerate().filter_map(|(idx, it)| Some((it.as_ref()?.key, idx))).collect();
     let mut orphans: HashMap<(NodeKey, NodeType, ContentHash), Vec<usize>> = HashMap::new();
@@ -376,7 +364,7 @@ fn former_texts(batch: &Batch<'_>, work: &FileWork) -> Result<FormerText, Compil
         work.old.iter().enumerate().map(|(idx, it)| (it.id, idx)).collect();
     let said: HashSet<ContentHash> = work.old.iter().map(base_hash).collect();
     let mut asked = HashSet::new();
-    for (node, &hash) in work.words.tree.nodes.iter().zip(&work.words.hashes) {
+    for (node, &hash) in work.parsed.tree.nodes.iter().zip(&work.parsed.hashes) {
         if said.contains(&hash) || !asked.insert((node.node_type, hash)) {
             continue;
         }
@@ -394,7 +382,7 @@ fn former_texts(batch: &Batch<'_>, work: &FileWork) -> Result<FormerText, Compil
 fn apply(batch: &mut Batch<'_>, mut work: FileWork, seed: Option<f64>) -> Result<(), CompileError> {
     let agent_nodes = Inserts::collect(batch, &mut work)?;
     let ranks = order_keys_of(batch, &work, &agent_nodes)?;
-    let FileWork { file, path, words: ParsedFile { mut tree, hashes }, matched, .. } = work;
+    let FileWork { file, path, parsed: ParsedFile { mut tree, hashes }, matched, .. } = work;
     // What stands below an agent's words is found by them.
     for ((node, hash), old) in tree.nodes.iter_mut().zip(&hashes).zip(&matched) {
         if let Some(old) =
@@ -447,7 +435,7 @@ fn order_keys_of(
     work: &FileWork,
     agent_nodes: &Inserts,
 ) -> Result<Vec<OrderKey>, CompileError> {
-    let nodes = &work.words.tree.nodes;
+    let nodes = &work.parsed.tree.nodes;
     let mut families: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     // The top is a family even where the file says nothing.
     families.entry(None).or_default();
@@ -479,10 +467,6 @@ fn order_keys_of(
         }
     }
     Ok(ranks.into_iter().flatten().collect())
-}
-
-pub(super) fn base_hash(node: &NodeRecord) -> ContentHash {
-    node.source_hash.unwrap_or(node.content_hash)
 }
 
 fn hashes_of(source: &SourceFile) -> Vec<ContentHash> {

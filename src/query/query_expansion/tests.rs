@@ -22,6 +22,7 @@ fn check(told: &[(&str, f64)], alike: expect_test::Expect) {
     let texts: Vec<Vec<&BagOfWords>> = bags.iter().map(|it| vec![it]).collect();
     let worth: Vec<f64> = all.iter().map(|(_, worth)| *worth).collect();
     let found = expansion_scores(&texts, &worth).expect("there are enough sections");
+    let found = crate::query::rank::normalized(found);
     let shown: Vec<String> = found.iter().take(told.len()).map(|it| format!("{it:.2}")).collect();
     alike.assert_eq(&shown.join(" "));
 }

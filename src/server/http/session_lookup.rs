@@ -6,9 +6,8 @@ use super::header_check::VERSION_FIELD;
 use super::reply::HttpResponse;
 use super::session::SessionGuard;
 use crate::mcp::Handler;
-use crate::mcp::errors::unsupported_version;
 use crate::mcp::rpc::error_line;
-use crate::mcp::version::Version;
+use crate::mcp::version::{Version, unsupported};
 
 /// Finds the session that a request names, or the response that refuses it.
 pub(super) fn visit<S: Handler>(
@@ -31,7 +30,7 @@ pub(super) fn visit<S: Handler>(
 pub(super) fn check_version(exchange: &Exchange<'_>) -> Result<(), HttpResponse> {
     match exchange.head.one(VERSION_FIELD)? {
         Some(name) if Version::parse(name).is_none() => {
-            let line = error_line(None, &unsupported_version(name));
+            let line = error_line(None, &unsupported(name));
             Err(HttpResponse::json(400, line))
         }
         _ => Ok(()),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::ingest::redact::CustomKind;
-use crate::model::heat;
+use crate::model::heat::Rates;
 
 /// All settings. `Default` is what an absent file means.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -245,17 +245,38 @@ impl Default for SessionSettings {
 
 impl Default for TemperatureSettings {
     fn default() -> TemperatureSettings {
+        let rates = Rates::default();
+        let duration = |ms: i64| Duration::from_millis(ms.unsigned_abs());
         TemperatureSettings {
-            enabled: true,
-            decay_rate: heat::DECAY_PER_HOUR,
-            access_boost: 0.15,
-            cold_threshold: heat::COLD_MAX,
-            hot_threshold: heat::HOT_MIN,
-            notify_threshold: heat::COLD_MAX,
-            summarize_rebound: 0.5,
-            tick_interval: Duration::from_secs(5 * 60),
-            cold_notify_ttl: Duration::from_secs(60 * 60),
-            cold_notify_limit: 50,
+            enabled: rates.is_enabled,
+            decay_rate: rates.decay_per_hour,
+            access_boost: rates.access_boost,
+            cold_threshold: rates.cold,
+            hot_threshold: rates.hot,
+            notify_threshold: rates.notify,
+            summarize_rebound: rates.summarize_rebound,
+            tick_interval: duration(rates.tick_ms),
+            cold_notify_ttl: duration(rates.notify_ttl_ms),
+            cold_notify_limit: rates.notify_max,
+        }
+    }
+}
+
+impl TemperatureSettings {
+    /// Returns these settings as heat knows them.
+    pub(crate) fn rates(&self) -> Rates {
+        let ms = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        Rates {
+            is_enabled: self.enabled,
+            decay_per_hour: self.decay_rate,
+            access_boost: self.access_boost,
+            summarize_rebound: self.summarize_rebound,
+            cold: self.cold_threshold,
+            hot: self.hot_threshold,
+            notify: self.notify_threshold,
+            tick_ms: ms(self.tick_interval),
+            notify_ttl_ms: ms(self.cold_notify_ttl),
+            notify_max: self.cold_notify_limit,
         }
     }
 }

@@ -253,11 +253,11 @@ impl Batch<'_> {
         if families.summed.contains_key(&family) || self.touched.contains(&family) {
             return Ok(());
         }
-        let born = match family {
+        let known_parent = match family {
             FamilyOf::Node(key) => families.id_of(key).cloned(),
             FamilyOf::File(_) | FamilyOf::Nobody => None,
         };
-        let parent = match born {
+        let parent = match known_parent {
             Some(id) => Some(id),
             None if self.states(family)?.is_empty() => self.parent_name(family)?,
             None => return self.touch(family),

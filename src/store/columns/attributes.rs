@@ -51,7 +51,7 @@ pub(crate) struct Attributes(Vec<Option<Attribute>>);
 impl Attributes {
     /// Returns the values that a parsed file gives its node.
     pub(crate) fn of_source(node: &Node) -> Attributes {
-        Attributes::collect(super::attributes().map(|it| match it.kind {
+        Attributes::collect(super::attributes().iter().map(|it| match it.kind {
             ColumnKind::Optional(Some(of)) => of(node),
             _ => None,
         }))
@@ -59,10 +59,10 @@ impl Attributes {
 
     /// Returns these values, with those of `old` in columns that no file knows.
     pub(crate) fn over(self, old: &Attributes) -> Attributes {
-        if old.0.is_empty() || super::attributes().all(is_of_source) {
+        if old.0.is_empty() || super::attributes().iter().all(is_of_source) {
             return self;
         }
-        Attributes::collect(super::attributes().enumerate().map(|(at, column)| {
+        Attributes::collect(super::attributes().iter().enumerate().map(|(at, column)| {
             let of = if is_of_source(column) { &self } else { old };
             of.0.get(at).cloned().flatten()
         }))
@@ -72,9 +72,10 @@ impl Attributes {
     pub(crate) fn with(&self, name: &str, value: Option<Attribute>) -> Attributes {
         let old = self.0.iter().cloned().chain(std::iter::repeat(None));
         let is_it = |it: &Column| it.name == name;
-        debug_assert!(super::attributes().any(is_it), "there is no `{name}`");
+        debug_assert!(super::attributes().iter().any(is_it), "there is no `{name}`");
         Attributes::collect(
             super::attributes()
+                .iter()
                 .zip(old)
                 .map(|(it, old)| if is_it(it) { value.clone() } else { old }),
         )
@@ -85,7 +86,7 @@ impl Attributes {
         if self.0.is_empty() {
             return None;
         }
-        super::attributes().zip(&self.0).find(|(it, _)| it.name == name)?.1.as_ref()
+        super::attributes().iter().zip(&self.0).find(|(it, _)| it.name == name)?.1.as_ref()
     }
 
     /// Returns the level of a heading, 1 to 6.
@@ -117,13 +118,13 @@ impl Attributes {
     pub(crate) fn differing(&self, other: &Attributes) -> Vec<&'static str> {
         let value = |of: &Attributes, at: usize| of.0.get(at).cloned().flatten();
         let is_other = |at: &usize| value(self, *at) != value(other, *at);
-        let named = super::attributes().enumerate();
+        let named = super::attributes().iter().enumerate();
         named.filter(|(at, _)| is_other(at)).map(|(_, it)| it.name).collect()
     }
 
     /// Reads `{attributes}`, which begin at a column.
     pub(crate) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Attributes> {
-        let n = super::attributes().count();
+        let n = super::attributes().len();
         let mut values = Vec::new();
         for nth in 0..n {
             if let Some(value) = row.get(at + nth)? {
@@ -136,14 +137,14 @@ impl Attributes {
 
     /// Returns a parameter for each of `{attributes}`.
     pub(crate) fn params(&self) -> impl Iterator<Item = &dyn ToSql> {
-        let none = super::attributes().count() - self.0.len();
+        let none = super::attributes().len() - self.0.len();
         let given = self.0.iter().map(|it| it as &dyn ToSql);
         given.chain(std::iter::repeat_n(&NOTHING as &dyn ToSql, none))
     }
 
     /// Returns each value, in the order of the columns.
-    pub(in crate::store) fn values(&self) -> impl Iterator<Item = Option<&Attribute>> {
-        let none = super::attributes().count() - self.0.len();
+    pub(crate) fn values(&self) -> impl Iterator<Item = Option<&Attribute>> {
+        let none = super::attributes().len() - self.0.len();
         self.0.iter().map(Option::as_ref).chain(std::iter::repeat_n(None, none))
     }
 

@@ -29,10 +29,7 @@ pub(super) fn name_file(conn: &Connection, file: FileId) -> Result<Vec<String>, 
 }
 
 /// The names of a file as they are noted.
-pub(in crate::store) fn file_names(
-    conn: &Connection,
-    file: FileId,
-) -> Result<BTreeSet<String>, StoreError> {
+pub(crate) fn file_names(conn: &Connection, file: FileId) -> Result<BTreeSet<String>, StoreError> {
     const NAMES: &str = "SELECT name FROM file_name WHERE file = ?1";
     let mut query = conn.prepare_cached(NAMES).doing("read a file's names")?;
     let rows = query.query_map([file.0], |row| row.get(0)).doing("read a file's names")?;
@@ -48,10 +45,7 @@ pub(super) fn path_of(conn: &Connection, file: FileId) -> Result<Option<String>,
 }
 
 /// The names of a file as its path and its front matter say.
-pub(in crate::store) fn names_now(
-    conn: &Connection,
-    file: FileId,
-) -> Result<BTreeSet<String>, StoreError> {
+pub(crate) fn names_now(conn: &Connection, file: FileId) -> Result<BTreeSet<String>, StoreError> {
     const FRONT: &str = "
         SELECT top.content, part.content, part.key_path
           FROM node AS top

@@ -149,7 +149,7 @@ impl Order<'_> {
 }
 
 /// The ids of nodes, in that order, with spaces between them.
-pub(in crate::store) fn ids(conn: &Connection, keys: &[NodeKey]) -> Result<String, StoreError> {
+pub(crate) fn ids(conn: &Connection, keys: &[NodeKey]) -> Result<String, StoreError> {
     const ID: &str = "SELECT id FROM node WHERE key = ?1";
     let mut query = conn.prepare_cached(ID).doing("read an id")?;
     let mut ids: Vec<String> = Vec::with_capacity(keys.len());

@@ -1,24 +1,20 @@
-//! Repairs of what the checks name, each in a transaction of its own, after a backup.
+//! Repairs what the checks name, each in a transaction of its own.
 //!
 //! A repair makes rows agree with each other; it invents no text. What it changes in the state is
 //! told by a snapshot of its own, so that the fingerprints of the history stay what they were.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::{
-    CHECKS, CheckResult, CheckStatus, DoctorReport, compute_state_fingerprint, count, run,
-};
-use crate::maintenance::transfer::{self, MoveError};
+use super::{CHECKS, compute_state_fingerprint, count, run};
 use crate::model::clock::Millis;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
 use crate::store::commit::commit;
-use crate::store::file_identity::FileIdentity;
-use crate::store::{ErrorStep, IfMissing, StoreError, connection, links};
+use crate::store::{ErrorStep, StoreError, links};
 use crate::text::tokens;
 
 /// Rounds of taking away what refers to nothing; each can leave another such row.
@@ -38,49 +34,12 @@ const FIXES: &[(&str, Fix)] = &[
     ("head_cursor", repoint_head),
     ("dangling_diffs", drop_diffs),
     ("foreign_keys", drop_dangling),
-    ("node_rows", repair_nodes),
+    ("node_rows", mend_nodes),
     ("heat_rows", give_heat),
     ("content_hashes", hash_again),
     ("references", |conn, _| links::read_again(conn)),
     ("fingerprint", |conn, now| rewrite_fingerprint(conn, MESSAGE, now)),
 ];
-
-/// Examines the memory and repairs what fails. If anything does, a copy is made first, and
-/// `announce` is told where it is.
-pub(crate) fn repair(
-    path: &Path,
-    now: Millis,
-    announce: &mut dyn FnMut(&Path),
-) -> Result<DoctorReport, MoveError> {
-    let found = super::examine(path)?;
-    if found.status() != CheckStatus::Fail {
-        return Ok(found);
-    }
-    let backup = backup_of(path, now);
-    transfer::backup_as_is(path, &backup)?;
-    announce(&backup);
-    let conn = connection::open_writer(path, IfMissing::Refuse)?;
-    let file_identity = FileIdentity::of(path)?;
-    let mut tried = repair_failed(&conn, path, now);
-    file_identity.confirm(&conn)?;
-    drop(conn);
-    let mut report = super::examine(path).map_err(|error| {
-        let why = error.after_a_change();
-        MoveError::Refused(format!("repairs were made, and could not be looked at: {why}"))
-    })?;
-    for check in &mut report.checks {
-        let was_bad = found.checks.iter().any(|it| it.name == check.name && is_bad(it));
-        check.fix = match (tried.remove(check.name), check.status) {
-            // Opening it for writing brought the schema up to date.
-            (None, CheckStatus::Pass | CheckStatus::Warn) if was_bad => Some(Ok(())),
-            (None, _) => None,
-            (Some(Err(error)), _) => Some(Err(error)),
-            (Some(Ok(())), CheckStatus::Fail) => Some(Err(advice(check, path))),
-            (Some(Ok(())), _) => Some(Ok(())),
-        };
-    }
-    Ok(report)
-}
 
 /// Tries every repair whose check fails; gives what came of each.
 pub(crate) fn repair_failed(
@@ -91,7 +50,7 @@ pub(crate) fn repair_failed(
     let mut tried = BTreeMap::new();
     for &(name, fix) in FIXES {
         let Some(&(_, examine)) = CHECKS.iter().find(|it| it.0 == name) else { continue };
-        if !is_bad(&run(name, examine, conn, path)) {
+        if !run(name, examine, conn, path).is_bad() {
             continue;
         }
         let fixed = rusqlite::Transaction::new_unchecked(conn, TransactionBehavior::Immediate)
@@ -103,27 +62,6 @@ pub(crate) fn repair_failed(
         tried.insert(name, fixed.map_err(|error| error.to_string()));
     }
     tried
-}
-
-fn is_bad(check: &CheckResult) -> bool {
-    check.status == CheckStatus::Fail
-}
-
-fn backup_of(path: &Path, now: Millis) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".bak.{}", now.0.saturating_mul(1_000_000)));
-    name.into()
-}
-
-fn advice(check: &CheckResult, path: &Path) -> String {
-    match check.name {
-        "integrity_check" => format!(
-            "pages are damaged; restore a backup, or read what can be read: \
-             remindb salvage {} --out NEW.db",
-            path.display()
-        ),
-        _ => "it still fails".to_owned(),
-    }
 }
 
 fn execute(conn: &Connection, sql: &str, doing: &'static str) -> Result<(), StoreError> {
@@ -237,7 +175,7 @@ fn drop_dangling(conn: &Connection, _: Millis) -> Result<(), StoreError> {
 }
 
 /// Gives what no program could have written a form that can be read.
-fn repair_nodes(conn: &Connection, _: Millis) -> Result<(), StoreError> {
+fn mend_nodes(conn: &Connection, _: Millis) -> Result<(), StoreError> {
     const NODES: &str = "
         SELECT key, id, node_type, format, content, content_hash,
                token_count BETWEEN 0 AND 4294967295
@@ -307,7 +245,7 @@ fn hash_again(conn: &Connection, now: Millis) -> Result<(), StoreError> {
     const BLOBS: &str = "SELECT hash, content FROM blob";
     const KEEP: &str = "INSERT OR IGNORE INTO blob (hash, content) VALUES (?1, ?2)";
     const DROP: &str = "DELETE FROM blob WHERE hash = ?1";
-    repair_nodes(conn, now)?;
+    mend_nodes(conn, now)?;
     let mut query = conn.prepare(BLOBS).doing("read the history's texts")?;
     let mut rows = query.query([]).doing("read the history's texts")?;
     let mut moved: Vec<(String, String)> = Vec::new();

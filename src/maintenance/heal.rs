@@ -1,0 +1,63 @@
+//! Examines a memory and repairs it, after a backup.
+
+use std::path::{Path, PathBuf};
+
+use super::doctor::{self, CheckResult, CheckStatus, DoctorReport};
+use super::transfer::{self, MoveError};
+use crate::model::clock::Millis;
+use crate::store::file_identity::FileIdentity;
+use crate::store::{IfMissing, connection};
+
+/// Examines the memory and repairs what fails. If anything does, a copy is made first, and
+/// `announce` is told where it is.
+pub(crate) fn repair(
+    path: &Path,
+    now: Millis,
+    announce: &mut dyn FnMut(&Path),
+) -> Result<DoctorReport, MoveError> {
+    let found = doctor::examine(path)?;
+    if found.status() != CheckStatus::Fail {
+        return Ok(found);
+    }
+    let backup = backup_of(path, now);
+    transfer::backup_as_is(path, &backup)?;
+    announce(&backup);
+    let conn = connection::open_writer(path, IfMissing::Refuse)?;
+    let file_identity = FileIdentity::of(path)?;
+    let mut tried = doctor::repair_failed(&conn, path, now);
+    file_identity.confirm(&conn)?;
+    drop(conn);
+    let mut report = doctor::examine(path).map_err(|error| {
+        let why = error.after_a_change();
+        MoveError::Refused(format!("repairs were made, and could not be looked at: {why}"))
+    })?;
+    for check in &mut report.checks {
+        let was_bad = found.checks.iter().any(|it| it.name == check.name && it.is_bad());
+        check.fix = match (tried.remove(check.name), check.status) {
+            // Opening it for writing brought the schema up to date.
+            (None, CheckStatus::Pass | CheckStatus::Warn) if was_bad => Some(Ok(())),
+            (None, _) => None,
+            (Some(Err(error)), _) => Some(Err(error)),
+            (Some(Ok(())), CheckStatus::Fail) => Some(Err(advice(check, path))),
+            (Some(Ok(())), _) => Some(Ok(())),
+        };
+    }
+    Ok(report)
+}
+
+fn backup_of(path: &Path, now: Millis) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".bak.{}", now.0.saturating_mul(1_000_000)));
+    name.into()
+}
+
+fn advice(check: &CheckResult, path: &Path) -> String {
+    match check.name {
+        "integrity_check" => format!(
+            "pages are damaged; restore a backup, or read what can be read: \
+             remindb salvage {} --out NEW.db",
+            path.display()
+        ),
+        _ => "it still fails".to_owned(),
+    }
+}

@@ -1,0 +1,57 @@
+//! Levels of log messages, as the protocol names them.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::mcp::rpc::RpcError;
+
+/// How much a log message matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// Details for finding errors.
+    Debug,
+    /// Progress of an operation.
+    Info,
+    /// Normal and worth knowing.
+    Notice,
+    /// Odd input that was got around.
+    Warning,
+    /// An operation failed.
+    Error,
+    /// A part of the server failed.
+    Critical,
+    /// Somebody has to act.
+    Alert,
+    /// Nothing works.
+    Emergency,
+}
+
+impl Level {
+    const ALL: [(Level, &str); 8] = [
+        (Level::Debug, "debug"),
+        (Level::Info, "info"),
+        (Level::Notice, "notice"),
+        (Level::Warning, "warning"),
+        (Level::Error, "error"),
+        (Level::Critical, "critical"),
+        (Level::Alert, "alert"),
+        (Level::Emergency, "emergency"),
+    ];
+
+    /// The level that a request names.
+    pub(crate) fn read(name: &Value) -> Result<Level, RpcError> {
+        let found = Level::ALL.into_iter().find(|(_, it)| name.as_str() == Some(*it));
+        found.map(|(level, _)| level).ok_or_else(|| {
+            let names = Level::ALL.map(|(_, it)| it).join(", ");
+            RpcError::new(RpcError::PARAMS, format!("the log level must be one of {names}"))
+        })
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = Level::ALL.into_iter().find(|(level, _)| level == self);
+        f.write_str(found.map_or("", |(_, name)| name))
+    }
+}

@@ -1,0 +1,284 @@
+//! Makes the plan of a compile: finds the root that owns the path, and the files that differ from
+//! their rows.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::plan::{CompilePlan, CompileScope};
+use super::rescan::RescanState;
+use super::{CompileError, CompileRequest, PARSER_FAILED};
+use crate::ingest::parse::Syntax;
+use crate::ingest::redact::Redactor;
+use crate::ingest::scan::{self, Gitignore, Rules, ScannedFile, SkippedPath};
+use crate::store::{FileRow, Root, Writer};
+
+/// Compares the folder with the rows of its files. Who watches it gets errors where it is not
+/// there, and does not look again at what could not be compiled and did not change.
+pub(super) fn make(
+    writer: &Writer,
+    request: &CompileRequest<'_>,
+    watch: Option<&mut RescanState>,
+) -> Result<CompilePlan, CompileError> {
+    let path = request.path;
+    let roots = writer.roots()?;
+    let (full, kind) = resolve(path)?;
+    if matches!(kind, Kind::File) && Syntax::of(&full.to_string_lossy()).is_none() {
+        return Err(CompileError::Unsupported { path: path.to_owned() });
+    }
+    // Whatever the settings of a root are, its path is stored the same way.
+    let mut scope = scope(&roots, &full, &kind, &Redactor::builtin())?;
+    let workspace = (request.workspace)(&scope.root)?;
+    let redactor = &workspace.redactor;
+    let (rules, mut oddities) = Rules::load(&scope.root, workspace.gitignore())
+        .map_err(|what| CompileError::Settings { what })?;
+    let rows = writer.files_at(&scope.root_text)?;
+    let mut plan = CompilePlan { root: scope.root_text.clone(), ..CompilePlan::default() };
+    let is_ignored = rules.is_ignored(&scope.path, matches!(kind, Kind::Folder));
+    // From here on, paths are as they are stored.
+    scope.path = redactor.scrub(&scope.path).text.into_owned();
+    let nested = nested(writer, &roots, &scope)?;
+    let recheck = match &watch {
+        Some(watch) if watch.is_started() => {
+            Recheck::IfOtherwise { bytes_max: workspace.config.compile.max_file_size }
+        }
+        _ => Recheck::Always,
+    };
+    let is_folder = matches!(kind, Kind::Folder);
+    let mut walk = match kind {
+        Kind::Gone(source) => {
+            if watch.is_some() || !rows.iter().any(|row| scope.covers(&row.path)) {
+                return Err(CompileError::NoSource { path: path.to_owned(), source });
+            }
+            scan::ScanResult::default()
+        }
+        _ if is_ignored => {
+            let by = match workspace.gitignore() {
+                Gitignore::Unread => scan::IGNORE_FILE,
+                Gitignore::Followed => "an ignore file",
+            };
+            let what = format!("{by} excludes it; nothing is compiled");
+            oddities.push(SkippedPath { path: scope.path.clone(), line: None, what });
+            scan::ScanResult::default()
+        }
+        Kind::File | Kind::Folder => scan::walk_folder(&rules, &full),
+    };
+    if let Some(watch) = watch.filter(|_| is_folder) {
+        let own = rows.iter().filter(|row| scope.covers(&row.path));
+        let newest = own.chain(nested.iter().map(|(row, _)| row)).map(|row| row.stat.mtime).max();
+        watch.check_folder(&full, walk.found.len(), newest)?;
+    }
+    scrub_paths(&mut walk, &scope.root, redactor);
+    oddities.extend(walk.oddities);
+    plan.oddities = oddities;
+    compare(&mut plan, &scope, (rows, nested), walk.found, &walk.unseen, recheck);
+    plan.scope = scope;
+    plan.workspace = workspace;
+    Ok(plan)
+}
+
+/// When a file that could not be compiled and looks the same is read again.
+#[derive(Clone, Copy, Debug)]
+enum Recheck {
+    Always,
+    /// If it can be opened now, being no larger than that, or the reason is another.
+    IfOtherwise {
+        bytes_max: Option<u64>,
+    },
+}
+
+impl Recheck {
+    /// Whether there is nothing more to do about a file that looks as it did.
+    fn is_done(self, row: &FileRow, file: &ScannedFile, root: &Path) -> bool {
+        match (&row.error, self) {
+            (None, _) => row.content_hash.is_some(),
+            (Some(_), Recheck::Always) => false,
+            (Some(error), Recheck::IfOtherwise { bytes_max }) => {
+                match scan::open_file(&file.full(root), bytes_max) {
+                    Ok(_) => error == PARSER_FAILED || !file.syntax.is_built_in(),
+                    Err(what) => what == *error,
+                }
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Kind {
+    File,
+    Folder,
+    Gone(std::io::Error),
+}
+
+/// The root that `path` would belong to if no root was known.
+pub(super) fn root_at_first(path: &Path) -> Result<PathBuf, CompileError> {
+    let (full, kind) = resolve(path)?;
+    Ok(scope(&[], &full, &kind, &Redactor::builtin())?.root)
+}
+
+/// The path without links and detours, and what is there.
+fn resolve(path: &Path) -> Result<(PathBuf, Kind), CompileError> {
+    match path.canonicalize() {
+        Ok(full) if full.is_dir() => Ok((full, Kind::Folder)),
+        Ok(full) => Ok((full, Kind::File)),
+        Err(source) => {
+            // What is gone still has a folder around it, by which its row is found.
+            let folder = path.parent().and_then(|it| it.canonicalize().ok());
+            match (folder, path.file_name()) {
+                (Some(folder), Some(name)) => Ok((folder.join(name), Kind::Gone(source))),
+                _ => Err(CompileError::NoSource { path: path.to_owned(), source }),
+            }
+        }
+    }
+}
+
+/// The root that owns `full`: the nearest known one that would walk into it, else the folder
+/// itself. A root is stored without the secrets of its path, so it is told by what is left.
+fn scope(
+    roots: &[Root],
+    full: &Path,
+    kind: &Kind,
+    redactor: &Redactor,
+) -> Result<CompileScope, CompileError> {
+    let stored = |path: &Path| path.to_str().map(|it| redactor.scrub(it).text.into_owned());
+    let is_root = |path: &Path| {
+        stored(path).is_some_and(|text| roots.iter().any(|it| it.path == text)) && owns(path, full)
+    };
+    let root = match (full.ancestors().find(|it| is_root(it)), kind) {
+        (Some(root), _) => root,
+        (None, Kind::Folder) => full,
+        (None, _) => full.parent().unwrap_or(full),
+    };
+    let not_utf8 = || CompileError::NotUtf8 { path: full.to_owned() };
+    Ok(CompileScope {
+        root_text: stored(root).ok_or_else(not_utf8)?,
+        path: scan::relative_path(root, full).ok_or_else(not_utf8)?,
+        root: root.to_owned(),
+    })
+}
+
+fn owns(root: &Path, full: &Path) -> bool {
+    let Some(path) = scan::relative_path(root, full) else {
+        return false;
+    };
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    let last = path.rsplit('/').next().unwrap_or("");
+    let is_last_skipped = full.is_dir() && scan::is_skipped_folder(last);
+    let is_skipped =
+        !folders.is_empty() && folders.split('/').any(scan::is_skipped_folder) || is_last_skipped;
+    path.is_empty() || !is_skipped
+}
+
+/// A path can hold a secret, too. It is stored and shown without; the file is found all the same.
+fn scrub_paths(walk: &mut scan::ScanResult, root: &Path, redactor: &Redactor) {
+    let clean = |path: &mut String| {
+        if let Cow::Owned(scrubbed) = redactor.scrub(path).text {
+            *path = scrubbed;
+        }
+    };
+    walk.unseen.iter_mut().for_each(clean);
+    walk.oddities.iter_mut().for_each(|it| clean(&mut it.path));
+    let mut n_scrubbed = 0;
+    for file in &mut walk.found {
+        if let Cow::Owned(scrubbed) = redactor.scrub(&file.path).text {
+            file.elsewhere = Some(file.full(root).into());
+            file.path = scrubbed;
+            n_scrubbed += 1;
+        }
+    }
+    if n_scrubbed == 0 {
+        return;
+    }
+    walk.found.sort_by(|a, b| a.path.cmp(&b.path));
+    for file in std::mem::take(&mut walk.found) {
+        if walk.found.last().is_none_or(|it| it.path != file.path) {
+            walk.found.push(file);
+        } else {
+            let what = "another file has this path once secrets are replaced; rename it".to_owned();
+            walk.oddities.push(SkippedPath { path: file.path, line: None, what });
+        }
+    }
+}
+
+/// Files of roots below this one, with the path that they would have here.
+fn nested(
+    writer: &Writer,
+    roots: &[Root],
+    scope: &CompileScope,
+) -> Result<Vec<(FileRow, String)>, CompileError> {
+    let mut files = Vec::new();
+    for root in roots {
+        let Some(prefix) = scan::relative_path(Path::new(&scope.root_text), Path::new(&root.path))
+        else {
+            continue;
+        };
+        if prefix.is_empty() {
+            continue;
+        }
+        for row in writer.files(root.id)? {
+            let path = format!("{prefix}/{}", row.path);
+            if scope.covers(&path) {
+                files.push((row, path));
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Compares what was found, in order of path, with the rows of the root and of those below it.
+fn compare(
+    plan: &mut CompilePlan,
+    scope: &CompileScope,
+    (rows, nested): (Vec<FileRow>, Vec<(FileRow, String)>),
+    found: Vec<ScannedFile>,
+    unseen: &[String],
+    recheck: Recheck,
+) {
+    let is_found = |path: &str| found.binary_search_by(|it| it.path.as_str().cmp(path)).is_ok();
+    let mut known: BTreeMap<&str, &FileRow> =
+        rows.iter().map(|it| (it.path.as_str(), it)).collect();
+    let is_unseen = |path: &str| {
+        unseen.iter().any(|it| {
+            it.is_empty()
+                || path == it
+                || path.strip_prefix(it.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        })
+    };
+    for row in &rows {
+        let may_be_there = is_found(&row.path) || is_unseen(&row.path);
+        if !may_be_there && !row.is_gone && scope.covers(&row.path) {
+            plan.vanished.push(row.clone());
+        }
+    }
+    for (row, path) in nested {
+        let is_there = scope.root.join(&path).exists();
+        match (is_found(&path), known.contains_key(path.as_str())) {
+            (true, false) => plan.adopted.push((row, path)),
+            // Gone, and something of it stays: it belongs to whoever would compile it again.
+            (false, false) if row.is_gone => plan.adopted.push((row, path)),
+            (_, _) if row.is_gone => (),
+            // Two rows for one file: the one of this root stays.
+            (true, true) => plan.vanished.push(row),
+            (false, _) if !is_there && !is_unseen(&path) => plan.vanished.push(row),
+            (false, _) => (),
+        }
+    }
+    for (row, path) in &plan.adopted {
+        known.insert(path, row);
+    }
+    let (mut changed, mut new) = (Vec::new(), Vec::new());
+    for file in found {
+        match known.get(file.path.as_str()) {
+            Some(row) if row.stat == file.stat && recheck.is_done(row, &file, &scope.root) => {
+                let what = row.error.clone();
+                let odd = |what| SkippedPath { path: file.path.clone(), line: None, what };
+                plan.oddities.extend(what.map(odd));
+            }
+            Some(_) => changed.push(file),
+            None => new.push(file),
+        }
+    }
+    plan.n_new = new.len();
+    changed.append(&mut new);
+    plan.changed = changed;
+}
