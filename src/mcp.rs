@@ -19,6 +19,7 @@ pub(crate) mod connection;
 mod content;
 pub(crate) mod errors;
 #[cfg(any(test, fuzzing))]
+#[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod fixture;
 mod form;
 pub(crate) mod in_flight;
