@@ -23,6 +23,7 @@ pub(crate) mod moving;
 pub(crate) mod past;
 pub(crate) mod patience;
 pub(crate) mod pragma;
+mod prepared;
 pub(crate) mod reader;
 mod readers;
 pub(crate) mod record;
@@ -45,6 +46,7 @@ pub(crate) use checkpoint::Log;
 pub(crate) use columns::{Attribute, Attributes, LANG};
 pub(crate) use history::{Change, Moment, Side, Snapshots};
 pub(crate) use lease::{Claim, Leases};
+pub(crate) use prepared::Prepared;
 pub(crate) use readers::Readers;
 pub(crate) use record::{
     FileId, FileRow, Look, NodeData, NodeKey, NodeRecord, Place, Root, RootId, Tombstone,

@@ -21,12 +21,12 @@ use std::collections::{BTreeSet, HashMap};
 use index::Indexing;
 pub(crate) use links::{Edge, Unrelated};
 pub(crate) use nodes::NewNode;
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use rusqlite::{Row, Transaction, params};
 
 use super::columns::Sql;
 use super::links::Stale;
 use super::record::{self, FileId, NodeKey, NodeRecord, Place};
-use super::{Doing, StoreError, heat_rows, one};
+use super::{Doing, Prepared, StoreError, heat_rows, one};
 use crate::clock::Millis;
 use crate::fingerprint::{self, State};
 use crate::identity::{ContentHash, NodeId};
@@ -83,6 +83,17 @@ enum Family {
     Node(NodeKey),
     File(FileId),
     Nobody,
+}
+
+impl Family {
+    /// Chooses the question of a family, and its argument.
+    fn ask<Q>(self, of_node: Q, of_file: Q) -> (Q, Option<i64>) {
+        match self {
+            Family::Node(key) => (of_node, Some(key.0)),
+            Family::File(file) => (of_file, Some(file.0)),
+            Family::Nobody => (of_file, None),
+        }
+    }
 }
 
 impl From<Place> for Family {
@@ -202,23 +213,14 @@ impl<'a> Batch<'a> {
             };
             Ok((record::read_state(row, row.get(0)?, 4)?, place))
         };
-        let (state, place) = self
-            .tx
-            .prepare_cached(NODE.text())
-            .and_then(|mut it| it.query_row([key.0], read))
-            .doing("read a state")?;
-        let (sql, parent) = match Family::from(place) {
-            Family::Node(parent) => (BEFORE, Some(parent.0)),
-            Family::File(file) => (BEFORE_ROOT, Some(file.0)),
-            Family::Nobody => (BEFORE_ROOT, None),
-        };
-        let before: Option<String> = self
-            .tx
-            .prepare_cached(sql)
-            .and_then(|mut it| {
-                it.query_row(params![parent, place.position, key.0], |row| row.get(0)).optional()
-            })
-            .doing("read the state before")?;
+        let (state, place) = self.tx.row(NODE.text(), [key.0], read, "read a state")?;
+        let (sql, parent) = Family::from(place).ask(BEFORE, BEFORE_ROOT);
+        let before: Option<String> = self.tx.find(
+            sql,
+            params![parent, place.position, key.0],
+            |row| row.get(0),
+            "read the state before",
+        )?;
         let parent = self.parent_name(place.into())?;
         Ok(fingerprint::term(parent.as_deref(), before.as_deref(), &state))
     }
@@ -226,13 +228,7 @@ impl<'a> Batch<'a> {
     fn parent_name(&self, family: Family) -> Result<Option<String>, StoreError> {
         const NODE: &str = "SELECT id FROM node WHERE key = ?1";
         const FILE: &str = "SELECT root || ':' || path FROM file WHERE id = ?1";
-        let named = |sql, id: i64| {
-            let found = self
-                .tx
-                .prepare_cached(sql)
-                .and_then(|mut it| it.query_row([id], |row| row.get::<_, String>(0)).optional());
-            found.doing("name a parent")
-        };
+        let named = |sql, id: i64| self.tx.find(sql, [id], |row| row.get(0), "name a parent");
         match family {
             Family::Node(key) => named(NODE, key.0),
             Family::File(file) => named(FILE, file.0),
@@ -256,15 +252,9 @@ impl<'a> Batch<'a> {
                AND file IS ?1
              ORDER BY position, key",
         );
-        let (sql, argument) = match family {
-            Family::Node(key) => (&OF_NODE, Some(key.0)),
-            Family::File(file) => (&OF_FILE, Some(file.0)),
-            Family::Nobody => (&OF_FILE, None),
-        };
-        let mut query = self.tx.prepare_cached(sql.text()).doing("read states")?;
+        let (sql, argument) = family.ask(&OF_NODE, &OF_FILE);
         let read = |row: &Row<'_>| record::read_state(row, row.get(0)?, 1);
-        let rows = query.query_map([argument], read).doing("read states")?;
-        rows.collect::<Result<_, _>>().doing("read states")
+        self.tx.rows(sql.text(), [argument], read, "read states")
     }
 
     fn record(
@@ -293,17 +283,13 @@ impl<'a> Batch<'a> {
         let (snapshot, seq) = self.next_diff()?;
         let hash = new_hash.map(|it| it.to_string());
         let conflict = conflict == Conflict::Yes;
-        self.tx
-            .prepare_cached(RECORD.text())
-            .and_then(|mut it| {
-                it.execute(params![snapshot, seq, op.as_str(), hash, conflict, old.key.0])
-            })
-            .doing("record a change")?;
+        self.tx.run(
+            RECORD.text(),
+            params![snapshot, seq, op.as_str(), hash, conflict, old.key.0],
+            "record a change",
+        )?;
         if new_hash != Some(old.content_hash) {
-            self.tx
-                .prepare_cached(KEEP)
-                .and_then(|mut it| it.execute([old.key.0]))
-                .doing("keep replaced text")?;
+            self.tx.run(KEEP, [old.key.0], "keep replaced text")?;
         }
         Ok(())
     }
@@ -345,16 +331,9 @@ impl<'a> Batch<'a> {
         let old: i64 = one(self.tx, FINGERPRINT).doing("read the fingerprint")?;
         let new = old.cast_unsigned().wrapping_add(self.drift);
         let hash = ContentHash(new).to_string();
-        let prepared = |sql| self.tx.prepare_cached(sql);
-        prepared(SET_FINGERPRINT)
-            .and_then(|mut it| it.execute([new.cast_signed()]))
-            .doing("set the fingerprint")?;
-        prepared(SEAL)
-            .and_then(|mut it| it.execute(params![snapshot, hash, self.message]))
-            .doing("seal the snapshot")?;
-        prepared(MOVE_HEAD)
-            .and_then(|mut it| it.execute(params![snapshot, self.now.0]))
-            .doing("move HEAD")?;
+        self.tx.run(SET_FINGERPRINT, [new.cast_signed()], "set the fingerprint")?;
+        self.tx.run(SEAL, params![snapshot, hash, self.message], "seal the snapshot")?;
+        self.tx.run(MOVE_HEAD, params![snapshot, self.now.0], "move HEAD")?;
         Ok(Some(snapshot))
     }
 }

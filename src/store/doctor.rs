@@ -16,7 +16,7 @@ use crate::fingerprint::{self, State};
 use crate::identity::ContentHash;
 use crate::store::columns::Sql;
 use crate::store::record::{NodeRecord, Root, read_state};
-use crate::store::{Doing, StoreError, files, links, pragma, schema};
+use crate::store::{Doing, Prepared, StoreError, files, links, pragma, schema};
 
 /// How a check ended, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -244,9 +244,8 @@ fn stale_roots(conn: &Connection, _: &Path) -> Result<(Status, String), StoreErr
 
 fn integrity(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
     const FINDINGS_MAX: usize = 3;
-    let mut query = conn.prepare("PRAGMA integrity_check").doing("check the file")?;
-    let rows = query.query_map([], |row| row.get::<_, String>(0)).doing("check the file")?;
-    let findings: Vec<String> = rows.collect::<Result<_, _>>().doing("check the file")?;
+    let findings: Vec<String> =
+        conn.rows("PRAGMA integrity_check", [], |row| row.get::<_, String>(0), "check the file")?;
     let shown = findings.iter().take(FINDINGS_MAX).map(|it| crate::text::fold(it));
     let shown: Vec<String> = shown.collect();
     let is_fine = findings.len() == 1 && shown.iter().all(|it| it == "ok");
@@ -255,9 +254,12 @@ fn integrity(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError
 }
 
 fn foreign_keys(conn: &Connection, _: &Path) -> Result<(Status, String), StoreError> {
-    let mut query = conn.prepare("PRAGMA foreign_key_check").doing("check references")?;
-    let rows = query.query_map([], |row| row.get::<_, String>(0)).doing("check references")?;
-    let tables: Vec<String> = rows.collect::<Result<_, _>>().doing("check references")?;
+    let tables: Vec<String> = conn.rows(
+        "PRAGMA foreign_key_check",
+        [],
+        |row| row.get::<_, String>(0),
+        "check references",
+    )?;
     let bad = format!("{} rows refer to nothing, the first in `{}`", tables.len(), first(&tables));
     Ok(verdict(tables.is_empty(), "every reference has its row".to_owned(), bad))
 }

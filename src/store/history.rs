@@ -4,10 +4,10 @@
 //! the first change after it or, where nothing changed since, the node itself: one look into an
 //! index, however long the history is.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use super::columns::{Attributes, Sql};
-use super::{Doing, StoreError};
+use super::{Doing, Prepared, StoreError};
 use crate::clock::Millis;
 
 /// A snapshot.
@@ -100,9 +100,7 @@ pub(super) fn snapshot(conn: &Connection, id: i64) -> Result<Option<Snapshot>, S
             created_at: Millis(row.get(3)?),
         })
     };
-    conn.prepare_cached(SNAPSHOT)
-        .and_then(|mut it| it.query_row([id], read).optional())
-        .doing("read a snapshot")
+    conn.find(SNAPSHOT, [id], read, "read a snapshot")
 }
 
 /// Which snapshots there are; all zero when there is none.
@@ -163,20 +161,11 @@ pub(super) fn side_after(
          WHERE node.id = ?1",
     );
     let doing = "look into the history";
-    let next = conn
-        .prepare_cached(NEXT.text())
-        .and_then(|mut it| {
-            let args = params![node_id, after.snapshot, after.seq];
-            it.query_row(args, |row| read_side(row, 0)).optional()
-        })
-        .doing(doing)?;
-    if let Some(side) = next {
+    let args = params![node_id, after.snapshot, after.seq];
+    if let Some(side) = conn.find(NEXT.text(), args, |row| read_side(row, 0), doing)? {
         return Ok(side);
     }
-    let now = conn
-        .prepare_cached(NOW.text())
-        .and_then(|mut it| it.query_row([node_id], |row| read_side(row, 0)).optional());
-    Ok(now.doing(doing)?.flatten())
+    Ok(conn.find(NOW.text(), [node_id], |row| read_side(row, 0), doing)?.flatten())
 }
 
 /// The text of that hash, which the node has or had.
@@ -190,9 +179,7 @@ pub(super) fn text(
          UNION ALL
         SELECT content FROM node WHERE id = ?1 AND content_hash = ?2
          LIMIT 1";
-    conn.prepare_cached(TEXT)
-        .and_then(|mut it| it.query_row([node_id, hash], |row| row.get(0)).optional())
-        .doing("read a former text")
+    conn.find(TEXT, [node_id, hash], |row| row.get(0), "read a former text")
 }
 
 /// The changes of a node before that one, newest first.
@@ -220,7 +207,10 @@ pub(super) fn changes_of(
         })
     };
     let n_max = i64::try_from(n_max).unwrap_or(i64::MAX);
-    let mut query = conn.prepare_cached(CHANGES.text()).doing("read a node's history")?;
-    let rows = query.query_map(params![node_id, before.snapshot, before.seq, n_max], read);
-    rows.doing("read a node's history")?.collect::<Result<_, _>>().doing("read a node's history")
+    conn.rows(
+        CHANGES.text(),
+        params![node_id, before.snapshot, before.seq, n_max],
+        read,
+        "read a node's history",
+    )
 }

@@ -23,7 +23,7 @@ use rusqlite::{Connection, Row, params};
 pub(crate) use settle::resolve_rows;
 use settle::{Wanting, look, resolve_all};
 
-use super::{Doing, FileId, NodeKey, StoreError};
+use super::{Doing, FileId, NodeKey, Prepared, StoreError};
 use crate::links::resolve::{self, Index, Name, Resolver, Target, last_name, stem};
 use crate::links::title;
 use crate::parse::link::{self, Form, Reference};
@@ -127,9 +127,7 @@ impl Stale {
         } else if said.tells_of_file() {
             self.tells_of(said.file);
         }
-        conn.prepare_cached(FORGET)
-            .and_then(|mut it| it.execute([said.key.0]))
-            .doing("forget references")?;
+        conn.run(FORGET, [said.key.0], "forget references")?;
         self.add_references(conn, said.key, &parsed(said.node_type, said.content))
     }
 
@@ -408,11 +406,7 @@ fn want(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreEr
 /// The names that a row wants.
 fn wanted_of(conn: &Connection, id: i64) -> Result<BTreeSet<Name>, StoreError> {
     const WANTED: &str = "SELECT name FROM wanted WHERE reference = ?1";
-    let mut query = conn.prepare_cached(WANTED).doing("read what a reference wants")?;
-    let rows = query.query_map([id], |row| row.get(0).map(Name));
-    rows.doing("read what a reference wants")?
-        .collect::<Result<_, _>>()
-        .doing("read what a reference wants")
+    conn.rows(WANTED, [id], |row| row.get(0).map(Name), "read what a reference wants")
 }
 
 fn form_name(form: Form) -> &'static str {

@@ -28,7 +28,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use crate::identity::ContentHash;
 use crate::redact::Redactor;
 use crate::store::columns::Holds;
-use crate::store::{Doing, IfMissing, StoreError, past, pragma};
+use crate::store::{Doing, IfMissing, Prepared, StoreError, past, pragma};
 use crate::text;
 
 /// How long it waits for other processes.
@@ -239,10 +239,7 @@ impl Work<'_> {
             for value in values {
                 if let Some((scrubbed, _)) = self.scrub(&value) {
                     const NOTE: &str = "INSERT INTO clean (old, new) VALUES (?1, ?2)";
-                    self.tx
-                        .prepare_cached(NOTE)
-                        .and_then(|mut it| it.execute(params![value, scrubbed]))
-                        .doing("note a scrubbed text")?;
+                    self.tx.run(NOTE, params![value, scrubbed], "note a scrubbed text")?;
                 }
             }
             let sql = format!(
@@ -255,9 +252,7 @@ impl Work<'_> {
     }
 
     fn distinct(&self, sql: &str) -> Result<Vec<String>, StoreError> {
-        let mut query = self.tx.prepare(sql).doing("read a column")?;
-        let rows = query.query_map([], |row| row.get(0)).doing("read a column")?;
-        rows.collect::<Result<_, _>>().doing("read a column")
+        self.tx.rows(sql, [], |row| row.get(0), "read a column")
     }
 
     /// Gives each snapshot the fingerprint of its state as it is now. One that did not have its

@@ -15,7 +15,7 @@ use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior, params}
 
 pub(crate) use told::{ColdNode, Offer};
 
-use super::{Doing, Log, NodeKey, StoreError, heat_rows, one, pragma};
+use super::{Doing, Log, NodeKey, Prepared, StoreError, heat_rows, one, pragma};
 use crate::clock::Millis;
 use crate::heat::{Elapsed, Heat};
 
@@ -167,10 +167,8 @@ fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
         Ok((NodeKey(row.get(0)?), heat))
     };
     let tx = begin(conn, "begin to work out temperatures")?;
-    let unknown: Vec<(NodeKey, Heat)> = tx
-        .prepare_cached(UNKNOWN)
-        .and_then(|mut it| it.query_map([limit], read)?.collect())
-        .doing("look for temperatures that moved")?;
+    let unknown: Vec<(NodeKey, Heat)> =
+        tx.rows(UNKNOWN, [limit], read, "look for temperatures that moved")?;
     for (node, heat) in &unknown {
         note_full_at(&tx, *node, *heat)?;
     }
@@ -181,10 +179,7 @@ fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
 /// Notes of a node what the index is of.
 fn note_full_at(tx: &Transaction<'_>, node: NodeKey, heat: Heat) -> Result<(), StoreError> {
     const NOTE: &str = "UPDATE heat SET full_at = ?2 WHERE node = ?1";
-    tx.prepare_cached(NOTE)
-        .and_then(|mut it| it.execute(params![node.0, heat.full_at()]))
-        .map(drop)
-        .doing("work out a temperature")
+    tx.run(NOTE, params![node.0, heat.full_at()], "work out a temperature").map(drop)
 }
 
 fn write(conn: &mut Connection, warmth: &[Warmth]) -> Result<(), StoreError> {

@@ -6,7 +6,7 @@ use rusqlite::params;
 use super::Batch;
 use crate::identity::ContentHash;
 use crate::store::history::{self, Side, Snapshot, Snapshots};
-use crate::store::{Doing, StoreError};
+use crate::store::{Doing, Prepared, StoreError};
 
 /// A node that changed since a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,11 +43,12 @@ impl Batch<'_> {
              WHERE ?1 < snapshot
              GROUP BY node_id
              ORDER BY node_id";
-        let mut query = self.tx.prepare_cached(TOUCHED).doing("list what changed")?;
-        let rows = query.query_map([snapshot], |row| {
-            Ok(Touched { node_id: row.get(0)?, is_rank_only: row.get(1)? })
-        });
-        rows.doing("list what changed")?.collect::<Result<_, _>>().doing("list what changed")
+        self.tx.rows(
+            TOUCHED,
+            [snapshot],
+            |row| Ok(Touched { node_id: row.get(0)?, is_rank_only: row.get(1)? }),
+            "list what changed",
+        )
     }
 
     /// What a node was at a snapshot.

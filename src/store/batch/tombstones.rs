@@ -4,7 +4,7 @@ use rusqlite::params;
 
 use super::Batch;
 use crate::identity::{ContentHash, NodeId};
-use crate::store::{Doing, FileId, StoreError, Tombstone};
+use crate::store::{Doing, FileId, Prepared, StoreError, Tombstone};
 use crate::tree::NodeType;
 
 impl Batch<'_> {
@@ -60,11 +60,7 @@ impl Batch<'_> {
     /// Remembers a forgotten block no longer: it changed, or it left its file.
     pub(crate) fn drop_tombstone(&self, file: FileId, id: NodeId) -> Result<(), StoreError> {
         const DROP: &str = "DELETE FROM tombstone WHERE node_id = ?1 AND file = ?2";
-        self.tx
-            .prepare_cached(DROP)
-            .and_then(|mut it| it.execute(params![id.to_string(), file.0]))
-            .map(drop)
-            .doing("let go of what was forgotten")
+        self.tx.run(DROP, params![id.to_string(), file.0], "let go of what was forgotten").map(drop)
     }
 }
 

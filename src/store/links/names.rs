@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use crate::links::resolve::{self, last_name, stem};
 use crate::links::title;
-use crate::store::{Doing, FileId, StoreError};
+use crate::store::{Doing, FileId, Prepared, StoreError};
 
 /// Makes the names of a file what they are now; returns those that it had and has.
 pub(super) fn name_file(conn: &Connection, file: FileId) -> Result<Vec<String>, StoreError> {
@@ -33,17 +33,13 @@ pub(in crate::store) fn file_names(
     file: FileId,
 ) -> Result<BTreeSet<String>, StoreError> {
     const NAMES: &str = "SELECT name FROM file_name WHERE file = ?1";
-    let mut query = conn.prepare_cached(NAMES).doing("read a file's names")?;
-    let rows = query.query_map([file.0], |row| row.get(0)).doing("read a file's names")?;
-    rows.collect::<Result<_, _>>().doing("read a file's names")
+    conn.rows(NAMES, [file.0], |row| row.get(0), "read a file's names")
 }
 
 /// Where a file is, below its root.
 pub(super) fn path_of(conn: &Connection, file: FileId) -> Result<Option<String>, StoreError> {
     const PATH: &str = "SELECT path FROM file WHERE id = ?1";
-    conn.prepare_cached(PATH)
-        .and_then(|mut it| it.query_row([file.0], |row| row.get(0)).optional())
-        .doing("read a file's path")
+    conn.find(PATH, [file.0], |row| row.get(0), "read a file's path")
 }
 
 /// The names of a file as its path and its front matter say.

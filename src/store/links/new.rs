@@ -1,12 +1,12 @@
 //! What a write added: told by its keys, which ascend, and read again from its rows when the write
 //! has come to its end.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row};
 
 use super::names::name_file;
 use super::{Name, Wanting, path_of};
 use crate::links::resolve::{last_name, stem};
-use crate::store::{Doing, FileId, StoreError};
+use crate::store::{FileId, Prepared, StoreError};
 
 /// Rows that are read at once.
 const ROWS_MAX: i64 = 1000;
@@ -24,12 +24,10 @@ impl Newest {
         const NEWEST: &str = "
             SELECT ifnull((SELECT max(key) FROM node), 0), ifnull((SELECT max(id) FROM file), 0),
                    ifnull((SELECT max(id) FROM reference), 0)";
-        let read = |row: &rusqlite::Row<'_>| {
+        let read = |row: &Row<'_>| {
             Ok(Newest { node: row.get(0)?, file: row.get(1)?, reference: row.get(2)? })
         };
-        conn.prepare_cached(NEWEST)
-            .and_then(|mut it| it.query_row([], read))
-            .doing("read the newest keys")
+        conn.row(NEWEST, [], read, "read the newest keys")
     }
 }
 
@@ -39,9 +37,8 @@ pub(super) fn names(wanting: &mut Wanting<'_>, newest: Newest) -> Result<(), Sto
     let conn = wanting.conn;
     let mut last = newest.file;
     loop {
-        let mut query = conn.prepare_cached(FILES).doing("list the new files")?;
-        let files = query.query_map(params![last, ROWS_MAX], |row| row.get(0));
-        let files: Vec<i64> = files.and_then(Iterator::collect).doing("list the new files")?;
+        let after = [last, ROWS_MAX];
+        let files: Vec<i64> = conn.rows(FILES, after, |row| row.get(0), "list the new files")?;
         for &file in &files {
             for name in name_file(conn, FileId(file))? {
                 wanting.add(Name::of(&name))?;
@@ -62,12 +59,9 @@ fn of_nodes(wanting: &mut Wanting<'_>, newest: i64) -> Result<(), StoreError> {
     let mut last = newest;
     let mut file_name: Option<(i64, Name)> = None;
     loop {
-        let mut query = conn.prepare_cached(NODES).doing("list the new nodes")?;
-        let nodes = query.query_map(params![last, ROWS_MAX], |row| {
-            Ok((row.get(0)?, row.get::<_, String>(1)?, row.get(2)?, row.get(3)?))
-        });
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
         let nodes: Vec<(i64, String, Option<i64>, Option<i64>)> =
-            nodes.and_then(Iterator::collect).doing("list the new nodes")?;
+            conn.rows(NODES, [last, ROWS_MAX], read, "list the new nodes")?;
         for (_, id, name, file) in &nodes {
             wanting.add(Name::of_id(id))?;
             let Some(name) = name.map(Name) else { continue };

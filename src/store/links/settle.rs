@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Rows, ids, read_reference, reference_columns};
 use crate::links::resolve::{Name, Resolver, Target};
-use crate::store::{Doing, NodeKey, StoreError};
+use crate::store::{Doing, NodeKey, Prepared, StoreError};
 
 /// Collects the rows that want a name and are older than the write: it resolves its own anyway.
 pub(super) struct Wanting<'a> {
@@ -21,11 +21,10 @@ impl Wanting<'_> {
         if self.newest == 0 {
             return Ok(());
         }
-        let mut query = self.conn.prepare_cached(WANTING).doing("look who wants a name")?;
-        let rows = query.query_map([name.0, self.newest], |row| row.get(0));
-        for row in rows.doing("look who wants a name")? {
-            self.found.insert(row.doing("look who wants a name")?);
-        }
+        let of = [name.0, self.newest];
+        let found: Vec<i64> =
+            self.conn.rows(WANTING, of, |row| row.get(0), "look who wants a name")?;
+        self.found.extend(found);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use rusqlite::{Row, params};
 
 use super::{Reader, limit};
 use crate::store::history::{self, Change, Moment, Side, Snapshot, Snapshots};
-use crate::store::{Doing, StoreError};
+use crate::store::{Doing, Prepared, StoreError};
 
 /// Snapshots after `from`, up to `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,9 +147,6 @@ impl Reader {
         const CONFLICT: &str = "
             SELECT 1 FROM diff
              WHERE node_id = ?1 AND ?2 < snapshot AND snapshot <= ?3 AND conflict = 1";
-        self.conn
-            .prepare_cached(CONFLICT)
-            .and_then(|mut it| it.exists(params![node_id, range.from, range.to]))
-            .doing("look for conflicts")
+        self.conn.has(CONFLICT, params![node_id, range.from, range.to], "look for conflicts")
     }
 }

@@ -13,7 +13,7 @@ use super::nodes::{Nodes, modern};
 use super::{Notes, rows};
 use crate::identity::{ContentHash, NodeId};
 use crate::store::moving::clean::Cleaner;
-use crate::store::{Doing, StoreError};
+use crate::store::{Doing, Prepared, StoreError};
 use crate::tokens;
 use crate::tree::{Format, NodeType};
 
@@ -83,10 +83,7 @@ impl Taking<'_, '_, '_> {
             self.cleaner.scrub(&mut message);
             let at = rows::millis(row, 5)?.unwrap_or(0);
             let snapshot = params![id, parent, hash.to_string(), message, rows::word(row, 4)?, at];
-            self.to
-                .prepare_cached(ADD)
-                .and_then(|mut it| it.execute(snapshot))
-                .doing("take over a snapshot")?;
+            self.to.run(ADD, snapshot, "take over a snapshot")?;
             known.insert(id);
             self.notes.add("snapshots keep fingerprints that only remindb 0.3 could compute");
         }
@@ -179,11 +176,7 @@ impl Taking<'_, '_, '_> {
             of_old(format.as_str()),
             tokens,
         ];
-        self.to
-            .prepare_cached(ADD)
-            .and_then(|mut it| it.execute(change))
-            .map(|_| true)
-            .doing("take over a change")
+        self.to.run(ADD, change, "take over a change").map(|_| true)
     }
 
     fn type_of(&self, row: &Row<'_>, node: &str) -> Result<NodeType, StoreError> {
@@ -212,10 +205,7 @@ impl Taking<'_, '_, '_> {
         self.cleaner.scrub(&mut content);
         let hash = ContentHash::of(&content);
         if !self.current.contains(&hash) {
-            self.to
-                .prepare_cached(KEEP)
-                .and_then(|mut it| it.execute(params![hash.to_string(), content]))
-                .doing("keep an old text")?;
+            self.to.run(KEEP, params![hash.to_string(), content], "keep an old text")?;
         }
         Ok(Some((hash, lang)))
     }

@@ -15,7 +15,7 @@ use crate::store::columns::{LANG, LEVEL};
 use crate::store::insert::{INSERT, NodeRow};
 use crate::store::moving::Progress;
 use crate::store::moving::clean::Cleaner;
-use crate::store::{Attribute, Attributes, Doing, NodeData, NodeKey, Place, StoreError};
+use crate::store::{Attribute, Attributes, Doing, NodeData, NodeKey, Place, Prepared, StoreError};
 use crate::tree::{Format, NodeType};
 use crate::{text, tokens, trail};
 
@@ -222,11 +222,7 @@ impl Taking<'_, '_, '_> {
         let n_reads = rows::whole(row, 7)?.unwrap_or(0).max(0);
         let is_pinned = rows::whole(row, 9)?.unwrap_or(0) != 0;
         let heat = params![key, temperature, is_pinned, n_reads, rows::millis(row, 8)?];
-        self.to
-            .prepare_cached(ADD)
-            .and_then(|mut it| it.execute(heat))
-            .map(drop)
-            .doing("take over a temperature")
+        self.to.run(ADD, heat, "take over a temperature").map(drop)
     }
 
     /// The old id if it is one here, else the birth id.
