@@ -61,7 +61,9 @@ impl Net {
     pub(super) fn texts(&self, reader: &Reader) -> Result<(String, String), QueryError> {
         let text = |side: &Option<Side>| match side {
             None => Ok(String::new()),
-            Some(it) => reader.former_text(&self.id, &it.hash).map(Option::unwrap_or_default),
+            Some(it) => {
+                reader.versions().former_text(&self.id, &it.hash).map(Option::unwrap_or_default)
+            }
         };
         Ok((text(&self.old)?, text(&self.new)?))
     }
@@ -106,8 +108,8 @@ impl Nets<'_> {
             self.n_passed += 1;
             let net = Net {
                 moment,
-                old: self.reader.side_at(&id, self.range.from)?,
-                new: self.reader.side_at(&id, self.range.to)?,
+                old: self.reader.versions().side_at(&id, self.range.from)?,
+                new: self.reader.versions().side_at(&id, self.range.to)?,
                 is_conflict: self.reader.has_conflict(&id, self.range)?,
                 id,
                 n_passed: self.n_passed,
@@ -263,7 +265,7 @@ fn place(reader: &Reader, side: &Side, at: i64) -> Result<String, QueryError> {
         let path = side.path.as_deref().map(one_line);
         return Ok(path.map_or_else(|| "the roots".to_owned(), |it| it.into_owned()));
     };
-    let label = reader.side_at(parent, at)?.map(|it| it.label).unwrap_or_default();
+    let label = reader.versions().side_at(parent, at)?.map(|it| it.label).unwrap_or_default();
     let label = one_line(&text::cut(&label, PLACE_CHARS_MAX)).into_owned();
     Ok(if label.is_empty() { parent.clone() } else { format!("{label} ({parent})") })
 }
@@ -295,10 +297,10 @@ pub(super) fn facts(net: &Net) -> Value {
 
 /// Checks that there is such a snapshot; the error says which there are.
 pub(super) fn check_known(reader: &Reader, name: &str, id: i64) -> Result<(), QueryError> {
-    if reader.snapshot(id)?.is_some() {
+    if reader.versions().snapshot(id)?.is_some() {
         return Ok(());
     }
-    let (all, beside) = (reader.snapshots()?, reader.snapshots_beside(id)?);
+    let (all, beside) = (reader.versions().snapshots()?, reader.versions().snapshots_beside(id)?);
     Err(QueryError::NotFound(unknown_snapshot(name, id, all, beside)))
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn delta(reader: &Reader, ask: &Delta<'_>) -> Result<Answer, QueryErr
     reader.at_one_state(|reader| {
         let cursor = changes::parse_cursor(ask.cursor)?;
         changes::check_begin(reader, "since_snapshot", ask.since)?;
-        let all = reader.snapshots()?;
+        let all = reader.versions().snapshots()?;
         let is_cut = all.is_cut && ask.since < all.first;
         let range = Range { from: if is_cut { all.first } else { ask.since }, to: all.last };
         let max = ask.budget.unwrap_or(match ask.show {
@@ -95,7 +95,7 @@ fn entry(reader: &Reader, range: Range, net: &Net, show: Show) -> Result<String,
     let mut entry =
         format!("{} (snapshot {}) {description}", changes::title(net), net.moment.snapshot);
     if let (Show::Texts, Some(new), true) = (show, &net.new, net.is_text_changed()) {
-        let text = reader.former_text(&net.id, &new.hash)?.unwrap_or_default();
+        let text = reader.versions().former_text(&net.id, &new.hash)?.unwrap_or_default();
         for line in text.split_inclusive('\n') {
             entry.push_str("\n  ");
             entry.push_str(line.trim_end_matches('\n'));

@@ -35,7 +35,7 @@ pub(crate) fn diff(reader: &Reader, ask: &Diff<'_>) -> Result<Answer, QueryError
         }
         changes::check_begin(reader, "from_snapshot_id", ask.from)?;
         changes::check_known(reader, "to_snapshot_id", ask.to)?;
-        let all = reader.snapshots()?;
+        let all = reader.versions().snapshots()?;
         if all.is_cut && ask.from < all.first {
             let first = all.first;
             return Err(QueryError::NotFound(format!(

@@ -54,7 +54,7 @@ pub(crate) fn history(
         let mut waiting: VecDeque<Change> = VecDeque::new();
         let next = || {
             if waiting.is_empty() {
-                waiting = reader.changes_of(ask.anchor, last, LOOK_MAX)?.into();
+                waiting = reader.versions().changes_of(ask.anchor, last, LOOK_MAX)?.into();
             }
             let Some(change) = waiting.pop_front() else { return Ok(None) };
             last = change.moment;
@@ -96,10 +96,10 @@ fn step(
     let Change { moment, node_id, op, is_conflict, old } = change;
     let new = match op.as_str() {
         "rem" => None,
-        _ => reader.side_after(&node_id, moment)?,
+        _ => reader.versions().side_after(&node_id, moment)?,
     };
     let net = Net { id: node_id, moment, old, new, is_conflict, n_passed };
-    let snapshot = reader.snapshot(moment.snapshot)?;
+    let snapshot = reader.versions().snapshot(moment.snapshot)?;
     let mut text = format!("snapshot {}: {op}", moment.snapshot);
     let mut facts = json!({ "snapshot": moment.snapshot, "op": op });
     if let Some(snapshot) = &snapshot {
@@ -142,7 +142,7 @@ fn preview(content: &str) -> String {
 fn nothing(reader: &Reader, anchor: &str) -> Result<String, QueryError> {
     let mut text = format!("no history for {}", echo(anchor));
     if reader.head(anchor)?.is_some() {
-        let first = reader.snapshots()?.first;
+        let first = reader.versions().snapshots()?.first;
         text.push_str(&format!(": unchanged since snapshot {first}, where history begins"));
     }
     Ok(text)

@@ -45,7 +45,10 @@ fn family(side: &Side) -> Family {
 fn moved(reader: &Reader, range: Range, of: &Side) -> Result<HashSet<String>, QueryError> {
     let mut both: Vec<(i64, i64, String)> = Vec::new();
     for id in reader.siblings_since(of, range.from)? {
-        let sides = (reader.side_at(&id, range.from)?, reader.side_at(&id, range.to)?);
+        let sides = (
+            reader.versions().side_at(&id, range.from)?,
+            reader.versions().side_at(&id, range.to)?,
+        );
         let (Some(old), Some(new)) = sides else { continue };
         if family(&old) == family(of) && family(&new) == family(of) {
             both.push((old.position, new.position, id));

@@ -5,7 +5,7 @@ use rusqlite::params;
 
 use super::Batch;
 use crate::identity::ContentHash;
-use crate::store::history::{self, Side, Snapshot, Snapshots};
+use crate::store::history::Versions;
 use crate::store::{Doing, Prepared, StoreError};
 
 /// A node that changed since a snapshot.
@@ -17,22 +17,9 @@ pub(crate) struct Touched {
 }
 
 impl Batch<'_> {
-    /// The snapshot of that id.
-    pub(crate) fn snapshot_of(&self, id: i64) -> Result<Option<Snapshot>, StoreError> {
-        history::snapshot(self.tx, id)
-    }
-
-    /// Which snapshots there are.
-    pub(crate) fn snapshots(&self) -> Result<Snapshots, StoreError> {
-        history::snapshots(self.tx)
-    }
-
-    /// The snapshots next to an id that is none.
-    pub(crate) fn snapshots_beside(
-        &self,
-        id: i64,
-    ) -> Result<(Option<i64>, Option<i64>), StoreError> {
-        history::neighbours(self.tx, id)
+    /// What nodes were.
+    pub(crate) fn versions(&self) -> Versions<'_> {
+        Versions::of(self.tx)
     }
 
     /// The nodes that changed since a snapshot, by id.
@@ -49,20 +36,6 @@ impl Batch<'_> {
             |row| Ok(Touched { node_id: row.get(0)?, is_rank_only: row.get(1)? }),
             "list what changed",
         )
-    }
-
-    /// What a node was at a snapshot.
-    pub(crate) fn side_at(&self, node_id: &str, at: i64) -> Result<Option<Side>, StoreError> {
-        history::side_at(self.tx, node_id, at)
-    }
-
-    /// The text of that hash, which the node has or had.
-    pub(crate) fn former_text(
-        &self,
-        node_id: &str,
-        hash: &str,
-    ) -> Result<Option<String>, StoreError> {
-        history::text(self.tx, node_id, hash)
     }
 
     /// The fingerprint of the state as it is now.

@@ -3,7 +3,7 @@
 use rusqlite::{Row, params};
 
 use super::{Reader, limit};
-use crate::store::history::{self, Change, Moment, Side, Snapshot, Snapshots};
+use crate::store::history::{Moment, Side, Versions};
 use crate::store::{Doing, Prepared, StoreError};
 
 /// Snapshots after `from`, up to `to`.
@@ -14,36 +14,9 @@ pub(crate) struct Range {
 }
 
 impl Reader {
-    /// The snapshot of that id.
-    pub(crate) fn snapshot(&self, id: i64) -> Result<Option<Snapshot>, StoreError> {
-        history::snapshot(&self.conn, id)
-    }
-
-    /// Which snapshots there are.
-    pub(crate) fn snapshots(&self) -> Result<Snapshots, StoreError> {
-        history::snapshots(&self.conn)
-    }
-
-    /// The snapshots next to an id that is none.
-    pub(crate) fn snapshots_beside(
-        &self,
-        id: i64,
-    ) -> Result<(Option<i64>, Option<i64>), StoreError> {
-        history::neighbours(&self.conn, id)
-    }
-
-    /// What a node was at a snapshot.
-    pub(crate) fn side_at(&self, node_id: &str, at: i64) -> Result<Option<Side>, StoreError> {
-        history::side_at(&self.conn, node_id, at)
-    }
-
-    /// What a node was right after a change.
-    pub(crate) fn side_after(
-        &self,
-        node_id: &str,
-        after: Moment,
-    ) -> Result<Option<Side>, StoreError> {
-        history::side_after(&self.conn, node_id, after)
+    /// What nodes were.
+    pub(crate) fn versions(&self) -> Versions<'_> {
+        Versions::of(&self.conn)
     }
 
     /// Whoever stands under what `side` stands under, now or at some time since a snapshot; maybe
@@ -72,25 +45,6 @@ impl Reader {
             None => self.all(OF_FILE, params![side.root, side.path, since], read),
         };
         found.doing("list siblings of before")
-    }
-
-    /// The text of that hash, which the node has or had.
-    pub(crate) fn former_text(
-        &self,
-        node_id: &str,
-        hash: &str,
-    ) -> Result<Option<String>, StoreError> {
-        history::text(&self.conn, node_id, hash)
-    }
-
-    /// The changes of a node before that one, newest first.
-    pub(crate) fn changes_of(
-        &self,
-        node_id: &str,
-        before: Moment,
-        n_max: usize,
-    ) -> Result<Vec<Change>, StoreError> {
-        history::changes_of(&self.conn, node_id, before, n_max)
     }
 
     /// How many changes a node has before that one, counting at most `n_max`.

@@ -115,9 +115,10 @@ pub(super) fn take(
             let label = nodes.get(&placed[it].old_id).map_or("", |it| it.label.as_str());
             trail::under(trail, label)
         });
-        let key = |idx: usize| i64::try_from(idx).unwrap_or(i64::MAX - 1) + 1;
-        let place = (key(idx), node.parent.map(key), node.position);
-        let (taken, trail) = taking.node(row, &node.old_id, place, above, said)?;
+        let key = |idx: usize| NodeKey(i64::try_from(idx).unwrap_or(i64::MAX - 1) + 1);
+        let parent = node.parent.map(key);
+        let place = Place { file: None, parent, position: node.position };
+        let (taken, trail) = taking.node(row, &node.old_id, (key(idx), place), above, said)?;
         trails[idx] = Some(trail);
         nodes.insert(node.old_id.clone(), taken);
         progress(nth as u64, n_all);
@@ -134,12 +135,12 @@ struct Taking<'a, 'f, 'c> {
 }
 
 impl Taking<'_, '_, '_> {
-    /// Takes over one node; gives its trail, too. `place` is key, parent and position.
+    /// Takes over one node; gives its trail, too. `place` lacks the file.
     fn node(
         &mut self,
         row: &rusqlite::Row<'_>,
         old_id: &str,
-        place: (i64, Option<i64>, i64),
+        (key, place): (NodeKey, Place),
         above: Option<String>,
         said: Option<String>,
     ) -> Result<(Taken, String), StoreError> {
@@ -159,28 +160,13 @@ impl Taking<'_, '_, '_> {
             self.cleaner.scrub(text);
         }
         let hash = ContentHash::of(&content);
-        let source = match (&file, said) {
-            (None, _) => None,
-            (Some(_), None) => Some(hash),
-            (Some(_), Some(said)) => {
-                let (_, mut said) = modern(node_type, &label, said);
-                self.cleaner.scrub(&mut said);
-                Some(ContentHash::of(&said))
-            }
-        };
-        if source.is_some_and(|it| it != hash) {
-            self.notes.add("nodes whose text an agent changed keep it until their file changes");
-        }
+        let said = said.map(|said| modern(node_type, &label, said).1);
+        let source = file.as_ref().map(|_| self.source_hash(hash, said).to_string());
         let label = text::cut(&text::fold(&label), text::LABEL_CHARS_MAX);
         let path = file.as_ref().map_or("", |it| it.path.as_str());
         let id = self.id(old_id, node_type, path, &content).to_string();
         let trail = above.unwrap_or_else(|| trail::stem(path).to_owned());
-        let (key, parent, position) = place;
-        let place = Place {
-            file: file.as_ref().map(|it: &OldFile| it.id),
-            parent: parent.map(NodeKey),
-            position,
-        };
+        let file = file.as_ref().map(|it: &OldFile| it.id);
         let level = level.map(|it| Attribute::Integer(it.clamp(1, 6)));
         let attributes =
             Attributes::default().with(LEVEL, level).with(LANG, lang.map(Attribute::Text));
@@ -192,22 +178,30 @@ impl Taking<'_, '_, '_> {
             token_count: tokens::count(&content),
             attributes,
         };
-        let (text, source) = (hash.to_string(), source.map(|it| it.to_string()));
         let new = NodeRow {
-            key: NodeKey(key),
+            key,
             id: &id,
-            place,
+            place: Place { file, ..place },
             data: &data,
-            hash: &text,
+            hash: &hash.to_string(),
             source_hash: source.as_deref(),
             trail: &trail,
         };
-        self.to
-            .prepare_cached(INSERT.text())
-            .and_then(|mut it| new.insert(&mut it))
-            .doing("take over a node")?;
-        self.heat(row, key)?;
-        Ok((Taken { key, id, node_type, label, hash }, trail))
+        let doing = "take over a node";
+        new.insert(&mut self.to.prepared(INSERT.text(), doing)?).doing(doing)?;
+        self.heat(row, key.0)?;
+        Ok((Taken { key: key.0, id, node_type, label, hash }, trail))
+    }
+
+    /// The hash of what the file of a node says, which is what the node says unless `said` differs.
+    fn source_hash(&mut self, hash: ContentHash, said: Option<String>) -> ContentHash {
+        let Some(mut said) = said else { return hash };
+        self.cleaner.scrub(&mut said);
+        let source = ContentHash::of(&said);
+        if source != hash {
+            self.notes.add("nodes whose text an agent changed keep it until their file changes");
+        }
+        source
     }
 
     fn heat(&mut self, row: &rusqlite::Row<'_>, key: i64) -> Result<(), StoreError> {
