@@ -19,19 +19,20 @@ pub(crate) mod connection;
 mod content;
 pub(crate) mod errors;
 #[cfg(any(test, fuzzing))]
+#[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod fixture;
 mod form;
 pub(crate) mod in_flight;
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod input_schema;
 mod job;
-mod level;
 mod method;
 pub(crate) mod notifications;
 mod outbox;
 mod pagination;
 mod registry;
 mod server_requests;
+mod severity;
 mod signed_state;
 pub(crate) mod subscription;
 pub(crate) mod version;
@@ -54,7 +55,6 @@ pub(crate) use connection::{Connection, FrameStep};
 pub(crate) use content::{ContentBlock, PromptMessage, Reply, Role};
 pub(crate) use input_schema::{Arg, Args};
 pub(crate) use job::Job;
-pub(crate) use level::Level;
 pub(crate) use method::QUIET_TARGET;
 pub(crate) use notifications::{Notice, OutgoingLine, Receipt, Waker};
 pub(crate) use outbox::Outbox;
@@ -63,6 +63,7 @@ pub(crate) use registry::{Effect, Prompt, Resource, ResourceFormat, Tool};
 pub(crate) use server_requests::{
     Capabilities, Capability, ClientRequest, ClientRequestError, ElicitResult,
 };
+pub(crate) use severity::Severity;
 pub(crate) use signed_state::StateSigner;
 pub(crate) use subscription::SubscriptionHub;
 

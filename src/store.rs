@@ -7,8 +7,9 @@
 
 mod batch;
 pub(crate) mod busy_handler;
-mod checkpoint;
+pub(crate) mod checkpoint;
 pub(crate) mod columns;
+pub(crate) mod commit;
 pub(crate) mod companions;
 pub(crate) mod connection;
 pub(crate) mod file_identity;
@@ -20,6 +21,7 @@ pub(crate) mod insert;
 mod lease;
 pub(crate) mod links;
 pub(crate) mod past;
+mod prepared;
 #[cfg(target_os = "linux")]
 mod readahead;
 pub(crate) mod reader;
@@ -43,6 +45,7 @@ pub(crate) use columns::{Attribute, Attributes, LANG};
 pub(crate) use heat_writer::{ColdNode, ColdOffer, HeatShare, HeatWriter};
 pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
 pub(crate) use lease::{LeaseClaim, Leases};
+pub(crate) use prepared::Prepared;
 pub(crate) use readers::ReaderPool;
 pub(crate) use record::{
     FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
@@ -60,6 +63,13 @@ fn one<T: FromSql>(conn: &Connection, sql: &'static str) -> rusqlite::Result<T> 
 pub enum StoreError {
     /// SQLite refused a step. `doing` fits after "cannot".
     Sqlite {
+        /// The step, as a verb phrase.
+        doing: &'static str,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// SQLite refused a commit so late that it may be kept after all.
+    InDoubt {
         /// The step, as a verb phrase.
         doing: &'static str,
         /// What SQLite said.
@@ -143,10 +153,15 @@ impl fmt::Display for StoreError {
             StoreError::Sqlite { doing, source } => {
                 write!(f, "cannot {doing}: {source}")?;
                 match advice(source) {
-                    Some(advice) => write!(f, "; {advice}"),
+                    Some((Cause::Refusal, advice)) => write!(f, "; nothing was changed; {advice}"),
+                    Some((Cause::State, advice)) => write!(f, "; {advice}"),
                     None => Ok(()),
                 }
             }
+            StoreError::InDoubt { doing, source } => write!(
+                f,
+                "cannot {doing}: {source}; it may or may not be kept: look before you do it again"
+            ),
             StoreError::Missing { path } => write!(
                 f,
                 "no database at `{}`; make one with `remindb compile FOLDER --db {}`",
@@ -161,6 +176,43 @@ impl fmt::Display for StoreError {
                 "`{}` is {what}, not a remindb memory; name another file with --db",
                 path.display()
             ),
+            StoreError::Moved { .. }
+            | StoreError::Unkept { .. }
+            | StoreError::Orphaned { .. }
+            | StoreError::Nowhere { .. }
+            | StoreError::Linked { .. }
+            | StoreError::Mounted { .. } => self.fmt_identity(f),
+            StoreError::TooNew { path, found, known } => write!(
+                f,
+                "`{}` has schema {found}, newer than {known}, the newest this build knows; \
+                 update the program",
+                path.display()
+            ),
+            StoreError::Corrupt { what } => {
+                write!(f, "the database contradicts itself: {what}; run `remindb doctor`")
+            }
+            StoreError::OldSqlite { found } => write!(
+                f,
+                "linked with SQLite {found}, which can corrupt a database that several \
+                 connections write; build with 3.51.3 or newer"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StoreError::Sqlite { source, .. } | StoreError::InDoubt { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl StoreError {
+    /// The errors of a database whose files are not at their names.
+    fn fmt_identity(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             StoreError::Moved { path } => write!(
                 f,
                 "`{}` was deleted or replaced while it was open; put it back, or start again",
@@ -194,34 +246,10 @@ impl fmt::Display for StoreError {
                  folder instead",
                 path.display()
             ),
-            StoreError::TooNew { path, found, known } => write!(
-                f,
-                "`{}` has schema {found}, newer than {known}, the newest this build knows; \
-                 update the program",
-                path.display()
-            ),
-            StoreError::Corrupt { what } => {
-                write!(f, "the database contradicts itself: {what}; run `remindb doctor`")
-            }
-            StoreError::OldSqlite { found } => write!(
-                f,
-                "linked with SQLite {found}, which can corrupt a database that several \
-                 connections write; build with 3.51.3 or newer"
-            ),
+            _ => Ok(()),
         }
     }
-}
 
-impl std::error::Error for StoreError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            StoreError::Sqlite { source, .. } => Some(source),
-            _ => None,
-        }
-    }
-}
-
-impl StoreError {
     /// Whether another process or connection writes, and waiting would have helped.
     pub(crate) fn is_busy(&self) -> bool {
         matches!(
@@ -231,11 +259,23 @@ impl StoreError {
         )
     }
 
+    /// The error of a step that comes after a change: it does not say that nothing was changed.
+    pub(crate) fn after_a_change(&self) -> String {
+        match self {
+            StoreError::Sqlite { doing, source } => match advice(source) {
+                Some((_, advice)) => format!("cannot {doing}: {source}; {advice}"),
+                None => self.to_string(),
+            },
+            _ => self.to_string(),
+        }
+    }
+
     /// Whether the cause lies with the file or the system, where a person can do something.
     pub(crate) fn is_outside(&self) -> bool {
         match self {
             StoreError::Sqlite { source, .. } => advice(source).is_some(),
-            StoreError::Missing { .. }
+            StoreError::InDoubt { .. }
+            | StoreError::Missing { .. }
             | StoreError::Moved { .. }
             | StoreError::Unkept { .. }
             | StoreError::Orphaned { .. }
@@ -247,26 +287,36 @@ impl StoreError {
     }
 }
 
+/// What an error says of the transaction that it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// The system refused a step, and the transaction was rolled back.
+    Refusal,
+    /// The file or another process is in the way.
+    State,
+}
+
 /// What to do about it, where the cause lies outside of the program.
-fn advice(error: &rusqlite::Error) -> Option<&'static str> {
+fn advice(error: &rusqlite::Error) -> Option<(Cause, &'static str)> {
     use rusqlite::ErrorCode;
-    match error.sqlite_error_code()? {
-        ErrorCode::DatabaseCorrupt => Some(
+    Some(match error.sqlite_error_code()? {
+        ErrorCode::DatabaseCorrupt => (
+            Cause::State,
             "the file is damaged: restore a backup with `remindb restore`, or read what can be \
              read with `remindb salvage`",
         ),
         ErrorCode::DatabaseBusy => {
-            Some("another process has been writing for a long time; try again later")
+            (Cause::State, "another process has been writing for a long time; try again later")
         }
-        ErrorCode::DiskFull => Some("nothing was changed; make room on the disk"),
+        ErrorCode::DiskFull => (Cause::Refusal, "make room on the disk"),
         ErrorCode::SystemIoFailure => {
-            Some("nothing was changed; is the disk full, or a file as large as it may get?")
+            (Cause::Refusal, "is the disk full, or a file as large as it may get?")
         }
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => {
-            Some("nothing was changed; this user has to be able to write the file and its folder")
+            (Cause::Refusal, "this user has to be able to write the file and its folder")
         }
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 /// Names the step that SQLite refused, once, at the call.
@@ -297,6 +347,9 @@ pub(crate) fn check_path(path: &Path, if_missing: IfMissing) -> Result<(), Store
     match (found, if_missing) {
         (Ok(it), _) if it.is_dir() => {
             Err(StoreError::Foreign { path: path.to_owned(), what: "a folder" })
+        }
+        (Ok(it), _) if !it.is_file() => {
+            Err(StoreError::Foreign { path: path.to_owned(), what: "a pipe or a device" })
         }
         (Ok(it), _) => file_identity::check_links(path, &it),
         (Err(_), IfMissing::Refuse) => Err(StoreError::Missing { path: path.to_owned() }),

@@ -14,17 +14,19 @@ mod tools;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
     Args, Call, CompletionRequest, Event, Handler, HandlerError, Notice, PromptMessage, Reply,
-    RequestSeen, ServerInfo,
+    RequestSeen, ServerInfo, ToolCallRecord,
 };
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
+use crate::model::clock::Millis;
 use crate::query::Query;
-use crate::server::sessions::recorder::SessionObserver;
 use changed_resources::ChangeWatch;
 pub(crate) use tools::ToolSet;
 
@@ -54,8 +56,25 @@ pub(crate) struct MemoryHandler {
     pub(crate) n_threads: usize,
     /// What changed of the memory, for whoever subscribed to it.
     pub(crate) watch: ChangeWatch,
-    /// Who uses the memory.
-    pub(crate) sessions: SessionObserver,
+    /// Records who uses the memory.
+    pub(crate) sessions: Arc<dyn RecordSessions>,
+}
+
+/// Records the sessions of clients and their tool calls.
+pub(crate) trait RecordSessions: Send + Sync {
+    /// Notes a request, and returns the session of one that calls a tool.
+    fn on_request(
+        &self,
+        seen: &RequestSeen<'_>,
+        redactor: &Redactor,
+        now: Millis,
+    ) -> Option<String>;
+
+    /// Notes the end of a connection, by the transport's name of it.
+    fn on_disconnect(&self, connection: &str, now: Millis);
+
+    /// Notes a tool call that is over.
+    fn on_call_end(&self, called: &ToolCallRecord<'_>, now: Millis);
 }
 
 /// One method of the memory that changes it.

@@ -21,7 +21,7 @@ pub(super) fn run(
             // The repair goes on, whether somebody can read this or not.
             let _ = writeln!(context.err, "remindb: backup: {}", backup.display());
         };
-        heal::heal(&db, now, &mut announce).map_err(|error| match error {
+        heal::repair(&db, now, &mut announce).map_err(|error| match error {
             MoveError::Store(error) => advised(error, &db),
             error => error.into(),
         })?

@@ -1,5 +1,6 @@
 //! `remindb export`: everything as JSON Lines, into a file or on standard output.
 
+use std::fs::File;
 use std::io::BufWriter;
 
 use super::args::ExportArgs;
@@ -14,16 +15,21 @@ pub(super) fn run(
     let db = known_database(args.db);
     let progress = ProgressLine::new(context, "exporting", "rows");
     let mut note = |n_done, n_all| progress.note(n_done, n_all);
+    let done = |outcome| match outcome {
+        Err(MoveError::Output(error)) => super::written(Err(error)).map(|()| CommandOutcome::Done),
+        outcome => Ok(outcome.map(|_| CommandOutcome::Done)?),
+    };
     let Some(dest) = args.dest else {
         let outcome = transfer::export(&db, context.out, &mut note);
         progress.clear();
-        return match outcome {
-            Err(MoveError::Output(error)) => {
-                super::written(Err(error)).map(|()| CommandOutcome::Done)
-            }
-            outcome => Ok(outcome.map(|_| CommandOutcome::Done)?),
-        };
+        return done(outcome);
     };
+    if args.is_force && transfer::is_stream(&dest) {
+        let stream = File::options().write(true).open(&dest).map_err(MoveError::Output)?;
+        let outcome = transfer::export(&db, &mut BufWriter::new(stream), &mut note);
+        progress.clear();
+        return done(outcome);
+    }
     let if_there = if args.is_force { IfThere::Replace } else { IfThere::Refuse };
     let draft = AtomicFile::of(&dest, if_there)?;
     let outcome = transfer::export(&db, &mut BufWriter::new(draft.file()?), &mut note);

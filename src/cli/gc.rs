@@ -23,13 +23,13 @@ pub(super) fn run(args: GcArgs, context: &mut Context<'_>) -> Result<CommandOutc
     } else {
         context.say(format_args!("{}\n", as_text(&done, mode)))?;
     }
-    if done.is_unscrubbed {
-        let warning = "another process is reading, so that deleted text is still in the file; \
-                       run this again when it has ended";
-        // What was done is done, whether anybody reads this or not.
-        let _ = writeln!(context.err, "remindb: warning: {warning}");
-    }
-    Ok(CommandOutcome::Done)
+    let Some(why) = done.unscrubbed else { return Ok(CommandOutcome::Done) };
+    // What was done is done, whether anybody reads this or not.
+    let _ = writeln!(
+        context.err,
+        "remindb: warning: bytes of what was deleted are left in the file: {why}; run this again"
+    );
+    Ok(CommandOutcome::NotFound)
 }
 
 fn as_text(done: &GcReport, mode: GcMode) -> String {
@@ -70,6 +70,6 @@ fn as_json(done: &GcReport, mode: GcMode) -> Value {
         "left": done.n_left,
         "bytes_before": done.bytes_before,
         "bytes_after": done.bytes_after,
-        "scrubbed": mode == GcMode::Real && !done.is_unscrubbed,
+        "scrubbed": mode == GcMode::Real && done.unscrubbed.is_none(),
     })
 }

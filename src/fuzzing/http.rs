@@ -23,38 +23,36 @@ pub fn http(data: &[u8]) {
 /// The requests in bytes that come in pieces.
 pub(crate) fn requests<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Read> {
     let mut read_buffer = ReadBuffer::default();
-    let mut open: Option<(RequestHead, Body)> = None;
+    let mut open = None;
     let mut read = Vec::new();
     for piece in pieces {
         read_buffer.push(piece);
-        loop {
-            let step = match &mut open {
-                None => read_buffer.head().and_then(|head| {
-                    let Some(head) = head else { return Ok(false) };
-                    let body = Body::new(head.framing()?);
-                    open = Some((head, body));
-                    Ok(true)
-                }),
-                Some((_, body)) => read_buffer.fill(body),
-            };
-            match step {
-                Err(refused) => {
-                    read.push(Err(refused));
-                    return read;
-                }
-                Ok(false) => break,
-                Ok(true) => (),
-            }
-            // A body that needs nothing is whole at once.
-            if let Some((_, body)) = &mut open
-                && read_buffer.fill(body) == Ok(true)
-                && let Some((head, body)) = open.take()
-            {
-                read.push(Ok((head, body.bytes)));
+        while let Some(request) = next(&mut read_buffer, &mut open).transpose() {
+            let is_end = request.is_err();
+            read.push(request);
+            if is_end {
+                return read;
             }
         }
     }
     read
+}
+
+/// The next request, once all of it is there.
+fn next(
+    read_buffer: &mut ReadBuffer,
+    open: &mut Option<(RequestHead, Body)>,
+) -> Result<Option<(RequestHead, Vec<u8>)>, HttpError> {
+    if open.is_none() {
+        let Some(head) = read_buffer.head()? else { return Ok(None) };
+        let body = Body::new(head.framing()?);
+        *open = Some((head, body));
+    }
+    let Some((_, body)) = open else { return Ok(None) };
+    if !read_buffer.fill(body)? {
+        return Ok(None);
+    }
+    Ok(open.take().map(|(head, body)| (head, body.bytes)))
 }
 
 /// What the first request is, by the library alone.

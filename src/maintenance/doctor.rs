@@ -1,4 +1,5 @@
-//! Checks whether a memory is healthy. Looking changes nothing; [`mend()`] repairs what fails.
+//! Checks whether a memory is healthy. Looking changes nothing; [`repair_failed()`] repairs what
+//! fails.
 //!
 //! All checks see one state, on a connection that SQLite opened read-only. The full-text index can
 //! only be compared with the text by a command in the form of an `INSERT`, which is why a copy of
@@ -8,7 +9,7 @@ mod repairs;
 
 use std::path::Path;
 
-pub(crate) use repairs::{mend, reseal};
+pub(crate) use repairs::{repair_failed, rewrite_fingerprint};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ use crate::model::fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
 use crate::store::columns::Sql;
 use crate::store::record::{NodeRecord, Root, read_state};
-use crate::store::{ErrorStep, StoreError, connection, files, links, schema};
+use crate::store::{ErrorStep, Prepared, StoreError, connection, files, links, schema};
 
 /// How a check ended, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,7 +107,7 @@ const CHECKS: &[(&str, Examine)] = &[
 /// Looks at the database from every side. A check that cannot even run is one that fails.
 pub(crate) fn examine(path: &Path) -> Result<DoctorReport, StoreError> {
     let conn = connection::open_to_examine(path)?;
-    let state = conn.unchecked_transaction().doing("begin to read")?;
+    let state = connection::begin_read(&conn, "begin to read")?;
     let checks = CHECKS.iter().map(|&(name, examine)| run(name, examine, &conn, path)).collect();
     // There is nothing to commit: the end of the transaction lets go of the state.
     drop(state);
@@ -244,9 +245,8 @@ fn stale_roots(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Sto
 
 fn integrity(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     const FINDINGS_MAX: usize = 3;
-    let mut query = conn.prepare("PRAGMA integrity_check").doing("check the file")?;
-    let rows = query.query_map([], |row| row.get::<_, String>(0)).doing("check the file")?;
-    let findings: Vec<String> = rows.collect::<Result<_, _>>().doing("check the file")?;
+    let findings: Vec<String> =
+        conn.rows("PRAGMA integrity_check", [], |row| row.get::<_, String>(0), "check the file")?;
     let shown = findings.iter().take(FINDINGS_MAX).map(|it| crate::text::fold_whitespace(it));
     let shown: Vec<String> = shown.collect();
     let is_fine = findings.len() == 1 && shown.iter().all(|it| it == "ok");
@@ -255,9 +255,12 @@ fn integrity(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
 }
 
 fn foreign_keys(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    let mut query = conn.prepare("PRAGMA foreign_key_check").doing("check references")?;
-    let rows = query.query_map([], |row| row.get::<_, String>(0)).doing("check references")?;
-    let tables: Vec<String> = rows.collect::<Result<_, _>>().doing("check references")?;
+    let tables: Vec<String> = conn.rows(
+        "PRAGMA foreign_key_check",
+        [],
+        |row| row.get::<_, String>(0),
+        "check references",
+    )?;
     let bad = format!("{} rows refer to nothing, the first in `{}`", tables.len(), first(&tables));
     Ok(verdict(tables.is_empty(), "every reference has its row".to_owned(), bad))
 }

@@ -10,7 +10,8 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use crate::model::clock::Millis;
-use crate::store::{ErrorStep, StoreError, Writer, busy_handler};
+use crate::store::commit::commit;
+use crate::store::{ErrorStep, StoreError, Writer, busy_handler, checkpoint};
 
 /// How long emptying the log waits for others that are reading.
 const READERS_WAIT: Duration = Duration::from_secs(5);
@@ -34,7 +35,7 @@ pub(crate) enum GcMode {
 }
 
 /// What went, or would go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GcReport {
     pub(crate) n_snapshots: usize,
     pub(crate) n_changes: usize,
@@ -47,8 +48,8 @@ pub(crate) struct GcReport {
     /// Bytes of the file.
     pub(crate) bytes_before: i64,
     pub(crate) bytes_after: i64,
-    /// Whether somebody else was reading, so that deleted bytes are still in the file.
-    pub(crate) is_unscrubbed: bool,
+    /// Why deleted bytes are still in the file, if they are.
+    pub(crate) unscrubbed: Option<String>,
 }
 
 impl Writer {
@@ -65,7 +66,7 @@ impl Writer {
             let collected = GcReport { bytes_before, ..drop_before(&tx, keep)? };
             match mode {
                 GcMode::Real => {
-                    tx.commit().doing("commit what was collected")?;
+                    commit(tx, "commit what was collected")?;
                     self.file_identity().confirm(&conn)?;
                 }
                 GcMode::DryRun => tx.rollback().doing("leave everything as it was")?,
@@ -74,8 +75,12 @@ impl Writer {
         };
         collected.bytes_after = collected.bytes_before;
         if mode == GcMode::Real {
-            collected.is_unscrubbed = !self.scrub()?;
-            collected.bytes_after = file_bytes(&self.lock())?;
+            collected.unscrubbed = match self.scrub() {
+                Ok(true) => None,
+                Ok(false) => Some("another process is reading it".to_owned()),
+                Err(error) => Some(error.after_a_change()),
+            };
+            collected.bytes_after = file_bytes(&self.lock()).unwrap_or(collected.bytes_before);
         }
         Ok(collected)
     }
@@ -84,7 +89,6 @@ impl Writer {
     /// that is reading keeps the log.
     pub(crate) fn scrub(&self) -> Result<bool, StoreError> {
         const MERGE: &str = "INSERT INTO node_fts (node_fts) VALUES ('optimize')";
-        const EMPTY_LOG: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
         let _kept = self.log().lock_copying();
         let mut conn = self.lock();
         self.file_identity().check()?;
@@ -94,10 +98,9 @@ impl Writer {
         let rewritten = conn.execute_batch("VACUUM").doing("write the file anew");
         conn.pragma_update(None, "temp_store", "MEMORY").doing("make room for a copy")?;
         rewritten?;
-        conn.busy_timeout(READERS_WAIT).doing("set the waiting time")?;
-        let is_busy: rusqlite::Result<bool> = conn.query_row(EMPTY_LOG, [], |row| row.get(0));
+        let emptied = checkpoint::empty(&conn, READERS_WAIT);
         busy_handler::set_busy_timeout(&mut conn, busy_handler::LONG)?;
-        Ok(!is_busy.doing("empty the log")?)
+        emptied
     }
 }
 

@@ -10,7 +10,7 @@ use crate::store::{IfMissing, connection};
 
 /// Examines the memory and repairs what fails. If anything does, a copy is made first, and
 /// `announce` is told where it is.
-pub(crate) fn heal(
+pub(crate) fn repair(
     path: &Path,
     now: Millis,
     announce: &mut dyn FnMut(&Path),
@@ -24,10 +24,13 @@ pub(crate) fn heal(
     announce(&backup);
     let conn = connection::open_writer(path, IfMissing::Refuse)?;
     let file_identity = FileIdentity::of(path)?;
-    let mut tried = doctor::mend(&conn, path, now);
+    let mut tried = doctor::repair_failed(&conn, path, now);
     file_identity.confirm(&conn)?;
     drop(conn);
-    let mut report = doctor::examine(path)?;
+    let mut report = doctor::examine(path).map_err(|error| {
+        let why = error.after_a_change();
+        MoveError::Refused(format!("repairs were made, and could not be looked at: {why}"))
+    })?;
     for check in &mut report.checks {
         let was_bad = found.checks.iter().any(|it| it.name == check.name && it.is_bad());
         check.fix = match (tried.remove(check.name), check.status) {

@@ -28,8 +28,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use crate::ingest::redact::Redactor;
 use crate::model::identity::ContentHash;
 use crate::store::columns::ColumnContent;
+use crate::store::commit::commit;
 use crate::store::file_identity::FileIdentity;
-use crate::store::{ErrorStep, IfMissing, StoreError, connection, past};
+use crate::store::{ErrorStep, IfMissing, Prepared, StoreError, checkpoint, connection, past};
 use crate::text;
 
 /// How long it waits for other processes.
@@ -89,9 +90,21 @@ pub(crate) fn redact(
         return Ok(redaction);
     }
     file_identity.confirm(&conn)?;
-    compact(&conn, &mut redaction)?;
+    // The secrets are out of the memory: what fails from here on leaves some of their bytes.
+    if let Err(error) = compact(&conn, LOCK_WAIT, &mut redaction) {
+        redaction.left.push(format!(
+            "what was replaced may be left in the file: {}; run this again",
+            error.after_a_change()
+        ));
+    }
+    conn.busy_timeout(LOCK_WAIT).doing("set the waiting time")?;
     let mut needles = proof::SecretNeedles::new(&secrets);
-    proof::examine_rows(&conn, redactor, &mut needles, &mut redaction)?;
+    if let Err(error) = proof::examine_rows(&conn, redactor, &mut needles, &mut redaction) {
+        redaction.left.push(format!(
+            "something may be left in the file, which could not be looked at: {}; run this again",
+            error.after_a_change()
+        ));
+    }
     file_identity.leave(&conn);
     // While a connection is open, closing another handle of the file would take its locks away.
     drop(conn);
@@ -107,7 +120,7 @@ fn rewrite(
 ) -> Result<(RedactionReport, ReplacedSecrets), StoreError> {
     let tx = conn
         .transaction_with_behavior(TransactionBehavior::Immediate)
-        .doing("lock the database: another process writes to it")?;
+        .doing("lock the database")?;
     let before = past::fingerprints(&tx)?;
     let mut work = RedactionWork {
         tx: &tx,
@@ -135,21 +148,22 @@ fn rewrite(
         const REBUILD: &str = "INSERT INTO node_fts (node_fts) VALUES ('rebuild')";
         tx.execute(REBUILD, []).doing("rebuild the index")?;
         tx.execute_batch("DROP TABLE moved; DROP TABLE clean").doing("forget the secrets")?;
-        tx.commit().doing("commit the scrubbed memory")?;
+        commit(tx, "commit the scrubbed memory")?;
     }
     Ok((redaction, secrets))
 }
 
 /// Writes the file anew without what was overwritten, and empties the log.
-fn compact(conn: &Connection, redaction: &mut RedactionReport) -> Result<(), StoreError> {
+fn compact(
+    conn: &Connection,
+    longest: Duration,
+    redaction: &mut RedactionReport,
+) -> Result<(), StoreError> {
     // From here on there is no secret that a temporary file could hold.
     conn.pragma_update(None, "temp_store", "DEFAULT").doing("let temporary tables be files")?;
     conn.flush_prepared_statement_cache();
-    conn.execute_batch("VACUUM").doing("write the file anew: another process writes to it")?;
-    let is_busy: i64 = conn
-        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
-        .doing("empty the log")?;
-    if is_busy != 0 {
+    conn.execute_batch("VACUUM").doing("write the file anew")?;
+    if !checkpoint::empty(conn, longest)? {
         redaction.left.push(
             "the write-ahead log could not be emptied, since another process reads the file; end \
              it and run this again"
@@ -243,10 +257,7 @@ impl RedactionWork<'_> {
             for value in values {
                 if let Some((scrubbed, _)) = self.scrub(&value) {
                     const NOTE: &str = "INSERT INTO clean (old, new) VALUES (?1, ?2)";
-                    self.tx
-                        .prepare_cached(NOTE)
-                        .and_then(|mut it| it.execute(params![value, scrubbed]))
-                        .doing("note a scrubbed text")?;
+                    self.tx.run(NOTE, params![value, scrubbed], "note a scrubbed text")?;
                 }
             }
             let sql = format!(
@@ -259,9 +270,7 @@ impl RedactionWork<'_> {
     }
 
     fn distinct(&self, sql: &str) -> Result<Vec<String>, StoreError> {
-        let mut query = self.tx.prepare(sql).doing("read a column")?;
-        let rows = query.query_map([], |row| row.get(0)).doing("read a column")?;
-        rows.collect::<Result<_, _>>().doing("read a column")
+        self.tx.rows(sql, [], |row| row.get(0), "read a column")
     }
 
     /// Gives each snapshot the fingerprint of its state as it is now. One that did not have its

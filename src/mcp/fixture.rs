@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::{
     Arg, Args, Call, Capability, ClientRequest, CompletionRef, CompletionRequest, ContentBlock,
-    Effect, ElicitResult, Handler, HandlerError, Level, Notice, Prompt, PromptMessage, Reply,
-    Resource, ResourceFormat, Server, ServerInfo, StateSigner, Tool, Waker,
+    Effect, ElicitResult, Handler, HandlerError, Notice, Prompt, PromptMessage, Reply, Resource,
+    ResourceFormat, Server, ServerInfo, Severity, StateSigner, Tool, Waker,
 };
 use crate::mcp::uri::UriVars;
 use crate::model::clock::Clock;
@@ -271,7 +271,7 @@ pub(crate) fn notice() -> (Notice, Receiver<()>) {
     let receipt = super::Receipt::new(move || written_sender.send(()).unwrap_or_default());
     let data = json!({"cold": ["a"]});
     let text = "a went cold".to_owned();
-    (Notice { level: Level::Warning, logger: "fixture", data, text, receipt }, written)
+    (Notice { level: Severity::Warning, logger: "fixture", data, text, receipt }, written)
 }
 
 fn echo_schema() -> Value {
@@ -308,8 +308,8 @@ fn gate(fixture: &Fixture, _: &Args, call: &Call) -> Result<Reply, HandlerError>
 fn steps(_: &Fixture, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     call.progress(1, Some(2), "half");
     call.progress(1, Some(2), "half again");
-    call.log(Level::Debug, "fixture", &json!("a detail"));
-    call.log(Level::Warning, "fixture", &json!("a warning"));
+    call.log(Severity::Debug, "fixture", &json!("a detail"));
+    call.log(Severity::Warning, "fixture", &json!("a warning"));
     call.progress(2, None, "all");
     Ok(Reply { text: "done".to_owned(), ..Reply::default() })
 }

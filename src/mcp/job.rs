@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::content::error_json;
 use super::errors::{invalid_uri, missing_capability};
-use super::in_flight::Ticket;
+use super::in_flight::InFlightGuard;
 use super::method::Method;
 use super::server_requests::InputResponses;
 use super::{
@@ -29,7 +29,7 @@ pub(crate) struct Job {
     /// The session that it belongs to, if the surface named one.
     pub(super) session: Option<String>,
     pub(super) call: Call,
-    pub(super) ticket: Ticket,
+    pub(super) ticket: InFlightGuard,
 }
 
 /// What a job does.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use serde_json::{Map, Value, json};
 
-use super::in_flight::Never;
+use super::in_flight::NoMessage;
 use super::{HandlerError, Outbox, form};
 use crate::mcp::rpc::{RequestId, RpcError, notification_line, request_line};
 use crate::text;
@@ -179,7 +179,7 @@ impl AskMode {
         &self,
         questions: &[(&'static str, ClientRequest)],
         outbox: &Outbox,
-        cancelled: &Receiver<Never>,
+        cancelled: &Receiver<NoMessage>,
     ) -> Result<Vec<Value>, ClientRequestError> {
         match self {
             AskMode::ServerRequest(table) => questions
@@ -275,7 +275,7 @@ impl PendingRequests {
         &self,
         question: &ClientRequest,
         outbox: &Outbox,
-        cancelled: &Receiver<Never>,
+        cancelled: &Receiver<NoMessage>,
     ) -> Result<Value, ClientRequestError> {
         let (id, answer) = self.open().ok_or(ClientRequestError::TimedOut)?;
         let (method, params) = question.request();

@@ -11,7 +11,7 @@ mod past;
 mod seen;
 mod world;
 
-use world::World;
+use world::Simulation;
 
 use crate::memory::rollback::LaterSnapshots;
 use crate::store::IfMissing;
@@ -25,9 +25,9 @@ fn number(name: &str) -> Option<u64> {
 }
 
 fn live(seed: u64, n_steps: usize) {
-    let mut world = World::new(seed);
-    (1..=n_steps).for_each(|nth| world.step(nth));
-    world.check_health();
+    let mut simulation = Simulation::new(seed);
+    (1..=n_steps).for_each(|nth| simulation.step(nth));
+    simulation.check_health();
 }
 
 #[test]
@@ -43,41 +43,41 @@ fn a_memory_does_what_a_simple_model_of_it_does() {
 
 #[test]
 fn an_agents_text_outlives_recompiles_restarts_and_rescans_until_a_rollback() {
-    let mut world = World::new(0);
-    world.edit("a.md", "# A\n\nOne.\n");
-    let id = world.id_of("One.");
-    world.replace_by(&id, "Said.");
-    world.check();
+    let mut simulation = Simulation::new(0);
+    simulation.edit("a.md", "# A\n\nOne.\n");
+    let id = simulation.id_of("One.");
+    simulation.replace_by(&id, "Said.");
+    simulation.check();
     for text in ["# A\n\nOne.\n\nTwo.\n", "# A\n\nTwo.\n\nOne.\n", "# A\n\nOne.\n"] {
-        world.edit("a.md", text);
-        world.open(IfMissing::Refuse);
-        world.compile("again");
-        world.check();
-        assert_eq!(world.id_of("Said."), id);
+        simulation.edit("a.md", text);
+        simulation.open(IfMissing::Refuse);
+        simulation.compile("again");
+        simulation.check();
+        assert_eq!(simulation.id_of("Said."), id);
     }
-    world.rollback_to(1, LaterSnapshots::Keep);
-    world.edit("a.md", "# A\n\nOne.\n\nThree.\n");
-    assert_eq!(world.id_of("One."), id);
-    world.check_health();
+    simulation.rollback_to(1, LaterSnapshots::Keep);
+    simulation.edit("a.md", "# A\n\nOne.\n\nThree.\n");
+    assert_eq!(simulation.id_of("One."), id);
+    simulation.check_health();
 }
 
 #[test]
 fn a_b_a_by_write_by_file_and_by_rollback_is_one_fingerprint() {
-    let mut world = World::new(0);
-    world.edit("a.md", "# A\n\nOne.\n");
-    let id = world.id_of("One.");
-    let fingerprint = world.model.state.fingerprint();
-    world.replace_by(&id, "Said.");
-    world.replace_by(&id, "One.");
-    world.check();
-    assert_eq!(world.model.state.fingerprint(), fingerprint);
-    world.edit("a.md", "# A\n\nAnother.\n");
-    world.edit("a.md", "# A\n\nOne.\n");
-    assert_eq!(world.model.state.fingerprint(), fingerprint);
-    world.rollback_to(2, LaterSnapshots::Keep);
-    world.rollback_to(1, LaterSnapshots::Keep);
-    world.check();
-    assert_eq!(world.model.state.fingerprint(), fingerprint);
-    assert_eq!(world.model.snapshots.len(), 7);
-    world.check_health();
+    let mut simulation = Simulation::new(0);
+    simulation.edit("a.md", "# A\n\nOne.\n");
+    let id = simulation.id_of("One.");
+    let fingerprint = simulation.model.state.fingerprint();
+    simulation.replace_by(&id, "Said.");
+    simulation.replace_by(&id, "One.");
+    simulation.check();
+    assert_eq!(simulation.model.state.fingerprint(), fingerprint);
+    simulation.edit("a.md", "# A\n\nAnother.\n");
+    simulation.edit("a.md", "# A\n\nOne.\n");
+    assert_eq!(simulation.model.state.fingerprint(), fingerprint);
+    simulation.rollback_to(2, LaterSnapshots::Keep);
+    simulation.rollback_to(1, LaterSnapshots::Keep);
+    simulation.check();
+    assert_eq!(simulation.model.state.fingerprint(), fingerprint);
+    assert_eq!(simulation.model.snapshots.len(), 7);
+    simulation.check_health();
 }

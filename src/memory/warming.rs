@@ -3,7 +3,7 @@
 
 use super::{Error, Memory};
 use crate::model::heat::{AttendedTime, GLANCE_SHARE, Rates};
-use crate::query::Attention;
+use crate::query::ViewKind;
 use crate::store::{ColdOffer, HeatShare, NodeKey};
 
 impl Memory {
@@ -51,11 +51,11 @@ impl Memory {
     }
 
     /// Warms what an answer showed: the one place that does.
-    pub(super) fn warm(&self, shown: &[(NodeKey, Attention)]) {
+    pub(super) fn warm(&self, shown: &[(NodeKey, ViewKind)]) {
         let (rates, at) = (self.rates(), self.clock.now());
         let by = |attention| match attention {
-            Attention::Glanced => rates.access_boost * GLANCE_SHARE,
-            Attention::Read => rates.access_boost,
+            ViewKind::Listed => rates.access_boost * GLANCE_SHARE,
+            ViewKind::Read => rates.access_boost,
         };
         let warmth: Vec<HeatShare> = shown
             .iter()

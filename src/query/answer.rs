@@ -18,7 +18,7 @@ pub struct Answer {
     // Its lists are moved in, which `json!` would build anew.
     pub structured: Value,
     /// The nodes that it shows, and how closely they were looked at.
-    pub(crate) shown: Vec<(NodeKey, Attention)>,
+    pub(crate) shown: Vec<(NodeKey, ViewKind)>,
     /// The budget that somebody gave, by the call or the settings.
     pub(crate) budget: Option<u32>,
 }
@@ -52,9 +52,9 @@ impl Output {
 
 /// How closely a node was looked at, which decides how much it warms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Attention {
+pub(crate) enum ViewKind {
     /// It was among the hits of a search.
-    Glanced,
+    Listed,
     /// Its text was asked for.
     Read,
 }

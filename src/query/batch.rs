@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Attention, Error, Output, block_facts, budget, excerpt, quote_input};
+use super::{Answer, Error, Output, ViewKind, block_facts, budget, excerpt, quote_input};
 use crate::model::heat;
 use crate::query::render;
 use crate::store::NodeKey;
@@ -104,7 +104,7 @@ impl FoundNodes {
                 .collect();
             Value::from_iter([nodes, ("not_found", json!(missing)), ("over_budget", over)])
         });
-        let shown = chosen.iter().map(|&at| (found[at].0.key, Attention::Read)).collect();
+        let shown = chosen.iter().map(|&at| (found[at].0.key, ViewKind::Read)).collect();
         Ok(Answer { text, structured, shown, budget: None })
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct ScoredText<'a> {
 pub(super) fn bm25_scores(question: &[QueryTerm], texts: &[ScoredText<'_>]) -> Vec<f64> {
     let length = |it: &ScoredText<'_>| it.bag.all().len() as f64;
     let mean = texts.iter().map(length).sum::<f64>() / texts.len().max(1) as f64;
-    let weigh = |text: &ScoredText<'_>| {
+    let score = |text: &ScoredText<'_>| {
         let part = length(text) / mean.max(1.0);
         let damping = SATURATION * (1.0 - LENGTH_PART + LENGTH_PART * part);
         let weight = |(nth, sought): (usize, &QueryTerm)| {
@@ -46,7 +46,7 @@ pub(super) fn bm25_scores(question: &[QueryTerm], texts: &[ScoredText<'_>]) -> V
         };
         question.iter().enumerate().map(weight).sum()
     };
-    texts.iter().map(weigh).collect()
+    texts.iter().map(score).collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Attention, Error, Output, block_facts, budget, excerpt, node_by_id, rank};
+use super::{Answer, Error, Output, ViewKind, block_facts, budget, excerpt, node_by_id, rank};
 use crate::model::heat;
 use crate::query::render;
 use crate::store::NodeKey;
@@ -138,7 +138,7 @@ impl Neighbourhood {
             all
         });
         let shown = around.into_iter().chain([&self.anchor]);
-        let shown = shown.map(|it| (it.head.key, Attention::Read)).collect();
+        let shown = shown.map(|it| (it.head.key, ViewKind::Read)).collect();
         Ok(Answer { text: cut.map_or(text, |it| it.block), structured, shown, budget: None })
     }
 

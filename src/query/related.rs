@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{Answer, Attention, Error, Output, budget, facts, hundredths, node_by_id};
+use super::{Answer, Error, Output, ViewKind, budget, facts, hundredths, node_by_id};
 use crate::query::render;
 use crate::store::NodeKey;
 use crate::store::reader::{EdgeDirection, NodeHead, Reader};
@@ -96,7 +96,7 @@ pub(super) fn related(
         }
         all
     });
-    let shown = nodes.iter().map(|it| (it.head.key, Attention::Read)).collect();
+    let shown = nodes.iter().map(|it| (it.head.key, ViewKind::Read)).collect();
     Ok(Answer { text, structured, shown, budget: None })
 }
 

@@ -8,7 +8,7 @@ use super::bag_of_words::BagOfWords;
 use super::candidates::{self, NodeMatch};
 use super::rank::{self, RankCandidate};
 use super::words::{self, ParsedQuery};
-use super::{Answer, Attention, Error, Output, QueryOptions, block_facts, budget, excerpt, facts};
+use super::{Answer, Error, Output, QueryOptions, ViewKind, block_facts, budget, excerpt, facts};
 use crate::model::tree::NodeType;
 use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
@@ -150,7 +150,7 @@ impl ShownHits {
     fn answer(self, found: &RankedHits, detail: Detail, output: Output) -> Answer {
         let shown: Vec<&SearchHit> = self.chosen.iter().map(|&at| &found.hits[at]).collect();
         let structured = output.json(|| self.json(found, &shown, detail));
-        let looked_at = shown.iter().map(|hit| (hit.head.key, Attention::Glanced)).collect();
+        let looked_at = shown.iter().map(|hit| (hit.head.key, ViewKind::Listed)).collect();
         Answer { text: self.text, structured, shown: looked_at, budget: None }
     }
 

@@ -55,9 +55,9 @@ impl InitialTemperatures {
                 "{TEMPERATURES_FILE} must be an object of paths and temperatures"
             )));
         };
-        let mut seeds = InitialTemperatures::default();
-        seeds.root.add(fields, &mut Vec::new())?;
-        Ok(seeds)
+        let mut temperatures = InitialTemperatures::default();
+        temperatures.root.add(fields, &mut Vec::new())?;
+        Ok(temperatures)
     }
 
     /// The temperature that nodes of the file at `path`, relative and with `/`, are born with.

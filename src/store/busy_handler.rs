@@ -20,6 +20,12 @@ const PAUSE_US_MIN: u64 = 500;
 /// The longest one; most writes take about as long.
 const PAUSE_US_MAX: u64 = 4_500;
 
+/// How long each of several attempts waits.
+pub(super) const ATTEMPT: Duration = Duration::from_millis(250);
+
+/// The pause after one that failed, perhaps at once.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
+
 /// Has the connection wait for others up to `longest`, in pauses.
 pub(crate) fn set_busy_timeout(conn: &mut Connection, longest: Duration) -> Result<(), StoreError> {
     wait_while(conn, longest, || true).doing("set the waiting time")
@@ -48,6 +54,24 @@ pub(super) fn wait_while(
         true
     };
     conn.busy_handler(Some(retry))
+}
+
+/// Tries again, up to `longest`, what SQLite gives up at once when somebody is in the way;
+/// whether it was done. An attempt waits for up to [`ATTEMPT`] by itself.
+pub(super) fn try_up_to(
+    longest: Duration,
+    mut attempt: impl FnMut() -> Result<bool, StoreError>,
+) -> Result<bool, StoreError> {
+    let n_attempts = longest.as_millis().div_ceil(ATTEMPT.as_millis());
+    for nth in 0..n_attempts {
+        if 0 < nth {
+            sleep(BETWEEN_ATTEMPTS);
+        }
+        if attempt()? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 #[expect(clippy::disallowed_methods, reason = "SQLite gives no channel to wait on")]

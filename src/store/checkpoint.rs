@@ -6,12 +6,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rusqlite::Connection;
 
+use super::busy_handler::ATTEMPT;
 use super::file_identity::FileIdentity;
-use super::{ErrorStep, StoreError, connection};
+use super::{ErrorStep, StoreError, busy_handler, connection};
 
 /// Pages of a log that is worth copying; each time, the next commit waits for the disk once.
 const LONG_PAGES: i32 = 4_000;
@@ -78,6 +80,18 @@ impl Log {
         // What it guards is in the file, and whole at every instant.
         self.copying.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Copies all of the log and leaves none of it; whether it could, within about `longest`: others
+/// who read keep it. The caller sets the connection's waiting time again.
+pub(crate) fn empty(conn: &Connection, longest: Duration) -> Result<bool, StoreError> {
+    const EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+    conn.busy_timeout(ATTEMPT.min(longest)).doing("set the waiting time")?;
+    // While somebody else copies the log, SQLite does not wait at all.
+    busy_handler::try_up_to(longest, || {
+        let is_busy: bool = conn.query_row(EMPTY, [], |row| row.get(0)).doing("empty the log")?;
+        Ok(!is_busy)
+    })
 }
 
 #[cfg(test)]

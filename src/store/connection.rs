@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Transaction};
 
 use super::{ErrorStep, IfMissing, StoreError, busy_handler, check_path, companions, schema};
 
@@ -118,6 +118,17 @@ pub(crate) fn open_to_examine(path: &Path) -> Result<Connection, StoreError> {
     let conn = open_read_only(path)?;
     schema::check_is_memory(&conn, path)?;
     Ok(conn)
+}
+
+/// Begins to read one state, that of now. SQLite by itself takes that of the first question, and
+/// where each step of a copy is one, of the last.
+pub(crate) fn begin_read<'c>(
+    conn: &'c Connection,
+    doing: &'static str,
+) -> Result<Transaction<'c>, StoreError> {
+    let state = conn.unchecked_transaction().doing(doing)?;
+    state.pragma_query_value(None, "schema_version", |_| Ok(())).doing(doing)?;
+    Ok(state)
 }
 
 /// SQLite opens the file read-only.

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{ErrorStep, StoreError};
-use crate::maintenance::transfer::with_suffix;
+use super::StoreError;
+use super::companions::with_suffix;
 
 /// The endings of the names, in the order of [`OpenInodes`].
 const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
@@ -113,7 +113,7 @@ impl FileIdentity {
             None | Some(NameChange::IndexUnlinked) => Ok(()),
             Some(NameChange::LogUnlinked) => {
                 let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
-                let _lock = lock.doing("put the log back")?;
+                let Ok(_lock) = lock else { return Err(unkept(NameChange::LogUnlinked)) };
                 match self.change() {
                     None => Ok(()),
                     Some(NameChange::LogUnlinked) if self.put_back_or_warn() => Ok(()),
@@ -232,9 +232,6 @@ struct LinkCounts {
 /// Refuses a database whose log would stand where others do not look for it: beside another of its
 /// names, or in another folder.
 pub(super) fn check_links(path: &Path, database: &Metadata) -> Result<(), StoreError> {
-    if !database.is_file() {
-        return Ok(());
-    }
     judge(path, links_of(path, database))
 }
 

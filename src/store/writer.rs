@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::commit::commit;
 use super::file_identity::FileIdentity;
 use super::{
     Batch, Counts, ErrorStep, FileRow, IfMissing, Log, Root, RootId, StoreError, connection, files,
@@ -81,7 +82,7 @@ impl Writer {
         let counts = batch.counts();
         drop(batch);
         self.file_identity.check_locked()?;
-        tx.commit().doing("commit a write")?;
+        commit(tx, "commit a write")?;
         self.file_identity.confirm(&conn)?;
         Ok((value, CommitReport { snapshot, counts }))
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp::{Level, Notice, Receipt, Reply};
+use crate::mcp::{Notice, Receipt, Reply, Severity};
 use crate::memory::Memory;
 use crate::model::clock::Clock;
 use crate::query::Output;
@@ -51,7 +51,7 @@ pub(super) fn notice(memory: &Memory, beside: Option<&Reply>) -> Option<Notice> 
     let lines: Vec<String> = offer.nodes().iter().map(line).collect();
     let text = format!("{MESSAGE}\n{}", lines.join("\n"));
     let receipt = receipt(offer, memory.clock().clone());
-    Some(Notice { level: Level::Warning, logger: LOGGER, data, text, receipt })
+    Some(Notice { level: Severity::Warning, logger: LOGGER, data, text, receipt })
 }
 
 fn receipt(offer: ColdOffer, clock: Clock) -> Receipt {

@@ -5,6 +5,7 @@
 
 mod failures;
 mod identity;
+mod messages;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

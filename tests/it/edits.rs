@@ -252,7 +252,7 @@ struct Known {
 }
 
 /// The folder, with what was last written into it, and the memory that it becomes.
-struct Desk {
+struct EditFixture {
     folder: Folder,
     memory: Memory,
     on_disk: Notes,
@@ -260,12 +260,12 @@ struct Desk {
     n_nodes_heated: i64,
 }
 
-impl Desk {
-    fn new() -> Desk {
+impl EditFixture {
+    fn new() -> EditFixture {
         let folder = Folder::new();
         std::fs::create_dir(folder.path("notes")).unwrap();
         let memory = Memory::create(&folder.path("m.db")).unwrap();
-        Desk { folder, memory, on_disk: Notes::new(), n_writes: 0, n_nodes_heated: 0 }
+        EditFixture { folder, memory, on_disk: Notes::new(), n_writes: 0, n_nodes_heated: 0 }
     }
 
     /// Makes the folder what the notes say, with dates that tell each writing from the one before.
@@ -366,15 +366,15 @@ fn has_twice(notes: &Notes) -> bool {
 
 fn run(script: Vec<(u64, Vec<Edit>)>) -> Result<(), TestCaseError> {
     let mut author = Author::new(script.first().map_or(0, |it| it.0));
-    let mut desk = Desk::new();
-    desk.write(&author.notes);
-    desk.compile();
-    desk.heat();
+    let mut fixture = EditFixture::new();
+    fixture.write(&author.notes);
+    fixture.compile();
+    fixture.heat();
     for (seed, edits) in script {
         let before = author.notes.clone();
-        let nodes_before = desk.nodes()?;
-        let n_snapshots = desk.n_snapshots();
-        let cursor = desk.cursor();
+        let nodes_before = fixture.nodes()?;
+        let n_snapshots = fixture.n_snapshots();
+        let cursor = fixture.cursor();
         author.dice = Dice::new(seed);
         for &edit in &edits {
             let kept = author.notes.clone();
@@ -383,11 +383,11 @@ fn run(script: Vec<(u64, Vec<Edit>)>) -> Result<(), TestCaseError> {
                 author.notes = kept;
             }
         }
-        desk.write(&author.notes);
-        let said = desk.compile();
+        fixture.write(&author.notes);
+        let said = fixture.compile();
         let is_changed = before != author.notes;
-        prop_assert_eq!(desk.n_snapshots(), n_snapshots + i64::from(is_changed), "{}", said);
-        let nodes = desk.nodes()?;
+        prop_assert_eq!(fixture.n_snapshots(), n_snapshots + i64::from(is_changed), "{}", said);
+        let nodes = fixture.nodes()?;
         for (text, (path, is_heading)) in texts(&author.notes) {
             let known = nodes.get(text);
             prop_assert!(known.is_some(), "lost: {text}");
@@ -402,23 +402,23 @@ fn run(script: Vec<(u64, Vec<Edit>)>) -> Result<(), TestCaseError> {
             author.notes.values().flatten().map(|it| 1 + it.paragraphs.len()).sum();
         prop_assert_eq!(nodes.len(), n_texts);
 
-        prop_assert_eq!(desk.compile(), "compiled: 0 added, 0 modified, 0 removed (0 ops)");
-        desk.folder.assert_healthy("m.db");
+        prop_assert_eq!(fixture.compile(), "compiled: 0 added, 0 modified, 0 removed (0 ops)");
+        fixture.folder.assert_healthy("m.db");
 
         // There and back again: the state is the one that it was.
-        let there = desk.cursor();
+        let there = fixture.cursor();
         prop_assert_eq!(is_changed, there != cursor);
-        desk.write(&before);
-        desk.compile();
-        prop_assert_eq!(desk.cursor(), cursor);
-        desk.write(&author.notes);
-        desk.compile();
-        prop_assert_eq!(desk.cursor(), there);
+        fixture.write(&before);
+        fixture.compile();
+        prop_assert_eq!(fixture.cursor(), cursor);
+        fixture.write(&author.notes);
+        fixture.compile();
+        prop_assert_eq!(fixture.cursor(), there);
         let n_writes = if is_changed { 3 } else { 0 };
-        prop_assert_eq!(desk.n_snapshots(), n_snapshots + n_writes);
-        desk.heat();
+        prop_assert_eq!(fixture.n_snapshots(), n_snapshots + n_writes);
+        fixture.heat();
     }
-    desk.folder.assert_healthy("m.db");
+    fixture.folder.assert_healthy("m.db");
     Ok(())
 }
 
@@ -449,18 +449,18 @@ fn unchanged_text_stays_the_same_node_through_every_edit() {
 #[test]
 fn an_edited_paragraph_is_the_same_node() {
     let mut author = Author::new(3);
-    let mut desk = Desk::new();
-    desk.write(&author.notes);
-    desk.compile();
-    desk.heat();
+    let mut fixture = EditFixture::new();
+    fixture.write(&author.notes);
+    fixture.compile();
+    fixture.heat();
     for seed in 0..8 {
         let before: BTreeSet<String> =
-            desk.nodes().unwrap().into_values().map(|it| it.id).collect();
+            fixture.nodes().unwrap().into_values().map(|it| it.id).collect();
         author.dice = Dice::new(seed);
         author.edit(Edit::Reword);
-        desk.write(&author.notes);
-        assert_eq!(desk.compile(), "compiled: 0 added, 1 modified, 0 removed (1 ops)");
-        let after = desk.nodes().unwrap();
+        fixture.write(&author.notes);
+        assert_eq!(fixture.compile(), "compiled: 0 added, 1 modified, 0 removed (1 ops)");
+        let after = fixture.nodes().unwrap();
         assert_eq!(before, after.values().map(|it| it.id.clone()).collect());
         assert!(after.values().all(|it| 0 < it.access_count));
     }

@@ -1,6 +1,9 @@
 //! Whole memories on the move, through the program: what arrives is what left, and what was there is
 //! never lost.
 
+mod busy;
+mod forced;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

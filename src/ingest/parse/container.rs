@@ -19,16 +19,18 @@ pub(crate) const NESTING_MAX: usize = 64;
 const PREFIX_RATIO_MAX: usize = 2;
 
 /// What a container is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ContainerKind {
+    #[default]
     List,
     Quote,
     Footnote,
 }
 
 /// What the block written last was, as far as the space after it goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LastBlock {
+    #[default]
     Nothing,
     Paragraph,
     List,
@@ -47,7 +49,7 @@ struct NestingLevel {
 }
 
 /// A list, quote or footnote at the top level, being written.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Container {
     kind: ContainerKind,
     /// The container's node.
@@ -90,26 +92,7 @@ impl Container {
         let piece_span = range.start..range.start;
         let span = base + range.start..base + range.end;
         let index = outline.tree.push(Node { parent, node_type, span, ..Node::default() });
-        Container {
-            kind,
-            index,
-            base,
-            frames: Vec::new(),
-            prefix: String::new(),
-            lead: String::new(),
-            n_writes: 0,
-            last: LastBlock::Nothing,
-            opening: None,
-            piece: String::new(),
-            piece_plain: String::new(),
-            piece_span,
-            n_pieces: 0,
-            n_items: 0,
-            first_plain: String::new(),
-            name: String::new(),
-            prefix_bytes_left,
-            is_flattened: false,
-        }
+        Container { kind, index, base, piece_span, prefix_bytes_left, ..Container::default() }
     }
 
     /// The container's node: the parent of the blocks inside.
@@ -293,10 +276,7 @@ impl Container {
             self.first_plain = plain;
             outline.fill(self.index, content, None);
         } else if !content.is_empty() {
-            let label = match plain.is_empty() {
-                true => label::visible(&content),
-                false => text::truncate_chars(&plain, text::LABEL_CHARS_MAX),
-            };
+            let label = label::shown(&plain, &content);
             let node = Node {
                 parent: Some(self.index),
                 node_type: outline.tree.nodes[self.index].node_type,

@@ -38,6 +38,14 @@ pub(crate) fn table(columns: &[String], n_rows: usize) -> String {
     truncate_chars(&format!("Table{names}"), LABEL_CHARS_MAX - size.chars().count()) + &size
 }
 
+/// The label of rendered Markdown; `plain` is its first line without marks, where that is known.
+pub(crate) fn shown(plain: &str, markdown: &str) -> String {
+    match plain.is_empty() {
+        true => visible(markdown),
+        false => truncate_chars(plain, LABEL_CHARS_MAX),
+    }
+}
+
 /// The first line of rendered Markdown, without its marks.
 pub(crate) fn visible(markdown: &str) -> String {
     let look = head(markdown, LOOK_BYTES_MAX);

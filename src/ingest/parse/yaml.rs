@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use saphyr_parser::{Event, Parser, ScalarStyle};
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
 use super::value::{self, DEPTH_MAX, ValueKind, ValueWriter, is_typed};
 use super::{Parsed, Warning};
@@ -86,7 +86,19 @@ impl<'a> YamlReader<'a> {
     }
 
     fn read(&mut self) -> Result<(), (usize, String)> {
-        for next in Parser::new_from_str(self.text) {
+        // The parser of whole texts counts bytes of a directive, where others count characters.
+        let is_miscounted = |line: &str| line.starts_with('%') && !line.is_ascii();
+        match self.text.lines().any(is_miscounted) {
+            true => self.read_events(Parser::new_from_iter(self.text.chars())),
+            false => self.read_events(Parser::new_from_str(self.text)),
+        }
+    }
+
+    fn read_events(
+        &mut self,
+        events: impl Iterator<Item = Result<(Event<'a>, Span), ScanError>>,
+    ) -> Result<(), (usize, String)> {
+        for next in events {
             let (event, span) = match next {
                 Ok(next) => next,
                 Err(error) => {

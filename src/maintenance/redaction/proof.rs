@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use aho_corasick::AhoCorasick;
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::columns;
 use super::{RedactionReport, ReplacedSecrets};
@@ -84,7 +84,10 @@ pub(super) fn examine_rows(
     redaction: &mut RedactionReport,
 ) -> Result<(), StoreError> {
     const COMPARE: &str = "INSERT INTO node_fts (node_fts, rank) VALUES ('integrity-check', 1)";
-    let tx = conn.unchecked_transaction().doing("begin to look at the result")?;
+    // The comparison of the index takes the lock of a write, which nobody gets who has read before
+    // another wrote.
+    let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)
+        .doing("begin to look at the result")?;
     for column in columns::all() {
         let (table, name) = (column.table, column.name);
         let sql = format!("SELECT {name} FROM {table} WHERE {name} IS NOT NULL");

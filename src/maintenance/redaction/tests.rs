@@ -375,8 +375,7 @@ fn a_reader_that_keeps_the_log_is_named() {
     reader.execute_batch("BEGIN; SELECT count(*) FROM node").unwrap();
     let mut conn = connection::open_writer(&old.db(), IfMissing::Refuse).unwrap();
     let (mut done, _) = rewrite(&mut conn, &Redactor::builtin(), RedactionMode::Rewrite).unwrap();
-    conn.busy_timeout(Duration::from_millis(1)).unwrap();
-    compact(&conn, &mut done).unwrap();
+    compact(&conn, Duration::from_millis(1), &mut done).unwrap();
     assert!(done.left[0].starts_with("the write-ahead log could not be emptied"), "{done:?}");
     drop((conn, reader));
     assert_eq!(old.redact().left, [] as [String; 0]);

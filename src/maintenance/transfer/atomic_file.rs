@@ -1,5 +1,8 @@
 //! Files that appear whole or not at all: filled under another name, then given theirs.
 //!
+//! Only a regular file is ever replaced. A symbolic link stays, and leads to what is new; a pipe or
+//! a device is no place for a draft.
+//!
 //! A draft stands in the folder of its destination, so that naming it is one step of the file
 //! system, and only its owner can read it. One that gets no name is removed; what a kill leaves, as
 //! `.NAME.N.draft`, is used again by the next draft of that name.
@@ -42,6 +45,7 @@ impl AtomicFile {
     /// An empty file beside `dest`; an error when `dest` could not become what is drafted.
     pub(crate) fn of(dest: &Path, if_there: IfThere) -> Result<AtomicFile, MoveError> {
         refuse(dest, if_there)?;
+        let dest = &behind_links(dest)?;
         let Some(name) = dest.file_name() else {
             let what = format!("`{}` does not name a file", dest.display());
             return Err(MoveError::Refused(what));
@@ -118,6 +122,24 @@ impl Drop for AtomicFile {
     }
 }
 
+/// Whether `dest` takes what is written into it and keeps no file of it: a pipe, a device.
+pub(crate) fn is_stream(dest: &Path) -> bool {
+    fs::metadata(dest).is_ok_and(|it| !it.is_file() && !it.is_dir())
+}
+
+/// The file that a path leads to, which is the path itself where no symbolic link is.
+pub(super) fn behind_links(path: &Path) -> Result<PathBuf, MoveError> {
+    if !path.is_symlink() {
+        return Ok(path.to_owned());
+    }
+    path.canonicalize().map_err(|_| {
+        let path = path.display();
+        let what =
+            format!("`{path}` is a symbolic link to nothing; name another file, or remove it");
+        MoveError::Refused(what)
+    })
+}
+
 fn drop_companions(path: &Path) {
     for suffix in COMPANIONS {
         let _ = fs::remove_file(with_suffix(path, suffix));
@@ -183,6 +205,14 @@ fn refuse(dest: &Path, if_there: IfThere) -> Result<(), MoveError> {
     if if_there == IfThere::Refuse && dest.symlink_metadata().is_ok() {
         return Err(taken(dest));
     }
+    if is_stream(dest) {
+        let what = format!(
+            "`{}` is no regular file, and no other is replaced; name another",
+            dest.display()
+        );
+        return Err(MoveError::Refused(what));
+    }
+    let dest = &behind_links(dest)?;
     // SQLite would replay the log of another database into the new one.
     for suffix in COMPANIONS {
         let companion = with_suffix(dest, suffix);

@@ -44,7 +44,7 @@ pub(crate) fn backup(
 /// Copies the memory at `db` to `dest`, whatever is wrong with it: what a repair begins with.
 pub(crate) fn backup_as_is(db: &Path, dest: &Path) -> Result<(), MoveError> {
     let from = connection::open_to_examine(db)?;
-    let state = from.unchecked_transaction().doing("begin a backup")?;
+    let state = connection::begin_read(&from, "begin a backup")?;
     let draft = AtomicFile::of(dest, IfThere::Refuse)?;
     let mut copy = connection::open_existing(draft.path(), "open the copy")?;
     copy_pages(&state, &mut copy, &mut |_, _| ())?;
@@ -67,7 +67,7 @@ pub(super) fn copy(
     progress: ProgressFn<'_>,
 ) -> Result<BackupReport, MoveError> {
     // One state, however long it takes and whoever writes meanwhile.
-    let state = from.unchecked_transaction().doing("begin a backup")?;
+    let state = connection::begin_read(from, "begin a backup")?;
     let mut copy = connection::open_existing(to, "open the copy")?;
     copy_pages(&state, &mut copy, progress)?;
     one_file(&copy)?;

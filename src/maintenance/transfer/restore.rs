@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::backup::Backup;
 
-use super::atomic_file::sync_folder;
+use super::atomic_file::{behind_links, sync_folder};
 use super::backup::{self as pages, BackupReport, open_to_copy, refuse_same};
 use super::{AtomicFile, IfThere, MoveError, OnFile, ProgressFn, complaint, with_suffix};
+use crate::store::commit::at_commit;
 use crate::store::file_identity::FileIdentity;
 use crate::store::{ErrorStep, IfMissing, StoreError, Writer, check_path, connection, schema};
 
@@ -44,6 +45,7 @@ pub(crate) fn restore(
         error => error.into(),
     })?;
     refuse_same(source, db)?;
+    let db = &behind_links(db)?;
     check_path(db, IfMissing::Create)?;
     let draft = draft_of(db)?;
     let state = pages::copy(&open_to_copy(source)?, draft.path(), progress)?;
@@ -139,7 +141,7 @@ fn replace(
     // The first step takes the lock that every writer needs, and keeps it to the end.
     pages::step(&backup, 1, progress)?;
     ready()?;
-    while pages::step(&backup, STEP_PAGES, progress)? {}
+    while pages::step(&backup, STEP_PAGES, progress).map_err(at_commit)? {}
     drop(backup);
     Ok(file_identity.confirm(&to)?)
 }

@@ -72,7 +72,7 @@ pub(crate) fn salvage(
         );
         return Err(MoveError::Refused(what));
     }
-    losses.extend(mend(&conn, draft.path(), now)?);
+    losses.extend(repair_failed(&conn, draft.path(), now)?);
     let n_nodes = count(&conn, "SELECT count(*) FROM node")?;
     let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);
     drop(conn);
@@ -149,7 +149,7 @@ fn read_all(
 }
 
 /// Makes what was read agree with itself; tells what that took.
-fn mend(conn: &Connection, path: &Path, now: Millis) -> Result<Vec<String>, MoveError> {
+fn repair_failed(conn: &Connection, path: &Path, now: Millis) -> Result<Vec<String>, MoveError> {
     const NO_TEXT: &str = "
         SELECT count(*)
           FROM diff
@@ -180,7 +180,7 @@ fn mend(conn: &Connection, path: &Path, now: Millis) -> Result<Vec<String>, Move
     // Files whose words may be missing are read again by the next compile.
     conn.execute("UPDATE file SET content_hash = NULL, mtime = 0", []).doing("mend files")?;
     for _ in 0..ROUNDS_MAX {
-        if doctor::mend(conn, path, now).is_empty() {
+        if doctor::repair_failed(conn, path, now).is_empty() {
             break;
         }
     }

@@ -88,7 +88,7 @@ pub(crate) fn import_old(
     let name = old.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let mut message = format!("import:{name} of remindb 0.3");
     cleaner.scrub(&mut message);
-    doctor::reseal(&tx, &message, now)?;
+    doctor::rewrite_fingerprint(&tx, &message, now)?;
     tx.commit().doing("commit an import")?;
     let fingerprint = ContentHash(doctor::compute_state_fingerprint(&conn)?);
     drop(conn);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::overlay::{self, Inserts};
 use super::plan::CompilePlan;
-use super::work::{Words, Work, said_by_file};
+use super::work::{FileWork, ParsedFile, base_hash};
 use super::{CompileError, FileWarning, Purged, SourceFile};
 use crate::ingest::parse::Parsed;
 use crate::model::breadcrumb;
@@ -139,7 +139,7 @@ impl CompileRun<'_> {
         for row in vanished {
             let (nodes, _) = split_by_author(batch.file_nodes(row.id)?);
             let forgotten = batch.tombstones(row.id)?;
-            let said = nodes.iter().map(said_by_file);
+            let said = nodes.iter().map(base_hash);
             removed.push(said.chain(forgotten.iter().map(|it| it.source_hash)).collect());
             old.push(nodes);
         }
@@ -209,7 +209,7 @@ impl CompileRun<'_> {
         &mut self,
         batch: &mut Batch<'_>,
         source: SourceFile,
-    ) -> Result<Option<Work>, CompileError> {
+    ) -> Result<Option<FileWork>, CompileError> {
         let source = source.latest(&self.plan.scope.root, &self.plan.workspace);
         let path = source.found.path;
         let stat = trusted(source.found.stat, self.now);
@@ -241,13 +241,13 @@ impl CompileRun<'_> {
             None => (Vec::new(), Vec::new()),
         };
         let hashes = tree.nodes.iter().map(|it| ContentHash::of(&it.content)).collect();
-        let words = overlay::without_forgotten(batch, file, &old, Words { tree, hashes })?;
-        let mut work = Work { file, path, words, old, agent_nodes, matched: Vec::new() };
+        let parsed = overlay::without_forgotten(batch, file, &old, ParsedFile { tree, hashes })?;
+        let mut work = FileWork { file, path, parsed, old, agent_nodes, matched: Vec::new() };
         self.align(batch, &mut work)?;
         Ok(Some(work))
     }
 
-    fn align(&mut self, batch: &Batch<'_>, work: &mut Work) -> Result<(), CompileError> {
+    fn align(&mut self, batch: &Batch<'_>, work: &mut FileWork) -> Result<(), CompileError> {
         let former = former_texts(batch, work)?;
         let idx_of: HashMap<NodeKey, usize> =
             work.old.iter().enumerate().map(|(idx, it)| (it.key, idx)).collect();
@@ -255,7 +255,7 @@ impl CompileRun<'_> {
         let parent = |it: &NodeRecord| it.place.parent.and_then(|key| idx_of.get(&key).copied());
         let old: Vec<KnownNode<'_>> =
             base_nodes.iter().zip(&work.old).map(|(it, node)| it.to_known(parent(node))).collect();
-        let new = overlay::known_nodes(&work.words);
+        let new = overlay::known_nodes(&work.parsed);
         let matched = identity::align(&old, &new, &former);
         drop((old, new));
         drop(base_nodes);
@@ -269,7 +269,7 @@ impl CompileRun<'_> {
     }
 
     /// Lets new nodes without a past take one from the pool: text that moved between files.
-    fn match_moves(&mut self, works: &mut [Work]) {
+    fn match_moves(&mut self, works: &mut [FileWork]) {
         if self.pool.is_empty() {
             return;
         }
@@ -278,19 +278,19 @@ impl CompileRun<'_> {
             .iter()
             .map(|it| UnmatchedNode {
                 node_type: it.node_type,
-                hash: said_by_file(it),
+                hash: base_hash(it),
                 size_bytes: it.content.len(),
             })
             .collect();
         let mut places = Vec::new();
         let mut new = Vec::new();
         for (work_idx, work) in works.iter().enumerate() {
-            for (idx, node) in work.words.tree.nodes.iter().enumerate() {
+            for (idx, node) in work.parsed.tree.nodes.iter().enumerate() {
                 if work.matched[idx].is_none() {
                     places.push((work_idx, idx));
                     new.push(UnmatchedNode {
                         node_type: node.node_type,
-                        hash: work.words.hashes[idx],
+                        hash: work.parsed.hashes[idx],
                         size_bytes: node.content.len(),
                     });
                 }
@@ -320,14 +320,14 @@ fn split_by_author(nodes: Vec<NodeRecord>) -> (Vec<NodeRecord>, Vec<NodeRecord>)
 
 /// What is too short to be told on its own moves with its kin: a parent with a child that moved,
 /// and children with their parent, where type and text agree.
-fn take_orphans(work: &mut Work, pool: &mut [Option<NodeRecord>]) {
-    let Words { tree, hashes } = &work.words;
+fn take_orphans(work: &mut FileWork, pool: &mut [Option<NodeRecord>]) {
+    let ParsedFile { tree, hashes } = &work.parsed;
     let idx_of: HashMap<NodeKey, usize> =
         pool.iter().enumerate().filter_map(|(idx, it)| Some((it.as_ref()?.key, idx))).collect();
     let mut orphans: HashMap<(NodeKey, NodeType, ContentHash), Vec<usize>> = HashMap::new();
     for (idx, node) in pool.iter().enumerate().rev() {
         if let Some((node, parent)) = node.as_ref().and_then(|it| Some((it, it.place.parent?))) {
-            orphans.entry((parent, node.node_type, said_by_file(node))).or_default().push(idx);
+            orphans.entry((parent, node.node_type, base_hash(node))).or_default().push(idx);
         }
     }
     for idx in (0..tree.nodes.len()).rev() {
@@ -336,7 +336,7 @@ fn take_orphans(work: &mut Work, pool: &mut [Option<NodeRecord>]) {
         let Some(&at) = old_parent.and_then(|key| idx_of.get(&key)) else { continue };
         let says = (tree.nodes[parent].node_type, hashes[parent]);
         if work.matched[parent].is_none()
-            && pool[at].as_ref().is_some_and(|it| (it.node_type, said_by_file(it)) == says)
+            && pool[at].as_ref().is_some_and(|it| (it.node_type, base_hash(it)) == says)
         {
             work.matched[parent] = pool[at].take();
         }
@@ -355,16 +355,16 @@ fn take_orphans(work: &mut Work, pool: &mut [Option<NodeRecord>]) {
 }
 
 /// What old nodes of the file said before, for words that none of them says now.
-fn former_texts(batch: &Batch<'_>, work: &Work) -> Result<FormerText, CompileError> {
+fn former_texts(batch: &Batch<'_>, work: &FileWork) -> Result<FormerText, CompileError> {
     let mut former = FormerText::default();
     if work.old.is_empty() {
         return Ok(former);
     }
     let idx_of: HashMap<NodeId, usize> =
         work.old.iter().enumerate().map(|(idx, it)| (it.id, idx)).collect();
-    let said: HashSet<ContentHash> = work.old.iter().map(said_by_file).collect();
+    let said: HashSet<ContentHash> = work.old.iter().map(base_hash).collect();
     let mut asked = HashSet::new();
-    for (node, &hash) in work.words.tree.nodes.iter().zip(&work.words.hashes) {
+    for (node, &hash) in work.parsed.tree.nodes.iter().zip(&work.parsed.hashes) {
         if said.contains(&hash) || !asked.insert((node.node_type, hash)) {
             continue;
         }
@@ -379,10 +379,10 @@ fn former_texts(batch: &Batch<'_>, work: &Work) -> Result<FormerText, CompileErr
 
 /// Writes a file's nodes: places for all of them first, parents before children. Those that are
 /// born get the temperature that is seeded for the file, if one is.
-fn apply(batch: &mut Batch<'_>, mut work: Work, seed: Option<f64>) -> Result<(), CompileError> {
+fn apply(batch: &mut Batch<'_>, mut work: FileWork, seed: Option<f64>) -> Result<(), CompileError> {
     let agent_nodes = Inserts::collect(batch, &mut work)?;
     let ranks = order_keys_of(batch, &work, &agent_nodes)?;
-    let Work { file, path, words: Words { mut tree, hashes }, matched, .. } = work;
+    let FileWork { file, path, parsed: ParsedFile { mut tree, hashes }, matched, .. } = work;
     // What stands below an agent's words is found by them.
     for ((node, hash), old) in tree.nodes.iter_mut().zip(&hashes).zip(&matched) {
         if let Some(old) =
@@ -432,10 +432,10 @@ fn apply(batch: &mut Batch<'_>, mut work: Work, seed: Option<f64>) -> Result<(),
 /// can.
 fn order_keys_of(
     batch: &mut Batch<'_>,
-    work: &Work,
+    work: &FileWork,
     agent_nodes: &Inserts,
 ) -> Result<Vec<OrderKey>, CompileError> {
-    let nodes = &work.words.tree.nodes;
+    let nodes = &work.parsed.tree.nodes;
     let mut families: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     // The top is a family even where the file says nothing.
     families.entry(None).or_default();

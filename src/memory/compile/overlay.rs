@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use super::work::{Words, Work, said_by_file};
+use super::work::{FileWork, ParsedFile, base_hash};
 use crate::model::identity::{self, ContentHash, FormerText, KnownNode, NodeId};
 use crate::model::order_keys::{self, OrderKey, OrderKeyChange};
 use crate::model::tree::{NodeType, Tree};
@@ -50,14 +50,14 @@ impl BaseNode<'_> {
             level: node.attributes.level(),
             label: file.as_ref().map_or(&node.label, |it| &it.label),
             content: file.as_ref().map_or(&node.content, |it| &it.content),
-            hash: said_by_file(node),
+            hash: base_hash(node),
         }
     }
 }
 
 /// A file's new words, for alignment.
-pub(super) fn known_nodes(words: &Words) -> Vec<KnownNode<'_>> {
-    let nodes = words.tree.nodes.iter().zip(&words.hashes);
+pub(super) fn known_nodes(parsed: &ParsedFile) -> Vec<KnownNode<'_>> {
+    let nodes = parsed.tree.nodes.iter().zip(&parsed.hashes);
     nodes
         .map(|(it, &hash)| KnownNode {
             parent: it.parent,
@@ -79,22 +79,22 @@ pub(super) fn without_forgotten(
     batch: &Batch<'_>,
     file: FileId,
     old: &[NodeRecord],
-    words: Words,
-) -> Result<Words, StoreError> {
+    parsed: ParsedFile,
+) -> Result<ParsedFile, StoreError> {
     let tombstones = batch.tombstones(file)?;
     if tombstones.is_empty() {
-        return Ok(words);
+        return Ok(parsed);
     }
     let before = LastCompile::new(batch, old, &tombstones)?;
-    let mut matched = before.match_blocks(&base_nodes(batch, old)?, &tombstones, &words);
+    let mut matched = before.match_blocks(&base_nodes(batch, old)?, &tombstones, &parsed);
     let forgotten = |matched: &[Option<usize>], idx: usize| {
         let nth = matched[idx]?.checked_sub(old.len())?;
-        (tombstones[nth].source_hash == words.hashes[idx]).then_some(nth)
+        (tombstones[nth].source_hash == parsed.hashes[idx]).then_some(nth)
     };
-    let n_nodes = words.tree.nodes.len();
+    let n_nodes = parsed.tree.nodes.len();
     let met: HashSet<usize> = (0..n_nodes).filter_map(|idx| forgotten(&matched, idx)).collect();
     let is_same = |at: usize, hash: ContentHash| match at.checked_sub(old.len()) {
-        None => said_by_file(&old[at]) == hash,
+        None => base_hash(&old[at]) == hash,
         Some(nth) => tombstones[nth].source_hash == hash,
     };
     // What lost its surroundings is known by its words alone, which count more than a likeness.
@@ -102,8 +102,8 @@ pub(super) fn without_forgotten(
     for (nth, it) in tombstones.iter().enumerate().rev().filter(|(nth, _)| !met.contains(nth)) {
         lost.entry((it.node_type, it.source_hash)).or_default().push(nth);
     }
-    for (idx, node) in words.tree.nodes.iter().enumerate() {
-        let hash = words.hashes[idx];
+    for (idx, node) in parsed.tree.nodes.iter().enumerate() {
+        let hash = parsed.hashes[idx];
         if matched[idx].is_some_and(|at| is_same(at, hash)) || node.content.trim().is_empty() {
             continue;
         }
@@ -114,10 +114,10 @@ pub(super) fn without_forgotten(
     let mut found: HashSet<NodeId> = HashSet::new();
     for idx in 0..n_nodes {
         let Some(nth) = forgotten(&matched, idx) else { continue };
-        let node = &words.tree.nodes[idx];
+        let node = &parsed.tree.nodes[idx];
         let mut above = node.parent;
         while let Some(at) = above.filter(|&at| matched[at].is_none()) {
-            above = words.tree.nodes[at].parent;
+            above = parsed.tree.nodes[at].parent;
         }
         let parent = above.and_then(|at| matched[at]).map(|at| before.ids[at]);
         let moved = Tombstone { parent, span: node.span.clone(), ..tombstones[nth].clone() };
@@ -131,7 +131,7 @@ pub(super) fn without_forgotten(
     }
     let is_dropped: Vec<bool> =
         (0..n_nodes).map(|idx| forgotten(&matched, idx).is_some()).collect();
-    Ok(remove_blocks(words, &is_dropped))
+    Ok(remove_blocks(parsed, &is_dropped))
 }
 
 /// Everything that a file said at its last compile, in its order: first the nodes, then what was
@@ -187,9 +187,9 @@ impl LastCompile {
         &self,
         base_nodes: &[BaseNode<'_>],
         tombstones: &[Tombstone],
-        words: &Words,
+        parsed: &ParsedFile,
     ) -> Vec<Option<usize>> {
-        let new = known_nodes(words);
+        let new = known_nodes(parsed);
         // A tombstone has no text. Where it matters, the file still says it.
         let text_of: HashMap<(NodeType, ContentHash), &KnownNode<'_>> =
             new.iter().map(|it| ((it.node_type, it.hash), it)).collect();
@@ -213,12 +213,12 @@ impl LastCompile {
 }
 
 /// The words but for some; what is below those moves up.
-fn remove_blocks(words: Words, is_dropped: &[bool]) -> Words {
-    let mut kept = Words { tree: Tree::default(), hashes: Vec::new() };
+fn remove_blocks(parsed: ParsedFile, is_dropped: &[bool]) -> ParsedFile {
+    let mut kept = ParsedFile { tree: Tree::default(), hashes: Vec::new() };
     // For each old index, where it or its nearest ancestor that is kept stands now.
     let mut now_at: Vec<Option<usize>> = Vec::with_capacity(is_dropped.len());
     for ((mut node, hash), &is_dropped) in
-        words.tree.nodes.into_iter().zip(words.hashes).zip(is_dropped)
+        parsed.tree.nodes.into_iter().zip(parsed.hashes).zip(is_dropped)
     {
         let parent = node.parent.and_then(|at| now_at[at]);
         if is_dropped {
@@ -234,7 +234,7 @@ fn remove_blocks(words: Words, is_dropped: &[bool]) -> Words {
 
 /// Gives a file back what was its own once and came back by a rollback: of nodes that no file says,
 /// those that the file says now.
-pub(super) fn reclaim_base(batch: &Batch<'_>, work: &mut Work) -> Result<(), StoreError> {
+pub(super) fn reclaim_base(batch: &Batch<'_>, work: &mut FileWork) -> Result<(), StoreError> {
     // The history is asked only where there is something that nobody is yet.
     if work.agent_nodes.is_empty() || work.matched.iter().all(Option::is_some) {
         return Ok(());
@@ -249,11 +249,11 @@ pub(super) fn reclaim_base(batch: &Batch<'_>, work: &mut Work) -> Result<(), Sto
             }
         }
     }
-    for (idx, node) in work.words.tree.nodes.iter().enumerate() {
+    for (idx, node) in work.parsed.tree.nodes.iter().enumerate() {
         if work.matched[idx].is_some() {
             continue;
         }
-        let said = (node.node_type, work.words.hashes[idx]);
+        let said = (node.node_type, work.parsed.hashes[idx]);
         while let Some(at) = places.get_mut(&said).and_then(VecDeque::pop_front) {
             let Some(mut found) = agent_nodes[at].take() else { continue };
             // Where an agent said something else meanwhile, that stays.
@@ -273,7 +273,7 @@ pub(super) struct Inserts(HashMap<Option<NodeKey>, Vec<NodeRecord>>);
 
 impl Inserts {
     /// Those of a file, and those that come along with nodes from other files.
-    pub(super) fn collect(batch: &Batch<'_>, work: &mut Work) -> Result<Inserts, StoreError> {
+    pub(super) fn collect(batch: &Batch<'_>, work: &mut FileWork) -> Result<Inserts, StoreError> {
         let mut families: HashMap<Option<NodeKey>, Vec<NodeRecord>> = HashMap::new();
         for node in work.agent_nodes.drain(..) {
             families.entry(node.place.parent).or_default().push(node);

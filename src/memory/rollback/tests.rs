@@ -23,7 +23,7 @@ use crate::text;
 const NOW: Millis = Millis(4_000_000_000_000);
 
 /// A memory with a folder of notes beside it.
-struct World {
+struct RollbackFixture {
     dir: tempfile::TempDir,
     writer: Option<Writer>,
     dice: u64,
@@ -31,12 +31,12 @@ struct World {
     n_words: usize,
 }
 
-impl World {
-    fn new(seed: u64) -> World {
+impl RollbackFixture {
+    fn new(seed: u64) -> RollbackFixture {
         let dir = tempfile::tempdir().unwrap();
         let writer = Writer::open(&dir.path().join("memory.db"), IfMissing::Create).unwrap();
         fs::create_dir(dir.path().join("notes")).unwrap();
-        World { dir, writer: Some(writer), dice: seed, n_words: 0 }
+        RollbackFixture { dir, writer: Some(writer), dice: seed, n_words: 0 }
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -63,7 +63,7 @@ impl World {
         format!("q{}q{:04}", self.n_words % 7, self.n_words)
     }
 
-    fn write(&self, path: &str, text: &str) -> &World {
+    fn write(&self, path: &str, text: &str) -> &RollbackFixture {
         fs::write(self.path(path), text).unwrap();
         self
     }
@@ -88,7 +88,7 @@ impl World {
     }
 
     #[track_caller]
-    fn check_rollback(&self, target: i64, after: LaterSnapshots, text: Expect) -> &World {
+    fn check_rollback(&self, target: i64, after: LaterSnapshots, text: Expect) -> &RollbackFixture {
         let said = match rollback(self.writer(), target, after, NOW) {
             Ok(rolled) => rolled.text(),
             Err(error) => format!("error: {error}"),
@@ -213,8 +213,8 @@ impl World {
                 let place = batch.last_place(under.place.file.filter(|_| id != other), parent)?;
                 let label = text::label_of_text(&word);
                 let node = Node::default();
-                let spoken = said(NodeData::of(&node), &label, &word);
-                batch.insert_agent_node(&spoken, place).map(drop)
+                let agent_content = said(NodeData::of(&node), &label, &word);
+                batch.insert_agent_node(&agent_content, place).map(drop)
             }),
             8 => self.agent(|batch| {
                 let node = batch.find(id)?.unwrap();
@@ -266,206 +266,211 @@ fn move_under(batch: &mut Batch<'_>, id: NodeId, other: NodeId) -> Result<(), St
 }
 
 /// A world after so many snapshots, and each state on the way.
-fn history(seed: u64, n_snapshots: i64) -> (World, Vec<(i64, String, String)>) {
-    let mut world = World::new(seed);
-    world.write("a.md", "# Alpha\n\nOne.\n\nTwo.\n\n## Beta\n\nThree.\n");
-    world.write("b.md", "# Gamma\n\n- four\n- five\n\nSix.\n");
-    world.compile();
+fn history(seed: u64, n_snapshots: i64) -> (RollbackFixture, Vec<(i64, String, String)>) {
+    let mut fixture = RollbackFixture::new(seed);
+    fixture.write("a.md", "# Alpha\n\nOne.\n\nTwo.\n\n## Beta\n\nThree.\n");
+    fixture.write("b.md", "# Gamma\n\n- four\n- five\n\nSix.\n");
+    fixture.compile();
     let mut states: Vec<(i64, String, String)> = Vec::new();
-    while world.head().0 < n_snapshots {
-        let (id, hash) = world.head();
+    while fixture.head().0 < n_snapshots {
+        let (id, hash) = fixture.head();
         if states.last().is_none_or(|(last, ..)| *last != id) {
-            states.push((id, hash, world.state()));
+            states.push((id, hash, fixture.state()));
         }
-        world.step();
+        fixture.step();
     }
-    (world, states)
+    (fixture, states)
 }
 
 #[test]
 fn rolling_back_to_each_of_200_snapshots_reproduces_it() {
-    let (mut world, states) = history(1, 200);
-    world.check_health();
+    let (mut fixture, states) = history(1, 200);
+    fixture.check_health();
     assert_eq!(states.len(), 199);
     let mut order: Vec<usize> = (0..states.len()).collect();
     for at in (1..order.len()).rev() {
-        let other = world.below(at + 1);
+        let other = fixture.below(at + 1);
         order.swap(at, other);
     }
     for (nth, at) in order.into_iter().enumerate() {
         let (id, hash, state) = &states[at];
-        world.rollback(*id, LaterSnapshots::Keep);
-        assert_eq!(world.head().1, *hash, "snapshot {id}");
-        assert_eq!(world.state(), *state, "snapshot {id}");
+        fixture.rollback(*id, LaterSnapshots::Keep);
+        assert_eq!(fixture.head().1, *hash, "snapshot {id}");
+        assert_eq!(fixture.state(), *state, "snapshot {id}");
         if nth % 50 == 0 {
-            world.check_health();
+            fixture.check_health();
         }
     }
 }
 
 #[test]
 fn a_rollback_reports_its_changes() {
-    let world = World::new(2);
-    world.check_rollback(
+    let fixture = RollbackFixture::new(2);
+    fixture.check_rollback(
         1,
         LaterSnapshots::Keep,
         expect!["error: `snapshot_id`: no snapshot 1; there is none yet"],
     );
-    world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
-    world.write("a.md", "# A\n\nOne.\n\nTwo, changed.\n").compile();
-    world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
+    fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
+    fixture.write("a.md", "# A\n\nOne.\n\nTwo, changed.\n").compile();
+    fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
     let refused = |target: i64, what: &str| {
-        let error = rollback(world.writer(), target, LaterSnapshots::Keep, NOW).unwrap_err();
+        let error = rollback(fixture.writer(), target, LaterSnapshots::Keep, NOW).unwrap_err();
         assert_eq!(error.to_string(), format!("`snapshot_id`: no snapshot {target}; {what}"));
     };
     [0, -1, 999].into_iter().for_each(|it| refused(it, "there are 1 to 3"));
-    world.check_rollback(3, LaterSnapshots::Keep, expect!["already at snapshot 3; nothing to do"]);
-    world.check_rollback(
+    fixture.check_rollback(
+        3,
+        LaterSnapshots::Keep,
+        expect!["already at snapshot 3; nothing to do"],
+    );
+    fixture.check_rollback(
         1,
         LaterSnapshots::Keep,
         expect!["no rollback applied; computed state matches HEAD for snapshot 1"],
     );
-    world.check_rollback(
+    fixture.check_rollback(
         2,
         LaterSnapshots::Keep,
         expect!["rolled back to snapshot 2 (new snapshot 4, 1 nodes affected)"],
     );
-    world.check_rollback(1, LaterSnapshots::Drop, expect!["rolled back to snapshot 1 (new snapshot 5, 1 nodes affected); pruned 3 intermediate snapshot(s)"]);
-    world.check_rollback(
+    fixture.check_rollback(1, LaterSnapshots::Drop, expect!["rolled back to snapshot 1 (new snapshot 5, 1 nodes affected); pruned 3 intermediate snapshot(s)"]);
+    fixture.check_rollback(
         4,
         LaterSnapshots::Keep,
         expect![
             "error: `snapshot_id`: no snapshot 4; there are 2 from 1 to 5, the nearest 1 and 5"
         ],
     );
-    world.check_health();
+    fixture.check_health();
 }
 
 #[test]
 fn a_b_a_by_write_by_file_and_by_rollback_is_the_same_state_thrice() {
-    let world = World::new(3);
-    world.write("a.md", "# A\n\nOne.\n").compile();
-    let first = world.head().1;
-    let id = world.id_of("One.");
-    world.say(id, "Said.");
-    world.say(id, "One.");
-    assert_eq!(world.head(), (3, first.clone()));
-    world.write("a.md", "# A\n\nAnother.\n").compile();
-    world.write("a.md", "# A\n\nOne.\n").compile();
-    assert_eq!(world.head(), (5, first.clone()));
-    world.rollback(4, LaterSnapshots::Keep);
-    world.rollback(1, LaterSnapshots::Keep);
-    assert_eq!(world.head(), (7, first));
-    assert_eq!(world.id_of("One."), id);
+    let fixture = RollbackFixture::new(3);
+    fixture.write("a.md", "# A\n\nOne.\n").compile();
+    let first = fixture.head().1;
+    let id = fixture.id_of("One.");
+    fixture.say(id, "Said.");
+    fixture.say(id, "One.");
+    assert_eq!(fixture.head(), (3, first.clone()));
+    fixture.write("a.md", "# A\n\nAnother.\n").compile();
+    fixture.write("a.md", "# A\n\nOne.\n").compile();
+    assert_eq!(fixture.head(), (5, first.clone()));
+    fixture.rollback(4, LaterSnapshots::Keep);
+    fixture.rollback(1, LaterSnapshots::Keep);
+    assert_eq!(fixture.head(), (7, first));
+    assert_eq!(fixture.id_of("One."), id);
     // Forgotten, then said again, under the id of before.
-    world.agent(|batch| cascade(batch, id));
-    world.rollback(7, LaterSnapshots::Keep);
-    assert_eq!(world.id_of("One."), id);
-    world.check_health();
+    fixture.agent(|batch| cascade(batch, id));
+    fixture.rollback(7, LaterSnapshots::Keep);
+    assert_eq!(fixture.id_of("One."), id);
+    fixture.check_health();
 }
 
 #[test]
 fn a_file_that_did_not_change_does_not_undo_a_rollback() {
-    let world = World::new(4);
-    world.write("a.md", "# A\n\nOne.\n\nTwo.\n").write("b.md", "# B\n").compile();
-    world.write("a.md", "# A\n\nOne!\n\nThree.\n");
-    fs::rename(world.path("b.md"), world.path("c.md")).unwrap();
-    world.compile();
-    world.rollback(1, LaterSnapshots::Keep);
-    expect!["A / One. / Two. / B"].assert_eq(&world.texts());
-    assert_eq!(world.compile(), "compiled: 0 added, 0 modified, 0 removed (0 ops)");
+    let fixture = RollbackFixture::new(4);
+    fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").write("b.md", "# B\n").compile();
+    fixture.write("a.md", "# A\n\nOne!\n\nThree.\n");
+    fs::rename(fixture.path("b.md"), fixture.path("c.md")).unwrap();
+    fixture.compile();
+    fixture.rollback(1, LaterSnapshots::Keep);
+    expect!["A / One. / Two. / B"].assert_eq(&fixture.texts());
+    assert_eq!(fixture.compile(), "compiled: 0 added, 0 modified, 0 removed (0 ops)");
     // Not even where it is read anew, until a block says something else.
-    world.write("a.md", "# A\n\nOne!\n\nThree.\n\nFour.\n").compile();
-    expect!["A / One. / Four. / Two. / B"].assert_eq(&world.texts());
-    world.write("a.md", "# A\n\nOne!\n\nThree, changed.\n\nFour.\n").compile();
-    expect!["A / One. / Three, changed. / Four. / Two. / B"].assert_eq(&world.texts());
+    fixture.write("a.md", "# A\n\nOne!\n\nThree.\n\nFour.\n").compile();
+    expect!["A / One. / Four. / Two. / B"].assert_eq(&fixture.texts());
+    fixture.write("a.md", "# A\n\nOne!\n\nThree, changed.\n\nFour.\n").compile();
+    expect!["A / One. / Three, changed. / Four. / Two. / B"].assert_eq(&fixture.texts());
     // And forward again: what the file says is what the memory says.
-    world.rollback(2, LaterSnapshots::Keep);
-    world.check_health();
-    expect!["A / One! / Three. / B"].assert_eq(&world.texts());
+    fixture.rollback(2, LaterSnapshots::Keep);
+    fixture.check_health();
+    expect!["A / One! / Three. / B"].assert_eq(&fixture.texts());
 }
 
 #[test]
 fn a_file_that_gets_its_old_name_back_after_a_rollback_gets_its_nodes_back() {
     for way in ["at once", "one after the other"] {
-        let world = World::new(11);
+        let fixture = RollbackFixture::new(11);
         let text = "# A\n\nOne.\n\nTwo.\n\n## B\n\nThree.\n";
-        world.write("a.md", text).compile();
-        let first = world.head().1;
-        fs::rename(world.path("a.md"), world.path("b.md")).unwrap();
-        world.compile();
-        world.rollback(1, LaterSnapshots::Keep);
-        fs::remove_file(world.path("b.md")).unwrap();
+        fixture.write("a.md", text).compile();
+        let first = fixture.head().1;
+        fs::rename(fixture.path("a.md"), fixture.path("b.md")).unwrap();
+        fixture.compile();
+        fixture.rollback(1, LaterSnapshots::Keep);
+        fs::remove_file(fixture.path("b.md")).unwrap();
         if way == "one after the other" {
-            world.compile();
+            fixture.compile();
         }
-        let said = world.write("a.md", text).compile();
+        let said = fixture.write("a.md", text).compile();
         assert_eq!(said, "compiled: 0 added, 0 modified, 0 removed (0 ops)", "{way}");
-        assert_eq!(world.head().1, first);
+        assert_eq!(fixture.head().1, first);
         // They are the file's again: what it changes is theirs, what it drops goes.
-        world.write("a.md", "# A\n\nOne, changed.\n\n## B\n\nThree.\n").compile();
-        expect!["A / One, changed. / B / Three."].assert_eq(&world.texts());
-        world.check_health();
+        fixture.write("a.md", "# A\n\nOne, changed.\n\n## B\n\nThree.\n").compile();
+        expect!["A / One, changed. / B / Three."].assert_eq(&fixture.texts());
+        fixture.check_health();
     }
 }
 
 #[test]
 fn a_file_renamed_back_keeps_its_edits_and_tombstones() {
     for way in ["at once", "one after the other", "twice"] {
-        let world = World::new(12);
+        let fixture = RollbackFixture::new(12);
         let text = "# A\n\nOne.\n\nTwo.\n\n## B\n\nThree.\n";
-        world.write("a.md", text).compile();
-        fs::rename(world.path("a.md"), world.path("b.md")).unwrap();
-        world.compile();
-        world.rollback(1, LaterSnapshots::Keep);
-        world.agent(|batch| {
-            let two = batch.find(world.id_of("Two."))?.unwrap();
+        fixture.write("a.md", text).compile();
+        fs::rename(fixture.path("a.md"), fixture.path("b.md")).unwrap();
+        fixture.compile();
+        fixture.rollback(1, LaterSnapshots::Keep);
+        fixture.agent(|batch| {
+            let two = batch.find(fixture.id_of("Two."))?.unwrap();
             batch.forget(&two)
         });
-        let three = world.id_of("Three.");
-        world.say(three, "Three, as an agent has it.");
-        fs::remove_file(world.path("b.md")).unwrap();
+        let three = fixture.id_of("Three.");
+        fixture.say(three, "Three, as an agent has it.");
+        fs::remove_file(fixture.path("b.md")).unwrap();
         if way == "one after the other" {
-            world.compile();
+            fixture.compile();
         }
-        world.write("a.md", text).compile();
+        fixture.write("a.md", text).compile();
         let outline = "A / One. / B / Three, as an agent has it.";
-        assert_eq!(world.texts(), outline, "{way}");
+        assert_eq!(fixture.texts(), outline, "{way}");
         if way == "twice" {
-            world.write("b.md", text).compile();
+            fixture.write("b.md", text).compile();
             let outline = format!("{outline} / A / One. / Two. / B / Three.");
-            assert_eq!(world.texts(), outline, "a copy is a file of its own");
+            assert_eq!(fixture.texts(), outline, "a copy is a file of its own");
         }
         let changed = text.replace("Two.", "Two, changed.").replace("Three.", "Three, changed.");
-        world.write("a.md", &changed).compile();
-        assert!(world.texts().starts_with("A / One. / Two, changed. / B / Three, changed."));
-        world.check_health();
+        fixture.write("a.md", &changed).compile();
+        assert!(fixture.texts().starts_with("A / One. / Two, changed. / B / Three, changed."));
+        fixture.check_health();
     }
 }
 
 #[test]
 fn order_comes_back_where_siblings_were_renumbered_meanwhile() {
     const RENUMBERED: &str = "SELECT count(*) FROM diff WHERE op = 'rank'";
-    let world = World::new(10);
+    let fixture = RollbackFixture::new(10);
     let mut states = Vec::new();
     // Always into the same gap, until it is full and all siblings get new ranks.
     for n in 0..24 {
         let inserted: String = (0..n).rev().map(|it| format!("Number {it}.\n\n")).collect();
-        world.write("a.md", &format!("First.\n\n{inserted}Last.\n")).compile();
-        states.push(world.state());
+        fixture.write("a.md", &format!("First.\n\n{inserted}Last.\n")).compile();
+        states.push(fixture.state());
     }
-    let n: i64 = world.conn().query_row(RENUMBERED, [], |row| row.get(0)).unwrap();
+    let n: i64 = fixture.conn().query_row(RENUMBERED, [], |row| row.get(0)).unwrap();
     assert!(0 < n);
-    world.agent(|batch| cascade(batch, world.id_of("Number 3.")));
-    world.agent(|batch| move_under(batch, world.id_of("Number 5."), world.id_of("Number 5.")));
+    fixture.agent(|batch| cascade(batch, fixture.id_of("Number 3.")));
+    fixture
+        .agent(|batch| move_under(batch, fixture.id_of("Number 5."), fixture.id_of("Number 5.")));
     for at in [10, 23, 4, 12] {
-        world.rollback(at + 1, LaterSnapshots::Keep);
-        assert_eq!(world.state(), states[at as usize]);
+        fixture.rollback(at + 1, LaterSnapshots::Keep);
+        assert_eq!(fixture.state(), states[at as usize]);
     }
-    world.rollback(11, LaterSnapshots::Drop);
-    world.rollback(5, LaterSnapshots::Keep);
-    assert_eq!(world.state(), states[4]);
-    world.check_health();
+    fixture.rollback(11, LaterSnapshots::Drop);
+    fixture.rollback(5, LaterSnapshots::Keep);
+    assert_eq!(fixture.state(), states[4]);
+    fixture.check_health();
 }
 
 #[test]
@@ -474,69 +479,69 @@ fn surviving_nodes_keep_their_heat_and_restored_ones_are_new() {
         SELECT group_concat(content || ifnull(' ' || temperature || ' ' || pinned, ''), '; '
                             ORDER BY content)
           FROM node LEFT JOIN heat ON heat.node = node.key";
-    let world = World::new(11);
-    world.write("a.md", "One.\n\nTwo.\n").compile();
-    let path = world.dir.path().join("memory.db");
+    let fixture = RollbackFixture::new(11);
+    fixture.write("a.md", "One.\n\nTwo.\n").compile();
+    let path = fixture.dir.path().join("memory.db");
     let warm = "
         INSERT INTO heat (node, temperature, at, pinned) SELECT key, 0.9, 0, 1 FROM node";
     Connection::open(path).unwrap().execute_batch(warm).unwrap();
-    world.say(world.id_of("One."), "Said.");
-    world.agent(|batch| cascade(batch, world.id_of("Two.")));
-    world.rollback(1, LaterSnapshots::Keep);
-    let heat: String = world.conn().query_row(HEAT, [], |row| row.get(0)).unwrap();
+    fixture.say(fixture.id_of("One."), "Said.");
+    fixture.agent(|batch| cascade(batch, fixture.id_of("Two.")));
+    fixture.rollback(1, LaterSnapshots::Keep);
+    let heat: String = fixture.conn().query_row(HEAT, [], |row| row.get(0)).unwrap();
     assert_eq!(heat, "One. 0.9 1; Two.");
 }
 
 #[test]
 fn an_overlay_goes_back_to_the_files_text() {
-    let world = World::new(5);
-    world.write("a.md", "# A\n\nOne.\n").compile();
-    world.say(world.id_of("One."), "Said by an agent.");
-    world.compile();
-    world.rollback(1, LaterSnapshots::Keep);
-    world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
-    assert_eq!(world.texts(), "A / One. / Two.");
+    let fixture = RollbackFixture::new(5);
+    fixture.write("a.md", "# A\n\nOne.\n").compile();
+    fixture.say(fixture.id_of("One."), "Said by an agent.");
+    fixture.compile();
+    fixture.rollback(1, LaterSnapshots::Keep);
+    fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
+    assert_eq!(fixture.texts(), "A / One. / Two.");
     // The agent's words come back with the snapshot in which they were said.
-    world.rollback(2, LaterSnapshots::Keep);
-    assert_eq!(world.texts(), "A / Said by an agent.");
+    fixture.rollback(2, LaterSnapshots::Keep);
+    assert_eq!(fixture.texts(), "A / Said by an agent.");
 }
 
 #[test]
 fn a_block_that_comes_back_to_its_file_is_not_there_twice() {
-    let world = World::new(9);
-    world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
-    world.write("a.md", "# A\n\nOne.\n").compile();
-    world.rollback(1, LaterSnapshots::Keep);
-    world.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
-    assert_eq!(world.texts(), "A / One. / Two.");
+    let fixture = RollbackFixture::new(9);
+    fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
+    fixture.write("a.md", "# A\n\nOne.\n").compile();
+    fixture.rollback(1, LaterSnapshots::Keep);
+    fixture.write("a.md", "# A\n\nOne.\n\nTwo.\n").compile();
+    assert_eq!(fixture.texts(), "A / One. / Two.");
     // It belongs to the file again.
-    world.write("a.md", "# A\n\nOne.\n").compile();
-    assert_eq!(world.texts(), "A / One.");
-    world.check_health();
+    fixture.write("a.md", "# A\n\nOne.\n").compile();
+    assert_eq!(fixture.texts(), "A / One.");
+    fixture.check_health();
 }
 
 #[test]
 fn a_block_of_two_files_is_forgotten_in_both() {
     let paragraph = "A paragraph of some size, long enough to be known again.";
     let (with_a, with_b) = (format!("# A\n\n{paragraph}\n"), format!("# B\n\n{paragraph}\n"));
-    let world = World::new(12);
-    world.write("a.md", &with_a).write("b.md", "# B\n").compile();
-    world.write("a.md", "# A\n").write("b.md", &with_b).compile();
-    world.rollback(1, LaterSnapshots::Keep);
+    let fixture = RollbackFixture::new(12);
+    fixture.write("a.md", &with_a).write("b.md", "# B\n").compile();
+    fixture.write("a.md", "# A\n").write("b.md", &with_b).compile();
+    fixture.rollback(1, LaterSnapshots::Keep);
     // Now both say it, and the memory has it once.
-    world.write("a.md", &with_a).compile();
-    world.agent(|batch| cascade(batch, world.id_of(paragraph)));
-    world.write("a.md", &format!("{with_a}\nOne.\n")).compile();
-    world.write("b.md", &format!("{with_b}\nTwo.\n")).compile();
-    assert_eq!(world.texts(), "A / One. / B / Two.");
-    world.check_health();
+    fixture.write("a.md", &with_a).compile();
+    fixture.agent(|batch| cascade(batch, fixture.id_of(paragraph)));
+    fixture.write("a.md", &format!("{with_a}\nOne.\n")).compile();
+    fixture.write("b.md", &format!("{with_b}\nTwo.\n")).compile();
+    assert_eq!(fixture.texts(), "A / One. / B / Two.");
+    fixture.check_health();
 }
 
 /// The file and its log, as bytes in lower case.
-fn bytes(world: &World) -> Vec<u8> {
+fn bytes(fixture: &RollbackFixture) -> Vec<u8> {
     let mut bytes = Vec::new();
     for name in ["memory.db", "memory.db-wal"] {
-        bytes.extend(fs::read(world.dir.path().join(name)).unwrap_or_default());
+        bytes.extend(fs::read(fixture.dir.path().join(name)).unwrap_or_default());
     }
     bytes.make_ascii_lowercase();
     bytes
@@ -552,12 +557,12 @@ fn words_in(bytes: &[u8]) -> BTreeSet<String> {
 }
 
 /// The words that the rows have: what is alive, and what is in the history.
-fn words_alive(world: &World) -> BTreeSet<String> {
+fn words_alive(fixture: &RollbackFixture) -> BTreeSet<String> {
     const TEXTS: &str = "
         SELECT label || content FROM node UNION ALL SELECT content FROM blob
          UNION ALL SELECT old_label FROM diff WHERE old_label IS NOT NULL
          UNION ALL SELECT trail FROM node";
-    let conn = world.conn();
+    let conn = fixture.conn();
     let mut query = conn.prepare(TEXTS).unwrap();
     let texts = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
     texts.flat_map(|it| words_in(it.unwrap().as_bytes())).collect()
@@ -565,66 +570,66 @@ fn words_alive(world: &World) -> BTreeSet<String> {
 
 #[test]
 fn no_byte_of_dropped_text_is_in_the_file_or_its_log() {
-    let (mut world, states) = history(6, 60);
+    let (mut fixture, states) = history(6, 60);
     let (id, hash, state) = &states[20];
-    let before = words_in(&bytes(&world));
-    let rolled = world.rollback(*id, LaterSnapshots::Drop);
+    let before = words_in(&bytes(&fixture));
+    let rolled = fixture.rollback(*id, LaterSnapshots::Drop);
     assert_eq!((rolled.n_dropped, rolled.is_unscrubbed), (Some(60 - 21), false));
-    assert_eq!((&world.head().1, &world.state()), (hash, state));
-    world.check_health();
-    let alive = words_alive(&world);
-    world.writer = None;
-    let found = words_in(&bytes(&world));
+    assert_eq!((&fixture.head().1, &fixture.state()), (hash, state));
+    fixture.check_health();
+    let alive = words_alive(&fixture);
+    fixture.writer = None;
+    let found = words_in(&bytes(&fixture));
     assert!(alive.len() < before.len());
     assert_eq!(found.difference(&alive).collect::<Vec<_>>(), [] as [&String; 0]);
     // Nothing comes back by later rollbacks, and all that are left still work.
-    let path = world.dir.path().join("memory.db");
-    world.writer = Some(Writer::open(&path, IfMissing::Refuse).unwrap());
+    let path = fixture.dir.path().join("memory.db");
+    fixture.writer = Some(Writer::open(&path, IfMissing::Refuse).unwrap());
     for (id, hash, state) in states[..=20].iter().step_by(5) {
-        world.rollback(*id, LaterSnapshots::Keep);
-        assert_eq!((&world.head().1, &world.state()), (hash, state));
+        fixture.rollback(*id, LaterSnapshots::Keep);
+        assert_eq!((&fixture.head().1, &fixture.state()), (hash, state));
     }
-    assert!(words_in(&bytes(&world)).is_subset(&alive));
+    assert!(words_in(&bytes(&fixture)).is_subset(&alive));
 }
 
 #[test]
 fn collecting_keeps_the_state_and_the_last_snapshots() {
-    let (mut world, states) = history(7, 60);
-    let (head, state) = (world.head(), world.state());
-    let before = words_in(&bytes(&world));
-    let told = world.writer().collect(KeepRule::Last(10), GcMode::DryRun).unwrap();
-    assert_eq!(words_in(&bytes(&world)), before);
-    let done = world.writer().collect(KeepRule::Last(10), GcMode::Real).unwrap();
-    assert_eq!(GcReport { bytes_after: 0, ..told }, GcReport { bytes_after: 0, ..done });
+    let (mut fixture, states) = history(7, 60);
+    let (head, state) = (fixture.head(), fixture.state());
+    let before = words_in(&bytes(&fixture));
+    let told = fixture.writer().collect(KeepRule::Last(10), GcMode::DryRun).unwrap();
+    assert_eq!(words_in(&bytes(&fixture)), before);
+    let done = fixture.writer().collect(KeepRule::Last(10), GcMode::Real).unwrap();
+    assert_eq!(GcReport { bytes_after: done.bytes_after, ..told }, done);
     assert_eq!((done.n_snapshots, done.first, done.n_left), (50, 51, 10));
     assert!(done.bytes_after < done.bytes_before);
-    assert_eq!((world.head(), world.state()), (head, state));
-    let alive = words_alive(&world);
-    world.writer = None;
-    let found = words_in(&bytes(&world));
+    assert_eq!((fixture.head(), fixture.state()), (head, state));
+    let alive = words_alive(&fixture);
+    fixture.writer = None;
+    let found = words_in(&bytes(&fixture));
     assert_eq!(found.difference(&alive).collect::<Vec<_>>(), [] as [&String; 0]);
     assert!(found.len() < before.len());
-    let path = world.dir.path().join("memory.db");
-    world.writer = Some(Writer::open(&path, IfMissing::Refuse).unwrap());
+    let path = fixture.dir.path().join("memory.db");
+    fixture.writer = Some(Writer::open(&path, IfMissing::Refuse).unwrap());
     for (id, hash, state) in states[50..].iter().rev() {
-        world.rollback(*id, LaterSnapshots::Keep);
-        assert_eq!((&world.head().1, &world.state()), (hash, state));
+        fixture.rollback(*id, LaterSnapshots::Keep);
+        assert_eq!((&fixture.head().1, &fixture.state()), (hash, state));
     }
-    world.check_health();
-    world.check_rollback(
+    fixture.check_health();
+    fixture.check_rollback(
         50,
         LaterSnapshots::Keep,
         expect!["error: `snapshot_id`: no snapshot 50; there are 51 to 69"],
     );
     let n =
-        world.writer().collect(KeepRule::Since(Millis(NOW.0 + 1)), GcMode::Real).unwrap().n_left;
+        fixture.writer().collect(KeepRule::Since(Millis(NOW.0 + 1)), GcMode::Real).unwrap().n_left;
     assert_eq!(n, 1);
-    world.check_health();
+    fixture.check_health();
 }
 
 #[test]
 fn the_history_grows_with_what_changed() {
-    let world = World::new(8);
+    let fixture = RollbackFixture::new(8);
     let text = |nth: usize, edit: usize| -> String {
         let line = |it: usize| match it == nth {
             true => format!("Paragraph {it}, edited for the {edit}th time.\n\n"),
@@ -632,14 +637,14 @@ fn the_history_grows_with_what_changed() {
         };
         (0..200).map(line).collect()
     };
-    world.write("a.md", &text(0, 0)).compile();
+    fixture.write("a.md", &text(0, 0)).compile();
     for edit in 1..=30 {
-        world.write("a.md", &text(100, edit)).compile();
+        fixture.write("a.md", &text(100, edit)).compile();
     }
     const GROWTH: &str = "
         SELECT (SELECT count(*) FROM diff WHERE snapshot > 2),
                (SELECT count(*) FROM blob), (SELECT sum(octet_length(content)) FROM blob)";
-    let grown: (i64, i64, i64) = world
+    let grown: (i64, i64, i64) = fixture
         .conn()
         .query_row(GROWTH, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .unwrap();

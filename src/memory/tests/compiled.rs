@@ -79,12 +79,12 @@ fn says_itself(before: &Model, after: &Model, changed: &Changed, file: &str, tex
             let node = &after.state.nodes[id];
             let words = before.state.nodes.get(id);
             let is_agents = words.is_some_and(|it| {
-                let was_said = match before.source_of(id) {
+                let had_text = match before.source_of(id) {
                     Some(source) => source == block.1,
                     // A rollback brought it back, and its file says it again.
-                    None => before.was_said(id, block),
+                    None => before.had_text(id, block),
                 };
-                it.content == node.content && was_said
+                it.content == node.content && had_text
             });
             assert!(hash(&node.content) == block.1 || is_agents, "{file}: words of {id}");
         }
@@ -142,7 +142,7 @@ fn stands_where_it_says(after: &Model, file: &str, tree: &Tree, said: &BTreeMap<
 /// What an agent added is all there, as it was, where it was, or as near as can be.
 #[track_caller]
 fn keeps_what_no_file_says(before: &Model, after: &Model, changed: &Changed) {
-    let mut born: BTreeSet<&String> = BTreeSet::new();
+    let mut inserted: BTreeSet<&String> = BTreeSet::new();
     for (id, old) in &before.state.nodes {
         if before.source_of(id).is_some() {
             let file = before.state.file_of(id).unwrap();
@@ -154,12 +154,12 @@ fn keeps_what_no_file_says(before: &Model, after: &Model, changed: &Changed) {
         assert_eq!((&old.content, &old.format), (&new.content, &new.format), "an agent's {id}");
         if let Some(source) = after.source_of(id) {
             let block = (new.node_type.clone(), source);
-            let is_own = source == hash(&new.content) || before.was_said(id, &block);
+            let is_own = source == hash(&new.content) || before.had_text(id, &block);
             assert!(is_own, "a file took an agent's {id} for its own");
             continue;
         }
         assert_eq!(old.label, new.label, "an agent's {id}");
-        born.insert(id);
+        inserted.insert(id);
         let seat = nearest(&before.state, &after.state, &old.seat);
         let is_along = matches!((&seat, &new.seat), (Seat::File(old), Seat::File(new))
             if changed.get(old) == Some(&None) && changed.get(new).is_some_and(Option::is_some));
@@ -167,7 +167,7 @@ fn keeps_what_no_file_says(before: &Model, after: &Model, changed: &Changed) {
     }
     for (seat, family) in &before.state.families {
         let stays = |it: &&String| {
-            born.contains(*it) && after.state.nodes.get(*it).is_some_and(|it| it.seat == *seat)
+            inserted.contains(*it) && after.state.nodes.get(*it).is_some_and(|it| it.seat == *seat)
         };
         let old: Vec<&String> = family.iter().filter(stays).collect();
         let new: Vec<&String> =

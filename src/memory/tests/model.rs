@@ -275,7 +275,7 @@ impl Model {
     }
 
     /// Whether a file ever said this of the node.
-    pub(super) fn was_said(&self, id: &str, block: &Block) -> bool {
+    pub(super) fn had_text(&self, id: &str, block: &Block) -> bool {
         self.ever_said.get(id).is_some_and(|it| it.contains(block))
     }
 

@@ -5,35 +5,35 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::model::{Changes, State};
-use super::world::World;
+use super::world::Simulation;
 use crate::query::{self, Query};
 
 const ALL: Option<u32> = Some(1_000_000);
 
 /// Compares what is said of some part of the past with what was.
 #[track_caller]
-pub(super) fn check(world: &mut World) {
-    let ids: Vec<i64> = world.model.snapshots.iter().map(|it| it.id).collect();
-    let Some(from) = world.dice.pick(&ids) else { return };
-    let to = world.dice.pick(&ids).unwrap().max(from);
+pub(super) fn check(simulation: &mut Simulation) {
+    let ids: Vec<i64> = simulation.model.snapshots.iter().map(|it| it.id).collect();
+    let Some(from) = simulation.dice.pick(&ids) else { return };
+    let to = simulation.dice.pick(&ids).unwrap().max(from);
     let delta = query::DeltaQuery { since: from, ..query::DeltaQuery::default() };
-    let said = world.memory().query_and_warm(&Query::Delta(delta), ALL).unwrap().structured;
-    let changes = state(world, from).changes(&world.model.state);
+    let said = simulation.memory().query_and_warm(&Query::Delta(delta), ALL).unwrap().structured;
+    let changes = state(simulation, from).changes(&simulation.model.state);
     matches(&format!("delta since {from}"), &said["changes"], &changes);
     let diff = query::DiffQuery { from, to, cursor: None };
-    let said = world.memory().query_and_warm(&Query::Diff(diff), ALL).unwrap().structured;
-    let changes = state(world, from).changes(state(world, to));
+    let said = simulation.memory().query_and_warm(&Query::Diff(diff), ALL).unwrap().structured;
+    let changes = state(simulation, from).changes(state(simulation, to));
     matches(&format!("diff from {from} to {to}"), &said["changes"], &changes);
     let all: BTreeSet<&String> =
-        world.model.snapshots.iter().flat_map(|it| it.state.nodes.keys()).collect();
+        simulation.model.snapshots.iter().flat_map(|it| it.state.nodes.keys()).collect();
     let all: Vec<String> = all.into_iter().cloned().collect();
-    if let Some(id) = world.dice.pick(&all) {
-        has_history(world, &id);
+    if let Some(id) = simulation.dice.pick(&all) {
+        has_history(simulation, &id);
     }
 }
 
-fn state(world: &World, at: i64) -> &State {
-    &world.model.snapshots.iter().find(|it| it.id == at).unwrap().state
+fn state(simulation: &Simulation, at: i64) -> &State {
+    &simulation.model.snapshots.iter().find(|it| it.id == at).unwrap().state
 }
 
 #[track_caller]
@@ -57,15 +57,15 @@ fn matches(what: &str, said: &Value, changes: &Changes) {
 
 /// What a node's history tells is what happened from one copy to the next.
 #[track_caller]
-fn has_history(world: &World, id: &str) {
+fn has_history(simulation: &Simulation, id: &str) {
     let ask = query::HistoryQuery { anchor: id, depth: u32::MAX, cursor: None };
-    let said = world.memory().query_and_warm(&Query::History(ask), ALL).unwrap().structured;
+    let said = simulation.memory().query_and_warm(&Query::History(ask), ALL).unwrap().structured;
     let mut told: BTreeMap<i64, BTreeSet<&str>> = BTreeMap::new();
     for step in said["history"].as_array().unwrap() {
         let at = step["snapshot"].as_i64().unwrap();
         told.entry(at).or_default().insert(step["op"].as_str().unwrap());
     }
-    for pair in world.model.snapshots.windows(2) {
+    for pair in simulation.model.snapshots.windows(2) {
         let at = pair[1].id;
         let changes = pair[0].state.changes(&pair[1].state);
         let ops = told.remove(&at).unwrap_or_default();

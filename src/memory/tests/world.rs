@@ -16,11 +16,11 @@ use crate::memory::rollback::LaterSnapshots;
 use crate::memory::{Answer, Error, ForgetMode, Memory, RelateRequest, WriteMode};
 use crate::model::clock::{Clock, Millis};
 use crate::model::tree::Tree;
-use crate::query::{self, Attention};
+use crate::query::{self, ViewKind};
 use crate::store::{IfMissing, StoreError};
 use crate::text;
 
-pub(super) struct World {
+pub(super) struct Simulation {
     seed: u64,
     dir: tempfile::TempDir,
     clock: Clock,
@@ -34,7 +34,7 @@ pub(super) struct World {
     log: Vec<String>,
 }
 
-impl Drop for World {
+impl Drop for Simulation {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let log = self.log.iter().zip(1..).map(|(it, nth)| format!("{nth:4} {it}\n"));
@@ -45,13 +45,13 @@ impl Drop for World {
     }
 }
 
-impl World {
-    pub(super) fn new(seed: u64) -> World {
+impl Simulation {
+    pub(super) fn new(seed: u64) -> Simulation {
         let dir = tempfile::tempdir().unwrap();
         let notes = Notes::new(dir.path().join("notes"));
         // Far in the future, so that every file's time is old enough to be trusted.
         let clock = Clock::manual(Millis(4_000_000_000_000));
-        let mut world = World {
+        let mut simulation = Simulation {
             seed,
             dir,
             clock,
@@ -62,8 +62,8 @@ impl World {
             dice: Dice::new(seed),
             log: Vec::new(),
         };
-        world.open(IfMissing::Create);
-        world
+        simulation.open(IfMissing::Create);
+        simulation
     }
 
     fn db(&self) -> PathBuf {
@@ -397,7 +397,7 @@ impl World {
         let attended = self.model.attended;
         for (key, attention) in answer.shown {
             let heat = self.model.heat.get_mut(&keys[&key.0]).unwrap();
-            let by = if attention == Attention::Read { 0.15 } else { 0.03 };
+            let by = if attention == ViewKind::Read { 0.15 } else { 0.03 };
             heat.set(heat.now(attended) + by, attended);
         }
         format!("fetch {id}")
@@ -507,7 +507,7 @@ impl World {
                 let state = &self.model.state;
                 let is_there =
                     state.nodes.contains_key(id) && state.file_of(id) == Some(file.as_str());
-                if !is_there && self.model.was_said(id, block) {
+                if !is_there && self.model.had_text(id, block) {
                     let said = self.model.said.entry(file.clone()).or_default();
                     said.insert(id.clone(), block.clone());
                 }

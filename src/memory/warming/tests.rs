@@ -14,26 +14,26 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
 /// A folder of notes, its database, and a clock that stands still.
-struct Desk {
+struct WarmingFixture {
     dir: tempfile::TempDir,
     clock: Clock,
 }
 
-impl Desk {
+impl WarmingFixture {
     /// One file with as many paragraphs, and nothing compiled.
-    fn new(n_paragraphs: usize) -> Desk {
+    fn new(n_paragraphs: usize) -> WarmingFixture {
         let dir = tempfile::tempdir().unwrap();
         let text: Vec<String> = (0..n_paragraphs).map(|it| format!("Paragraph {it}.")).collect();
         std::fs::create_dir(dir.path().join("notes")).unwrap();
         std::fs::write(dir.path().join("notes/a.md"), text.join("\n\n")).unwrap();
-        Desk { dir, clock: Clock::manual(Millis(1_700_000_000_000)) }
+        WarmingFixture { dir, clock: Clock::manual(Millis(1_700_000_000_000)) }
     }
 
-    fn compiled(n_paragraphs: usize) -> (Desk, Memory) {
-        let desk = Desk::new(n_paragraphs);
-        let memory = desk.open();
-        memory.compile(&desk.dir.path().join("notes"), "").unwrap();
-        (desk, memory)
+    fn compiled(n_paragraphs: usize) -> (WarmingFixture, Memory) {
+        let fixture = WarmingFixture::new(n_paragraphs);
+        let memory = fixture.open();
+        memory.compile(&fixture.dir.path().join("notes"), "").unwrap();
+        (fixture, memory)
     }
 
     fn db(&self) -> PathBuf {
@@ -91,8 +91,8 @@ impl Server {
 }
 
 /// Lets the clock of a memory go on by so many hours.
-fn cool(desk: &Desk, memory: &Memory, hours: i64) {
-    desk.clock.advance(hours * HOUR);
+fn cool(fixture: &WarmingFixture, memory: &Memory, hours: i64) {
+    fixture.clock.advance(hours * HOUR);
     memory.tick(AttendedTime { real_ms: hours * HOUR, cooling_ms: (hours * HOUR) as f64 }).unwrap();
 }
 
@@ -114,7 +114,7 @@ fn after_hours(temperature: f64, hours: f64) -> f64 {
 }
 
 /// Tells a client of everything that is on offer, and gives back the labels.
-fn told(memory: &Memory) -> Vec<String> {
+fn notified(memory: &Memory) -> Vec<String> {
     let Some(offer) = memory.cold_nodes().unwrap() else { return Vec::new() };
     let labels = offer.nodes().iter().map(|it| it.label.clone()).collect();
     offer.confirm(memory.clock().now()).unwrap();
@@ -123,14 +123,14 @@ fn told(memory: &Memory) -> Vec<String> {
 
 #[test]
 fn two_servers_cool_once_in_an_hour() {
-    let (desk, memory) = Desk::compiled(3);
-    let mut ann = desk.server();
+    let (fixture, memory) = WarmingFixture::compiled(3);
+    let mut ann = fixture.server();
     // The second comes later, and ticks between the ticks of the first.
-    desk.clock.advance(2 * MINUTE);
+    fixture.clock.advance(2 * MINUTE);
     ann.offer_cold_nodes();
-    let mut ben = desk.server();
+    let mut ben = fixture.server();
     for _ in 0..58 {
-        desk.clock.advance(MINUTE);
+        fixture.clock.advance(MINUTE);
         ann.offer_cold_nodes();
         ben.offer_cold_nodes();
     }
@@ -141,10 +141,10 @@ fn two_servers_cool_once_in_an_hour() {
 
 #[test]
 fn one_server_goes_on_where_another_died() {
-    let (desk, memory) = Desk::compiled(3);
-    let (mut ann, mut ben) = (desk.server(), desk.server());
+    let (fixture, memory) = WarmingFixture::compiled(3);
+    let (mut ann, mut ben) = (fixture.server(), fixture.server());
     for minute in 0..60 {
-        desk.clock.advance(MINUTE);
+        fixture.clock.advance(MINUTE);
         if minute < 17 {
             ann.offer_cold_nodes();
         }
@@ -157,35 +157,35 @@ fn one_server_goes_on_where_another_died() {
 
 #[test]
 fn a_weekend_off_cools_nothing() {
-    let (desk, memory) = Desk::compiled(3);
+    let (fixture, memory) = WarmingFixture::compiled(3);
     for _ in 0..2 {
-        let mut server = desk.server();
+        let mut server = fixture.server();
         for _ in 0..30 {
-            desk.clock.advance(MINUTE);
+            fixture.clock.advance(MINUTE);
             server.offer_cold_nodes();
         }
         server.stop();
-        desk.clock.advance(3 * DAY);
+        fixture.clock.advance(3 * DAY);
     }
-    desk.server().stop();
+    fixture.server().stop();
     is_near(average(&memory), after_hours(BIRTH, 1.0));
 }
 
 #[test]
 fn a_suspended_machine_cools_little_more_than_one_tick() {
-    let (desk, memory) = Desk::compiled(3);
-    let mut server = desk.server();
-    desk.clock.advance(3 * DAY);
+    let (fixture, memory) = WarmingFixture::compiled(3);
+    let mut server = fixture.server();
+    fixture.clock.advance(3 * DAY);
     server.offer_cold_nodes();
     assert!(after_hours(BIRTH, 0.1) < average(&memory));
 }
 
 #[test]
 fn a_crash_loses_one_tick_at_most() {
-    let (desk, memory) = Desk::compiled(3);
-    let mut server = desk.server();
+    let (fixture, memory) = WarmingFixture::compiled(3);
+    let mut server = fixture.server();
     for _ in 0..64 {
-        desk.clock.advance(MINUTE);
+        fixture.clock.advance(MINUTE);
         server.offer_cold_nodes();
     }
     drop(server);
@@ -194,12 +194,12 @@ fn a_crash_loses_one_tick_at_most() {
 
 #[test]
 fn nothing_is_lost_while_another_process_writes() {
-    let (desk, memory) = Desk::compiled(3);
-    let mut server = desk.server();
-    let writer = Connection::open(desk.db()).unwrap();
+    let (fixture, memory) = WarmingFixture::compiled(3);
+    let mut server = fixture.server();
+    let writer = Connection::open(fixture.db()).unwrap();
     writer.execute_batch("BEGIN IMMEDIATE").unwrap();
     for _ in 0..12 {
-        desk.clock.advance(5 * MINUTE);
+        fixture.clock.advance(5 * MINUTE);
         server.offer_cold_nodes();
     }
     is_near(average(&memory), BIRTH);
@@ -210,12 +210,12 @@ fn nothing_is_lost_while_another_process_writes() {
 
 #[test]
 fn a_new_rate_acts_from_now_on() {
-    let (desk, memory) = Desk::compiled(3);
-    let mut server = desk.server();
+    let (fixture, memory) = WarmingFixture::compiled(3);
+    let mut server = fixture.server();
     let hour = |server: &mut Server, rates| {
         server.memory.set_rates(rates);
         for _ in 0..12 {
-            desk.clock.advance(5 * MINUTE);
+            fixture.clock.advance(5 * MINUTE);
             server.offer_cold_nodes();
         }
     };
@@ -236,9 +236,9 @@ fn a_new_rate_acts_from_now_on() {
 
 #[test]
 fn a_node_read_three_days_ago_is_no_colder_than_one_never_read() {
-    let (desk, memory) = Desk::compiled(2);
+    let (fixture, memory) = WarmingFixture::compiled(2);
     let ids: Vec<String> = {
-        let conn = Connection::open(desk.db()).unwrap();
+        let conn = Connection::open(fixture.db()).unwrap();
         let mut query = conn.prepare("SELECT id FROM node WHERE node_type = 'text'").unwrap();
         query.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
     };
@@ -250,7 +250,7 @@ fn a_node_read_three_days_ago_is_no_colder_than_one_never_read() {
     };
     memory.fetch(read, Some(60)).unwrap();
     for _ in 0..3 {
-        cool(&desk, &memory, 24);
+        cool(&fixture, &memory, 24);
         let ranks = ranks(&memory);
         let rank = |id| ranks.iter().position(|it| it == id).unwrap();
         assert!(rank(read) < rank(unread), "{ranks:?}");
@@ -258,101 +258,101 @@ fn a_node_read_three_days_ago_is_no_colder_than_one_never_read() {
 }
 
 /// A memory of so many nodes that nobody read.
-fn untouched(n_nodes: i64) -> (Desk, Memory) {
+fn untouched(n_nodes: i64) -> (WarmingFixture, Memory) {
     const NODES: &str = "
         WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
         INSERT INTO node (key, id, position, node_type, format, token_count, content_hash, label,
                           trail, content)
         SELECT n, 'id' || n, n, 'text', 'plain', 1, '', 'label ' || n, '', '' FROM n";
-    let desk = Desk::new(0);
-    let memory = desk.open();
-    desk.run("DROP TRIGGER node_fts_insert", []);
-    desk.run(NODES, [n_nodes]);
-    (desk, memory)
+    let fixture = WarmingFixture::new(0);
+    let memory = fixture.open();
+    fixture.run("DROP TRIGGER node_fts_insert", []);
+    fixture.run(NODES, [n_nodes]);
+    (fixture, memory)
 }
 
 /// Copies the log, so that it begins anew.
-fn empty_log(desk: &Desk) {
-    let conn = Connection::open(desk.db()).unwrap();
+fn empty_log(fixture: &WarmingFixture) {
+    let conn = Connection::open(fixture.db()).unwrap();
     let is_busy: bool =
         conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
     assert!(!is_busy, "the log is in use");
 }
 
-fn log_pages(desk: &Desk) -> u64 {
-    std::fs::metadata(desk.db().with_extension("db-wal")).unwrap().len() / 4096
+fn log_pages(fixture: &WarmingFixture) -> u64 {
+    std::fs::metadata(fixture.db().with_extension("db-wal")).unwrap().len() / 4096
 }
 
 #[test]
 fn a_tick_over_100_000_nodes_writes_a_few_pages() {
-    let (desk, memory) = untouched(100_000);
+    let (fixture, memory) = untouched(100_000);
     // All of them stay warm, then all of them go cold.
     for hours in [1, 48] {
-        empty_log(&desk);
-        cool(&desk, &memory, hours);
-        let n_pages = log_pages(&desk);
+        empty_log(&fixture);
+        cool(&fixture, &memory, hours);
+        let n_pages = log_pages(&fixture);
         assert!((1..=4).contains(&n_pages), "{n_pages} pages in {hours} hours");
     }
     // Telling of 50 writes a few more, though none of them was noted before.
-    assert_eq!(told(&memory).len(), 50);
-    assert!(log_pages(&desk) < 40, "{} pages", log_pages(&desk));
+    assert_eq!(notified(&memory).len(), 50);
+    assert!(log_pages(&fixture) < 40, "{} pages", log_pages(&fixture));
 }
 
 #[test]
 fn being_read_writes_a_page_for_each_node_and_no_index() {
-    let (desk, memory) = untouched(100_000);
-    desk.note_all();
+    let (fixture, memory) = untouched(100_000);
+    fixture.note_all();
     let warm = |nth: i64| {
-        empty_log(&desk);
-        let some = |it: i64| (NodeKey(it * 4_000 + nth), Attention::Glanced);
+        empty_log(&fixture);
+        let some = |it: i64| (NodeKey(it * 4_000 + nth), ViewKind::Listed);
         memory.warm(&(1..=20).map(some).collect::<Vec<_>>());
-        log_pages(&desk)
+        log_pages(&fixture)
     };
-    assert!((20..=24).contains(&warm(0)), "{} pages", log_pages(&desk));
-    assert!((20..=24).contains(&warm(1)), "{} pages", log_pages(&desk));
+    assert!((20..=24).contains(&warm(0)), "{} pages", log_pages(&fixture));
+    assert!((20..=24).contains(&warm(1)), "{} pages", log_pages(&fixture));
 }
 
 #[test]
 fn an_unread_node_has_no_heat_row_and_its_birth_temperature() {
-    let (desk, memory) = Desk::compiled(1_000);
-    let n_rows = || desk.number("SELECT count(*) FROM heat");
-    let n_nodes = desk.number("SELECT count(*) FROM node");
+    let (fixture, memory) = WarmingFixture::compiled(1_000);
+    let n_rows = || fixture.number("SELECT count(*) FROM heat");
+    let n_nodes = fixture.number("SELECT count(*) FROM node");
     assert_eq!(n_rows(), 0);
-    cool(&desk, &memory, 30);
+    cool(&fixture, &memory, 30);
     is_near(average(&memory), after_hours(BIRTH, 30.0));
     let read = [7, 7, 9];
-    memory.warm(&read.map(|it| (NodeKey(it), Attention::Read)));
-    memory.warm(&[(NodeKey(n_nodes + 1), Attention::Read)]);
+    memory.warm(&read.map(|it| (NodeKey(it), ViewKind::Read)));
+    memory.warm(&[(NodeKey(n_nodes + 1), ViewKind::Read)]);
     assert_eq!(n_rows(), 2, "of what was read, and of nothing that is not there");
     let added = 3.0 * memory.rates().access_boost;
     is_near(average(&memory), after_hours(BIRTH, 30.0) + added / n_nodes as f64);
     // Born later, a node is warmer than the others, which takes a row.
-    std::fs::write(desk.dir.path().join("notes/b.md"), "Born later.\n").unwrap();
-    memory.compile(&desk.dir.path().join("notes"), "").unwrap();
-    assert_eq!(n_rows(), 2 + desk.number("SELECT count(*) FROM node") - n_nodes);
+    std::fs::write(fixture.dir.path().join("notes/b.md"), "Born later.\n").unwrap();
+    memory.compile(&fixture.dir.path().join("notes"), "").unwrap();
+    assert_eq!(n_rows(), 2 + fixture.number("SELECT count(*) FROM node") - n_nodes);
 }
 
 #[test]
 fn pinned_nodes_never_go_cold() {
-    let (desk, memory) = Desk::compiled(1);
-    desk.note_all();
-    desk.run("UPDATE heat SET pinned = 1", []);
-    cool(&desk, &memory, 1000);
-    assert_eq!(told(&memory).len(), 0);
+    let (fixture, memory) = WarmingFixture::compiled(1);
+    fixture.note_all();
+    fixture.run("UPDATE heat SET pinned = 1", []);
+    cool(&fixture, &memory, 1000);
+    assert_eq!(notified(&memory).len(), 0);
     is_near(average(&memory), BIRTH);
     // Let go by somebody who knows nothing of what the index needs.
-    desk.run("UPDATE heat SET pinned = 0, at = (SELECT attended FROM memory)", []);
-    cool(&desk, &memory, 1);
-    assert_eq!(told(&memory).len(), 0);
+    fixture.run("UPDATE heat SET pinned = 0, at = (SELECT attended FROM memory)", []);
+    cool(&fixture, &memory, 1);
+    assert_eq!(notified(&memory).len(), 0);
     is_near(average(&memory), after_hours(BIRTH, 1.0));
-    cool(&desk, &memory, 40);
-    assert!(!told(&memory).is_empty());
+    cool(&fixture, &memory, 40);
+    assert!(!notified(&memory).is_empty());
 }
 
 #[test]
 fn a_pin_keeps_the_temperature_of_its_moment() {
-    let (desk, memory) = Desk::compiled(1);
-    let n_nodes = desk.number("SELECT count(*) FROM node");
+    let (fixture, memory) = WarmingFixture::compiled(1);
+    let n_nodes = fixture.number("SELECT count(*) FROM node");
     let pin = |pinned| {
         let set = |batch: &mut Batch<'_>| -> Result<(), StoreError> {
             for key in 1..=n_nodes {
@@ -363,31 +363,31 @@ fn a_pin_keeps_the_temperature_of_its_moment() {
             }
             Ok(())
         };
-        let ((), commit) = memory.writer.write("", "", desk.clock.now(), set).unwrap();
+        let ((), commit) = memory.writer.write("", "", fixture.clock.now(), set).unwrap();
         assert_eq!(commit.snapshot, None);
     };
-    cool(&desk, &memory, 30);
+    cool(&fixture, &memory, 30);
     pin(true);
-    cool(&desk, &memory, 1000);
+    cool(&fixture, &memory, 1000);
     is_near(average(&memory), after_hours(BIRTH, 30.0));
-    assert_eq!(told(&memory).len(), 0);
+    assert_eq!(notified(&memory).len(), 0);
     pin(false);
     is_near(average(&memory), after_hours(BIRTH, 30.0));
-    cool(&desk, &memory, 2);
-    assert_eq!(told(&memory).len(), 0);
-    cool(&desk, &memory, 1);
-    assert_eq!(told(&memory).len() as i64, n_nodes);
+    cool(&fixture, &memory, 2);
+    assert_eq!(notified(&memory).len(), 0);
+    cool(&fixture, &memory, 1);
+    assert_eq!(notified(&memory).len() as i64, n_nodes);
 }
 
 #[test]
 fn one_index_serves_every_line() {
-    let (desk, memory) = Desk::compiled(1);
+    let (fixture, memory) = WarmingFixture::compiled(1);
     let n_notified = |line: f64| {
         memory.set_rates(Rates { cold: line, notify: 0.9, ..Rates::default() });
-        cool(&desk, &memory, 0);
-        told(&memory).len()
+        cool(&fixture, &memory, 0);
+        notified(&memory).len()
     };
-    cool(&desk, &memory, 10);
+    cool(&fixture, &memory, 10);
     let now = after_hours(BIRTH, 10.0);
     assert_eq!([n_notified(0.0), n_notified(now - 1e-9)], [0, 0]);
     assert!(0 < n_notified(now + 1e-9));
@@ -396,44 +396,44 @@ fn one_index_serves_every_line() {
 
 #[test]
 fn a_memory_of_the_first_schema_learns_what_is_cold() {
-    let (desk, memory) = Desk::compiled(3);
-    desk.note_all();
-    desk.run("UPDATE heat SET full_at = NULL", []);
-    cool(&desk, &memory, 33);
-    let n_nodes = desk.number("SELECT count(*) FROM heat WHERE full_at IS NOT NULL");
-    assert_eq!(told(&memory).len() as i64, n_nodes);
+    let (fixture, memory) = WarmingFixture::compiled(3);
+    fixture.note_all();
+    fixture.run("UPDATE heat SET full_at = NULL", []);
+    cool(&fixture, &memory, 33);
+    let n_nodes = fixture.number("SELECT count(*) FROM heat WHERE full_at IS NOT NULL");
+    assert_eq!(notified(&memory).len() as i64, n_nodes);
     assert!(0 < n_nodes);
 }
 
 #[test]
 fn of_an_older_memory_only_those_rows_stay_that_say_something() {
-    let (desk, memory) = Desk::compiled(10);
-    desk.note_all();
-    memory.warm(&[(NodeKey(3), Attention::Read)]);
-    desk.run("UPDATE heat SET pinned = 1 WHERE node = 4", []);
-    desk.run("UPDATE heat SET announced_at = 9 WHERE node = 5", []);
+    let (fixture, memory) = WarmingFixture::compiled(10);
+    fixture.note_all();
+    memory.warm(&[(NodeKey(3), ViewKind::Read)]);
+    fixture.run("UPDATE heat SET pinned = 1 WHERE node = 4", []);
+    fixture.run("UPDATE heat SET announced_at = 9 WHERE node = 5", []);
     let before = average(&memory);
     drop(memory);
-    let conn = Connection::open(desk.db()).unwrap();
+    let conn = Connection::open(fixture.db()).unwrap();
     conn.execute_batch(
         "DROP TRIGGER pulse_heat_noted; ALTER TABLE memory DROP COLUMN heated;
          PRAGMA user_version = 8",
     )
     .unwrap();
     drop(conn);
-    let memory = desk.open();
-    assert_eq!(desk.number("SELECT sum(node) FROM heat"), 3 + 4 + 5);
+    let memory = fixture.open();
+    assert_eq!(fixture.number("SELECT sum(node) FROM heat"), 3 + 4 + 5);
     is_near(average(&memory), before);
 }
 
 #[test]
 fn reads_warm_as_the_settings_say() {
-    let (desk, memory) = Desk::compiled(1);
-    let key = NodeKey(desk.number("SELECT max(key) FROM node"));
-    memory.warm(&[(key, Attention::Read)]);
+    let (fixture, memory) = WarmingFixture::compiled(1);
+    let key = NodeKey(fixture.number("SELECT max(key) FROM node"));
+    memory.warm(&[(key, ViewKind::Read)]);
     memory.set_rates(Rates { access_boost: 0.05, is_enabled: false, ..Rates::default() });
-    memory.warm(&[(key, Attention::Glanced)]);
-    let conn = Connection::open(desk.db()).unwrap();
+    memory.warm(&[(key, ViewKind::Listed)]);
+    let conn = Connection::open(fixture.db()).unwrap();
     let warmest: f64 =
         conn.query_row("SELECT max(temperature) FROM heat", [], |row| row.get(0)).unwrap();
     is_near(warmest, BIRTH + 0.15 + 0.01);

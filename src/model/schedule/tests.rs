@@ -79,12 +79,12 @@ fn once_it_may_be_sooner() {
 }
 
 /// Plays changes at these times, looking at every deadline, until `end`; when somebody was told.
-fn told(changes: &[i64], window_ms: i64, end: i64) -> Vec<i64> {
+fn fired(changes: &[i64], window_ms: i64, end: i64) -> Vec<i64> {
     let mut debounce = Debounce::default();
-    let mut told = Vec::new();
+    let mut fired = Vec::new();
     let mut look = |debounce: &mut Debounce, now| {
         if debounce.fire(Millis(now), window_ms) {
-            told.push(now);
+            fired.push(now);
         }
     };
     let mut now = 0;
@@ -102,24 +102,24 @@ fn told(changes: &[i64], window_ms: i64, end: i64) -> Vec<i64> {
             look(&mut debounce, now);
         }
     }
-    told
+    fired
 }
 
 #[test]
 fn a_first_change_fires_at_once_and_a_burst_once_more() {
-    assert!(told(&[], 500, 60_000).is_empty());
-    assert_eq!(told(&[7], 500, 60_000), [7]);
-    assert_eq!(told(&[7, 8, 9, 400], 500, 60_000), [7, 507]);
-    assert_eq!(told(&[7, 507, 1007, 9000], 500, 60_000), [7, 507, 1007, 9000]);
-    assert_eq!(told(&[7, 8], 0, 60_000), [7, 8]);
+    assert!(fired(&[], 500, 60_000).is_empty());
+    assert_eq!(fired(&[7], 500, 60_000), [7]);
+    assert_eq!(fired(&[7, 8, 9, 400], 500, 60_000), [7, 507]);
+    assert_eq!(fired(&[7, 507, 1007, 9000], 500, 60_000), [7, 507, 1007, 9000]);
+    assert_eq!(fired(&[7, 8], 0, 60_000), [7, 8]);
 }
 
 #[test]
 fn ten_minutes_of_changes_fire_once_a_window_and_once_after_the_last() {
     let changes: Vec<i64> = (0..60_000).map(|idx| idx * 10).collect();
-    let told = told(&changes, 500, 700_000);
+    let fired = fired(&changes, 500, 700_000);
     let expected: Vec<i64> = (0..=1_200).map(|idx| idx * 500).collect();
-    assert_eq!(told, expected);
+    assert_eq!(fired, expected);
     assert_eq!(changes.last(), Some(&599_990));
 }
 
@@ -146,25 +146,25 @@ proptest::proptest! {
         for gap in gaps {
             changes.push(changes.last().copied().unwrap_or(0) + gap);
         }
-        let told = told(&changes, window_ms, 1_000_000);
+        let fired = fired(&changes, window_ms, 1_000_000);
         for &change in &changes {
             // Whoever changed something is heard within a window, and at once after quiet.
-            let heard = told.iter().find(|it| change <= **it).copied();
-            let before = told.iter().rev().find(|it| **it < change).copied();
+            let heard = fired.iter().find(|it| change <= **it).copied();
+            let before = fired.iter().rev().find(|it| **it < change).copied();
             let latest = before.map_or(change, |it| change.max(it + window_ms));
-            proptest::prop_assert!(heard.is_some_and(|it| it <= latest), "{change}: {told:?}");
+            proptest::prop_assert!(heard.is_some_and(|it| it <= latest), "{change}: {fired:?}");
         }
         if 0 < window_ms {
-            proptest::prop_assert!(told.windows(2).all(|two| two[0] + window_ms <= two[1]));
+            proptest::prop_assert!(fired.windows(2).all(|two| two[0] + window_ms <= two[1]));
         }
         // Nobody is told twice of the same, nor of nothing.
-        for idx in 0..told.len() {
-            let since = idx.checked_sub(1).map_or(i64::MIN, |it| told[it]);
-            let is_new = |it: &&i64| since <= **it && **it <= told[idx];
+        for idx in 0..fired.len() {
+            let since = idx.checked_sub(1).map_or(i64::MIN, |it| fired[it]);
+            let is_new = |it: &&i64| since <= **it && **it <= fired[idx];
             proptest::prop_assert!(changes.iter().any(|it| is_new(&it)));
         }
         let last = changes.last().copied();
-        let n_after = told.iter().filter(|it| last.is_some_and(|last| last <= **it)).count();
+        let n_after = fired.iter().filter(|it| last.is_some_and(|last| last <= **it)).count();
         let n_at_last = changes.iter().filter(|it| Some(**it) == last).count();
         proptest::prop_assert!(n_after == usize::from(last.is_some()) || 1 < n_at_last);
     }

@@ -48,7 +48,7 @@ impl Notes {
 
     #[track_caller]
     fn delta(&self, query: query::DeltaQuery<'_>, budget: Option<u32>) -> Answer {
-        self.memory.query(&query::Query::Delta(query), budget).unwrap()
+        self.memory.query_and_warm(&query::Query::Delta(query), budget).unwrap()
     }
 
     #[track_caller]

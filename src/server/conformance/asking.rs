@@ -14,7 +14,7 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
         &[Arg::text("prompt", "What to ask").required()],
         |_, args, call| {
             let answer = one(call, "model", model(args.text("prompt").unwrap_or_default(), 100))?;
-            text(&format!("LLM response: {}", spoken(&answer)))
+            text(&format!("LLM response: {}", text_of_answer(&answer)))
         },
     ),
     tool(
@@ -38,7 +38,7 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
         completed(call, choices())
     }),
     tool("test_missing_capability", "Cannot do without a model.", &[], |_, _, call| {
-        text(&spoken(&one(call, "model", model("Say hello.", 10))?))
+        text(&text_of_answer(&one(call, "model", model("Say hello.", 10))?))
     }),
     tool("test_streaming_elicitation", "Asks the user while it runs.", &[], |_, _, call| {
         text(&outcome(&one(call, "confirm", confirm())?))
@@ -49,7 +49,7 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
     }),
     tool("test_input_required_result_sampling", "Asks for a capital.", &[], |_, _, call| {
         let question = model("What is the capital of France?", 100);
-        text(&spoken(&one(call, "capital_question", question)?))
+        text(&text_of_answer(&one(call, "capital_question", question)?))
     }),
     tool("test_input_required_result_list_roots", "Asks for folders.", &[], |_, _, call| {
         text(&folders(&one(call, "client_roots", ClientRequest::Folders)?))
@@ -65,7 +65,7 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
         let [user, greeting, roots] = answers.as_slice() else {
             return Err(HandlerError::Internal("an answer for each question".to_owned()));
         };
-        let (user, greeting) = (filled(user, "name"), spoken(greeting));
+        let (user, greeting) = (filled(user, "name"), text_of_answer(greeting));
         text(&format!("{user}: {greeting}; {}", folders(roots)))
     }),
     tool("test_input_required_result_multi_round", "Asks twice.", &[], |_, _, call| {
@@ -168,7 +168,7 @@ fn filled(answer: &Value, member: &str) -> String {
     words(&answer["content"][member]).to_owned()
 }
 
-fn spoken(answer: &Value) -> String {
+fn text_of_answer(answer: &Value) -> String {
     words(&answer["content"]["text"]).to_owned()
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Run, Suite};
-use crate::mcp::{Arg, Args, Call, ContentBlock, Effect, HandlerError, Level, Reply, Tool};
+use crate::mcp::{Arg, Args, Call, ContentBlock, Effect, HandlerError, Reply, Severity, Tool};
 
 /// A red dot.
 pub(super) const PNG: &str =
@@ -46,7 +46,7 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
     tool("test_tool_with_progress", "Tells how far it has come.", &[], steps),
     tool("test_tool_with_logging", "Tells what it does.", &[], log),
     tool("test_logging_tool", "Tells what it does, to who wants to know.", &[], |_, _, call| {
-        call.log(Level::Info, "conformance", &json!("a message"));
+        call.log(Severity::Info, "conformance", &json!("a message"));
         text("A message was sent to who wants it.")
     }),
     tool("test_reconnection", "Takes two steps.", &[], |suite, _, call| {
@@ -148,7 +148,7 @@ fn steps(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
 
 fn log(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     for what in ["execution started", "processing data", "execution completed"] {
-        call.log(Level::Info, "conformance", &json!(format!("Tool {what}")));
+        call.log(Severity::Info, "conformance", &json!(format!("Tool {what}")));
         suite.pause(call);
     }
     text("Everything was told.")

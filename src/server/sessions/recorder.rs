@@ -9,10 +9,11 @@ use crate::mcp::{ClientAction, QUIET_TARGET, RequestSeen, ToolCallRecord, Waker}
 use crate::model::clock::Millis;
 use crate::server::jsonl_log::{SessionHistory, SessionLogRecord, SessionLogs};
 use crate::server::sessions::{ChangedSessions, Registry, RequestInfo, SessionClient};
+use crate::surface::RecordSessions;
 
 /// Where the news about clients goes.
 #[derive(Debug)]
-pub(crate) struct SessionObserver {
+pub(crate) struct SessionRecorder {
     /// Who is there.
     pub(crate) registry: Registry,
     /// Rung when a session began or ended and that is not written down.
@@ -23,21 +24,7 @@ pub(crate) struct SessionObserver {
     pub(crate) logs: SessionLogs,
 }
 
-impl SessionObserver {
-    /// Takes note of a request, and names the session of one that calls a tool.
-    pub(crate) fn on_request(
-        &self,
-        seen: &RequestSeen<'_>,
-        redactor: &Redactor,
-        now: Millis,
-    ) -> Option<String> {
-        let sight = sight(seen, redactor);
-        if self.registry.note_request(&sight, now) && self.history.is_kept() {
-            self.write_down(now);
-        }
-        sight.calls_tool.then(|| self.registry.id_of(&sight)).flatten()
-    }
-
+impl SessionRecorder {
     /// Writes down that a session began before anybody is answered: whoever had an answer is known
     /// for ever, whenever the server dies. If that takes more than a moment, it is left to others.
     fn write_down(&self, now: Millis) {
@@ -50,16 +37,29 @@ impl SessionObserver {
             self.waker.wake();
         }
     }
+}
 
-    /// Takes note of the end of a connection.
-    pub(crate) fn on_disconnect(&self, connection: &str, now: Millis) {
+impl RecordSessions for SessionRecorder {
+    fn on_request(
+        &self,
+        seen: &RequestSeen<'_>,
+        redactor: &Redactor,
+        now: Millis,
+    ) -> Option<String> {
+        let sight = sight(seen, redactor);
+        if self.registry.note_request(&sight, now) && self.history.is_kept() {
+            self.write_down(now);
+        }
+        sight.calls_tool.then(|| self.registry.id_of(&sight)).flatten()
+    }
+
+    fn on_disconnect(&self, connection: &str, now: Millis) {
         if self.registry.note_disconnect(connection, now) {
             self.waker.wake();
         }
     }
 
-    /// Notes a call that is over.
-    pub(crate) fn on_call_end(&self, called: &ToolCallRecord<'_>, now: Millis) {
+    fn on_call_end(&self, called: &ToolCallRecord<'_>, now: Millis) {
         let ToolCallRecord { session, tool, payload_bytes, elapsed_ms, failure } = *called;
         let numbers = format!("tool={tool} elapsed_ms={elapsed_ms} payload_bytes={payload_bytes}");
         let line = match failure {

@@ -2,11 +2,11 @@ use super::*;
 
 #[test]
 fn a_call_without_an_idle_thread_waits() {
-    let mut crew = ThreadGroup::default();
+    let mut threads = ThreadGroup::default();
     let (done, results) = bounded(9);
     let (begun, begins) = bounded(9);
     let (go, gate) = bounded::<()>(0);
-    let workers = WorkerPool::start(&mut crew, 2, 9, move |it: u32| {
+    let workers = WorkerPool::start(&mut threads, 2, 9, move |it: u32| {
         begun.send(it).unwrap();
         gate.recv().unwrap();
         done.send(it).unwrap();
@@ -26,7 +26,7 @@ fn a_call_without_an_idle_thread_waits() {
     for _ in 0..5 {
         go.send(()).unwrap();
     }
-    assert_eq!(crew.over.recv().map_err(drop), Err(()), "all have ended");
+    assert_eq!(threads.over.recv().map_err(drop), Err(()), "all have ended");
     let mut all: Vec<u32> = results.try_iter().collect();
     all.sort_unstable();
     assert_eq!(all, [0, 1, 2, 3, 4]);

@@ -254,7 +254,7 @@ impl Default for TemperatureSettings {
             cold_threshold: rates.cold,
             hot_threshold: rates.hot,
             notify_threshold: rates.notify,
-            summarize_rebound: rates.rebound,
+            summarize_rebound: rates.summarize_rebound,
             tick_interval: duration(rates.tick_ms),
             cold_notify_ttl: duration(rates.notify_ttl_ms),
             cold_notify_limit: rates.notify_max,

@@ -2,9 +2,9 @@ use super::*;
 
 #[track_caller]
 fn check(text: &str, expected: &[(&str, Option<f64>)]) {
-    let seeds = InitialTemperatures::parse(text).unwrap();
+    let temperatures = InitialTemperatures::parse(text).unwrap();
     for (path, temperature) in expected {
-        assert_eq!(seeds.of(path), *temperature, "{path}");
+        assert_eq!(temperatures.of(path), *temperature, "{path}");
     }
 }
 

@@ -10,15 +10,15 @@ use crate::store::IfMissing;
 const ALL: &str = "graph snapshots tree files";
 
 /// A memory that one process watches and another changes.
-struct World {
+struct WatchedMemory {
     folder: tempfile::TempDir,
     watching: Memory,
     writing: Memory,
     watch: ChangeWatch,
 }
 
-impl World {
-    fn new() -> World {
+impl WatchedMemory {
+    fn new() -> WatchedMemory {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("notes")).unwrap();
         fs::write(folder.path().join("notes/sea.md"), "# Sea\n\nDeep.\n\n# Sky\n\nHigh.\n")
@@ -29,14 +29,14 @@ impl World {
             Memory::open_at(&path, IfMissing::Create, clock).unwrap()
         };
         let (writing, watching) = (open(), open());
-        World { folder, watching, writing, watch: ChangeWatch::default() }
+        WatchedMemory { folder, watching, writing, watch: ChangeWatch::default() }
     }
 
-    fn compiled() -> World {
-        let world = World::new();
-        world.compile();
-        world.watch.begin(&world.watching).unwrap();
-        world
+    fn compiled() -> WatchedMemory {
+        let fixture = WatchedMemory::new();
+        fixture.compile();
+        fixture.watch.begin(&fixture.watching).unwrap();
+        fixture
     }
 
     fn notes(&self) -> PathBuf {
@@ -75,38 +75,38 @@ impl World {
 
 #[test]
 fn a_compile_changes_what_it_changes_and_another_of_the_same_nothing() {
-    let world = World::new();
-    world.watch.begin(&world.watching).unwrap();
-    world.changes("");
-    world.compile();
-    world.changes(ALL);
-    world.compile();
-    world.changes("");
-    fs::remove_file(world.notes().join("sea.md")).unwrap();
-    fs::write(world.notes().join("sky.md"), "# Sky\n").unwrap();
-    world.compile();
-    world.changes(ALL);
+    let fixture = WatchedMemory::new();
+    fixture.watch.begin(&fixture.watching).unwrap();
+    fixture.changes("");
+    fixture.compile();
+    fixture.changes(ALL);
+    fixture.compile();
+    fixture.changes("");
+    fs::remove_file(fixture.notes().join("sea.md")).unwrap();
+    fs::write(fixture.notes().join("sky.md"), "# Sky\n").unwrap();
+    fixture.compile();
+    fixture.changes(ALL);
 }
 
 #[test]
 fn an_agents_write_changes_no_file_unless_it_stands_in_one() {
-    let world = World::compiled();
-    let parent = world.id("deep");
-    let write = |parent| world.writing.write("Wide, too.", parent, WriteMode::Append);
+    let fixture = WatchedMemory::compiled();
+    let parent = fixture.id("deep");
+    let write = |parent| fixture.writing.write("Wide, too.", parent, WriteMode::Append);
     write(None).unwrap();
-    world.changes("graph snapshots tree");
+    fixture.changes("graph snapshots tree");
     write(Some(parent.as_str())).unwrap();
-    world.changes(ALL);
-    world.writing.forget(&parent, ForgetMode::Cascade).unwrap();
-    world.changes(ALL);
-    world.writing.rollback(1, false).unwrap();
-    world.changes(ALL);
+    fixture.changes(ALL);
+    fixture.writing.forget(&parent, ForgetMode::Cascade).unwrap();
+    fixture.changes(ALL);
+    fixture.writing.rollback(1, false).unwrap();
+    fixture.changes(ALL);
 }
 
 #[test]
 fn an_edge_by_hand_changes_the_graph_and_the_same_again_nothing() {
-    let world = World::compiled();
-    let (sea, sky) = (world.id("deep"), world.id("high"));
+    let fixture = WatchedMemory::compiled();
+    let (sea, sky) = (fixture.id("deep"), fixture.id("high"));
     let ask = |weight| RelateRequest {
         source: &sea,
         target_id: Some(&sky),
@@ -114,47 +114,47 @@ fn an_edge_by_hand_changes_the_graph_and_the_same_again_nothing() {
         target_source: None,
         weight,
     };
-    world.writing.relate(&ask(1.0)).unwrap();
-    world.changes("graph");
-    world.writing.relate(&ask(1.0)).unwrap();
-    world.changes("");
-    world.writing.relate(&ask(2.0)).unwrap();
-    world.changes("graph");
-    world.writing.unrelate(&ask(2.0)).unwrap();
-    world.changes("graph");
+    fixture.writing.relate(&ask(1.0)).unwrap();
+    fixture.changes("graph");
+    fixture.writing.relate(&ask(1.0)).unwrap();
+    fixture.changes("");
+    fixture.writing.relate(&ask(2.0)).unwrap();
+    fixture.changes("graph");
+    fixture.writing.unrelate(&ask(2.0)).unwrap();
+    fixture.changes("graph");
 }
 
 #[test]
 fn heat_changes_by_reading_pinning_and_cooling_and_nothing_else_does_by_that() {
-    let world = World::compiled();
-    let id = world.id("deep");
-    world.changes("");
-    world.writing.fetch(&id, None).unwrap();
-    world.changes("temperature");
-    world.writing.pin(&id, None).unwrap();
-    world.changes("temperature");
-    world.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
-    world.changes("temperature");
-    world.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 0.0 }).unwrap();
-    world.changes("");
+    let fixture = WatchedMemory::compiled();
+    let id = fixture.id("deep");
+    fixture.changes("");
+    fixture.writing.fetch(&id, None).unwrap();
+    fixture.changes("temperature");
+    fixture.writing.pin(&id, None).unwrap();
+    fixture.changes("temperature");
+    fixture.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
+    fixture.changes("temperature");
+    fixture.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 0.0 }).unwrap();
+    fixture.changes("");
 }
 
 #[test]
 fn a_clock_that_cools_nothing_changes_nothing() {
-    let world = World::new();
-    world.watch.begin(&world.watching).unwrap();
-    world.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
-    world.changes("");
+    let fixture = WatchedMemory::new();
+    fixture.watch.begin(&fixture.watching).unwrap();
+    fixture.writing.tick(AttendedTime { real_ms: 60_000, cooling_ms: 60_000.0 }).unwrap();
+    fixture.changes("");
 }
 
 #[test]
 fn a_new_watcher_sees_later_changes_only() {
-    let world = World::compiled();
-    world.watch.end();
-    world.writing.write("Unseen.", None, WriteMode::Append).unwrap();
-    world.watch.begin(&world.watching).unwrap();
-    world.changes("");
-    world.writing.write("Seen.", None, WriteMode::Append).unwrap();
-    world.watch.begin(&world.watching).unwrap();
-    world.changes("graph snapshots tree");
+    let fixture = WatchedMemory::compiled();
+    fixture.watch.end();
+    fixture.writing.write("Unseen.", None, WriteMode::Append).unwrap();
+    fixture.watch.begin(&fixture.watching).unwrap();
+    fixture.changes("");
+    fixture.writing.write("Seen.", None, WriteMode::Append).unwrap();
+    fixture.watch.begin(&fixture.watching).unwrap();
+    fixture.changes("graph snapshots tree");
 }

@@ -20,7 +20,7 @@ use crate::store::IfMissing;
 const START: Millis = Millis(1_737_072_000_000);
 
 /// A memory, and one who watches it.
-struct World {
+struct ResourceFixture {
     // Dropped in this order.
     view: ReadOnlyMemory,
     memory: Memory,
@@ -29,13 +29,13 @@ struct World {
     _dir: TempDir,
 }
 
-impl World {
+impl ResourceFixture {
     /// A memory of a few notes; of nothing, if there are none.
-    fn of(notes: &[(&str, &str)]) -> World {
-        World::beside(notes, Arc::new(NoProcess))
+    fn of(notes: &[(&str, &str)]) -> ResourceFixture {
+        ResourceFixture::beside(notes, Arc::new(NoProcess))
     }
 
-    fn beside(notes: &[(&str, &str)], process: Arc<dyn ProcessFacts>) -> World {
+    fn beside(notes: &[(&str, &str)], process: Arc<dyn ProcessFacts>) -> ResourceFixture {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().canonicalize().unwrap();
         fs::create_dir(folder.join("docs")).unwrap();
@@ -46,12 +46,17 @@ impl World {
         let path = folder.join("memory.db");
         let memory =
             Memory::open_at(&path, IfMissing::Create, clock.clone()).unwrap().with_structured();
-        let world =
-            World { view: memory.read_only_beside(process), memory, clock, folder, _dir: dir };
+        let fixture = ResourceFixture {
+            view: memory.read_only_beside(process),
+            memory,
+            clock,
+            folder,
+            _dir: dir,
+        };
         if !notes.is_empty() {
-            world.memory.compile(&world.folder.join("docs"), "compile").unwrap();
+            fixture.memory.compile(&fixture.folder.join("docs"), "compile").unwrap();
         }
-        world
+        fixture
     }
 
     fn try_read(&self, uri: &str) -> Result<String, Error> {

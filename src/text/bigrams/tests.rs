@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use super::*;
 
 #[track_caller]
-fn check(text: &str, grams: Expect) {
+fn check(text: &str, pairs: Expect) {
     let found = bigrams(text);
     assert!(may_have_spaceless_run(text) || found.is_none());
-    grams.assert_eq(&found.unwrap_or_else(|| "(none)".to_owned()));
+    pairs.assert_eq(&found.unwrap_or_else(|| "(none)".to_owned()));
 }
 
 #[test]

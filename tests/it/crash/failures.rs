@@ -16,7 +16,7 @@ fn is_there(folder: &Folder, text: &str) -> bool {
 }
 
 /// The program, whose files may have so many blocks.
-fn limited(folder: &Folder, n_blocks: usize, args: &[&str]) -> Command {
+pub(super) fn limited(folder: &Folder, n_blocks: usize, args: &[&str]) -> Command {
     let program = folder.command([] as [&str; 0]);
     let mut command = folder.command([] as [&str; 0]);
     let mut shell = Command::new("sh");

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::dom::{Dom, DomId, ROOT};
+use super::dom::{Dom, DomId, ROOT, Visit};
 use crate::ingest::parse::Warning;
 use crate::text;
 
@@ -82,13 +82,21 @@ fn survey(dom: &Dom, kept: Option<DomId>) -> BoilerplateScan {
     // Sections that are open, and the boilerplate that is, innermost last.
     let mut sections: Vec<DomId> = Vec::new();
     let mut inside: Option<DomId> = None;
-    let mut at = Some(ROOT);
-    while let Some(id) = at {
+    let mut tour = dom.tour(ROOT);
+    while let Some(visit) = tour.next() {
+        let id = match visit {
+            Visit::Start(id) => id,
+            Visit::End(id) => {
+                sections.pop_if(|it| *it == id);
+                inside.take_if(|it| *it == id);
+                continue;
+            }
+        };
         let name = dom.html_name(id);
         if matches!(name, "script" | "style") {
             out.n_scripts += 1;
             out.first_script.get_or_insert(dom.span(id).start);
-            at = leave(dom, id, &mut sections, &mut inside);
+            tour.pass_over(id);
             continue;
         }
         if inside.is_none()
@@ -117,31 +125,8 @@ fn survey(dom: &Dom, kept: Option<DomId>) -> BoilerplateScan {
                 out.has_main_heading |= name == "h1";
             }
         }
-        at = dom.first_child(id).or_else(|| leave(dom, id, &mut sections, &mut inside));
     }
     out
-}
-
-/// The node behind `id`; what ends before it is closed.
-fn leave(
-    dom: &Dom,
-    id: DomId,
-    sections: &mut Vec<DomId>,
-    inside: &mut Option<DomId>,
-) -> Option<DomId> {
-    let mut at = id;
-    loop {
-        if sections.last() == Some(&at) {
-            sections.pop();
-        }
-        if *inside == Some(at) {
-            *inside = None;
-        }
-        if let Some(next) = dom.next_sibling(at) {
-            return Some(next);
-        }
-        at = dom.parent(at)?;
-    }
 }
 
 /// The kind of boilerplate that an element is.

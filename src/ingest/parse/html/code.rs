@@ -1,64 +1,32 @@
 //! Preformatted text: its bytes, and the language that its author named.
 
-use super::dom::{Dom, DomId};
+use super::dom::{Dom, DomId, Visit};
 use super::feed::{CODE, LINK};
 use super::flat::is_block;
 
 /// Classes that name a language without saying so.
+#[rustfmt::skip]
 const LANGUAGES: [&str; 40] = [
-    "bash",
-    "c",
-    "clojure",
-    "console",
-    "cpp",
-    "csharp",
-    "css",
-    "diff",
-    "dockerfile",
-    "elixir",
-    "go",
-    "haskell",
-    "html",
-    "ini",
-    "java",
-    "javascript",
-    "js",
-    "json",
-    "kotlin",
-    "lua",
-    "makefile",
-    "markdown",
-    "perl",
-    "php",
-    "python",
-    "r",
-    "ruby",
-    "rust",
-    "scala",
-    "sh",
-    "shell",
-    "sql",
-    "svg",
-    "swift",
-    "toml",
-    "ts",
-    "typescript",
-    "xml",
-    "yaml",
-    "zig",
+    "bash", "c", "clojure", "console", "cpp", "csharp", "css", "diff", "dockerfile", "elixir", "go",
+    "haskell", "html", "ini", "java", "javascript", "js", "json", "kotlin", "lua", "makefile",
+    "markdown", "perl", "php", "python", "r", "ruby", "rust", "scala", "sh", "shell", "sql", "svg",
+    "swift", "toml", "ts", "typescript", "xml", "yaml", "zig",
 ];
 
 /// The code of a `pre`; `None` when there is none.
 pub(super) fn code(dom: &Dom, pre: DomId) -> Option<String> {
     let mut out = String::new();
-    let mut ends: Vec<DomId> = Vec::new();
     // A block inside the code starts and ends a line.
+    let is_line = |name: &str| is_block(name) && !matches!(name, "td" | "th");
     let mut is_line_due = false;
-    for id in dom.inside(pre) {
-        while ends.last().is_some_and(|&open| !is_inside(dom, id, open)) {
-            ends.pop();
-            is_line_due = true;
-        }
+    for visit in dom.tour(pre) {
+        let id = match visit {
+            Visit::Start(id) => id,
+            Visit::End(id) => {
+                is_line_due |= is_line(dom.html_name(id));
+                continue;
+            }
+        };
         let name = dom.html_name(id);
         if matches!(dom.html_name(dom.parent(id)?), "script" | "style") {
             continue;
@@ -79,9 +47,8 @@ pub(super) fn code(dom: &Dom, pre: DomId) -> Option<String> {
             if !is_line_due && !out.is_empty() && !out.ends_with('\n') {
                 out.push('\t');
             }
-        } else if is_block(name) || name == "li" || name == "tr" {
+        } else if is_line(name) {
             is_line_due |= !out.is_empty();
-            ends.push(id);
         }
     }
     if let Some(mark) = dom.mark {
@@ -97,17 +64,6 @@ fn start_line(out: &mut String, is_line_due: &mut bool) {
         out.push('\n');
     }
     *is_line_due = false;
-}
-
-fn is_inside(dom: &Dom, id: DomId, ancestor: DomId) -> bool {
-    let mut at = Some(id);
-    while let Some(id) = at {
-        if id == ancestor {
-            return true;
-        }
-        at = dom.parent(id);
-    }
-    false
 }
 
 /// Whether a link in code is the number of its line, which stands apart from the code.

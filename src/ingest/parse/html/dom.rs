@@ -49,6 +49,46 @@ struct DomNode {
     data: DomData,
 }
 
+/// The start or the end of a node, in document order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Visit {
+    Start(DomId),
+    End(DomId),
+}
+
+/// The starts and ends of all nodes inside another.
+#[derive(Debug)]
+pub(super) struct Tour<'d> {
+    dom: &'d Dom,
+    top: DomId,
+    due: Option<Visit>,
+}
+
+impl Tour<'_> {
+    /// Passes over the inside and the end of a node that has just started.
+    pub(super) fn pass_over(&mut self, id: DomId) {
+        self.due = self.after(id);
+    }
+
+    fn after(&self, id: DomId) -> Option<Visit> {
+        let next = self.dom.next_sibling(id).map(Visit::Start);
+        next.or_else(|| self.dom.parent(id).filter(|it| *it != self.top).map(Visit::End))
+    }
+}
+
+impl Iterator for Tour<'_> {
+    type Item = Visit;
+
+    fn next(&mut self) -> Option<Visit> {
+        let visit = self.due?;
+        self.due = match visit {
+            Visit::Start(id) => Some(self.dom.first_child(id).map_or(Visit::End(id), Visit::Start)),
+            Visit::End(id) => self.after(id),
+        };
+        Some(visit)
+    }
+}
+
 /// A document that is complete.
 #[derive(Debug)]
 pub(super) struct Dom {
@@ -166,35 +206,34 @@ impl Dom {
         self.inside(top).filter_map(|id| self.text(id)).collect()
     }
 
+    /// Starts a tour of the nodes inside `top`.
+    pub(super) fn tour(&self, top: DomId) -> Tour<'_> {
+        Tour { dom: self, top, due: self.first_child(top).map(Visit::Start) }
+    }
+
     /// The markup of `top`: attributes quoted, special characters escaped.
     pub(super) fn markup(&self, top: DomId) -> String {
         let mut out = String::new();
-        let mut at = Some(top);
-        while let Some(id) = at {
-            self.open_tag(id, &mut out);
-            at = self.first_child(id);
-            let mut closing = id;
-            while at.is_none() {
-                self.close_tag(closing, &mut out);
-                if closing == top {
-                    return out;
-                }
-                at = self.next_sibling(closing);
-                closing = self.parent(closing).unwrap_or(top);
-            }
-        }
+        self.open_tag(top, &mut out);
+        self.push_inner_markup(top, &mut out);
+        self.close_tag(top, &mut out);
         out
     }
 
     /// The markup inside `top`.
     pub(super) fn inner_markup(&self, top: DomId) -> String {
         let mut out = String::new();
-        let mut child = self.first_child(top);
-        while let Some(id) = child {
-            out.push_str(&self.markup(id));
-            child = self.next_sibling(id);
-        }
+        self.push_inner_markup(top, &mut out);
         out
+    }
+
+    fn push_inner_markup(&self, top: DomId, out: &mut String) {
+        for visit in self.tour(top) {
+            match visit {
+                Visit::Start(id) => self.open_tag(id, out),
+                Visit::End(id) => self.close_tag(id, out),
+            }
+        }
     }
 
     /// The attributes of an element as they stand in a tag, without a space before them.

@@ -1,70 +1,25 @@
 //! What stands within a line, and blocks where there is only one line: headings and cells.
 
-use super::dom::{Dom, DomId};
+use super::dom::{Dom, DomId, Visit};
 use super::feed::{BOUNDARY, CODE, LINK};
 use super::math;
 use super::run::{InlineRun, LineBreaks, RenderedRun};
 use crate::text::fold_whitespace;
 
+/// Elements that start and end a line of their own.
+#[rustfmt::skip]
+const BLOCKS: [&str; 54] = [
+    BOUNDARY, "address", "article", "aside", "blockquote", "body", "caption", "center", "dd",
+    "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer",
+    "form", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html",
+    "legend", "li", "main", "marquee", "menu", "nav", "noembed", "noframes", "noscript", "ol", "p",
+    "search", "section", "select", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr",
+    "ul",
+];
+
 /// Whether an element starts and ends a line of its own.
 pub(super) fn is_block(name: &str) -> bool {
-    matches!(
-        name,
-        BOUNDARY
-            | "address"
-            | "article"
-            | "aside"
-            | "blockquote"
-            | "body"
-            | "caption"
-            | "center"
-            | "dd"
-            | "details"
-            | "dialog"
-            | "dir"
-            | "div"
-            | "dl"
-            | "dt"
-            | "fieldset"
-            | "figcaption"
-            | "figure"
-            | "footer"
-            | "form"
-            | "frameset"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "header"
-            | "hgroup"
-            | "hr"
-            | "html"
-            | "legend"
-            | "li"
-            | "main"
-            | "marquee"
-            | "menu"
-            | "nav"
-            | "noembed"
-            | "noframes"
-            | "noscript"
-            | "ol"
-            | "p"
-            | "search"
-            | "section"
-            | "select"
-            | "summary"
-            | "table"
-            | "tbody"
-            | "td"
-            | "tfoot"
-            | "th"
-            | "thead"
-            | "tr"
-            | "ul"
-    )
+    BLOCKS.contains(&name)
 }
 
 /// Whether an element is a node wherever it stands.
@@ -281,8 +236,21 @@ pub(super) fn line(dom: &Dom, top: DomId, run: InlineRun) -> (RenderedRun, Vec<D
     let mut apart = Vec::new();
     let mut numbers: Vec<(DomId, super::walk::HtmlList)> = Vec::new();
     let is_heading = matches!(dom.html_name(top).as_bytes(), [b'h', b'1'..=b'6']);
-    let mut at = dom.first_child(top);
-    while let Some(id) = at {
+    let is_anchor = |id| is_heading && dom.html_name(id) == LINK && is_fragment(dom, id);
+    let mut tour = dom.tour(top);
+    while let Some(visit) = tour.next() {
+        let id = match visit {
+            Visit::Start(id) => id,
+            Visit::End(id) => {
+                match dom.html_name(id) {
+                    name if is_block(name) => run.space(),
+                    _ if is_anchor(id) => (),
+                    _ => leave(dom, id, &mut run),
+                }
+                numbers.pop_if(|(list, _)| *list == id);
+                continue;
+            }
+        };
         let name = dom.html_name(id);
         let step = if dom.is_skipped(id) {
             Descent::Over
@@ -290,7 +258,7 @@ pub(super) fn line(dom: &Dom, top: DomId, run: InlineRun) -> (RenderedRun, Vec<D
             run.space();
             apart.push(id);
             Descent::Over
-        } else if is_heading && name == LINK && is_fragment(dom, id) {
+        } else if is_anchor(id) {
             // A heading's link to itself says nothing, and often has but a mark for its text.
             match dom.inner_text(id).contains(char::is_alphanumeric) {
                 true => Descent::Into,
@@ -311,38 +279,14 @@ pub(super) fn line(dom: &Dom, top: DomId, run: InlineRun) -> (RenderedRun, Vec<D
         } else {
             enter(dom, id, &mut run)
         };
-        at = if step == Descent::Into { dom.first_child(id) } else { None };
-        let mut closing = id;
-        while at.is_none() {
-            let is_over = step == Descent::Over && closing == id;
-            if !is_over {
-                end(dom, closing, &mut run, is_heading);
-                if numbers.last().is_some_and(|(list, _)| *list == closing) {
-                    numbers.pop();
-                }
-            } else if is_block(name) || is_apart(name) {
+        if step == Descent::Over {
+            if is_block(name) || is_apart(name) {
                 run.space();
             }
-            at = dom.next_sibling(closing);
-            if at.is_some() {
-                break;
-            }
-            match dom.parent(closing) {
-                Some(parent) if parent != top => closing = parent,
-                _ => return (run.finish(), apart),
-            }
+            tour.pass_over(id);
         }
     }
     (run.finish(), apart)
-}
-
-fn end(dom: &Dom, id: DomId, run: &mut InlineRun, is_heading: bool) {
-    let name = dom.html_name(id);
-    if is_block(name) {
-        run.space();
-    } else if !(is_heading && name == LINK && is_fragment(dom, id)) {
-        leave(dom, id, run);
-    }
 }
 
 fn is_fragment(dom: &Dom, id: DomId) -> bool {

@@ -11,8 +11,9 @@ const PLAIN_BYTES_MAX: usize = 400;
 const DATA_BYTES_MAX: usize = 256;
 
 /// Whether a run may have line breaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum LineBreaks {
+    #[default]
     Lines,
     OneLine,
 }
@@ -44,7 +45,7 @@ struct OpenLink {
 }
 
 /// A run being read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct InlineRun {
     flow: LineBreaks,
     out: String,
@@ -63,19 +64,7 @@ pub(super) struct InlineRun {
 
 impl InlineRun {
     pub(super) fn new(flow: LineBreaks) -> InlineRun {
-        InlineRun {
-            flow,
-            out: String::new(),
-            plain: String::new(),
-            is_plain_done: false,
-            has_space: false,
-            link: None,
-            code: None,
-            last_code: None,
-            has_text: false,
-            soles: Vec::new(),
-            span: None,
-        }
+        InlineRun { flow, ..InlineRun::default() }
     }
 
     /// Whether nothing has been written.

@@ -5,7 +5,7 @@ mod list;
 
 use std::ops::Range;
 
-use super::dom::{Dom, DomId, ROOT};
+use super::dom::{Dom, DomId, ROOT, Visit};
 use super::feed::{CODE, LINK};
 use super::flat::{self, Descent};
 use super::run::{InlineRun, LineBreaks, RenderedRun, SoleNode};
@@ -58,26 +58,12 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
 
     /// Reads the document.
     pub(super) fn run(mut self) -> Vec<Warning> {
-        let dom = self.dom;
-        let mut at = dom.first_child(ROOT);
-        while let Some(id) = at {
-            let step = self.enter(id);
-            at = if step == Descent::Into { dom.first_child(id) } else { None };
-            let mut ended = (step == Descent::Into).then_some(id);
-            let mut closing = id;
-            while at.is_none() {
-                if let Some(ended) = ended {
-                    self.leave(ended);
-                }
-                at = dom.next_sibling(closing);
-                if at.is_some() {
-                    break;
-                }
-                match dom.parent(closing) {
-                    Some(parent) if parent != ROOT => closing = parent,
-                    _ => return self.finish(),
-                }
-                ended = Some(closing);
+        let mut tour = self.dom.tour(ROOT);
+        while let Some(visit) = tour.next() {
+            match visit {
+                Visit::Start(id) if self.enter(id) == Descent::Over => tour.pass_over(id),
+                Visit::Start(_) => (),
+                Visit::End(id) => self.leave(id),
             }
         }
         self.finish()
@@ -102,7 +88,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
             let node = Node {
                 parent: self.outline.parent(),
                 span: start..self.source.len(),
-                label: label_of("", &content),
+                label: label::visible(&content),
                 content,
                 ..Node::default()
             };
@@ -258,7 +244,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         }
         self.add(Node {
             span: rendered.span,
-            label: label_of(&rendered.plain, &rendered.markdown),
+            label: label::shown(&rendered.plain, &rendered.markdown),
             content: rendered.markdown,
             ..Node::default()
         });
@@ -350,7 +336,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         let node = Node {
             node_type: NodeType::Heading,
             level: Some(level),
-            label: label_of(&rendered.plain, &rendered.markdown),
+            label: label::shown(&rendered.plain, &rendered.markdown),
             content: rendered.markdown,
             span,
             ..Node::default()
@@ -363,13 +349,5 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
             None => self.outline.open(node),
         }
         self.all_apart(apart);
-    }
-}
-
-/// The label of text: its first line, without marks where that is known.
-fn label_of(plain: &str, markdown: &str) -> String {
-    match plain.is_empty() {
-        true => label::visible(markdown),
-        false => text::truncate_chars(plain, text::LABEL_CHARS_MAX),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd};
+use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, Tag, TagEnd};
 
 use super::inline::{InlineBreaks, InlineRenderer, RenderedInline};
 use super::raw::RawLines;
@@ -108,7 +108,7 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
             Tag::Paragraph => self.start_inline(InlineBreaks::Lines, range),
             Tag::Heading { level, id, classes, attrs } => {
                 let has_attributes = id.is_some() || !classes.is_empty() || !attrs.is_empty();
-                self.block = OpenBlock::Heading { level: level_number(level), has_attributes };
+                self.block = OpenBlock::Heading { level: level as u8, has_attributes };
                 self.start_inline(InlineBreaks::OneLine, range);
             }
             Tag::CodeBlock(kind) => {
@@ -408,16 +408,5 @@ fn marker_at(item: &str) -> &str {
     match item.as_bytes().get(digits) {
         Some(b'.' | b')') if 0 < digits => &item[..=digits],
         _ => "-",
-    }
-}
-
-fn level_number(level: HeadingLevel) -> u8 {
-    match level {
-        HeadingLevel::H1 => 1,
-        HeadingLevel::H2 => 2,
-        HeadingLevel::H3 => 3,
-        HeadingLevel::H4 => 4,
-        HeadingLevel::H5 => 5,
-        HeadingLevel::H6 => 6,
     }
 }

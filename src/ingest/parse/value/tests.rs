@@ -181,122 +181,45 @@ fn soup(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(pieces), 0..60).prop_map(|it| it.concat())
 }
 
+#[rustfmt::skip]
 const JSON: &[&str] = &[
-    "{",
-    "}",
-    "[",
-    "]",
-    ",",
-    ":",
-    "\"",
-    "\"a\":",
-    "\"bc d\"",
-    "1.50",
-    "01",
-    "1e400",
-    "true",
-    "null",
-    " ",
-    "\n",
-    "\\n",
-    "\\ud800",
-    "//x1\n",
-    "/*",
-    "*/",
-    "word",
-    "{\"k\":1,\"l\":\"m\"},",
-    "[1,2,3,4,5]",
-    "\"user\"",
-    "\"role\":",
-    "\"content\":",
-    "ü",
+    "{", "}", "[", "]", ",", ":", "\"", "\"a\":", "\"bc d\"", "1.50", "01", "1e400", "true", "null",
+    " ", "\n", "\\n", "\\ud800", "//x1\n", "/*", "*/", "word", "{\"k\":1,\"l\":\"m\"},",
+    "[1,2,3,4,5]", "\"user\"", "\"role\":", "\"content\":", "ü",
 ];
 const YAML: &[&str] = &[
     "- ", "? ", ": ", "a:", "b", "\n", "\n  ", "\n    ", " ", "[", "]", "{", "}", ",", "\"", "'",
     "# c1\n", "&x ", "*x", "!t ", "---\n", "...", "01", "1.50", "|\n", ">-\n", "%d e\n", "\t", "ü",
     "<<: ", "key: v\n", "\r\n",
 ];
+#[rustfmt::skip]
 const TOML: &[&str] = &[
-    "[",
-    "]",
-    "[[a]]\n",
-    "[b]\n",
-    "[b.\"c#d\"]\n",
-    "a = ",
-    "k = 1\n",
-    "\"",
-    "'",
-    "1.50",
-    "0x1F",
-    "1979-05-27",
-    "\n",
-    "# c1\n",
-    ",",
-    "{",
-    "}",
-    "=",
-    ".",
-    "\"\"\"",
-    " ",
-    "x",
-    "ü",
+    "[", "]", "[[a]]\n", "[b]\n", "[b.\"c#d\"]\n", "a = ", "k = 1\n", "\"", "'", "1.50", "0x1F",
+    "1979-05-27", "\n", "# c1\n", ",", "{", "}", "=", ".", "\"\"\"", " ", "x", "ü",
 ];
+#[rustfmt::skip]
 const TOON: &[&str] = &[
-    "a: ",
-    "b[2]: ",
-    "c[2]{x,y}:",
-    "\n",
-    "\n  ",
-    "\n    ",
-    "- ",
-    ",",
-    "1,2",
-    "\"q: r\"",
-    "\"",
-    "[3]:",
-    "x",
-    "01",
-    "-",
-    ":",
-    " ",
-    "t[1|]{u|v}:",
-    "|",
-    "ü",
-    "e:\n",
+    "a: ", "b[2]: ", "c[2]{x,y}:", "\n", "\n  ", "\n    ", "- ", ",", "1,2", "\"q: r\"", "\"",
+    "[3]:", "x", "01", "-", ":", " ", "t[1|]{u|v}:", "|", "ü", "e:\n",
 ];
+#[rustfmt::skip]
 const PLAIN: &[&str] = &[
-    "* ",
-    "** ",
-    "Title\n",
-    "=====\n",
-    "-----\n",
-    "\n",
-    "word",
-    " ",
-    "  ",
-    "#+begin_src sh\n",
-    "#+END_SRC\n",
-    "#+begin_quote\n",
-    "| a | b |\n",
-    "- ",
-    "1. ",
-    "::\n\n",
-    ".. code-block:: py\n",
-    "   :opt: x\n",
-    "    code\n",
-    "\"",
-    ",",
-    "\t",
-    ";",
-    "import a from 'b'\n",
-    "export {\n",
-    "}\n",
-    "```\n",
-    "\r\n",
-    "ü",
-    "---\n",
-    "<Box>\n",
+    "* ", "** ", "Title\n", "=====\n", "-----\n", "\n", "word", " ", "  ", "#+begin_src sh\n",
+    "#+END_SRC\n", "#+begin_quote\n", "| a | b |\n", "- ", "1. ", "::\n\n", ".. code-block:: py\n",
+    "   :opt: x\n", "    code\n", "\"", ",", "\t", ";", "import a from 'b'\n", "export {\n", "}\n",
+    "```\n", "\r\n", "ü", "---\n", "<Box>\n",
 ];
+
+#[test]
+fn a_directive_in_letters_of_any_script_moves_no_value() {
+    for line in ["%É", "%RESERVÉ ééé", "%YAML 1.2 # é"] {
+        let text = format!("{line}\n---\nfirst: one\n");
+        let parsed = parse(Syntax::Yaml, &text);
+        let [node] = &parsed.tree.nodes[..] else { panic!("{line}: {}", parsed.tree) };
+        assert_eq!(node.content, format!("# {line}\nfirst: one"));
+        assert_eq!(text[node.span.clone()].trim_end(), "first: one", "{line}");
+    }
+}
 
 #[test]
 fn a_comment_may_follow_a_flow_and_a_word_may_not() {

@@ -27,10 +27,10 @@ fn subscriber(server: &Server<Fixture>, uri: &str) -> Connection {
 
 /// Plays ten minutes in steps of 10 ms, with a change in each step up to `changes_ms`; when the
 /// client was told.
-fn told(changes_ms: i64) -> Vec<i64> {
+fn notified(changes_ms: i64) -> Vec<i64> {
     let (server, _ends) = fixture::server();
     let client = subscriber(&server, "fixture://sea");
-    let (mut pace, mut told) = (NotifyPace::default(), Vec::new());
+    let (mut pace, mut notified) = (NotifyPace::default(), Vec::new());
     let mut due = None;
     for now in (0..660_000).step_by(10) {
         let is_change = now < changes_ms;
@@ -45,22 +45,22 @@ fn told(changes_ms: i64) -> Vec<i64> {
         }
         let lines = client.pending_updates(&server);
         assert!(lines.iter().all(|it| it.text.contains("fixture://sea")));
-        told.extend(lines.iter().map(|_| now));
+        notified.extend(lines.iter().map(|_| now));
     }
-    told
+    notified
 }
 
 #[test]
 fn ten_minutes_of_writes_notify_twice_a_second_and_once_after_the_last() {
-    let told = told(600_000);
+    let notified = notified(600_000);
     let expected: Vec<i64> = (0..=1_200).map(|idx| idx * 500).collect();
-    assert_eq!(told, expected);
+    assert_eq!(notified, expected);
 }
 
 #[test]
 fn one_change_is_notified_once_and_at_once() {
-    assert_eq!(told(10), [0]);
-    assert!(told(0).is_empty());
+    assert_eq!(notified(10), [0]);
+    assert!(notified(0).is_empty());
 }
 
 #[test]
@@ -69,16 +69,16 @@ fn each_resource_has_its_own_debounce() {
     let clients = [subscriber(&server, "fixture://sea"), subscriber(&server, "fixture://sky")];
     let window = |uri: &str| if uri.ends_with("sea") { WINDOW } else { 4 * WINDOW };
     let mut pace = NotifyPace::default();
-    let mut told = [0, 0];
+    let mut notified = [0, 0];
     for now in (0..=10_000).step_by(100) {
         server.hub.mark_changed("fixture://sea");
         server.hub.mark_changed("fixture://sky");
         pace.turn(&server.hub, Millis(now), window);
-        for (client, n) in clients.iter().zip(&mut told) {
+        for (client, n) in clients.iter().zip(&mut notified) {
             *n += client.pending_updates(&server).len();
         }
     }
-    assert_eq!(told, [21, 6]);
+    assert_eq!(notified, [21, 6]);
 }
 
 #[test]

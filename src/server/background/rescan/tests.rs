@@ -12,7 +12,7 @@ use crate::store::IfMissing;
 const NOON: i64 = 2_000_000_000_000;
 
 /// A folder, its memory, and one process that keeps it compiled, all by a clock of their own.
-struct Desk {
+struct RescanFixture {
     dir: tempfile::TempDir,
     memory: Memory,
     rescan: Rescanner,
@@ -28,24 +28,24 @@ fn settings() -> RescanOptions {
     RescanOptions { rescan, ..RescanOptions::default() }
 }
 
-impl Desk {
-    fn new() -> Desk {
+impl RescanFixture {
+    fn new() -> RescanFixture {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("notes")).unwrap();
-        Desk::at(dir, Clock::manual(Millis(NOON)), "ann")
+        RescanFixture::at(dir, Clock::manual(Millis(NOON)), "ann")
     }
 
-    fn at(dir: tempfile::TempDir, clock: Clock, holder: &str) -> Desk {
+    fn at(dir: tempfile::TempDir, clock: Clock, holder: &str) -> RescanFixture {
         let (memory, rescan, settings) = process(dir.path(), clock, holder);
-        Desk { dir, memory, rescan, settings }
+        RescanFixture { dir, memory, rescan, settings }
     }
 
     /// The same folder, later, served by another process.
-    fn restart(self, holder: &str) -> Desk {
-        let Desk { dir, memory, rescan, .. } = self;
+    fn restart(self, holder: &str) -> RescanFixture {
+        let RescanFixture { dir, memory, rescan, .. } = self;
         let clock = memory.clock().clone();
         drop((memory, rescan));
-        Desk::at(dir, clock, holder)
+        RescanFixture::at(dir, clock, holder)
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -53,25 +53,25 @@ impl Desk {
     }
 
     /// Writes a file a minute ago.
-    fn write(&mut self, path: &str, text: &str) -> &mut Desk {
+    fn write(&mut self, path: &str, text: &str) -> &mut RescanFixture {
         self.write_ago(path, text, 60_000)
     }
 
-    fn write_ago(&mut self, path: &str, text: &str, ago_ms: i64) -> &mut Desk {
+    fn write_ago(&mut self, path: &str, text: &str, ago_ms: i64) -> &mut RescanFixture {
         let full = self.path(path);
         fs::create_dir_all(full.parent().unwrap()).unwrap();
         fs::write(&full, text).unwrap();
         self.date(path, ago_ms)
     }
 
-    fn date(&mut self, path: &str, ago_ms: i64) -> &mut Desk {
+    fn date(&mut self, path: &str, ago_ms: i64) -> &mut RescanFixture {
         let since = Duration::from_millis((self.memory.clock().now().0 - ago_ms).unsigned_abs());
         let file = File::open(self.path(path)).unwrap();
         file.set_modified(SystemTime::UNIX_EPOCH + since).unwrap();
         self
     }
 
-    fn remove(&mut self, path: &str) -> &mut Desk {
+    fn remove(&mut self, path: &str) -> &mut RescanFixture {
         fs::remove_file(self.path(path)).unwrap();
         self
     }
@@ -101,7 +101,7 @@ impl Desk {
     }
 
     #[track_caller]
-    fn check_tree(&self, tree: Expect) -> &Desk {
+    fn check_tree(&self, tree: Expect) -> &RescanFixture {
         let answer = self.memory.tree(None, None).unwrap();
         let lines: Vec<String> = answer.text.lines().map(plain).collect();
         tree.assert_eq(&lines.join("\n"));
@@ -147,82 +147,83 @@ const NOTHING: &str = r#""added":0,"modified":0,"removed":0,"purged_files":[]"#;
 #[test]
 fn every_edit_is_found_while_the_server_runs_and_while_it_is_down() {
     for is_down in [false, true] {
-        let mut desk = Desk::new();
+        let mut fixture = RescanFixture::new();
         for name in ["edited", "deleted", "emptied", "restored", "renamed"] {
-            desk.write(&format!("{name}.md"), &note(name, "dog"));
+            fixture.write(&format!("{name}.md"), &note(name, "dog"));
         }
-        assert_eq!(desk.after(0), r#""added":10,"modified":0,"removed":0,"purged_files":[]"#);
-        let ids = desk.ids();
-        assert_eq!(desk.tick(), NOTHING);
-        desk.write("edited.md", &note("edited", "cat"))
+        assert_eq!(fixture.after(0), r#""added":10,"modified":0,"removed":0,"purged_files":[]"#);
+        let ids = fixture.ids();
+        assert_eq!(fixture.tick(), NOTHING);
+        fixture
+            .write("edited.md", &note("edited", "cat"))
             .remove("deleted.md")
             .write("emptied.md", "")
             .write_ago("restored.md", &note("restored", "fox"), 86_400_000);
-        fs::create_dir(desk.path("sub")).unwrap();
-        fs::rename(desk.path("renamed.md"), desk.path("sub/new name.md")).unwrap();
+        fs::create_dir(fixture.path("sub")).unwrap();
+        fs::rename(fixture.path("renamed.md"), fixture.path("sub/new name.md")).unwrap();
         if is_down {
-            desk = desk.restart("ben");
-            desk.memory.clock().advance(10_000);
+            fixture = fixture.restart("ben");
+            fixture.memory.clock().advance(10_000);
         }
         assert_eq!(
-            desk.tick(),
+            fixture.tick(),
             r#""added":0,"modified":3,"removed":4,"purged_files":[{"path":"deleted.md","nodes":2}]"#,
             "is_down={is_down}"
         );
-        desk.check_tree(expect![[r#"
+        fixture.check_tree(expect![[r#"
             [heading] edited
               [text] Of edited the quick brown fox jumps over the lazy cat, again and again.
             [heading] restored
               [text] Of restored the quick brown fox jumps over the lazy fox, again and again.
             [heading] renamed
               [text] Of renamed the quick brown fox jumps over the lazy dog, again and again."#]]);
-        assert!(desk.ids().iter().all(|id| ids.contains(id)), "{:?} {ids:?}", desk.ids());
-        assert_eq!(desk.tick(), NOTHING);
+        assert!(fixture.ids().iter().all(|id| ids.contains(id)), "{:?} {ids:?}", fixture.ids());
+        assert_eq!(fixture.tick(), NOTHING);
     }
 }
 
 #[test]
 fn the_first_snapshot_is_called_initial() {
-    let mut desk = Desk::new();
-    let message = |desk: &Desk| {
-        desk.memory.stats().unwrap().structured["head"]["message"].as_str().unwrap().to_owned()
+    let mut fixture = RescanFixture::new();
+    let message = |fixture: &RescanFixture| {
+        fixture.memory.stats().unwrap().structured["head"]["message"].as_str().unwrap().to_owned()
     };
-    desk.write("a.md", "One.\n").after(0);
-    assert_eq!(message(&desk), "initial");
-    desk.write("a.md", "Other.\n").tick();
-    assert_eq!(message(&desk), "rescan");
-    let mut desk = desk.restart("ben");
-    desk.write("a.md", "And another.\n").tick();
-    assert_eq!(message(&desk), "rescan");
+    fixture.write("a.md", "One.\n").after(0);
+    assert_eq!(message(&fixture), "initial");
+    fixture.write("a.md", "Other.\n").tick();
+    assert_eq!(message(&fixture), "rescan");
+    let mut fixture = fixture.restart("ben");
+    fixture.write("a.md", "And another.\n").tick();
+    assert_eq!(message(&fixture), "rescan");
 }
 
 #[test]
 fn a_file_being_written_waits() {
-    let mut desk = Desk::new();
-    desk.write_ago("a.md", "Half", 0);
-    assert_eq!(desk.after(0), r#""added":1,"modified":0,"removed":0,"purged_files":[]"#);
-    desk.memory.clock().advance(29_700);
-    desk.write_ago("a.md", "Half a sent", 100);
-    assert_eq!(desk.after(300), NOTHING, "it was written 400 ms ago");
-    desk.check_tree(expect!["[text] Half"]);
-    assert_eq!(desk.after(400), "no scan");
+    let mut fixture = RescanFixture::new();
+    fixture.write_ago("a.md", "Half", 0);
+    assert_eq!(fixture.after(0), r#""added":1,"modified":0,"removed":0,"purged_files":[]"#);
+    fixture.memory.clock().advance(29_700);
+    fixture.write_ago("a.md", "Half a sent", 100);
+    assert_eq!(fixture.after(300), NOTHING, "it was written 400 ms ago");
+    fixture.check_tree(expect!["[text] Half"]);
+    assert_eq!(fixture.after(400), "no scan");
     assert_eq!(
-        desk.after(100),
+        fixture.after(100),
         r#""added":0,"modified":1,"removed":0,"purged_files":[]"#,
         "it is looked at as soon as it may have settled"
     );
-    desk.check_tree(expect!["[text] Half a sent"]);
+    fixture.check_tree(expect!["[text] Half a sent"]);
 }
 
 #[test]
 fn a_file_that_never_settles_is_compiled_at_last() {
-    let mut desk = Desk::new();
-    desk.write("a.md", "0\n").after(0);
-    desk.memory.clock().advance(30_000);
+    let mut fixture = RescanFixture::new();
+    fixture.write("a.md", "0\n").after(0);
+    fixture.memory.clock().advance(30_000);
     let mut waited = 0;
     for n in 0.. {
-        desk.write_ago("a.md", &format!("{n} and on\n"), -100);
-        if desk.after(500) != NOTHING {
+        fixture.write_ago("a.md", &format!("{n} and on\n"), -100);
+        if fixture.after(500) != NOTHING {
             break;
         }
         waited = n;
@@ -233,61 +234,64 @@ fn a_file_that_never_settles_is_compiled_at_last() {
 #[test]
 fn a_time_in_the_future_settles_and_is_not_looked_at_for_ever() {
     for ahead_ms in [400, 30_000, 1_000_000_000] {
-        let mut desk = Desk::new();
-        desk.write("a.md", &note("a", "dog")).after(0);
-        desk.write_ago("a.md", &note("a", "cat"), -ahead_ms);
-        let said: Vec<String> = (0..4).map(|_| desk.tick()).collect();
+        let mut fixture = RescanFixture::new();
+        fixture.write("a.md", &note("a", "dog")).after(0);
+        fixture.write_ago("a.md", &note("a", "cat"), -ahead_ms);
+        let said: Vec<String> = (0..4).map(|_| fixture.tick()).collect();
         assert_eq!(said.iter().filter(|it| it.contains("\"modified\":1")).count(), 1, "{said:?}");
-        desk.check_tree(expect![[r#"
+        fixture.check_tree(expect![[r#"
             [heading] a
               [text] Of a the quick brown fox jumps over the lazy cat, again and again."#]]);
-        desk.memory.clock().advance(100_000);
-        desk.tick();
-        let before = stored(&desk);
-        desk.tick();
-        assert!(stored(&desk) == before, "{ahead_ms}");
+        fixture.memory.clock().advance(100_000);
+        fixture.tick();
+        let before = stored(&fixture);
+        fixture.tick();
+        assert!(stored(&fixture) == before, "{ahead_ms}");
     }
 }
 
 /// The log that every write goes to first.
-fn stored(desk: &Desk) -> Vec<u8> {
-    fs::read(desk.dir.path().join("memory.db-wal")).unwrap()
+fn stored(fixture: &RescanFixture) -> Vec<u8> {
+    fs::read(fixture.dir.path().join("memory.db-wal")).unwrap()
 }
 
 #[test]
 fn a_rename_is_one_even_when_the_new_name_is_fresh() {
-    let mut desk = Desk::new();
-    desk.write("old.md", "# Title\n\nSome words of it.\n").after(0);
-    let ids = desk.ids();
-    desk.memory.clock().advance(30_000);
-    desk.remove("old.md").write_ago("new.md", "# Title\n\nSome words of it.\n", 0);
-    assert_eq!(desk.after(0), NOTHING);
-    assert_eq!(desk.after(500), r#""added":0,"modified":1,"removed":0,"purged_files":[]"#);
-    assert_eq!(desk.ids(), ids);
+    let mut fixture = RescanFixture::new();
+    fixture.write("old.md", "# Title\n\nSome words of it.\n").after(0);
+    let ids = fixture.ids();
+    fixture.memory.clock().advance(30_000);
+    fixture.remove("old.md").write_ago("new.md", "# Title\n\nSome words of it.\n", 0);
+    assert_eq!(fixture.after(0), NOTHING);
+    assert_eq!(fixture.after(500), r#""added":0,"modified":1,"removed":0,"purged_files":[]"#);
+    assert_eq!(fixture.ids(), ids);
 }
 
 #[test]
 fn a_renamed_folder_keeps_its_ids_even_when_one_of_its_files_is_fresh() {
-    let mut desk = Desk::new();
-    desk.write("old/a.md", "# A\n\nSome words of it.\n");
-    desk.write("old/b.md", "# B\n\nOther words.\n").after(0);
-    let ids = desk.ids();
-    desk.memory.clock().advance(30_000);
-    fs::rename(desk.path("old"), desk.path("new")).unwrap();
-    desk.date("new/b.md", 0);
-    assert_eq!(desk.after(0), NOTHING, "all of it waits");
-    assert_eq!(desk.after(500), r#""added":0,"modified":2,"removed":0,"purged_files":[]"#);
-    assert_eq!(desk.ids(), ids);
+    let mut fixture = RescanFixture::new();
+    fixture.write("old/a.md", "# A\n\nSome words of it.\n");
+    fixture.write("old/b.md", "# B\n\nOther words.\n").after(0);
+    let ids = fixture.ids();
+    fixture.memory.clock().advance(30_000);
+    fs::rename(fixture.path("old"), fixture.path("new")).unwrap();
+    fixture.date("new/b.md", 0);
+    assert_eq!(fixture.after(0), NOTHING, "all of it waits");
+    assert_eq!(fixture.after(500), r#""added":0,"modified":2,"removed":0,"purged_files":[]"#);
+    assert_eq!(fixture.ids(), ids);
 }
 
 #[test]
 fn a_vanished_file_does_not_wait_for_new_ones_for_ever() {
-    let mut desk = Desk::new();
-    desk.write("old.md", "Old.\n").after(0);
-    desk.memory.clock().advance(30_000);
-    desk.remove("old.md");
+    let mut fixture = RescanFixture::new();
+    fixture.write("old.md", "Old.\n").after(0);
+    fixture.memory.clock().advance(30_000);
+    fixture.remove("old.md");
     let mut waited_ms = 0;
-    while !desk.write_ago(&format!("{waited_ms}.md"), "New.\n", -100).after(500).contains("old.md")
+    while !fixture
+        .write_ago(&format!("{waited_ms}.md"), "New.\n", -100)
+        .after(500)
+        .contains("old.md")
     {
         waited_ms += 500;
         assert!(waited_ms < 10_000);
@@ -297,19 +301,19 @@ fn a_vanished_file_does_not_wait_for_new_ones_for_ever() {
 
 #[test]
 fn nothing_new_writes_nothing() {
-    let mut desk = Desk::new();
-    desk.write("a.md", "# A\n\nWords.\n").write("b.yaml", "a: [\n");
-    std::os::unix::fs::symlink("nowhere", desk.path("c.md")).unwrap();
-    File::create(desk.path("d.md")).unwrap().set_len(5 << 30).unwrap();
-    desk.date("d.md", 60_000);
-    desk.after(0);
+    let mut fixture = RescanFixture::new();
+    fixture.write("a.md", "# A\n\nWords.\n").write("b.yaml", "a: [\n");
+    std::os::unix::fs::symlink("nowhere", fixture.path("c.md")).unwrap();
+    File::create(fixture.path("d.md")).unwrap().set_len(5 << 30).unwrap();
+    fixture.date("d.md", 60_000);
+    fixture.after(0);
     // The lease is renewed once in a while, and that is all.
-    desk.tick();
-    desk.tick();
-    let before = stored(&desk);
-    desk.after(30_000);
-    assert!(stored(&desk) == before);
-    let warnings = desk.rescan.latest().get().warnings;
+    fixture.tick();
+    fixture.tick();
+    let before = stored(&fixture);
+    fixture.after(30_000);
+    assert!(stored(&fixture) == before);
+    let warnings = fixture.rescan.latest().get().warnings;
     assert_eq!(
         warnings,
         [
@@ -317,87 +321,87 @@ fn nothing_new_writes_nothing() {
             "d.md: 5120 MiB are too large; split it into files of up to 256 MiB",
         ]
     );
-    desk.remove("d.md").write("d.md", "Small now.\n");
-    assert_eq!(desk.tick(), r#""added":1,"modified":0,"removed":0,"purged_files":[]"#);
+    fixture.remove("d.md").write("d.md", "Small now.\n");
+    assert_eq!(fixture.tick(), r#""added":1,"modified":0,"removed":0,"purged_files":[]"#);
 }
 
 #[test]
 fn a_folder_that_is_not_there_deletes_nothing() {
-    let mut desk = Desk::new();
-    desk.write("a.md", "One.\n").write("b.md", "Two.\n").after(0);
-    let (notes, away) = (desk.dir.path().join("notes"), desk.dir.path().join("away"));
+    let mut fixture = RescanFixture::new();
+    fixture.write("a.md", "One.\n").write("b.md", "Two.\n").after(0);
+    let (notes, away) = (fixture.dir.path().join("notes"), fixture.dir.path().join("away"));
     fs::rename(&notes, &away).unwrap();
     expect![[r#"{"run_at":2000000030,"error":"cannot compile `DIR/notes`: No such file or directory (os error 2)","added":0,"modified":0,"removed":0,"purged_files":[]"#]]
-        .assert_eq(&desk.tick());
+        .assert_eq(&fixture.tick());
     // As when a medium is taken out: what is left is another folder, and empty.
     fs::create_dir(&notes).unwrap();
     expect![[r#"{"run_at":2000000060,"error":"`DIR/notes` has no notes and is not the folder that it was; if it is not just unmounted, compile it by hand to forget its files","added":0,"modified":0,"removed":0,"purged_files":[]"#]]
-        .assert_eq(&desk.tick());
+        .assert_eq(&fixture.tick());
     fs::write(notes.join(".keep"), "").unwrap();
-    assert!(desk.tick().contains("has no notes and is not the folder that it was"));
+    assert!(fixture.tick().contains("has no notes and is not the folder that it was"));
     fs::remove_dir_all(&notes).unwrap();
     fs::write(&notes, "a file").unwrap();
-    assert!(desk.tick().contains("\"error\":\"cannot compile"));
+    assert!(fixture.tick().contains("\"error\":\"cannot compile"));
     fs::remove_file(&notes).unwrap();
     fs::rename(&away, &notes).unwrap();
-    assert_eq!(desk.tick(), NOTHING);
-    desk.check_tree(expect![[r#"
+    assert_eq!(fixture.tick(), NOTHING);
+    fixture.check_tree(expect![[r#"
         [text] One.
         [text] Two."#]]);
     // In the folder itself, all of them may go.
-    desk.remove("a.md").remove("b.md").date("", 0);
+    fixture.remove("a.md").remove("b.md").date("", 0);
     assert_eq!(
-        desk.tick(),
+        fixture.tick(),
         r#""added":0,"modified":0,"removed":2,"purged_files":[{"path":"a.md","nodes":1},{"path":"b.md","nodes":1}]"#
     );
 }
 
 #[test]
 fn an_empty_mount_point_at_the_start_deletes_nothing() {
-    let mut desk = Desk::new();
-    desk.write("a.md", "One.\n").after(0);
-    desk.remove("a.md");
+    let mut fixture = RescanFixture::new();
+    fixture.write("a.md", "One.\n").after(0);
+    fixture.remove("a.md");
     let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
-    File::open(desk.path("")).unwrap().set_modified(long_ago).unwrap();
-    let mut desk = desk.restart("ben");
-    assert!(desk.tick().contains("has no notes and is not the folder that it was"));
-    desk.check_tree(expect!["[text] One."]);
+    File::open(fixture.path("")).unwrap().set_modified(long_ago).unwrap();
+    let mut fixture = fixture.restart("ben");
+    assert!(fixture.tick().contains("has no notes and is not the folder that it was"));
+    fixture.check_tree(expect!["[text] One."]);
 }
 
 #[test]
 fn one_process_scans_and_another_takes_over_when_it_dies() {
-    let mut desk = Desk::new();
-    desk.write("a.md", "One.\n").after(0);
-    let clock = desk.memory.clock().clone();
+    let mut fixture = RescanFixture::new();
+    fixture.write("a.md", "One.\n").after(0);
+    let clock = fixture.memory.clock().clone();
     clock.advance(10_000);
-    let (memory, mut ben, _) = process(desk.dir.path(), clock, "ben");
+    let (memory, mut ben, _) = process(fixture.dir.path(), clock, "ben");
     let stop = Stop::default();
     // Who starts scans, and goes on; the other does nothing any more.
     assert!(ben.scan_if_due(&memory, &stop));
-    desk.write("a.md", "Two.\n");
-    assert_eq!(desk.tick(), "no scan");
+    fixture.write("a.md", "Two.\n");
+    assert_eq!(fixture.tick(), "no scan");
     assert!(ben.scan_if_due(&memory, &stop));
     assert_eq!(ben.latest().get().last.added, 1);
     // As after kill -9: nothing is given back.
     drop(ben);
-    desk.write("a.md", "Three.\n");
+    fixture.write("a.md", "Three.\n");
     let mut waited_ms = 0;
-    while desk.tick() == "no scan" {
+    while fixture.tick() == "no scan" {
         waited_ms += 30_000;
         assert!(waited_ms < 120_000);
     }
-    desk.check_tree(expect!["[text] Three."]);
+    fixture.check_tree(expect!["[text] Three."]);
 }
 
 #[test]
 fn a_start_during_another_scan_retries_soon() {
-    let mut desk = Desk::new();
-    desk.write("a.md", "One.\n").after(0);
-    let (memory, mut ben, _) = process(desk.dir.path(), desk.memory.clock().clone(), "ben");
+    let mut fixture = RescanFixture::new();
+    fixture.write("a.md", "One.\n").after(0);
+    let (memory, mut ben, _) = process(fixture.dir.path(), fixture.memory.clock().clone(), "ben");
     let stop = Stop::default();
     let mut waited_ms = 0;
     while !ben.scan_if_due(&memory, &stop) {
-        desk.memory.clock().advance(1_000);
+        fixture.memory.clock().advance(1_000);
         waited_ms += 1_000;
         assert!(waited_ms < 10_000);
     }
@@ -406,39 +410,39 @@ fn a_start_during_another_scan_retries_soon() {
 
 #[test]
 fn settings_are_followed_while_serving() {
-    let mut desk = Desk::new();
-    desk.settings.lock().unwrap().rescan.enabled = false;
-    desk.write("a.md", "One.\n");
-    assert_ne!(desk.after(0), "no scan", "the first scan is what a source is for");
-    assert_eq!(desk.after(1_000_000), "no scan");
-    desk.settings.lock().unwrap().rescan.enabled = true;
-    assert_eq!(desk.after(0), NOTHING);
-    desk.settings.lock().unwrap().rescan.interval = Duration::from_millis(70);
-    assert_eq!(desk.after(69), "no scan");
-    assert_eq!(desk.after(1), NOTHING);
-    assert_eq!(desk.rescan.latest().get().to_json()["interval_s"], 0.07);
+    let mut fixture = RescanFixture::new();
+    fixture.settings.lock().unwrap().rescan.enabled = false;
+    fixture.write("a.md", "One.\n");
+    assert_ne!(fixture.after(0), "no scan", "the first scan is what a source is for");
+    assert_eq!(fixture.after(1_000_000), "no scan");
+    fixture.settings.lock().unwrap().rescan.enabled = true;
+    assert_eq!(fixture.after(0), NOTHING);
+    fixture.settings.lock().unwrap().rescan.interval = Duration::from_millis(70);
+    assert_eq!(fixture.after(69), "no scan");
+    assert_eq!(fixture.after(1), NOTHING);
+    assert_eq!(fixture.rescan.latest().get().to_json()["interval_s"], 0.07);
 }
 
 #[test]
 fn scans_are_written_down_where_that_is_wanted() {
-    let mut desk = Desk::new();
-    desk.settings.lock().unwrap().files =
+    let mut fixture = RescanFixture::new();
+    fixture.settings.lock().unwrap().files =
         config::LogFileSettings { enabled: true, max_file_size: 10_000 };
-    desk.write("a.md", "One.\n").after(0);
-    desk.remove("a.md").write("b.md", "Two.\n").tick();
+    fixture.write("a.md", "One.\n").after(0);
+    fixture.remove("a.md").write("b.md", "Two.\n").tick();
     expect![[r#"
         {"run_at":2000000000,"error":"","added":1,"modified":0,"removed":0,"purged_files":[]}
         {"run_at":2000000030,"error":"","added":1,"modified":0,"removed":1,"purged_files":[{"path":"a.md","nodes":1}]}
     "#]]
-    .assert_eq(&fs::read_to_string(desk.path(".remindb/rescan.jsonl")).unwrap());
+    .assert_eq(&fs::read_to_string(fixture.path(".remindb/rescan.jsonl")).unwrap());
 }
 
 #[test]
 fn a_stop_gives_up_a_scan_and_changes_nothing() {
-    let mut desk = Desk::new();
-    desk.write("a.md", "One.\n").write("b.md", "Two.\n");
+    let mut fixture = RescanFixture::new();
+    fixture.write("a.md", "One.\n").write("b.md", "Two.\n");
     let stop = Stop::default();
     stop.set();
-    assert!(!desk.rescan.scan_if_due(&desk.memory, &stop));
-    assert_eq!(desk.n_snapshots(), 0);
+    assert!(!fixture.rescan.scan_if_due(&fixture.memory, &stop));
+    assert_eq!(fixture.n_snapshots(), 0);
 }

@@ -11,7 +11,7 @@ use crate::settings::config::LogFileSettings;
 fn a_call_that_the_server_failed_is_told_with_its_error_and_no_other_session() {
     let dir = tempfile::tempdir().unwrap();
     let settings = LogFileSettings { enabled: true, ..LogFileSettings::default() };
-    let sessions = SessionObserver {
+    let sessions = SessionRecorder {
         registry: Registry::new(TransportInfo::stdio(), "test", Keeping::Nothing),
         waker: Waker::default(),
         history: SessionHistory::disabled(),
@@ -25,9 +25,9 @@ fn a_call_that_the_server_failed_is_told_with_its_error_and_no_other_session() {
         elapsed_ms: 5,
         failure,
     };
-    sessions.called(&of(Some("one"), Some(&failure)), Millis(0));
-    sessions.called(&of(Some("two"), None), Millis(0));
-    sessions.called(&of(None, Some(&failure)), Millis(0));
+    sessions.on_call_end(&of(Some("one"), Some(&failure)), Millis(0));
+    sessions.on_call_end(&of(Some("two"), None), Millis(0));
+    sessions.on_call_end(&of(None, Some(&failure)), Millis(0));
     let told = |session: &str| -> Vec<Value> {
         let path = dir.path().join(format!(".remindb/logs/{session}.log"));
         let text = std::fs::read_to_string(path).unwrap();

@@ -9,16 +9,16 @@ use crate::memory::{ProcessFact, RelateRequest};
 const ARCHITECTURE: &str = "# Architecture\n\nOverview, see [[Limits; w=4.2]] and [[Roadmap]].\n";
 const LIMITS: &str = "# Limits\n\nA hundred a minute.\n";
 
-pub(super) fn full() -> World {
-    let world = World::of(&[("architecture.md", ARCHITECTURE), ("limits.md", LIMITS)]);
-    let tree = world.value("remindb://tree");
+pub(super) fn full() -> ResourceFixture {
+    let fixture = ResourceFixture::of(&[("architecture.md", ARCHITECTURE), ("limits.md", LIMITS)]);
+    let tree = fixture.value("remindb://tree");
     let id = |root: usize, child: usize| {
         tree["roots"][root]["children"][child]["id"].as_str().unwrap().to_owned()
     };
     let (overview, hundred) = (id(0, 0), id(1, 0));
-    world.clock.advance(2_000_000);
-    world.memory.summarize(&hundred, "60 a minute.", None).unwrap();
-    world.memory.pin(&hundred, Some(0.8)).unwrap();
+    fixture.clock.advance(2_000_000);
+    fixture.memory.summarize(&hundred, "60 a minute.", None).unwrap();
+    fixture.memory.pin(&hundred, Some(0.8)).unwrap();
     let target_id = Some(hundred.as_str());
     let ask = RelateRequest {
         source: &overview,
@@ -27,10 +27,10 @@ pub(super) fn full() -> World {
         target_source: None,
         weight: 1.0,
     };
-    world.memory.relate(&ask).unwrap();
-    world.memory.attend(3_600_000).unwrap();
-    world.clock.advance(42_500);
-    world
+    fixture.memory.relate(&ask).unwrap();
+    fixture.memory.attend(3_600_000).unwrap();
+    fixture.clock.advance(42_500);
+    fixture
 }
 
 #[track_caller]
@@ -107,12 +107,12 @@ fn diffs_have_both_texts() {
 
 #[test]
 fn an_added_node_has_no_old_side() {
-    let world = World::of(&[("limits.md", LIMITS)]);
-    expect![[r#"{"snapshot_id":1,"diffs":[{"op":"add","node_id":"EbrOlXQjymk","old_hash":"","new_hash":"ad41d1b64d97cf7a","old_content":"","new_content":"Limits"},{"op":"add","node_id":"0u9gfgvdf0B","old_hash":"","new_hash":"52d259da20822e44","old_content":"","new_content":"A hundred a minute."}]}"#]].assert_eq(&world.shown("remindb://snapshots/1/diffs"));
-    let id = world.value("remindb://tree")["roots"][0]["id"].as_str().unwrap().to_owned();
-    world.memory.forget(&id, crate::memory::ForgetMode::Cascade).unwrap();
-    expect![[r#"{"snapshot_id":2,"diffs":[{"op":"rem","node_id":"0u9gfgvdf0B","old_hash":"52d259da20822e44","new_hash":"","old_content":"A hundred a minute.","new_content":""},{"op":"rem","node_id":"EbrOlXQjymk","old_hash":"ad41d1b64d97cf7a","new_hash":"","old_content":"Limits","new_content":""}]}"#]].assert_eq(&world.shown("remindb://snapshots/2/diffs"));
-    expect![[r#"{"snapshot_id":1,"diffs":[{"op":"add","node_id":"EbrOlXQjymk","old_hash":"","new_hash":"ad41d1b64d97cf7a","old_content":"","new_content":"Limits"},{"op":"add","node_id":"0u9gfgvdf0B","old_hash":"","new_hash":"52d259da20822e44","old_content":"","new_content":"A hundred a minute."}]}"#]].assert_eq(&world.shown("remindb://snapshots/1/diffs"));
+    let fixture = ResourceFixture::of(&[("limits.md", LIMITS)]);
+    expect![[r#"{"snapshot_id":1,"diffs":[{"op":"add","node_id":"EbrOlXQjymk","old_hash":"","new_hash":"ad41d1b64d97cf7a","old_content":"","new_content":"Limits"},{"op":"add","node_id":"0u9gfgvdf0B","old_hash":"","new_hash":"52d259da20822e44","old_content":"","new_content":"A hundred a minute."}]}"#]].assert_eq(&fixture.shown("remindb://snapshots/1/diffs"));
+    let id = fixture.value("remindb://tree")["roots"][0]["id"].as_str().unwrap().to_owned();
+    fixture.memory.forget(&id, crate::memory::ForgetMode::Cascade).unwrap();
+    expect![[r#"{"snapshot_id":2,"diffs":[{"op":"rem","node_id":"0u9gfgvdf0B","old_hash":"52d259da20822e44","new_hash":"","old_content":"A hundred a minute.","new_content":""},{"op":"rem","node_id":"EbrOlXQjymk","old_hash":"ad41d1b64d97cf7a","new_hash":"","old_content":"Limits","new_content":""}]}"#]].assert_eq(&fixture.shown("remindb://snapshots/2/diffs"));
+    expect![[r#"{"snapshot_id":1,"diffs":[{"op":"add","node_id":"EbrOlXQjymk","old_hash":"","new_hash":"ad41d1b64d97cf7a","old_content":"","new_content":"Limits"},{"op":"add","node_id":"0u9gfgvdf0B","old_hash":"","new_hash":"52d259da20822e44","old_content":"","new_content":"A hundred a minute."}]}"#]].assert_eq(&fixture.shown("remindb://snapshots/1/diffs"));
 }
 
 #[test]
@@ -127,10 +127,10 @@ fn a_heatmap_has_every_node_and_the_lines_it_is_classified_by() {
 
 #[test]
 fn nothing_is_left_out_where_there_is_nothing() {
-    let world = World::of(&[]);
+    let fixture = ResourceFixture::of(&[]);
     let mut table = String::new();
     for row in RESOURCES.iter().filter(|it| !it.uri.contains('{') && it.name != "doctor") {
-        table += &format!("{} {}\n", row.name, world.shown(row.uri));
+        table += &format!("{} {}\n", row.name, fixture.shown(row.uri));
     }
     expect![[r#"
         overview {"db_path":"/w/memory.db","db_bytes":163840,"nodes":{"total":0,"by_type":{},"tokens":0},"snapshots":{"count":0,"head_id":0,"cursor_hash":"","latest_message":"","latest_age_s":0},"temperature":{"avg":0.0,"median":0.0,"hot":0,"cold":0,"pinned":0},"relations":{"total":0,"by_origin":{},"pending":0},"fts_rows":0}
@@ -149,36 +149,36 @@ fn nothing_is_left_out_where_there_is_nothing() {
 
 #[test]
 fn the_doctor_says_what_it_says_at_the_terminal() {
-    let world = full();
-    let path = world.folder.join("memory.db");
+    let fixture = full();
+    let path = fixture.folder.join("memory.db");
     let at_the_terminal = crate::maintenance::doctor::examine(&path).unwrap().to_json();
-    assert_eq!(world.read("remindb://doctor"), at_the_terminal);
-    assert_eq!(world.value("remindb://doctor")["status"], "pass");
+    assert_eq!(fixture.read("remindb://doctor"), at_the_terminal);
+    assert_eq!(fixture.value("remindb://doctor")["status"], "pass");
 }
 
 #[test]
 fn a_subtree_is_bounded_by_generations_and_keeps_its_depths() {
     let notes = "# One\n\n## Two\n\n### Three\n\nFour.\n\n## Five\n";
-    let world = World::of(&[("a.md", notes)]);
-    let whole = world.value("remindb://tree");
+    let fixture = ResourceFixture::of(&[("a.md", notes)]);
+    let whole = fixture.value("remindb://tree");
     let two = &whole["roots"][0]["children"][0];
     let id = two["id"].as_str().unwrap();
     let whole_of_two = json!({"roots": [two]});
-    assert_eq!(world.value(&format!("remindb://tree/{id}")), whole_of_two);
-    assert_eq!(world.value(&format!("remindb://tree/{id}?depth=0")), whole_of_two);
+    assert_eq!(fixture.value(&format!("remindb://tree/{id}")), whole_of_two);
+    assert_eq!(fixture.value(&format!("remindb://tree/{id}?depth=0")), whole_of_two);
     assert_eq!(
-        world.value(&format!("remindb://tree/{id}?depth=9223372036854775807")),
+        fixture.value(&format!("remindb://tree/{id}?depth=9223372036854775807")),
         whole_of_two
     );
     let mut bounded = two.clone();
     bounded["children"][0]["children"] = json!([]);
-    assert_eq!(world.value(&format!("remindb://tree/{id}?depth=1")), json!({"roots": [bounded]}));
+    assert_eq!(fixture.value(&format!("remindb://tree/{id}?depth=1")), json!({"roots": [bounded]}));
     assert_eq!((&two["depth"], &two["children"][0]["depth"]), (&json!(1), &json!(2)));
 }
 
 #[test]
 fn a_missing_resource_is_an_error_and_no_empty_body() {
-    let world = full();
+    let fixture = full();
     let mut table = String::new();
     for uri in [
         "remindb://tree/aB3",
@@ -199,7 +199,7 @@ fn a_missing_resource_is_an_error_and_no_empty_body() {
         "remindb://sessions/logs/..",
         "remindb://nothing",
     ] {
-        table += &format!("{uri} {:?}\n", world.try_read(uri).unwrap_err());
+        table += &format!("{uri} {:?}\n", fixture.try_read(uri).unwrap_err());
     }
     expect![[r#"
         remindb://tree/aB3 NotFound("no node `aB3`; find one with a search")
@@ -224,17 +224,17 @@ fn a_missing_resource_is_an_error_and_no_empty_body() {
 
 #[test]
 fn hot_and_cold_are_what_the_settings_say() {
-    let world = World::of(&[("limits.md", LIMITS)]);
+    let fixture = ResourceFixture::of(&[("limits.md", LIMITS)]);
     let rates =
         crate::model::heat::Rates { cold: 0.6, hot: 0.3, ..crate::model::heat::Rates::default() };
-    world.memory.set_rates(rates);
-    let summary = &world.value("remindb://temperature")["summary"];
-    let overview = &world.value("remindb://overview")["temperature"];
+    fixture.memory.set_rates(rates);
+    let summary = &fixture.value("remindb://temperature")["summary"];
+    let overview = &fixture.value("remindb://overview")["temperature"];
     expect![[r#"{"avg":0.5,"median":0.5,"hot":2,"cold":2,"pinned":0,"cold_threshold":0.6,"hot_threshold":0.3}"#]]
         .assert_eq(&summary.to_string());
     expect![[r#"{"avg":0.5,"median":0.5,"hot":2,"cold":2,"pinned":0}"#]]
         .assert_eq(&overview.to_string());
-    let stats = world.memory.stats().unwrap().text;
+    let stats = fixture.memory.stats().unwrap().text;
     assert!(stats.contains("hot (>=0.3):") && stats.contains("cold (<0.6):"), "{stats}");
 }
 
@@ -259,7 +259,7 @@ impl ProcessFacts for Known {
 
 #[test]
 fn process_facts_are_shown_beside_the_database() {
-    let world = World::beside(&[], Arc::new(Known));
+    let fixture = ResourceFixture::beside(&[], Arc::new(Known));
     let mut table = String::new();
     for uri in [
         "remindb://rescan",
@@ -272,8 +272,8 @@ fn process_facts_are_shown_beside_the_database() {
         "remindb://sessions/logs/s",
         "remindb://sessions/logs/t",
     ] {
-        let said = match world.try_read(uri) {
-            Ok(text) => text.replace(world.folder.to_str().unwrap(), "/w"),
+        let said = match fixture.try_read(uri) {
+            Ok(text) => text.replace(fixture.folder.to_str().unwrap(), "/w"),
             Err(error) => format!("{error:?}"),
         };
         table += &format!("{uri} {said}\n");
@@ -294,13 +294,14 @@ fn process_facts_are_shown_beside_the_database() {
 
 #[test]
 fn variables_are_completed_from_what_there_is() {
-    let world = World::beside(&[("a.md", ARCHITECTURE), ("b.md", LIMITS)], Arc::new(Known));
+    let fixture =
+        ResourceFixture::beside(&[("a.md", ARCHITECTURE), ("b.md", LIMITS)], Arc::new(Known));
     let complete =
-        |uri, variable, prefix: &str| values(&world.view, uri, variable, prefix).unwrap();
+        |uri, variable, prefix: &str| values(&fixture.view, uri, variable, prefix).unwrap();
     let ids = complete(TREE_BY_ROOT, "rootId", "");
     assert_eq!(ids.len(), 4);
     assert_eq!(complete(TREE_BY_ROOT, "rootId", &ids[1][..5]), [ids[1].as_str()]);
-    let limits = world.value("remindb://tree")["roots"][1]["id"].as_str().unwrap().to_owned();
+    let limits = fixture.value("remindb://tree")["roots"][1]["id"].as_str().unwrap().to_owned();
     assert_eq!(complete(TREE_BY_ROOT, "rootId", "limi"), [limits]);
     for hostile in ["\"", "' OR 1", "%", "_", "*", "NEAR(", "\u{10ffff}", "c++ \" OR b"] {
         assert_eq!(complete(TREE_BY_ROOT, "rootId", hostile), [] as [&str; 0], "{hostile}");

@@ -80,7 +80,7 @@ fn shape(value: &Value) -> Value {
 
 #[test]
 fn every_document_has_the_shape_of_its_example() {
-    let world = full();
+    let fixture = full();
     for (uri, example) in [
         ("remindb://overview", OVERVIEW),
         ("remindb://files", FILES),
@@ -93,6 +93,6 @@ fn every_document_has_the_shape_of_its_example() {
     ] {
         let example: Value = serde_json::from_str(example).unwrap();
         // As text, since two maps are equal in whatever order their keys stand.
-        assert_eq!(shape(&world.value(uri)).to_string(), shape(&example).to_string(), "{uri}");
+        assert_eq!(shape(&fixture.value(uri)).to_string(), shape(&example).to_string(), "{uri}");
     }
 }

@@ -7,8 +7,8 @@ use crate::memory::WriteMode;
 use crate::query::dashboard::{self, TreeScope};
 
 /// URIs of every row; `{…}` stands for what is there.
-fn uris(world: &World) -> Vec<String> {
-    let tree = world.value("remindb://tree");
+fn uris(fixture: &ResourceFixture) -> Vec<String> {
+    let tree = fixture.value("remindb://tree");
     let id = tree["roots"][0]["id"].as_str().unwrap();
     let expand = |uri: &str| {
         uri.replace("{rootId}", id)
@@ -21,8 +21,8 @@ fn uris(world: &World) -> Vec<String> {
     RESOURCES.iter().map(|it| expand(it.uri)).collect()
 }
 
-fn bytes(world: &World) -> Vec<(String, Vec<u8>)> {
-    let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(&world.folder)
+fn bytes(fixture: &ResourceFixture) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(&fixture.folder)
         .unwrap()
         .map(|it| it.unwrap().path())
         .filter(|it| it.is_file())
@@ -35,18 +35,19 @@ fn bytes(world: &World) -> Vec<(String, Vec<u8>)> {
 }
 
 fn read_all(n_reads: usize) {
-    let world = World::of(&[("a.md", "# One\n\nSee [[Two]].\n"), ("b.md", "# Two\n\nText.\n")]);
-    world.memory.attend(3_600_000).unwrap();
-    let uris = uris(&world);
-    let before = bytes(&world);
-    let read = |uri: &String| world.try_read(uri).map_err(|error| error.to_string());
+    let fixture =
+        ResourceFixture::of(&[("a.md", "# One\n\nSee [[Two]].\n"), ("b.md", "# Two\n\nText.\n")]);
+    fixture.memory.attend(3_600_000).unwrap();
+    let uris = uris(&fixture);
+    let before = bytes(&fixture);
+    let read = |uri: &String| fixture.try_read(uri).map_err(|error| error.to_string());
     let documents: Vec<_> = uris.iter().map(read).collect();
     for _ in 1..n_reads {
         for (uri, document) in uris.iter().zip(&documents) {
             assert_eq!(read(uri), *document, "{uri}");
         }
     }
-    assert!(before == bytes(&world), "a file changed");
+    assert!(before == bytes(&fixture), "a file changed");
 }
 
 #[test]
@@ -55,26 +56,26 @@ fn reading_everything_leaves_every_byte() {
 }
 
 /// Writes, one after another, that change everything that can change.
-fn write(world: &World, n_writes: usize) {
+fn write(fixture: &ResourceFixture, n_writes: usize) {
     for n in 0..n_writes {
         let text = format!("# Note {n}\n\nSee [[Note {}]] and [[One]].\n", n + 1);
-        let answer = world.memory.write(&text, None, WriteMode::Append).unwrap();
+        let answer = fixture.memory.write(&text, None, WriteMode::Append).unwrap();
         let id = answer.structured["node_id"].as_str().unwrap().to_owned();
         match n % 4 {
-            0 => drop(world.memory.search("note", Some(500)).unwrap()),
-            1 => drop(world.memory.pin(&id, None).unwrap()),
-            2 => world.memory.attend(600_000).unwrap(),
-            _ => drop(world.memory.forget(&id, crate::memory::ForgetMode::Cascade).unwrap()),
+            0 => drop(fixture.memory.search("note", Some(500)).unwrap()),
+            1 => drop(fixture.memory.pin(&id, None).unwrap()),
+            2 => fixture.memory.attend(600_000).unwrap(),
+            _ => drop(fixture.memory.forget(&id, crate::memory::ForgetMode::Cascade).unwrap()),
         }
-        world.clock.advance(1_000);
+        fixture.clock.advance(1_000);
     }
 }
 
 /// Three documents of one state have to agree.
-fn agree(world: &World) {
-    let lines = world.view.thresholds();
+fn agree(fixture: &ResourceFixture) {
+    let lines = fixture.view.thresholds();
     let (mut tree, mut warm, mut overview, mut graph) = Default::default();
-    world
+    fixture
         .view
         .read(|reader| {
             dashboard::write_tree(reader, TreeScope::Forest, &mut tree)?;
@@ -120,7 +121,7 @@ fn agree(world: &World) {
 /// One memory is watched while it is written, its twin is not; nobody could tell which was.
 fn beside_a_writer(n_writes: usize, n_reads: usize) {
     let notes: &[(&str, &str)] = &[("a.md", "# One\n\nSee [[Note 3]].\n")];
-    let (watched, twin) = (World::of(notes), World::of(notes));
+    let (watched, twin) = (ResourceFixture::of(notes), ResourceFixture::of(notes));
     let uris = uris(&watched);
     let is_done = AtomicBool::new(false);
     std::thread::scope(|threads| {
@@ -145,7 +146,7 @@ fn beside_a_writer(n_writes: usize, n_reads: usize) {
     write(&twin, n_writes);
     agree(&watched);
     for uri in uris.iter().filter(|it| !it.contains("nobody")) {
-        let name = |world: &World| world.shown(uri);
+        let name = |fixture: &ResourceFixture| fixture.shown(uri);
         assert_eq!(name(&watched), name(&twin), "{uri}");
     }
 }

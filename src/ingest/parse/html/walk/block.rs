@@ -1,6 +1,6 @@
 //! The blocks that are nodes wherever they stand: code, tables, media, drawings, formulas.
 
-use super::{HtmlWalk, label_of};
+use super::HtmlWalk;
 use crate::ingest::parse::html::dom::DomId;
 use crate::ingest::parse::html::{NODES_MAX, code, flat, math, table};
 use crate::ingest::parse::label;
@@ -64,7 +64,7 @@ impl HtmlWalk<'_, '_> {
                 parent,
                 Node {
                     span: caption.span.clone(),
-                    label: label_of(&caption.plain, &caption.markdown),
+                    label: label::shown(&caption.plain, &caption.markdown),
                     content: caption.markdown.clone(),
                     ..Node::default()
                 },

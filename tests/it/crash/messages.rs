@@ -1,0 +1,140 @@
+//! Errors say what is so: what is called unchanged is, and what may be either is called that.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::json;
+
+use super::failures::limited;
+use crate::support::{Client, Dice, Folder, Ran};
+
+const SNAPSHOTS: u64 = 3;
+
+/// A memory of some snapshots, and of numbers that a setting calls secret from now on.
+fn careless() -> Folder {
+    let folder = Folder::new();
+    let mut dice = Dice::new(3);
+    for nth in 1..=SNAPSHOTS {
+        for note in 0..20 {
+            let words: String = (0..500).map(|_| format!("w{} ", dice.below(5_000))).collect();
+            let version = ["first", "second", "third"][nth as usize - 1];
+            let text = format!(
+                "# Note {note}\n\nIt is ticket QX-1000{note:02} in its {version} version.\n\n{words}\n"
+            );
+            folder.write(format!("notes/{note}.md"), text);
+            folder.date(format!("notes/{note}.md"), nth);
+        }
+        folder.ok(["compile", "notes", "--db", "m.db"]);
+    }
+    let kinds = json!({"redaction": {"custom": [{"kind": "ticket", "pattern": "QX-[0-9]{6}"}]}});
+    folder.write("notes/.remindb/config.json", kinds.to_string());
+    folder
+}
+
+/// Whether the text is in any file of the memory.
+fn is_in_the_bytes(folder: &Folder, text: &str) -> bool {
+    ["m.db", "m.db-wal"].iter().any(|name| {
+        let bytes = fs::read(folder.path(name)).unwrap_or_default();
+        bytes.windows(text.len()).any(|it| it == text.as_bytes())
+    })
+}
+
+/// Runs a command where files may have so many blocks, for each of some sizes. `is_done` looks
+/// whether the memory was changed. Each outcome has to come up.
+#[track_caller]
+fn check(args: &[&str], secret: &str, is_done: impl Fn(&Folder) -> bool) {
+    let base = careless();
+    let n_bytes = fs::metadata(base.path("m.db")).unwrap().len() as usize;
+    let mut seen = [0; 3];
+    for nth in 1..=24 {
+        let folder = Folder::new().file("m.db", fs::read(base.path("m.db")).unwrap());
+        folder.write("notes/.remindb/config.json", {
+            fs::read(base.path("notes/.remindb/config.json")).unwrap()
+        });
+        let n_blocks = n_bytes / 512 * nth / 16;
+        let ran = Ran::of(&folder, &mut limited(&folder, n_blocks, args));
+        let said = format!("{n_blocks} blocks: {}", ran.transcript());
+        let is_unchanged = said.contains("nothing was changed");
+        assert_eq!(is_done(&folder), !is_unchanged, "{said}");
+        match ran.code {
+            Some(2) => {
+                assert!(is_unchanged, "{said}");
+                seen[0] += 1;
+            }
+            Some(1) => {
+                assert!(
+                    said.contains("left in the file") && said.contains("run this again"),
+                    "{said}"
+                );
+                seen[1] += 1;
+            }
+            _ => seen[2] += 1,
+        }
+        folder.assert_healthy("m.db");
+        // Again, where there is room.
+        folder.ok(args);
+        assert!(is_done(&folder) && !is_in_the_bytes(&folder, secret), "{said}");
+    }
+    assert!(seen.iter().all(|it| 0 < *it), "{seen:?}");
+}
+
+#[test]
+fn gc_that_could_not_write_the_file_anew_says_what_it_did() {
+    let is_done = |folder: &Folder| folder.facts("m.db")["snapshots"] == json!(1);
+    check(&["gc", "--keep", "1", "--db", "m.db"], "first version", is_done);
+}
+
+#[test]
+fn redact_that_could_not_write_the_file_anew_says_what_it_did() {
+    let is_done = |folder: &Folder| {
+        let conn = folder.database("m.db");
+        let sql = "SELECT NOT EXISTS (SELECT 1 FROM node WHERE content LIKE '%QX-1%')";
+        conn.query_row(sql, [], |row| row.get::<_, bool>(0)).unwrap()
+    };
+    check(&["redact", "--source", "notes", "--db", "m.db"], "QX-1000", is_done);
+}
+
+/// A library to be loaded before others, which has `fsync` and `fdatasync` fail while a file of that
+/// name is there; `None` where there is no compiler.
+fn failing_sync(folder: &Folder, name: &str) -> Option<PathBuf> {
+    let source = format!(
+        "#include <errno.h>\n#include <unistd.h>\n\
+         static int fail(void) {{ if (access(\"{name}\", F_OK)) return 0; errno = EIO; return -1; }}\n\
+         int fsync(int fd) {{ (void)fd; return fail(); }}\n\
+         int fdatasync(int fd) {{ (void)fd; return fail(); }}\n"
+    );
+    folder.write("shim.c", source);
+    let [source, library] = ["shim.c", "shim.so"].map(|it| folder.path(it));
+    let mut compile = Command::new("cc");
+    compile.args(["-shared", "-fPIC", "-o"]).args([&library, &source]);
+    compile.status().is_ok_and(|it| it.success()).then_some(library)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_commit_whose_sync_failed_may_or_may_not_be_kept() {
+    let folder = Folder::new();
+    let Some(library) = failing_sync(&folder, "fail") else {
+        eprintln!("skipped: there is no C compiler");
+        return;
+    };
+    let mut command = folder.command(["serve", "--db", "m.db"]);
+    let mut client = Client::of(command.env("LD_PRELOAD", library)).shake_hands();
+    client.text("MemoryWrite", json!({"payload": "Before."}));
+    folder.write("fail", "");
+    let reply = client.call("MemoryWrite", json!({"payload": "In doubt."}));
+    assert!(reply.is_error, "{}", reply.text);
+    assert!(reply.text.contains("may or may not be kept"), "{}", reply.text);
+    assert!(!reply.text.contains("nothing was changed"), "{}", reply.text);
+    drop(client.kill());
+    fs::remove_file(folder.path("fail")).unwrap();
+    folder.assert_healthy("m.db");
+    let conn = folder.database("m.db");
+    let kept: Vec<String> = conn
+        .prepare("SELECT content FROM node ORDER BY key")
+        .and_then(|mut it| it.query_map([], |row| row.get(0))?.collect())
+        .unwrap();
+    // Its pages were in the log when the disk was asked to keep them.
+    assert_eq!(kept, ["Before.", "In doubt."]);
+}

@@ -1,0 +1,67 @@
+//! Commands that look at a whole memory while somebody writes to it all the time.
+
+use serde_json::json;
+
+use super::memory;
+use crate::support::{Client, Folder};
+
+/// Runs `body` while a server writes one text after the other; how many it wrote.
+fn while_writing(folder: &Folder, body: impl FnOnce()) -> usize {
+    let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(move || {
+            let mut client = Client::legacy(folder, &["--db", "m.db"]);
+            let mut n = 0;
+            while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+                n += 1;
+                let payload = format!("# Heading {n}\n\nText {n} of many words.");
+                client.text("MemoryWrite", json!({"payload": payload}));
+            }
+            client.end();
+            n
+        });
+        body();
+        drop(stop);
+        writer.join().unwrap()
+    })
+}
+
+#[test]
+fn what_is_copied_or_looked_at_is_one_state() {
+    let folder = memory();
+    let n_writes = while_writing(&folder, || {
+        for nth in 0..8 {
+            folder.ok(["backup", &format!("b{nth}.db"), "--db", "m.db"]);
+            folder.ok(["doctor", "--db", "m.db"]);
+            folder.ok(["export", &format!("e{nth}.jsonl"), "--db", "m.db"]);
+            let redacted = folder.ok(["redact", "--db", "m.db"]);
+            assert_eq!(redacted, "no secret was found; nothing is left in the file\n");
+        }
+    });
+    assert!(8 < n_writes, "{n_writes}");
+    for nth in 0..8 {
+        folder.assert_healthy(&format!("b{nth}.db"));
+        let (export, db) = (format!("e{nth}.jsonl"), format!("e{nth}.db"));
+        folder.ok(["import", &export, "--db", &db]);
+        folder.assert_healthy(&db);
+    }
+    folder.assert_healthy("m.db");
+}
+
+#[test]
+fn a_safety_copy_is_made_while_others_write() {
+    let folder = memory();
+    folder.ok(["backup", "b.db", "--db", "m.db"]);
+    while_writing(&folder, || {
+        for _ in 0..3 {
+            folder.ok(["restore", "b.db", "--db", "m.db"]);
+            // The next one has another second in its name.
+            let is_copy = |it: &String| it.ends_with(".before-restore");
+            for copy in folder.names().into_iter().filter(is_copy) {
+                folder.assert_healthy(&copy);
+                std::fs::remove_file(folder.path(&copy)).unwrap();
+            }
+        }
+    });
+    folder.assert_healthy("m.db");
+}

@@ -1,0 +1,145 @@
+//! What `--force` replaces: regular files, and nothing else.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, symlink};
+use std::process::{Command, Stdio};
+
+use expect_test::expect;
+
+use super::memory;
+use crate::support::{Folder, finish};
+
+/// A memory, and a pipe with a name.
+fn beside_a_pipe() -> Folder {
+    let folder = memory();
+    let made = Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap();
+    assert!(made.success());
+    folder
+}
+
+fn is_pipe(folder: &Folder) -> bool {
+    fs::symlink_metadata(folder.path("pipe")).unwrap().file_type().is_fifo()
+}
+
+#[test]
+fn an_export_is_written_into_a_pipe() {
+    let folder = beside_a_pipe();
+    folder.ok(["export", "plain", "--db", "m.db"]);
+    symlink("pipe", folder.path("to-pipe")).unwrap();
+    for dest in ["pipe", "to-pipe"] {
+        let mut reader = Command::new("cat");
+        reader.arg(folder.path("pipe")).stdout(Stdio::piped());
+        let reader = reader.spawn().unwrap();
+        folder.ok(["export", dest, "--force", "--db", "m.db"]);
+        assert!(is_pipe(&folder));
+        assert!(finish(reader).stdout == fs::read(folder.path("plain")).unwrap());
+    }
+}
+
+#[test]
+fn an_export_is_written_into_a_device() {
+    let folder = memory();
+    // One of our own: a mistake must not cost the machine's.
+    let made = Command::new("mknod").arg(folder.path("null")).args(["c", "1", "3"]).output();
+    if !made.is_ok_and(|it| it.status.success()) {
+        eprintln!("skipped: this user cannot make a device");
+        return;
+    }
+    folder.check(
+        "backup null --force --db m.db",
+        expect![[r#"
+        ! remindb: `null` is no regular file, and no other is replaced; name another
+        = 2
+    "#]],
+    );
+    folder.ok(["export", "null", "--force", "--db", "m.db"]);
+    let kind = fs::symlink_metadata(folder.path("null")).unwrap().file_type();
+    assert!(kind.is_char_device());
+}
+
+#[test]
+fn what_is_no_regular_file_becomes_no_backup() {
+    let folder = beside_a_pipe();
+    symlink("pipe", folder.path("to-pipe")).unwrap();
+    symlink("nothing", folder.path("to-nothing")).unwrap();
+    folder.check(
+        "backup pipe --force --db m.db",
+        expect![[r#"
+        ! remindb: `pipe` is no regular file, and no other is replaced; name another
+        = 2
+    "#]],
+    );
+    folder.check(
+        "backup to-pipe --force --db m.db",
+        expect![[r#"
+        ! remindb: `to-pipe` is no regular file, and no other is replaced; name another
+        = 2
+    "#]],
+    );
+    for command in ["backup", "export"] {
+        let ran = folder.run([command, "to-nothing", "--force", "--db", "m.db"]);
+        assert_eq!(
+            ran.transcript(),
+            "! remindb: `to-nothing` is a symbolic link to nothing; name another file, or remove \
+             it\n= 2\n"
+        );
+    }
+    assert!(is_pipe(&folder) && !folder.path("nothing").exists());
+    // Without --force, nothing at all is touched.
+    folder.check(
+        "export pipe --db m.db",
+        expect![[r#"
+        ! remindb: `pipe` exists; name another file, or move it away
+        = 2
+    "#]],
+    );
+}
+
+#[test]
+fn a_symbolic_link_stays_and_its_target_is_replaced() {
+    let folder = memory().file("deep/b.db", "old").file("deep/e.jsonl", "old");
+    for (link, target) in [("b.db", "deep/b.db"), ("e.jsonl", "deep/e.jsonl")] {
+        symlink(target, folder.path(link)).unwrap();
+    }
+    folder.ok(["backup", "b.db", "--force", "--db", "m.db"]);
+    folder.ok(["export", "e.jsonl", "--force", "--db", "m.db"]);
+    for (link, target) in [("b.db", "deep/b.db"), ("e.jsonl", "deep/e.jsonl")] {
+        assert!(folder.path(link).is_symlink());
+        assert!(1_000 < fs::metadata(folder.path(target)).unwrap().len());
+    }
+    folder.assert_healthy("b.db");
+    // What was damaged behind a link is moved aside where it is.
+    fs::rename(folder.path("m.db"), folder.path("deep/m.db")).unwrap();
+    symlink("deep/m.db", folder.path("m.db")).unwrap();
+    let mut bytes = fs::read(folder.path("deep/m.db")).unwrap();
+    bytes[4096..].fill(7);
+    fs::write(folder.path("deep/m.db"), &bytes).unwrap();
+    folder.ok(["restore", "b.db", "--db", "m.db"]);
+    assert!(folder.path("m.db").is_symlink());
+    folder.assert_healthy("deep/m.db");
+    let aside: Vec<String> = fs::read_dir(folder.path("deep"))
+        .unwrap()
+        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .filter(|it| it.ends_with(".damaged"))
+        .collect();
+    assert_eq!(aside.len(), 1, "{aside:?}");
+    assert!(fs::read(folder.path(format!("deep/{}", aside[0]))).unwrap() == bytes);
+}
+
+#[test]
+fn a_pipe_is_no_memory_and_nobody_waits_for_it() {
+    let folder = beside_a_pipe();
+    for args in [
+        &["search", "x", "--db", "pipe"] as &[&str],
+        &["serve", "--db", "pipe"],
+        &["backup", "b.db", "--db", "pipe"],
+        &["restore", "pipe", "--db", "m.db"],
+        &["restore", "m.db", "--db", "pipe"],
+        &["salvage", "pipe", "--out", "new.db"],
+    ] {
+        let ran = folder.run(args);
+        let is_told = ran.stderr.contains("`pipe` is a pipe or a device, not a remindb memory");
+        assert!(is_told && ran.code == Some(2), "{args:?}: {}", ran.transcript());
+    }
+    assert!(is_pipe(&folder));
+}
