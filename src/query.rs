@@ -38,7 +38,7 @@ pub(crate) use answer::{Output, QueryOptions, ViewKind};
 pub(crate) use changes::unknown_snapshot;
 pub(crate) use delta::{DeltaDetail, DeltaQuery};
 pub(crate) use diff::DiffQuery;
-pub use error::Error;
+pub use error::{CompileError, Error};
 pub(crate) use fetch::FetchQuery;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
 pub(crate) use query::{Query, answer};
