@@ -1,4 +1,4 @@
-//! What the README and the manual say, compared with what the program does.
+//! Compares the README and the manual with the program.
 
 use std::fs;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-/// The tools that a real server lists.
+/// Returns the tools that a real server lists.
 fn listed() -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Command::new(env!("CARGO_BIN_EXE_remindb"))
@@ -30,7 +30,7 @@ fn listed() -> Vec<Value> {
     reply["result"]["tools"].as_array().unwrap().clone()
 }
 
-/// `` `MemoryFetch` | `anchor`, `budget?`, `depth?` ``, as a row of the table begins.
+/// Returns a tool's row of the table: `` `MemoryFetch` | `anchor`, `budget?`, `depth?` ``.
 fn row(tool: &Value) -> String {
     let schema = &tool["inputSchema"];
     let is_required =
