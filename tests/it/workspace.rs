@@ -1,3 +1,5 @@
+//! Tests a root's own folder `.remindb/`: settings, initial temperatures, ignore rules.
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
