@@ -1,6 +1,6 @@
 use super::*;
 
-/// A state of these fields from the language on.
+/// Returns a state of these fields from the language on.
 fn node(
     id: &'static str,
     lang: Option<&'static str>,

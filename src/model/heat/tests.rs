@@ -1,4 +1,4 @@
-//! What heat promises for any stored value, any boost and any clock.
+//! Properties of heat for any stored value, any boost and any clock.
 
 use proptest::prelude::*;
 
@@ -84,7 +84,7 @@ proptest! {
 
     #[test]
     fn servers_share_the_time_between_them(
-        // Which of three servers looks next, and after how long.
+        // Which of three servers reads the clock next, and after how long.
         looks in prop::collection::vec((0_usize..3, 0_i64..5 * 60_000), 1..60),
     ) {
         let rates = Rates::default();

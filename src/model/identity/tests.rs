@@ -1,4 +1,4 @@
-//! Alignment, told as two outlines and who is who.
+//! Alignment tests: two outlines, and the matches between them.
 //!
 //! An outline has one node a line, two spaces a level: `## Setup` is a heading, `- item` a list,
 //! `= code` code, `[list]` a list that only holds parts; the rest is text.
@@ -63,8 +63,8 @@ fn outline(text: &str) -> Vec<Owned> {
     side
 }
 
-/// The new outline, each line with what became of it: `=` unchanged, `~ old text` another text,
-/// `+` new, ` from N` where the parent is another one; then what is gone.
+/// Prints the new outline with a mark on each line, then the removed nodes. `=` is unchanged,
+/// `~ old text` another text, `+` new, ` from N` another parent.
 fn differences(old: &[Owned], new: &[Owned], matches: &[Option<usize>]) -> String {
     let name = |it: &Owned| match (it.level, it.content.as_str()) {
         (Some(level), text) => format!("{} {text}", "#".repeat(level.into())),

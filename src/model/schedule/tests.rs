@@ -1,6 +1,6 @@
 use super::*;
 
-/// Plays a schedule: at each of the times, when it is due it is done at once.
+/// Checks that a schedule, looked at at the times `at`, runs at the times `expected`.
 #[track_caller]
 fn fires(mut schedule: Schedule, at: &[i64], expected: &[i64]) {
     let mut fired = Vec::new();
@@ -78,7 +78,7 @@ fn once_it_may_be_sooner() {
     assert_eq!(schedule.sleep_ms(Millis(200)), 1_000, "never later than the interval");
 }
 
-/// Plays changes at these times, looking at every deadline, until `end`; when somebody was told.
+/// Returns the notifications for changes at these times, polled at every deadline until `end`.
 fn fired(changes: &[i64], window_ms: i64, end: i64) -> Vec<i64> {
     let mut debounce = Debounce::default();
     let mut fired = Vec::new();
@@ -148,7 +148,7 @@ proptest::proptest! {
         }
         let fired = fired(&changes, window_ms, 1_000_000);
         for &change in &changes {
-            // Whoever changed something is heard within a window, and at once after quiet.
+            // Each change is announced within a window, and at once after quiet.
             let heard = fired.iter().find(|it| change <= **it).copied();
             let before = fired.iter().rev().find(|it| **it < change).copied();
             let latest = before.map_or(change, |it| change.max(it + window_ms));
@@ -157,7 +157,7 @@ proptest::proptest! {
         if 0 < window_ms {
             proptest::prop_assert!(fired.windows(2).all(|two| two[0] + window_ms <= two[1]));
         }
-        // Nobody is told twice of the same, nor of nothing.
+        // Nothing is announced twice, nor without a change.
         for idx in 0..fired.len() {
             let since = idx.checked_sub(1).map_or(i64::MIN, |it| fired[it]);
             let is_new = |it: &&i64| since <= **it && **it <= fired[idx];

@@ -52,11 +52,11 @@ proptest! {
 
 #[test]
 fn characters_of_all_scripts_are_counted_as_the_reference_does() {
-    // Of the many that are all alike, some.
+    // Every 61st character is enough where all are alike.
     let all = (0..0x3000).chain((0x3000..=u32::from(char::MAX)).step_by(61));
     let all: Vec<char> = all.filter_map(char::from_u32).collect();
     for chars in all.chunks(512) {
-        // Between letters and digits, so that its kind shows.
+        // Between letters and digits, so that its class matters.
         check(&chars.iter().map(|it| format!("a{it}b {it}1{it}")).collect::<String>());
     }
 }
@@ -109,7 +109,7 @@ fn the_vocabulary_is_that_of_the_encoding() {
     assert!(std::fs::read(&path).unwrap() == file, "set UPDATE_EXPECT=1 to make it anew");
 }
 
-/// How many ranges of characters match, and each one's first and last.
+/// Returns the ranges of characters that match: their number, then each one's first and last.
 fn ranges(pattern: &str) -> Vec<usize> {
     let pattern = regex::Regex::new(pattern).unwrap();
     let mut ranges: Vec<(usize, usize)> = Vec::new();

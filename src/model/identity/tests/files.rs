@@ -1,4 +1,4 @@
-//! Renamed files and nodes that moved between files.
+//! Renamed files, and nodes that moved between files.
 
 use super::*;
 

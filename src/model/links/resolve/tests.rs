@@ -1,8 +1,8 @@
 use super::*;
 use crate::ingest::parse::link::extract;
 
-/// Files as `path: label, label`; the first label is the file's, a `-` marks what is no heading,
-/// and what stands in brackets is a title or an alias.
+/// A set of files, written as `path: label, label`. The first label is the file's, a `-` marks a
+/// node that is no heading, and brackets hold a title or an alias.
 struct Library {
     places: Vec<LinkPlace<usize>>,
     aliases: Vec<(String, usize)>,
