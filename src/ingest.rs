@@ -1,4 +1,5 @@
-//! Ingest: walks folders, redacts secrets and parses bytes into trees. Nothing here knows SQL.
+//! Ingest: walks folders, redacts secrets and parses bytes into trees, without SQL. Nothing here
+//! knows SQL.
 
 pub(crate) mod ignore_patterns;
 pub(crate) mod parse;

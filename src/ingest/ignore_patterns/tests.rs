@@ -2,15 +2,15 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What git says: the first line has the paths of a folder, each other one the lines of an ignore
+/// Verdicts of git. The first line has the paths of a folder, each other one the lines of an ignore
 /// file and the paths that `git check-ignore --no-index` named then.
 const GIT: &str = include_str!("git.jsonl");
 
-/// Whether a path is excluded, with the folders above it.
+/// Returns whether a path is excluded, with the folders above it.
 fn is_ignored(patterns: &Patterns, path: &str) -> bool {
     let folders = path.match_indices('/').map(|(at, _)| (&path[..at], true));
     folders.chain([(path, false)]).any(|(it, is_dir)| {
-        // A folder that is not excluded lets its files be asked about.
+        // A folder that is not excluded lets its files be checked.
         patterns.verdict(it, is_dir) == Verdict::Ignored
     })
 }

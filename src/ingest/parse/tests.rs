@@ -312,7 +312,7 @@ fn words_of_a_corpus_are_kept() {
     assert_eq!(n_bad, 0);
 }
 
-/// Pieces that documents are made of, hostile ones among them.
+/// Pieces of documents, hostile ones among them.
 const PIECES: &[&str] = &[
     "word ",
     "Two words. ",
@@ -420,7 +420,7 @@ fn document() -> impl Strategy<Value = String> {
         .prop_map(|(front, it)| front.to_owned() + &it.concat())
 }
 
-/// Pieces that front matter is made of.
+/// Pieces of front matter.
 const FRONT: &[&str] = &[
     "a: ",
     "b: ",

@@ -4,7 +4,9 @@ use proptest::prelude::*;
 use super::sites::{TRIGGERS, build};
 use super::*;
 
-/// Each line is scrubbed alone; `§` marks where 16 characters of a token go on, `¶` a line break.
+/// Checks each line alone; `§` is 16 characters of a token, `
+///
+/// ` for a line break.
 #[track_caller]
 fn check(cases: &[(&str, &str)]) {
     let redactor = Redactor::builtin();
@@ -548,7 +550,7 @@ fn hostile_repetition_costs_linear_time() {
         "token, value ",
     ];
     let redactor = Redactor::builtin();
-    // Were it more than linear, this would not end.
+    // With more than linear work, this would not end.
     for piece in pieces {
         let text = piece.repeat(100_000 / piece.len());
         let scrubbed = redactor.scrub(&text).text;

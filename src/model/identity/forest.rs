@@ -22,7 +22,7 @@ pub(super) struct Forest<'a> {
 
 impl<'a> Forest<'a> {
     /// Builds the indexes of a side. A parent that does not precede its child counts as the virtual
-    /// root. A parent that does not stand before its child counts as the virtual root.
+    /// root.
     pub(super) fn new(nodes: &'a [KnownNode<'a>]) -> Forest<'a> {
         let root = nodes.len();
         let parents: Vec<usize> = (nodes.iter().enumerate())

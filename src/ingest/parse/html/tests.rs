@@ -34,7 +34,7 @@ fn every_example_gives_the_tree_beside_it() {
     assert!(10 <= n, "{n} examples");
 }
 
-/// Not part of the suite: parses the HTML files under `REMINDB_CORPUS`, every nth of them.
+/// Parses the HTML files under `REMINDB_CORPUS`, every nth of them; no part of the suite.
 #[test]
 fn words_of_a_corpus_are_kept() {
     let Ok(folder) = std::env::var("REMINDB_CORPUS") else { return };
@@ -72,7 +72,7 @@ fn words_of_a_corpus_are_kept() {
     assert_eq!(n_bad, 0);
 }
 
-/// Were the work more than linear, this would not end.
+/// With more than linear work, this would not end.
 #[test]
 fn hostile_inputs_take_linear_time() {
     const REPEATS: usize = 5_000;
@@ -88,7 +88,7 @@ fn hostile_inputs_take_linear_time() {
         ("table", |n| "<table><tr><td>x".repeat(n)),
         ("table foster", |n| "<table>x<b>".repeat(n)),
         ("ul", |n| "<ul><li>x".repeat(n)),
-        // Counting the tokens of quote marks is what takes long here.
+        // Counting the tokens of quote marks takes most of the time here.
         ("quote / 50", |n| "<blockquote>x".repeat(n / 50)),
         ("pre", |n| "<pre>x".repeat(n)),
         ("svg", |n| "<svg><g>x".repeat(n)),
@@ -112,7 +112,7 @@ fn hostile_inputs_take_linear_time() {
         let text = make(REPEATS);
         let parsed = parse(Syntax::Html, &text);
         crate::fuzzing::promises::check_tree(&parsed.tree, &text);
-        // What stands in a template is not shown.
+        // The content of a template is not shown.
         assert_eq!(parsed.tree.nodes.is_empty(), name == "template", "{name}");
     }
 }

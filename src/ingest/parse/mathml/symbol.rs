@@ -119,7 +119,7 @@ const FUNCTIONS: [&str; 38] = [
     "varlimsup",
 ];
 
-/// Commands whose scripts stand below and above them.
+/// Commands whose scripts are below and above them.
 const LIMITS: [&str; 28] = [
     "\\sum",
     "\\prod",
@@ -151,13 +151,13 @@ const LIMITS: [&str; 28] = [
     "\\projlim",
 ];
 
-/// The command for a character.
+/// Returns the command for a character.
 pub(super) fn command(c: char) -> Option<&'static str> {
     let at = COMMANDS.binary_search_by_key(&c, |&(it, _)| it).ok()?;
     Some(COMMANDS[at].1)
 }
 
-/// The command for a function's name.
+/// Returns the command for a function's name.
 pub(super) fn function(name: &str) -> Option<&'static str> {
     const COMMANDS: [&str; 38] = [
         "\\arccos",
@@ -206,12 +206,12 @@ pub(super) fn function(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether scripts of this command stand below and above it.
+/// Returns whether scripts of this command are below and above it.
 pub(super) fn has_limits(tex: &str) -> bool {
     LIMITS.contains(&tex)
 }
 
-/// A character of a name or a number; `None` for what has no place in a formula.
+/// Returns a character of a name or a number; `None` if formulas cannot have it.
 pub(super) fn identifier(c: char) -> Option<String> {
     if let Some(command) = command(c) {
         return Some(command.to_owned());
@@ -231,7 +231,7 @@ pub(super) fn identifier(c: char) -> Option<String> {
     }
 }
 
-/// A character of an operator: empty for those that nobody sees.
+/// Returns a character of an operator; empty for an invisible one.
 pub(super) fn operator(c: char) -> Option<String> {
     match c {
         '\u{2061}'..='\u{2064}' | '\u{200B}'..='\u{200D}' | '\u{FEFF}' => Some(String::new()),
@@ -242,7 +242,7 @@ pub(super) fn operator(c: char) -> Option<String> {
     }
 }
 
-/// Text inside `\text{…}`, special characters escaped.
+/// Returns text inside `\text{…}`, special characters escaped.
 pub(super) fn in_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -260,7 +260,7 @@ pub(super) fn in_text(text: &str) -> String {
     out
 }
 
-/// Letters and digits that carry their style in their code point: `ℝ`, `𝐀`, `𝔤`.
+/// Returns letters and digits whose style is in their code point: `ℝ`, `𝐀`, `𝔤`.
 fn styled(c: char) -> Option<String> {
     const LETTERS: [&str; 13] = [
         "\\mathbf",

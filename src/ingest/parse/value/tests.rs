@@ -176,7 +176,7 @@ fn a_table_that_needs_escapes_stays_plain() {
     );
 }
 
-/// Strings of the marks that a notation is made of, with words and numbers between.
+/// Strings of a notation's marks, with words and numbers between.
 fn soup(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(pieces), 0..60).prop_map(|it| it.concat())
 }
@@ -354,7 +354,7 @@ proptest! {
     }
 }
 
-/// Random JSON, numbers as no machine would write them.
+/// Random JSON with unusual numbers.
 fn value() -> impl Strategy<Value = String> {
     let scalar = prop_oneof![
         "-?(0|[1-9][0-9]{0,20})(\\.[0-9]{1,6})?([eE][+-]?[0-9]{1,3})?",
@@ -377,7 +377,7 @@ fn value() -> impl Strategy<Value = String> {
     })
 }
 
-/// Not part of the suite: parses every file under `REMINDB_CORPUS`.
+/// Parses every file under `REMINDB_CORPUS`; no part of the suite.
 #[test]
 fn a_corpus_is_kept() {
     let Ok(folder) = std::env::var("REMINDB_CORPUS") else { return };
