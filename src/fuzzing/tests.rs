@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::TARGETS;
 
-/// A folder or file below `fuzz/`.
+/// Returns the path of a folder or file below `fuzz/`.
 fn at(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz").join(path)
 }
 
-/// Names in a folder, in order; none where there is no folder.
+/// Returns the names in a folder, in order; none without a folder.
 fn names_in(path: &str) -> Vec<String> {
     let Ok(entries) = fs::read_dir(at(path)) else { return Vec::new() };
     let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();

@@ -84,7 +84,7 @@ impl Patterns {
     }
 
     /// Returns the verdict on `path`, relative to the folder of the file, `/` between names.
-    /// Folders above it are not checked. Folders above it are not asked about.
+    /// Folders above it are not checked.
     pub(crate) fn verdict(&self, path: &str, is_dir: bool) -> Verdict {
         for chunk in self.chunks.iter().rev() {
             match chunk.matched(path, is_dir) {

@@ -1,5 +1,4 @@
-//! Parsers: bytes to a tree and warnings; parsing never fails. Parsing never fails: it gives a tree
-//! and warnings.
+//! Parsers: bytes to a tree and warnings; parsing never fails.
 //!
 //! [`decode()`] turns the bytes of a file into text, [`parse()`] turns the text into a tree. Every
 //! word that a reader would see is in exactly one node's content; code is kept byte for byte. No

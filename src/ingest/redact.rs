@@ -3,12 +3,12 @@
 //! [`Redactor::scrub`] works on any text: the raw text of a file before it is parsed, a node's
 //! content, a label, a path, a message. It promises that
 //!
-//! - what it returns has no secret that it knows: scrubbing again changes nothing;
-//! - existing markers of known kinds stay as they are, and nothing is matched across one;
+//! - the result has no known secret: scrubbing again changes nothing;
+//! - existing markers of known kinds stay, and nothing is matched across one;
 //! - matches that overlap become one marker, which names the kind of the longest, and among
 //!   equals of the most specific;
 //! - only the value of an assignment is replaced, so that JSON stays JSON;
-//! - time is linear in the text, whatever is in it.
+//! - time is linear in the text.
 //!
 //! Clean text costs one pass of one automaton over all triggers. No IO, no state.
 
@@ -42,8 +42,7 @@ const PASSES_MAX: usize = 8;
 /// Bytes before a key in which a word must announce an AWS secret.
 const AWS_BYTES_MAX: usize = 96;
 
-/// The kinds of secrets to find, built once per configuration and shared. Built once per
-/// configuration and shared.
+/// The kinds of secrets to find, built once per configuration and shared.
 #[derive(Debug)]
 pub(crate) struct Redactor {
     /// Whether each row's kind is enabled.
@@ -60,7 +59,7 @@ pub(crate) struct Scrubbed<'a> {
     pub(crate) hits: Vec<SecretHit<'a>>,
 }
 
-/// The place and kind of a replaced secret, without the secret itself. Never the secret itself.
+/// The place and kind of a replaced secret, without the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SecretHit<'a> {
     /// The kind that the marker names.

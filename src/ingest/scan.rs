@@ -149,7 +149,6 @@ impl ScanResult {
 }
 
 /// Returns the stats of the file at `path`; `None` if it is no regular file. Links are followed.
-/// Links are followed.
 pub(crate) fn stat_file(path: &Path) -> io::Result<Option<FileStat>> {
     let metadata = fs::metadata(path)?;
     Ok(metadata.is_file().then(|| stat_of(&metadata)))

@@ -26,7 +26,7 @@ pub(crate) fn breadcrumbs_of_tree(path: &str, tree: &Tree) -> Vec<String> {
     breadcrumbs
 }
 
-/// The breadcrumb of the topmost nodes of the file at `path`.
+/// Returns the breadcrumb of the topmost nodes of the file at `path`.
 pub(crate) fn root_breadcrumb(path: &str) -> String {
     file_stem(path).to_owned()
 }

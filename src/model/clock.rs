@@ -49,8 +49,7 @@ impl Millis {
     }
 }
 
-/// The source of the current time. No third variant is planned. Two variants are all there will
-/// ever be.
+/// The source of the current time. No third variant is planned.
 #[derive(Clone, Debug)]
 pub enum Clock {
     /// The machine's clock.

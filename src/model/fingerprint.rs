@@ -50,7 +50,7 @@ pub(crate) fn sum_of_children<'a>(
     sum
 }
 
-/// The term of one node.
+/// Returns the term of one node.
 pub(crate) fn term_of_node(
     parent: Option<&str>,
     before: Option<&str>,

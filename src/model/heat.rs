@@ -1,4 +1,4 @@
-//! Heat: how much a node is used, as a function of what is stored and of the attended time.
+//! Heat: how much a node is used, as a function of its stored state and the attended time.
 //!
 //! A node stores a temperature and the reading of the memory clock at which it held. That clock
 //! counts the milliseconds during which a server was up, so nothing cools over a weekend off, and a
@@ -139,14 +139,13 @@ pub(crate) struct Heat {
 }
 
 impl Heat {
-    /// The heat of a node that is born.
+    /// Returns the heat of a new node.
     pub(crate) fn birth(attended: i64) -> Heat {
         Heat { temperature: BIRTH, at: attended, pinned: false }
     }
 
     /// Returns the temperature at a reading of the memory clock. A reading before `at`, which
-    /// another process may have taken, cools nothing. A reading before `at`, which another process
-    /// may have taken, cools nothing.
+    /// another process may have taken, cools nothing.
     pub(crate) fn now(self, attended: i64) -> f64 {
         let temperature = clamped(self.temperature);
         if self.pinned {

@@ -154,7 +154,7 @@ pub(crate) struct FormerText {
 
 impl FormerText {
     /// Adds a former text of the old node at `old_idx`, by its hash. Call it with the most recent
-    /// text first. Call it with the most recent statement first.
+    /// text first.
     pub(crate) fn insert(&mut self, node_type: NodeType, hash: ContentHash, old_idx: usize) {
         self.said.entry((node_type, hash)).or_default().push(old_idx);
     }

@@ -11,7 +11,7 @@ use std::ops::Range;
 /// the name, so that adding one needs no migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum NodeType {
-    /// A heading; what it heads are its children.
+    /// A heading; its section's nodes are its children.
     Heading,
     /// A list, or a part of one.
     List,
@@ -164,8 +164,7 @@ pub struct Node {
     pub span: Range<usize>,
     /// The text on one line, at most 80 characters.
     pub label: String,
-    /// The text; empty for a node that only holds its parts together. Empty for a node that only
-    /// holds its parts together.
+    /// The text; empty for a node that only holds its parts together.
     pub content: String,
     /// The notation of `content`.
     pub format: Format,

@@ -1,7 +1,7 @@
-//! Files of lines in a source folder's own `.remindb/`: what happened, for people and programs.
+//! Files of JSON lines in a source folder's own `.remindb/`, for people and programs.
 //!
 //! The folder may come from somebody else's repository, so nothing is read or written through a
-//! link that leads out of it, nor what is no regular file. What is made here is the user's alone.
+//! link that leads out of it, and only regular files are. New files are readable by the user alone.
 //!
 //! | files | what they hold |
 //! |---|---|

@@ -171,7 +171,7 @@ fn row_end(source: &str, start: usize, delimiter: char) -> Option<usize> {
     (!is_quoted).then_some(bytes.len())
 }
 
-/// The cells of a row as they are written.
+/// Returns the cells of a row as written.
 fn cells(row: &str, delimiter: char) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
     row.split(move |c: char| {

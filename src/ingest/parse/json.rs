@@ -99,7 +99,7 @@ impl<'a> JsonReader<'a> {
         JsonReader { text, at, far: 0, too_deep: Vec::new() }
     }
 
-    /// Reads one value; on failure, closes what is open.
+    /// Reads one value; on failure, closes open maps and lists.
     fn value(&mut self, out: &mut ValueWriter<'a>) -> Result<(), JsonError> {
         let base = out.depth();
         let result = self.entries(out, base);

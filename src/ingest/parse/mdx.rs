@@ -1,5 +1,4 @@
-//! Parses MDX: Markdown with statements, kept as code, and components, kept as markup. Statements
-//! are kept as code, components as markup.
+//! Parses MDX: Markdown with statements, kept as code, and components, kept as markup.
 
 use std::ops::Range;
 

@@ -73,7 +73,7 @@ pub(crate) fn split_parts(text: &str, cut: CutAt) -> Vec<TextPart> {
             let line_start = text[end..start].rfind('\n').map_or(start, |at| end + at + 1);
             start = if start < text.len() { line_start } else { start };
         } else if start == text.len() && 0 < gap {
-            // The text ends with a line break: an empty last part stands for what follows it.
+            // The text ends with a line break: an empty last part follows it.
             parts.push(TextPart { range: start..start, tokens: 0, is_inside_line: false });
         }
     }

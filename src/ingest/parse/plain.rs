@@ -58,7 +58,7 @@ impl<'a> PlainReader<'a> {
         Parsed { tree: self.outline.tree, warnings: self.warnings }
     }
 
-    /// Whether there are nodes enough; then all from `start` on has become one, and its parts.
+    /// Returns whether the maximum of nodes is reached; then the text from `start` on is one node.
     fn is_full(&mut self, start: usize) -> bool {
         if self.outline.tree.nodes.len() < NODES_MAX {
             return false;

@@ -48,7 +48,7 @@ struct CoveredSpans {
 }
 
 impl CoveredSpans {
-    /// The parser bounds the depth of this recursion.
+    /// Adds the spans of a table; the parser bounds the depth of this recursion.
     fn table(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
             self.keys.push(key.span().start);

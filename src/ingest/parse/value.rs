@@ -157,7 +157,7 @@ impl<'a> ValueWriter<'a> {
         self.key = None;
     }
 
-    /// Returns the present position, between two values of what is open.
+    /// Returns the present position, between two values.
     pub(super) fn mark(&self) -> Mark {
         let n = self.open.last().map_or(0, |&it| self.data.values[it].n);
         Mark { n_values: self.data.values.len(), n, n_repeated: self.repeated.len() }

@@ -62,7 +62,6 @@ pub(super) fn is_site(text: &str, word_end: usize) -> bool {
 }
 
 /// Returns the secret cells below the heads of `text`. Each of `word_ends` may end a column's name.
-/// Each of `word_ends` may end a column's name.
 pub(super) fn find(text: &str, word_ends: &[usize]) -> Vec<SecretCell> {
     let mut cells = Vec::new();
     let mut done = 0;

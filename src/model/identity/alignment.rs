@@ -1,6 +1,6 @@
-//! The alignment of one file's old tree with its new one.
+//! Aligns one file's old tree with its new one.
 //!
-//! Evidence is used from the strongest to the weakest, and what is matched stays matched:
+//! Evidence is used from the strongest to the weakest, and a match is final:
 //!
 //! 1. a text that occurs once on both sides; a former text of a node that it has again;
 //! 2. below matched parents, from the top down: equal subtrees and equal texts in order, headings

@@ -25,7 +25,6 @@ pub(crate) enum ReferenceForm {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reference {
     /// Name of the target: of a heading, another node, or a file. Plain, on one line, never empty.
-    /// Plain, on one line, never empty.
     pub(crate) label: String,
     /// File of the target.
     pub(crate) source: Option<String>,

@@ -16,8 +16,7 @@ use super::name::{LinkPlace, NameKey, Target, fold_name, slug};
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::text;
 
-/// An index of possible targets. Places come in document order, those of one file together. Places
-/// come in document order, those of one file together.
+/// An index of possible targets. Places come in document order, those of one file together.
 pub(crate) trait LinkIndex {
     /// The id of a node.
     type Id: Copy + PartialEq;
@@ -64,12 +63,10 @@ pub(crate) fn names_needed_by(reference: &Reference) -> Vec<NameKey> {
     names
 }
 
-/// Maximum places and lookups that are cached. The places of one name are cached as a whole. What
-/// one name has is remembered as a whole.
+/// Maximum places and lookups that are cached. The places of one name are cached as a whole.
 const KNOWN_MAX: usize = 32 * 1024;
 
-/// Resolves references against an unchanging index, with a cache of its lookups. It remembers what
-/// it looked up last.
+/// Resolves references against an unchanging index, with a cache of its lookups.
 pub(crate) struct Resolver<I: LinkIndex> {
     index: I,
     /// Places and lookups that are cached now.
@@ -166,7 +163,7 @@ impl<I: LinkIndex> Resolver<I> {
         Ok(labelled.nearest(from))
     }
 
-    /// The target of `file#Heading`.
+    /// Returns the target of `file#Heading`.
     fn heading_of(&mut self, from: &str, label: &str, heading: &str) -> TargetResult<I> {
         let files = self.files(label)?;
         match files.nearest(from) {

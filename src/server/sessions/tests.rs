@@ -14,7 +14,7 @@ fn http() -> TransportInfo {
     TransportInfo { transport: "http", listen: Some("127.0.0.1:7474".to_owned()) }
 }
 
-/// One line of a script: who does what, and when in seconds.
+/// Plays a script of one event a line: the client, its action, and the time in seconds.
 fn play(registry: &Registry, script: &str) {
     for line in script.lines() {
         let mut words = line.split_whitespace();
@@ -94,7 +94,7 @@ fn a_modern_client_is_known_by_its_declaration_and_stays_for_minutes() {
     "#]],
     );
     check(&registry(http()), script, 331, expect![""]);
-    // One that comes back later has a new session.
+    // A client that comes back later has a new session.
     let registry = registry(http());
     check(
         &registry,
@@ -171,7 +171,7 @@ fn the_envelope_has_its_keys_in_their_order() {
     assert!(live.contains(r#""transport":"http","listen":"127.0.0.1:7474","connected_at""#));
 }
 
-/// What the registry says is new.
+/// Returns the changes in the registry.
 fn news(registry: &Registry, which: ChangedSessions, now_s: i64) -> String {
     let news = registry.take_changed(which, Millis(now_s * 1000));
     let line = |it: &LedgerEntry| {

@@ -1,9 +1,9 @@
 //! Scripts played against the whole transport, and the ways in which serving ends.
 //!
-//! A script in `tests/data/session` is a list of lines: `# …` says why, `> …` is sent, `>+EFBBBF …`
-//! is sent with those bytes in front, `= end` closes the input, and `< …` is the next line that
-//! comes back. With `UPDATE_EXPECT=1` the last are written: as many as stand there, whatever they
-//! say.
+//! A script in `tests/data/session` is a list of lines: `# …` is a comment, `> …` is sent,
+//! `>+EFBBBF …` is sent with those bytes in front, `= end` closes the input, and `< …` is the next
+//! line that comes back. With `UPDATE_EXPECT=1` the last are rewritten with the actual replies;
+//! their number stays.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter};
@@ -19,7 +19,7 @@ use crate::mcp::published::Witness;
 use crate::mcp::rpc::LINE_BYTES_MAX;
 use crate::model::clock::Millis;
 
-/// Longer than any test should take.
+/// Timeout, longer than any test should take.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
@@ -82,7 +82,7 @@ impl Client {
         self.ended.recv_timeout(TIMEOUT).expect("the server should have ended")
     }
 
-    /// What comes after what was read; the server has ended.
+    /// Returns the lines after those that were read; the server has ended.
     fn rest(&self) -> Vec<String> {
         self.replies.iter().collect()
     }
@@ -97,7 +97,7 @@ fn lines_of(output: PipeReader) -> Receiver<String> {
     lines
 }
 
-/// Plays a script, and gives it back with the replies that really came.
+/// Plays a script, and returns it with the actual replies.
 fn play(script: &str) -> String {
     let mut client = Client::new();
     let mut witness = Witness::default();
@@ -144,7 +144,7 @@ fn scripts_play_as_written() {
     assert!(0 < n_scripts);
 }
 
-/// Bytes that nobody holds, with a count of how many were taken.
+/// Endless bytes, with a count of how many were read.
 struct Endless(Arc<AtomicUsize>);
 
 impl Read for Endless {
@@ -270,7 +270,7 @@ fn a_signal_ends_the_wait_at_the_end_of_input() {
     assert_eq!(client.ended(), ServeEnd::Signal);
 }
 
-/// A server with two calls that wait, and nobody who reads what it says.
+/// Returns a server with two calls that wait, and without a reader of its output.
 fn unheard() -> (PipeWriter, Ends, Receiver<ServeEnd>) {
     let (stdin, mut input) = io::pipe().unwrap();
     let (output, stdout) = io::pipe().unwrap();
@@ -301,7 +301,7 @@ fn a_closed_output_is_an_end_and_cancels() {
 fn a_closed_output_ends_the_wait_at_the_end_of_input() {
     let (input, fixture, ended) = unheard();
     drop(input);
-    // The server may have ended already: its first answer may find nobody, too.
+    // The server may have ended already: its first answer may have failed, too.
     let _ = fixture.gate.send(());
     assert_eq!(ended.recv_timeout(TIMEOUT).unwrap(), ServeEnd::Output);
 }
@@ -326,7 +326,7 @@ fn background_work_waits_for_the_first_answer_and_hears_the_end() {
     client.send(PING);
     assert_eq!(client.reply(), PONG, "the work holds up nothing");
     client.interrupt.send(()).unwrap();
-    // The stop is set before anybody waits for the work.
+    // The stop is set before the work is joined.
     assert_eq!(client.replies.recv_timeout(TIMEOUT), Err(RecvTimeoutError::Disconnected));
     drop(let_go);
     assert!(heard.recv_timeout(TIMEOUT).unwrap());
@@ -339,7 +339,7 @@ fn a_notice_goes_to_a_client_that_asked_for_its_level() {
     client.reply();
     let (notice, written) = fixture::notice();
     client.fixture.notices.send(notice).unwrap();
-    // Nobody asked for warnings yet.
+    // The client has not asked for warnings yet.
     client.fixture.waker.wake();
     client.send(PING);
     assert_eq!(client.reply(), PONG);
@@ -348,7 +348,7 @@ fn a_notice_goes_to_a_client_that_asked_for_its_level() {
     assert_eq!(client.reply(), PONG);
     let message = r#"{"jsonrpc":"2.0","method":"notifications/message","params":"#.to_owned()
         + r#"{"level":"warning","logger":"fixture","data":{"cold":["a"]}}}"#;
-    // What it missed, and what comes later.
+    // The message that it missed, and a later one.
     assert_eq!(client.reply(), message);
     written.recv_timeout(TIMEOUT).expect("it was written");
     let (notice, written) = fixture::notice();

@@ -130,7 +130,7 @@ fn edits_apply_and_broken_ones_do_not() {
     folder.write(config::CONFIG_FILE, r#"{"budgets": {"search": 0}}"#);
     let why = "`budgets.search` in .remindb/config.json must be positive, not `0`";
     assert_eq!(live.reload(), Reload::Bad(WorkspaceError(why.to_owned())));
-    // It is said once.
+    // It is reported once.
     assert_eq!(live.reload(), Reload::Same);
     assert_eq!(search(&live), Some(8));
 

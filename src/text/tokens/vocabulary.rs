@@ -41,7 +41,7 @@ pub(super) struct Merge {
     ends: Vec<usize>,
     /// The start of the part before the one that starts at each byte.
     before: Vec<usize>,
-    /// Neighbours that could be merged, as rank, start, end; some are outdated. Some are outdated.
+    /// Neighbours that could be merged, as rank, start, end; some are outdated.
     pairs: BinaryHeap<Reverse<(u32, usize, usize)>>,
 }
 
@@ -113,7 +113,7 @@ impl Merge {
     }
 }
 
-/// The rank of a token.
+/// Returns the rank of a token.
 pub(super) fn rank(token: &[u8]) -> Option<u32> {
     if TOKEN_BYTES_MAX < token.len() {
         return None;

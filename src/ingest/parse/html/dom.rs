@@ -151,7 +151,7 @@ impl Dom {
         matches!(self.html_name(id), "script" | "style" | "title") || self.left_out.contains(&id)
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub(super) fn attribute(&self, id: DomId, wanted: &str) -> Option<&str> {
         match &self.nodes[id as usize].data {
             DomData::Element { attributes, .. } => {
@@ -162,7 +162,7 @@ impl Dom {
         }
     }
 
-    /// The text of a text node.
+    /// Returns the text of a text node.
     pub(super) fn text(&self, id: DomId) -> Option<&str> {
         match &self.nodes[id as usize].data {
             DomData::Text(text) => Some(text),

@@ -17,7 +17,7 @@ use crate::model::tree::{Format, Node, NodeType};
 use crate::text;
 pub(super) use list::HtmlList;
 
-/// The walk, and what is open at its present element.
+/// The walk, with the structures that are open at its present element.
 pub(super) struct HtmlWalk<'a, 'o> {
     dom: &'a Dom,
     source: &'a str,

@@ -8,7 +8,7 @@ use crate::ingest::parse::value::{ValueKind, ValueNodes, ValueWriter, place_path
 use crate::ingest::parse::{Parsed, Warning, toon, transcript};
 use crate::text;
 
-/// Maximum ratio of rereading to text, for broken records longer than a line.
+/// Maximum bytes reread per byte of text, for broken records that may be longer than a line.
 const WASTE_FACTOR: usize = 8;
 
 /// Maximum bad records that are named one by one.

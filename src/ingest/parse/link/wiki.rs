@@ -131,8 +131,7 @@ fn split_alias(text: &str) -> (&str, Option<Alias<'_>>) {
     (head, (!text.is_empty()).then_some(Alias { bar, text }))
 }
 
-/// Splits `file#Heading` at the last heading. `C#` and `C# basics` are labels. `C#` and `C# basics`
-/// are labels.
+/// Splits `file#Heading` at the last heading. `C#` and `C# basics` are labels.
 fn split_heading(name: &str) -> (&str, Option<&str>) {
     let Some((label, heading)) = name.split_once('#') else { return (name, None) };
     if heading.is_empty() || heading.starts_with([' ', '#']) {

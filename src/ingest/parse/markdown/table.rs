@@ -75,8 +75,7 @@ impl<'a> MarkdownTable<'a> {
         }
     }
 
-    /// Ends a row. The parser drops the cells beyond the last column; they are kept here. The cells
-    /// beyond the last column are dropped by the parser, but not by us.
+    /// Ends a row. The parser drops the cells beyond the last column; they are kept here.
     fn end_row(&mut self, source: MarkdownSource<'a>, end: usize) {
         let rest = source.parsed.get(self.cell_end..end).unwrap_or("").trim();
         let rest = rest.strip_prefix('|').unwrap_or(rest);

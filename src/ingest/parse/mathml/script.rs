@@ -59,8 +59,7 @@ pub(super) fn under_over(base: &Piece, below: &Piece, above: &Piece) -> Piece {
     }
 }
 
-/// Returns an accent over or under a base. A brace takes a further script as its label. A brace
-/// takes a further script as its label.
+/// Returns an accent over or under a base. A brace takes a further script as its label.
 fn accented(command: &str, base: &Piece) -> Piece {
     let kind = if command.ends_with("brace") { PieceKind::Limits } else { PieceKind::Group };
     Piece::new(kind, format!("{command}{}", braced(base)))

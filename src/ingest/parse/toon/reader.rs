@@ -54,7 +54,7 @@ struct ToonReader<'a> {
 type LineResult<T> = Result<T, &'static str>;
 
 impl<'a> ToonReader<'a> {
-    /// Reads everything; closes what is open also on failure.
+    /// Reads everything; closes open maps and lists also on failure.
     fn read(&mut self) -> Result<(), ToonError> {
         let mut result = Ok(());
         let mut start = 0;

@@ -317,7 +317,7 @@ fn or_kind(label: String, kind: &str) -> String {
     if label.trim().is_empty() { kind.to_owned() } else { label }
 }
 
-/// Returns the label of a map: its keys if it has a key or is a whole file, else its start.
+/// Returns the label of a map: its keys if it has a key or is a file, else its start.
 fn map_label(
     data: &ValueArena<'_>,
     index: usize,

@@ -26,7 +26,7 @@ fn each_tick_rings_and_none_while_it_is_frozen() {
     };
     assert_eq!(minutes(11), 2);
     memory.set_rates(crate::model::heat::Rates { is_enabled: false, ..memory.rates() });
-    // The minute before is still counted.
+    // The minute before still counts.
     assert_eq!(minutes(100), 1);
     memory.set_rates(crate::model::heat::Rates::default());
     assert_eq!(minutes(5), 1);

@@ -8,7 +8,7 @@ use crate::mcp::{Connection, FrameStep, Outbox};
 
 const WINDOW: Duration = Duration::from_millis(500);
 
-/// A client that subscribed to `uri`.
+/// Returns a client that subscribed to `uri`.
 fn subscriber(server: &Server<Fixture>, uri: &str) -> Connection {
     let mut connection = Connection::new("a");
     let mut ask = |method: &str, params: Value| {
@@ -25,8 +25,8 @@ fn subscriber(server: &Server<Fixture>, uri: &str) -> Connection {
     connection
 }
 
-/// Plays ten minutes in steps of 10 ms, with a change in each step up to `changes_ms`; when the
-/// client was told.
+/// Plays ten minutes in steps of 10 ms, with a change in each step up to `changes_ms`. Returns the
+/// times of the notifications.
 fn notified(changes_ms: i64) -> Vec<i64> {
     let (server, _ends) = fixture::server();
     let client = subscriber(&server, "fixture://sea");
@@ -38,7 +38,7 @@ fn notified(changes_ms: i64) -> Vec<i64> {
             server.hub.mark_changed("fixture://sea");
             server.hub.mark_changed("fixture://sky");
         }
-        // The thread wakes for changes and for deadlines, and for nothing else.
+        // The thread wakes only for changes and for deadlines.
         if is_change || due.is_some_and(|it| it <= now) {
             let left_ms = pace.turn(&server.hub, Millis(now), |_| WINDOW);
             due = left_ms.map(|it| now + it);

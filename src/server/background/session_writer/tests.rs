@@ -9,7 +9,7 @@ use crate::server::sessions::{ClientHistory, Keeping, RequestInfo, SessionClient
 
 const INTERVAL: Duration = Duration::from_secs(30);
 
-/// A server's sessions, written down by a thread that hears of the time.
+/// A server's sessions, recorded by a thread with a manual clock.
 struct Fixture {
     home: tempfile::TempDir,
     registry: Registry,

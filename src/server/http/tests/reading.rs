@@ -1,4 +1,4 @@
-//! What is a request, who may come in, and what fields have to repeat.
+//! Parsing of requests, access control, and the checks of repeated fields.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use super::super::route::{Route, route};
 use crate::fuzzing::http::{http, requests};
 use crate::mcp::rpc::{self, Message};
 
-/// Line feeds in `input` are sent as CR LF, and `␍` and `␊` as one of them alone.
+/// Checks the requests in `input`: line feeds are CR LF, and `␍` and `␊` one of them alone.
 #[track_caller]
 fn check(input: &str, read: Expect) {
     let bytes = input.replace('\n', "\r\n").replace('␍', "\r").replace('␊', "\n").into_bytes();
@@ -215,7 +215,7 @@ fn head(text: &str) -> RequestHead {
     RequestHead::parse(format!("{}\n\n", text.trim_end()).replace('\n', "\r\n").as_bytes()).unwrap()
 }
 
-/// The status that a head gets from the guard and the routes; 0 when it may go on.
+/// Returns the status from the guard and the routes; 0 when the head is admitted.
 fn admitted(guard: &Guard, text: &str) -> u16 {
     let head = head(text);
     match guard.origin(&head) {
@@ -338,7 +338,7 @@ fn a_route_is_found_by_the_head_alone() {
     assert_eq!(route(&get, &guard).ok(), Some(Route::Get), "no Accept is any");
 }
 
-/// The code that a modern request gets for its fields; 0 when they are right.
+/// Returns the error code for the fields of a modern request; 0 when they are right.
 fn code(fields: &str, method: &str, params: serde_json::Value) -> i32 {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
     let Some(Ok(Message::Request(request))) = rpc::parse_frame(body.as_bytes()) else {

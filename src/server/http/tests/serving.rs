@@ -1,4 +1,4 @@
-//! What clients get, and what they cannot do to each other.
+//! Answers to clients, and their isolation from each other.
 
 use serde_json::json;
 
@@ -71,7 +71,7 @@ fn a_modern_client_that_goes_has_cancelled() {
         up.fixture.started.recv_timeout(TIMEOUT).unwrap();
         drop(client);
     }
-    // There is one place for calls, which nobody let through the gate would have left.
+    // There is one place for calls; a call that waited at the gate would still hold it.
     let (fields, body) = modern("steps");
     assert_eq!(up.client().post(&fields, &body).status, 200);
 }
@@ -94,7 +94,7 @@ fn a_legacy_stream_goes_on_after_a_break() {
     let last = again.event().unwrap();
     assert!(last.starts_with("id: 1-2\n") && last.contains("through"), "{last}");
     assert_eq!(again.event(), None);
-    // Nothing of that stream on any other.
+    // No event of that stream is on any other.
     let mut other = up.client();
     other.ask("GET", &format!("{session}{EVENTS}Last-Event-ID: 2-0\r\n"));
     assert_eq!(other.event(), None);

@@ -117,7 +117,7 @@ fn nothing_is_read_or_written_outside() {
         let history = SessionHistory::new(inner.path());
         assert!(history.append(&mut vec![entry("desk", "b", 1)]).is_err(), "{link}");
         assert!(history.clients().unwrap_or_default().is_empty(), "{link}");
-        // There may be nothing to refuse, but nothing changes.
+        // The call may succeed, but changes nothing.
         let _ = history.compact();
     }
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);

@@ -1,12 +1,11 @@
-//! What every modern request says about itself, what follows when it does not, and requests that
-//! stay open.
+//! Metadata of modern requests, refusals when it is missing, and requests that stay open.
 
 use super::*;
 
 const SERVER: &str = "io.modelcontextprotocol/serverInfo";
 const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// What only the era of the handshake knows, and what nobody does.
+/// Methods that only the legacy era knows, or no era.
 const UNKNOWN: [&str; 6] = [
     "initialize",
     "ping",
@@ -44,7 +43,7 @@ pub(super) fn play(peer: &mut Peer) {
     listen(peer);
 }
 
-/// Requests that do not say enough, or what nobody knows.
+/// Sends requests with incomplete metadata, or with unknown methods.
 fn says_of_itself(peer: &mut Peer, versions: &[Value]) {
     let mut discover = |change: &dyn Fn(&mut Map<String, Value>)| {
         let mut meta = peer.meta();
@@ -64,13 +63,13 @@ fn says_of_itself(peer: &mut Peer, versions: &[Value]) {
     assert_eq!(data["requested"], "v999.0.0");
     let supported = data["supported"].as_array().unwrap();
     assert!(!supported.is_empty() && supported.iter().all(|it| versions.contains(it)));
-    // At the start, nobody can tell the era of a request that says nothing.
+    // At the start, the era of a request without metadata is unknown.
     let mut fresh = Peer::new();
     let id = fresh.request_as_is("server/discover", json!({}));
     assert_eq!(fresh.reply(&id)["error"]["code"], -32602);
 }
 
-/// What is agreed to comes first, and nothing comes that was not asked for.
+/// Checks that the acknowledgement comes first, and nothing unrequested after it.
 fn listen(peer: &mut Peer) {
     for wanted in ["toolsListChanged", "promptsListChanged"] {
         let id = peer.request("subscriptions/listen", json!({"notifications": {wanted: true}}));
