@@ -71,7 +71,7 @@ pub(crate) fn check(uri: &str) {
                 assert!(is_name && !value.contains(|it: char| it == '/' || it.is_control()));
             }
             let canonical = expand(TEMPLATES[idx], &vars);
-            // Percent-encoded letters may need more room than before.
+            // Percent-encoding may make the canonical URI longer.
             if URI_BYTES_MAX < canonical.len() {
                 return;
             }

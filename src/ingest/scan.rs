@@ -2,7 +2,8 @@
 //!
 //! The result of a walk is in byte order of paths, so that it depends on nothing but the folder. A
 //! walk never follows a link to a folder or out of the root, never opens anything but regular
-//! files, and never fails for one entry: an unreadable entry is reported and skipped.
+//! files, and never fails for one entry: an unreadable entry is reported, and its known
+//! state is kept.
 
 mod rules;
 

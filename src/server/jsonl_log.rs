@@ -3,11 +3,11 @@
 //! The folder may come from somebody else's repository, so nothing is read or written through a
 //! link that leads out of it, and only regular files are. New files are readable by the user alone.
 //!
-//! | files | what they hold |
+//! | files | contents |
 //! |---|---|
 //! | `sessions/NAME-HASH.jsonl` | the [`SessionHistory`] of one client, one line a session |
-//! | `logs/ID.log` | what one session did, if that is wanted: [`SessionLogs`] |
-//! | `rescan.jsonl` | what scans did, if that is wanted: a [`JsonlSink`] |
+//! | `logs/ID.log` | the activity of one session, if enabled: [`SessionLogs`] |
+//! | `rescan.jsonl` | the results of scans, if enabled: a [`JsonlSink`] |
 
 mod client_ledgers;
 mod folder;

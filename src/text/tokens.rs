@@ -1,8 +1,8 @@
 //! Exact cl100k token counts, from a vocabulary that is compiled into the program.
 //!
-//! A text is split into words by the encoding's own pattern ([`split`]), and the bytes of each word
-//! are merged by the ranks of the [`vocabulary`]. Tests compare both with the encoding's reference,
-//! over random texts and over characters of all scripts.
+//! A text is split into words by the encoding's own pattern ([`pretokenize`]), and the bytes of
+//! each word are merged by the ranks of the [`vocabulary`]. Tests compare both with the encoding's
+//! reference, over random texts and over characters of all scripts.
 
 mod cache;
 mod pretokenize;

@@ -28,7 +28,7 @@ fn check_bad(text: &str, expected: &[(u32, &str)]) {
 }
 
 #[test]
-fn patterns_mean_what_they_mean_to_git() {
+fn patterns_match_as_in_git() {
     let mut lines = GIT.lines();
     let paths: Vec<String> = serde_json::from_str(lines.next().unwrap()).unwrap();
     let mut wrong = Vec::new();
@@ -44,7 +44,7 @@ fn patterns_mean_what_they_mean_to_git() {
 }
 
 #[test]
-fn a_line_that_is_no_pattern_is_named_and_costs_itself() {
+fn a_bad_line_is_reported_and_skipped() {
     check_bad(
         "a.md\n[\n\nb[z-a]\n# no\n[[:foo:]]\nc\\\n/\n!\n!/\na//b\n**//",
         &[

@@ -10,7 +10,7 @@ use super::{Parsed, Warning, label};
 use crate::model::tree::{Node, NodeType};
 use crate::text::{self, LABEL_CHARS_MAX};
 
-/// Maximum nodes of a file; the rest is kept in parts, cut anywhere between lines.
+/// Maximum nodes of a file; the rest is kept in parts, regardless of paragraphs.
 const NODES_MAX: usize = 200_000;
 
 /// Parses a text file.
@@ -58,7 +58,7 @@ impl<'a> PlainReader<'a> {
         Parsed { tree: self.outline.tree, warnings: self.warnings }
     }
 
-    /// Returns whether the maximum of nodes is reached; then the text from `start` on is one node.
+    /// Returns whether the maximum of nodes is reached; if so, adds the rest of the text.
     fn is_full(&mut self, start: usize) -> bool {
         if self.outline.tree.nodes.len() < NODES_MAX {
             return false;

@@ -187,7 +187,7 @@ fn swapped_sections_with_equal_subheadings_stay_apart() {
 }
 
 #[test]
-fn of_equal_headings_the_one_that_went_is_the_one_whose_text_went() {
+fn of_equal_headings_the_one_without_its_text_is_removed() {
     check(
         "# T\n  ## Ex\n    one\n  ## Ex\n    two\n    TODO\n  ## Ex\n    three",
         "# T\n  ## Ex\n    two\n    TODO\n    more\n  ## Ex\n    three",
@@ -283,7 +283,7 @@ fn an_empty_heading_renamed_between_neighbours_is_the_same_heading() {
 }
 
 #[test]
-fn a_section_replaced_by_another_is_another() {
+fn a_replaced_section_is_a_new_one() {
     check(
         "# A\n# Prices\n  Two euros a piece.\n# B",
         "# A\n# Weather\n  Rain, and more rain tomorrow.\n# B",
@@ -385,7 +385,7 @@ fn a_list_that_became_too_long_for_one_node_is_the_same_list() {
 }
 
 #[test]
-fn the_larger_half_of_a_split_paragraph_is_the_paragraph() {
+fn the_larger_half_of_a_split_paragraph_keeps_its_id() {
     check(
         "# T\n  Nodes are typed. Each has a place and a text. Labels are short.",
         "# T\n  Nodes are typed.\n  Each has a place and a text. Labels are short.",

@@ -31,7 +31,7 @@ impl BearerToken {
         }
     }
 
-    /// Compares in constant time; the time depends on the length of `other` only.
+    /// Returns whether the token is `other`; the time taken reveals the length of `other` only.
     fn is(&self, other: &str) -> bool {
         let (mine, other) = (self.0.as_bytes(), other.as_bytes());
         let mut difference = mine.len() ^ other.len();

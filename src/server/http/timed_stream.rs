@@ -14,9 +14,9 @@ use crate::model::clock::Stopwatch;
 const READ_BYTES: usize = 4 * 1024;
 /// Maximum bytes read of a connection that is about to close, so that the client sees the reason.
 const LINGER_BYTES_MAX: usize = 256 * 1024;
-/// Milliseconds that this may take.
+/// Maximum milliseconds of reading before a connection is closed.
 pub(super) const LINGER_MS: i64 = 500;
-/// Milliseconds that this may take at shutdown.
+/// Maximum milliseconds of reading before a connection is closed at shutdown.
 pub(super) const LAST_LINGER_MS: i64 = 50;
 
 /// The outcome of a read.

@@ -114,7 +114,7 @@ impl SessionHistory {
 fn lock(folder: &OpenFolder) -> io::Result<File> {
     let file = folder.append(LOCK)?;
     match file.lock() {
-        // File systems without locks rarely have other users.
+        // Where the file system has no locks, other writers are unlikely.
         Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
         _ => Ok(file),
     }

@@ -156,7 +156,7 @@ impl Read for Endless {
 }
 
 #[test]
-fn a_line_of_100_mb_costs_itself() {
+fn a_line_of_100_mb_costs_only_itself() {
     let n_read = Arc::new(AtomicUsize::new(0));
     let long = Endless(Arc::clone(&n_read)).take(100_000_000);
     let rest = format!("\n{PING}\n");
@@ -188,7 +188,7 @@ fn the_longest_line_is_a_message() {
 }
 
 #[test]
-fn slow_calls_hold_up_nothing_quick() {
+fn slow_calls_do_not_block_quick_ones() {
     let mut client = Client::new();
     client.send(INITIALIZE);
     client.reply();
@@ -212,7 +212,7 @@ fn slow_calls_hold_up_nothing_quick() {
 }
 
 #[test]
-fn the_end_of_input_waits_for_what_was_asked() {
+fn the_end_of_input_waits_for_open_calls() {
     let mut client = Client::new();
     client.send(INITIALIZE);
     client.reply();
@@ -225,7 +225,7 @@ fn the_end_of_input_waits_for_what_was_asked() {
 }
 
 #[test]
-fn no_input_is_an_end() {
+fn empty_input_is_a_good_end() {
     assert_eq!(Client::new().end(), ServeEnd::Input);
 }
 
@@ -271,7 +271,7 @@ fn a_signal_ends_the_wait_at_the_end_of_input() {
 }
 
 /// Returns a server with two calls that wait, and without a reader of its output.
-fn unheard() -> (PipeWriter, Ends, Receiver<ServeEnd>) {
+fn server_without_reader() -> (PipeWriter, Ends, Receiver<ServeEnd>) {
     let (stdin, mut input) = io::pipe().unwrap();
     let (output, stdout) = io::pipe().unwrap();
     let (server, fixture) = fixture::server();
@@ -291,15 +291,15 @@ fn unheard() -> (PipeWriter, Ends, Receiver<ServeEnd>) {
 }
 
 #[test]
-fn a_closed_output_is_an_end_and_cancels() {
-    let (mut input, _fixture, ended) = unheard();
+fn a_closed_output_ends_serving_and_cancels_calls() {
+    let (mut input, _fixture, ended) = server_without_reader();
     input.write_all(format!("{PING}\n").as_bytes()).unwrap();
     assert_eq!(ended.recv_timeout(TIMEOUT).unwrap(), ServeEnd::Output);
 }
 
 #[test]
 fn a_closed_output_ends_the_wait_at_the_end_of_input() {
-    let (input, fixture, ended) = unheard();
+    let (input, fixture, ended) = server_without_reader();
     drop(input);
     // The server may have ended already: its first answer may have failed, too.
     let _ = fixture.gate.send(());
@@ -307,7 +307,7 @@ fn a_closed_output_ends_the_wait_at_the_end_of_input() {
 }
 
 #[test]
-fn background_work_waits_for_the_first_answer_and_hears_the_end() {
+fn background_work_starts_after_the_first_answer_and_is_stopped() {
     let (began_sender, began) = unbounded();
     let (let_go, held) = bounded::<()>(0);
     let (heard_sender, heard) = unbounded();
@@ -372,7 +372,7 @@ const SUBSCRIBE: &str =
 const UPDATED: &str = r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"fixture://sea"}}"#;
 
 #[test]
-fn a_change_reaches_a_client_that_says_nothing() {
+fn a_change_reaches_a_silent_client() {
     let mut client = Client::new();
     for line in [INITIALIZE, SUBSCRIBE] {
         client.send(line);

@@ -33,7 +33,7 @@ fn a_call_without_an_idle_thread_waits() {
 }
 
 #[test]
-fn of_idle_threads_the_first_one_is_asked() {
+fn the_first_idle_thread_gets_the_call() {
     // A channel with room acts as an idle thread.
     let (first_sender, first) = bounded(1);
     let (second_sender, second) = bounded(1);

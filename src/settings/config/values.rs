@@ -62,7 +62,7 @@ pub(crate) struct RedactionSettings {
 pub(crate) struct RescanSettings {
     /// Whether the folder is rescanned.
     pub(crate) enabled: bool,
-    /// Time between rescans; may be as short as a nanosecond, the shell raises it to a sane one.
+    /// Time between rescans; may be as short as a nanosecond, the scheduler has a minimum.
     pub(crate) interval: Duration,
     /// Time since a file's last change after which it is compiled.
     pub(crate) settle: Duration,

@@ -15,7 +15,7 @@ fn check(text: &str) {
 }
 
 #[test]
-fn counts_are_those_of_the_encoding() {
+fn counts_equal_those_of_the_encoding() {
     assert_eq!(count(""), 0);
     assert_eq!(count("hello world"), 2);
     assert_eq!(count("<|endoftext|>"), 7);
@@ -69,7 +69,7 @@ fn counting_in_pieces_changes_nothing() {
 }
 
 #[test]
-fn a_word_of_any_length_is_counted_again_as_it_was() {
+fn a_repeated_word_of_any_length_counts_the_same() {
     let letters: String = "qzxjkvbwyfgh".chars().cycle().take(80).collect();
     for n in 1..letters.len() {
         check(&format!("{} {}", &letters[..n], &letters[..n]));
@@ -78,7 +78,7 @@ fn a_word_of_any_length_is_counted_again_as_it_was() {
 }
 
 #[test]
-fn a_word_of_any_length_is_counted_quickly() {
+fn huge_words_are_counted_in_near_linear_time() {
     check(&"a".repeat(1 << 12));
     check(&"\u{fffd}".repeat(1 << 12));
     assert!(0 < count(&"a".repeat(1 << 17)));
@@ -86,7 +86,7 @@ fn a_word_of_any_length_is_counted_quickly() {
 }
 
 #[test]
-fn the_vocabulary_is_that_of_the_encoding() {
+fn the_vocabulary_file_is_that_of_the_encoding() {
     let tokens: Vec<Vec<u8>> =
         (0..N_TOKENS as u32).map(|rank| REFERENCE.decode_bytes(&[rank]).unwrap()).collect();
     assert!(tokens.iter().all(|it| it.len() <= TOKEN_BYTES_MAX));

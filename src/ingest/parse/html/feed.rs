@@ -7,7 +7,7 @@
 //!    `<p><b id=…>x` become 8 million nodes. They mean nothing here and are left out; links and
 //!    code are renamed to elements without that habit.
 //! 2. Every tag looks through the elements that are open: 80 KB of `<div>` take 10 s, twice as
-//!    much takes four times as long. So their number is bounded, and what nests deeper is
+//!    much takes four times as long. So their number is bounded, and deeper elements are
 //!    flattened.
 //! 3. A tag's attributes are compared with each other: 200 KB of them take 0.6 s, 8 MB a quarter
 //!    of an hour. So a tag with very many is read as text.

@@ -18,7 +18,7 @@ fn check(src: &str, tree: Expect) {
 }
 
 #[test]
-fn every_example_gives_the_tree_beside_it() {
+fn every_example_parses_to_the_tree_beside_it() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/html");
     let mut n = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -118,7 +118,7 @@ fn hostile_inputs_take_linear_time() {
 }
 
 #[test]
-fn nesting_is_flattened_and_no_word_lost() {
+fn flattened_nesting_loses_no_word() {
     for tag in ["div", "ul><li", "blockquote", "table><tr><td", "span", "b", "svg><g", "h1", "pre"]
     {
         let text = format!("<{tag}>").repeat(3000) + "innermost <p>and</p> <i>mo</i>re";
@@ -131,7 +131,7 @@ fn nesting_is_flattened_and_no_word_lost() {
 }
 
 #[test]
-fn code_in_crlf_comes_back_as_it_is() {
+fn code_with_crlf_keeps_its_bytes() {
     check(
         "<p>a\r\nb</p><pre>\r\n one\r\n\r\n  two &lt;\r\n</pre>\r\n<table>\r\n<tr>\r\n\
          <td>x\r\n<td>y</table>",
@@ -150,7 +150,7 @@ fn code_in_crlf_comes_back_as_it_is() {
 }
 
 #[test]
-fn large_blocks_go_into_parts() {
+fn large_blocks_are_split_into_parts() {
     let rows: String = (0..400).map(|n| format!("<tr><td>row {n}<td>value {n}")).collect();
     let text = format!(
         "<table><tr><th>a<th>b{rows}</table><pre>{}</pre><p>{}",

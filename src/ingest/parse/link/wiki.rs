@@ -11,7 +11,7 @@ pub(super) fn at(text: &str, at: usize) -> Option<(usize, Reference)> {
     Some((end, parse(inner)?))
 }
 
-/// Returns the text between the `[[` at `at` and the next `]]`; the end of the latter comes first.
+/// Returns the end of the wikilink whose `[[` is at `at`, and the text between its brackets.
 pub(super) fn bracketed(text: &str, at: usize) -> Option<(usize, &str)> {
     let from = at + 2;
     let n_inner = text[from..].find(['[', ']'])?;

@@ -211,7 +211,7 @@ pub(super) fn has_limits(tex: &str) -> bool {
     LIMITS.contains(&tex)
 }
 
-/// Returns a character of a name or a number; `None` if formulas cannot have it.
+/// Converts a character of a name or a number; `None` if formulas cannot have it.
 pub(super) fn identifier(c: char) -> Option<String> {
     if let Some(command) = command(c) {
         return Some(command.to_owned());
@@ -231,7 +231,7 @@ pub(super) fn identifier(c: char) -> Option<String> {
     }
 }
 
-/// Returns a character of an operator; empty for an invisible one.
+/// Converts a character of an operator; empty for an invisible one.
 pub(super) fn operator(c: char) -> Option<String> {
     match c {
         '\u{2061}'..='\u{2064}' | '\u{200B}'..='\u{200D}' | '\u{FEFF}' => Some(String::new()),
@@ -242,7 +242,7 @@ pub(super) fn operator(c: char) -> Option<String> {
     }
 }
 
-/// Returns text inside `\text{…}`, special characters escaped.
+/// Escapes text for the inside of `\text{…}`.
 pub(super) fn in_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -260,7 +260,7 @@ pub(super) fn in_text(text: &str) -> String {
     out
 }
 
-/// Returns letters and digits whose style is in their code point: `ℝ`, `𝐀`, `𝔤`.
+/// Converts letters and digits whose style is in their code point: `ℝ`, `𝐀`, `𝔤`.
 fn styled(c: char) -> Option<String> {
     const LETTERS: [&str; 13] = [
         "\\mathbf",

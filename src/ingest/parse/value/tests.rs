@@ -20,7 +20,7 @@ fn render(parsed: &Parsed) -> String {
 }
 
 #[test]
-fn every_example_gives_the_tree_beside_it() {
+fn every_example_parses_to_the_tree_beside_it() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
     for format in ["json", "transcript", "yaml", "toml", "toon", "csv", "plain"] {
         for entry in std::fs::read_dir(format!("{folder}/{format}")).unwrap() {
@@ -379,7 +379,7 @@ fn value() -> impl Strategy<Value = String> {
 
 /// Parses every file under `REMINDB_CORPUS`; no part of the suite.
 #[test]
-fn a_corpus_is_kept() {
+fn values_of_a_corpus_are_kept() {
     let Ok(folder) = std::env::var("REMINDB_CORPUS") else { return };
     let mut folders = vec![std::path::PathBuf::from(folder)];
     let (mut n, mut n_bad, mut n_bytes, mut n_nodes) = (0, 0, 0, 0);

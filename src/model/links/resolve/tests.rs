@@ -139,7 +139,7 @@ fn files_are_found_by_name_title_and_alias() {
 }
 
 #[test]
-fn relative_links_mean_one_place() {
+fn relative_links_have_one_meaning() {
     check(&[
         ("a/one.md", "[x](two.md)", "a/two.md Two"),
         ("a/one.md", "[x](../b/two.md#development)", "b/two.md Development"),

@@ -198,7 +198,7 @@ fn the_first_snapshot_is_called_initial() {
 }
 
 #[test]
-fn a_file_being_written_waits() {
+fn a_file_being_written_is_not_compiled_yet() {
     let mut fixture = RescanFixture::new();
     fixture.write_ago("a.md", "Half", 0);
     assert_eq!(fixture.after(0), r#""added":1,"modified":0,"removed":0,"purged_files":[]"#);
@@ -232,7 +232,7 @@ fn a_file_that_never_settles_is_compiled_at_last() {
 }
 
 #[test]
-fn a_time_in_the_future_settles_and_is_not_looked_at_for_ever() {
+fn a_file_dated_in_the_future_settles() {
     for ahead_ms in [400, 30_000, 1_000_000_000] {
         let mut fixture = RescanFixture::new();
         fixture.write("a.md", &note("a", "dog")).after(0);
@@ -256,7 +256,7 @@ fn stored(fixture: &RescanFixture) -> Vec<u8> {
 }
 
 #[test]
-fn a_rename_is_one_even_when_the_new_name_is_fresh() {
+fn a_rename_to_a_fresh_name_is_recognized() {
     let mut fixture = RescanFixture::new();
     fixture.write("old.md", "# Title\n\nSome words of it.\n").after(0);
     let ids = fixture.ids();
@@ -300,7 +300,7 @@ fn a_vanished_file_does_not_wait_for_new_ones_for_ever() {
 }
 
 #[test]
-fn nothing_new_writes_nothing() {
+fn a_scan_without_changes_writes_nothing() {
     let mut fixture = RescanFixture::new();
     fixture.write("a.md", "# A\n\nWords.\n").write("b.yaml", "a: [\n");
     std::os::unix::fs::symlink("nowhere", fixture.path("c.md")).unwrap();
@@ -326,7 +326,7 @@ fn nothing_new_writes_nothing() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_deletes_nothing() {
+fn a_missing_folder_deletes_nothing() {
     let mut fixture = RescanFixture::new();
     fixture.write("a.md", "One.\n").write("b.md", "Two.\n").after(0);
     let (notes, away) = (fixture.dir.path().join("notes"), fixture.dir.path().join("away"));
@@ -424,7 +424,7 @@ fn settings_are_followed_while_serving() {
 }
 
 #[test]
-fn scans_are_written_down_where_that_is_wanted() {
+fn scans_are_logged_if_configured() {
     let mut fixture = RescanFixture::new();
     fixture.settings.lock().unwrap().files =
         config::LogFileSettings { enabled: true, max_file_size: 10_000 };
@@ -438,7 +438,7 @@ fn scans_are_written_down_where_that_is_wanted() {
 }
 
 #[test]
-fn a_stop_gives_up_a_scan_and_changes_nothing() {
+fn a_stopped_scan_changes_nothing() {
     let mut fixture = RescanFixture::new();
     fixture.write("a.md", "One.\n").write("b.md", "Two.\n");
     let stop = Stop::default();

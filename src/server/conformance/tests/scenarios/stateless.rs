@@ -23,7 +23,7 @@ pub(super) fn play(peer: &mut Peer) {
         assert!(found["capabilities"][capability].is_object(), "lacks {capability}");
     }
     assert_eq!(found["_meta"][SERVER]["name"], "remindb-conformance");
-    says_of_itself(peer, &versions);
+    check_metadata(peer, &versions);
     for method in UNKNOWN {
         assert_eq!(peer.error(method, json!({}))["code"], -32601, "{method}");
     }
@@ -40,11 +40,11 @@ pub(super) fn play(peer: &mut Peer) {
     assert!(peer.told.is_empty(), "nobody wants to know: {:?}", peer.told);
     peer.result("tools/call", json!({"name": "test_logging_tool", "_meta": {LEVEL: "info"}}));
     assert_eq!(peer.told.len(), 1);
-    listen(peer);
+    check_subscription(peer);
 }
 
 /// Sends requests with incomplete metadata, or with unknown methods.
-fn says_of_itself(peer: &mut Peer, versions: &[Value]) {
+fn check_metadata(peer: &mut Peer, versions: &[Value]) {
     let mut discover = |change: &dyn Fn(&mut Map<String, Value>)| {
         let mut meta = peer.meta();
         change(&mut meta);
@@ -70,7 +70,7 @@ fn says_of_itself(peer: &mut Peer, versions: &[Value]) {
 }
 
 /// Checks that the acknowledgement comes first, and nothing unrequested after it.
-fn listen(peer: &mut Peer) {
+fn check_subscription(peer: &mut Peer) {
     for wanted in ["toolsListChanged", "promptsListChanged"] {
         let id = peer.request("subscriptions/listen", json!({"notifications": {wanted: true}}));
         let agreed = peer.next();
