@@ -14,7 +14,7 @@ use html5ever::{Attribute, ParseOpts, QualName, ns, parse_document};
 use super::promises::{parse_twice, words};
 use crate::ingest::parse::{Parsed, Syntax, decode};
 
-/// Maximum bytes of an input, tags weighted, for the oracle, which is not linear.
+/// Maximum bytes of an input for the oracle, which is not linear.
 const JUDGED_BYTES_MAX: usize = 1 << 23;
 
 /// Panics when parsing `data` as HTML violates an invariant.

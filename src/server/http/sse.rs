@@ -12,7 +12,7 @@ use super::replay_buffer::{EventId, NEWS};
 use super::reply::HttpResponse;
 use super::session::{HttpSession, SessionGuard};
 use super::session_lookup::visit;
-use crate::mcp::in_flight::Never;
+use crate::mcp::in_flight::NoMessage;
 use crate::mcp::{Connection, Handler, OutgoingLine};
 
 /// Time between checks of a silent stream. The client may have gone, or be due a sign of life.
@@ -100,7 +100,7 @@ fn news<S: Handler>(
     events: &mut EventStream<'_, '_>,
     session: &HttpSession,
     last: Option<EventId>,
-    replaced: &Receiver<Never>,
+    replaced: &Receiver<NoMessage>,
 ) -> io::Result<()> {
     let mut wake = session.wake.clone();
     if let Some(last) = last {
