@@ -12,7 +12,6 @@ mod nudges;
 pub(crate) mod prompts;
 mod tools;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -20,16 +19,13 @@ use serde_json::{Value, json};
 
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, Call, Caller, CompletionRequest, Handler, Notice, PromptMessage, ReadError, Reply,
-    RequestSeen, ServerInfo, ToolCallRecord, ToolError, Waker,
+    Args, Call, Caller, CompletionRequest, Handler, HandlerError, Notice, PromptMessage, Reply,
+    RequestSeen, ServerInfo, ToolCallRecord, Waker,
 };
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
-use crate::model::clock::{Clock, Millis};
-use crate::model::heat::HeatThresholds;
-use crate::query::{self, Output, QueryError};
+use crate::model::clock::Clock;
+use crate::query::Query;
 use crate::server::sessions::recorder::SessionObserver;
-use crate::settings::config::BudgetSettings;
-use crate::store::reader::Reader;
 use changed_resources::ChangeWatch;
 pub(crate) use tools::ToolSet;
 
@@ -65,29 +61,20 @@ pub(crate) struct MemoryHandler {
     pub(crate) sessions: SessionObserver,
 }
 
-/// What a tool asks a connection that cannot write.
-type ReadFn = fn(&Reader, &Args, Millis, Output) -> Result<query::QueryAnswer, QueryError>;
-
 /// One method of the memory that changes it.
 type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
 
 /// How a tool runs. The variant decides what it can touch.
 #[derive(Clone, Copy)]
 pub(crate) enum ToolRunner {
-    /// Gets a connection that cannot write.
-    Read(ReadFn),
-    /// The same, with a budget from the settings where the call names none.
-    Budgeted(fn(&BudgetSettings) -> Option<u32>, ReadFn),
-    /// The same, without arguments, told what is called cold and hot.
-    WithThresholds(
-        fn(&Reader, HeatThresholds, Millis, Output) -> Result<query::QueryAnswer, QueryError>,
-    ),
+    /// Asks a question, which it makes of the arguments alone.
+    Read(fn(&Args) -> Query<'_>),
     /// Calls one method of the memory, which makes at most one snapshot.
     Write(WriteFn),
     /// The same, once the user has agreed to what it removes.
-    Confirmed(confirmation::ConfirmFn, WriteFn),
+    Confirmed(confirmation::Confirm, WriteFn),
     /// Compiles files into the memory.
-    Compile(fn(&MemoryHandler, &Args, &Call) -> Result<Reply, ToolError>),
+    Compile(fn(&MemoryHandler, &Args, &Call) -> Result<Reply, HandlerError>),
 }
 
 impl Handler for MemoryHandler {
@@ -95,22 +82,17 @@ impl Handler for MemoryHandler {
     type Read = resources::ResourceFn;
     type Prompt = prompts::PromptFn;
 
-    fn call(&self, run: &ToolRunner, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+    fn call(&self, run: &ToolRunner, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
         match run {
-            ToolRunner::Read(question) => self.run_read(*question, args),
-            ToolRunner::Budgeted(_, question) => {
-                self.run_read(*question, &self.completed(run, args))
+            ToolRunner::Read(question) => {
+                Ok(self.memory.query_and_warm(&question(args), budget(args))?.into())
             }
-            ToolRunner::WithThresholds(survey) => {
-                let lines = self.memory.rates().thresholds();
-                self.run_read(|reader, _, now, output| survey(reader, lines, now, output), args)
-            }
-            ToolRunner::Write(change) => self.change(*change, args),
+            ToolRunner::Write(change) => Ok(change(&self.memory, args)?.into()),
             ToolRunner::Confirmed(question, change) => {
                 if let Some(question) = question(&self.memory, args)? {
                     confirmation::confirm(call, &question)?;
                 }
-                self.change(*change, args)
+                Ok(change(&self.memory, args)?.into())
             }
             ToolRunner::Compile(compile) => compile(self, args, call),
         }
@@ -121,8 +103,8 @@ impl Handler for MemoryHandler {
         read: &resources::ResourceFn,
         vars: &UriVars,
         out: &mut dyn fmt::Write,
-    ) -> Result<(), ReadError> {
-        read(&self.view, vars, out)
+    ) -> Result<(), HandlerError> {
+        Ok(read(&self.view, vars, out)?)
     }
 
     fn prompt(
@@ -130,7 +112,7 @@ impl Handler for MemoryHandler {
         get: &prompts::PromptFn,
         args: &Args,
         _: &Call,
-    ) -> Result<Vec<PromptMessage>, ToolError> {
+    ) -> Result<Vec<PromptMessage>, HandlerError> {
         prompts::messages(*get, args)
     }
 
@@ -138,9 +120,8 @@ impl Handler for MemoryHandler {
         resources::complete_variable(&self.view, asked)
     }
 
-    fn notice(&self, beside: Option<(&ToolRunner, &Args, &Reply)>) -> Option<Notice> {
-        let beside = beside.map(|(run, args, reply)| (self.completed(run, args), reply));
-        nudges::notice(&self.memory, beside.as_ref().map(|(args, reply)| (&**args, *reply)))
+    fn notice(&self, beside: Option<&Reply>) -> Option<Notice> {
+        nudges::notice(&self.memory, beside)
     }
 
     fn on_subscribe(&self) {
@@ -175,53 +156,31 @@ impl Handler for MemoryHandler {
     }
 }
 
-impl MemoryHandler {
-    /// The arguments of a call with the budget that they mean.
-    fn completed<'a>(&self, run: &ToolRunner, args: &'a Args) -> Cow<'a, Args> {
-        let budget = match run {
-            ToolRunner::Budgeted(of, _) => of(&self.memory.workspace().config.budgets),
-            ToolRunner::Read(_)
-            | ToolRunner::WithThresholds(_)
-            | ToolRunner::Write(_)
-            | ToolRunner::Confirmed(..)
-            | ToolRunner::Compile(_) => None,
-        };
-        match budget {
-            None => Cow::Borrowed(args),
-            Some(budget) => Cow::Owned(args.clone().with_integer("budget", budget.into())),
-        }
-    }
-
-    fn change(&self, change: WriteFn, args: &Args) -> Result<Reply, ToolError> {
-        Ok(change(&self.memory, args)?.into())
-    }
-
-    fn run_read(
-        &self,
-        question: impl FnOnce(&Reader, &Args, Millis, Output) -> Result<query::QueryAnswer, QueryError>,
-        args: &Args,
-    ) -> Result<Reply, ToolError> {
-        let now = self.memory.clock().now();
-        let output = self.memory.output();
-        Ok(self.memory.query_and_warm(|reader| question(reader, args, now, output))?.into())
-    }
+/// The budget that was asked for; none, zero or less leaves it to the question.
+fn budget(args: &Args) -> Option<u32> {
+    let asked = args.integer("budget").filter(|it| 0 < *it)?;
+    Some(u32::try_from(asked).unwrap_or(u32::MAX))
 }
 
 impl From<Answer> for Reply {
     fn from(answer: Answer) -> Reply {
-        let Answer { text, structured } = answer;
-        Reply { text, structured: Some(structured).filter(|it| !it.is_null()), ..Reply::default() }
+        let Answer { text, structured, budget, .. } = answer;
+        let structured = Some(structured).filter(|it| !it.is_null());
+        Reply { text, structured, budget, ..Reply::default() }
     }
 }
 
-impl From<Error> for ToolError {
-    fn from(error: Error) -> ToolError {
+impl From<Error> for HandlerError {
+    fn from(error: Error) -> HandlerError {
         match error {
-            Error::BadArgument(why) => ToolError::BadArgument(why),
-            Error::NotFound(why) => ToolError::NotFound(why),
-            Error::Compile(error) => ToolError::BadArgument(error.to_string()),
-            Error::Store(error) if error.is_outside() => ToolError::Unavailable(error.to_string()),
-            Error::Store(error) => ToolError::Internal(error.to_string()),
+            Error::BadArgument(why) => HandlerError::BadArgument(why),
+            Error::NotFound(why) => HandlerError::NotFound(why),
+            Error::Unavailable(why) => HandlerError::Unavailable(why),
+            Error::Compile(error) => HandlerError::BadArgument(error.to_string()),
+            Error::Store(error) if error.is_outside() => {
+                HandlerError::Unavailable(error.to_string())
+            }
+            Error::Store(error) => HandlerError::Internal(error.to_string()),
         }
     }
 }

@@ -190,8 +190,10 @@ impl Source {
                     let after = body[range].split_once('{').map_or("", |(_, after)| after);
                     out.allowed.push(after.to_owned());
                 }
-                Event::Start(Tag::BlockQuote(Some(kind))) => {
-                    out.allowed.push(format!("{kind:?}").to_uppercase());
+                Event::Start(Tag::BlockQuote(Some(_))) => {
+                    // The kind of an alert, in letters of either case.
+                    let mark = body[range].split_once("[!").and_then(|it| it.1.split_once(']'));
+                    out.allowed.extend(mark.map(|it| it.0.to_owned()));
                 }
                 Event::Start(Tag::Item) => {
                     let digits = body[range].chars().take_while(char::is_ascii_digit);

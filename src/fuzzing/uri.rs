@@ -16,39 +16,11 @@ const TEMPLATES: [&str; 9] = [
     "remindb://any/{of}/{these}{?words,limit}",
 ];
 
+#[rustfmt::skip]
 const PIECES: [&str; 32] = [
-    "remindb://",
-    "REMINDB://",
-    "http://",
-    "tree",
-    "snapshots",
-    "sessions",
-    "history",
-    "diffs",
-    "any",
-    "overview",
-    "/",
-    "//",
-    "?",
-    "&",
-    "=",
-    "#",
-    "%",
-    "%2F",
-    "%2e",
-    "%00",
-    "%41",
-    "%C3%A9",
-    "%FF",
-    "..",
-    "depth",
-    "limit",
-    "words",
-    "{",
-    "}",
-    "é",
-    " ",
-    "a",
+    "remindb://", "REMINDB://", "http://", "tree", "snapshots", "sessions", "history", "diffs",
+    "any", "overview", "/", "//", "?", "&", "=", "#", "%", "%2F", "%2e", "%00", "%41", "%C3%A9",
+    "%FF", "..", "depth", "limit", "words", "{", "}", "é", " ", "a",
 ];
 
 /// A first byte of 0 takes the rest as it is; another makes a URI of pieces.

@@ -444,29 +444,28 @@ fn replace(text: &str, hits: &[SecretHit<'_>]) -> String {
 /// `hits` in the original text, and `found` in the text that replacing them gave, as hits in the
 /// original text. A quote that a marker was given is in no original: where something was found in
 /// it, the marker loses its quotes.
-fn merge<'a>(hits: Vec<SecretHit<'a>>, found: Vec<SecretHit<'a>>) -> Vec<SecretHit<'a>> {
-    let mut merged = Vec::with_capacity(hits.len() + found.len());
-    let mut hits = hits.into_iter().peekable();
-    let mut last_hit = None;
-    // What lies before `out_at` in the new text lies before `text_at` in the original.
+fn merge<'a>(mut hits: Vec<SecretHit<'a>>, found: Vec<SecretHit<'a>>) -> Vec<SecretHit<'a>> {
+    // Where the markers stand in the new text.
+    let mut markers: Vec<Range<usize>> = Vec::with_capacity(hits.len());
     let (mut out_at, mut text_at) = (0, 0);
+    for hit in &hits {
+        let start = out_at + hit.range.start - text_at;
+        (out_at, text_at) = (start + hit.marker().len(), hit.range.end);
+        markers.push(start..out_at);
+    }
+    let mut merged = Vec::with_capacity(hits.len() + found.len());
     for mut next in found {
-        while let Some(hit) =
-            hits.next_if(|hit| out_at + (hit.range.start - text_at) < next.range.start)
-        {
-            out_at += hit.range.start - text_at + hit.marker().len();
-            text_at = hit.range.end;
-            last_hit = Some(merged.len());
-            merged.push(hit);
-        }
-        if next.range.start < out_at
-            && let Some(before) = last_hit
-        {
-            merged[before].quote = "";
+        let n_before = markers.partition_point(|it| it.start < next.range.start);
+        let (mut out_at, mut text_at) = (0, 0);
+        if let Some(before) = n_before.checked_sub(1) {
+            (out_at, text_at) = (markers[before].end, hits[before].range.end);
+            if next.range.start < out_at {
+                hits[before].quote = "";
+            }
         }
         let shift = |at: usize| at.max(out_at) - out_at + text_at;
         let mut range = shift(next.range.start)..shift(next.range.end);
-        if let Some(after) = hits.peek_mut()
+        if let Some(after) = hits.get_mut(n_before)
             && after.range.start < range.end
         {
             range.end = after.range.start;
@@ -477,7 +476,8 @@ fn merge<'a>(hits: Vec<SecretHit<'a>>, found: Vec<SecretHit<'a>>) -> Vec<SecretH
             merged.push(next);
         }
     }
-    merged.extend(hits);
+    merged.append(&mut hits);
+    merged.sort_by_key(|hit| hit.range.start);
     merged
 }
 

@@ -14,8 +14,8 @@ use super::server_requests::{AskMode, InputResponses, PendingRequests};
 use super::subscription::Subscriptions;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
-    Call, Caller, Capabilities, ClientAction, ClientInfo, Handler, Job, LIST_CACHE, Level, Method,
-    Outbox, OutgoingLine, RequestSeen, Server, Version,
+    Call, Caller, Capabilities, ClientAction, ClientInfo, Handler, Job, LIST_CACHE, Method, Outbox,
+    OutgoingLine, RequestSeen, Server, Severity, Version,
 };
 use crate::mcp::rpc::{
     Frame, Message, Notification, Params, Request, RequestId, RpcError, result_line,
@@ -40,7 +40,7 @@ pub(crate) enum FrameStep {
 #[derive(Debug)]
 enum HandshakeState {
     Fresh,
-    Ready { version: Version, level: Option<Level>, capabilities: Capabilities },
+    Ready { version: Version, level: Option<Severity>, capabilities: Capabilities },
 }
 
 /// The state of one client.
@@ -300,7 +300,7 @@ impl Connection {
     }
 
     fn set_level(&mut self, params: &Params) -> Result<Map<String, Value>, RpcError> {
-        let wanted = Level::read(params.get("level").unwrap_or(&Value::Null))?;
+        let wanted = Severity::read(params.get("level").unwrap_or(&Value::Null))?;
         if let HandshakeState::Ready { level, .. } = &mut self.session {
             *level = Some(wanted);
             self.begins_to_listen = true;

@@ -229,7 +229,7 @@ impl Memory {
 
     fn answer(&self, text: String, mut facts: Value, commit: CommitReport) -> Answer {
         facts["snapshot"] = commit.snapshot.into();
-        Answer { text, structured: self.output.json(|| facts) }
+        Answer::plain(text, self.output, || facts)
     }
 
     /// Runs one write, all or nothing.

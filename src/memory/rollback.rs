@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::model::clock::Millis;
 use crate::model::identity::NodeId;
 use crate::model::tree::{Format, NodeType};
-use crate::query::{self, QueryError};
+use crate::query::{self, Error};
 use crate::store::{
     Batch, NodeData, NodeKey, NodePlace, NodeRecord, NodeVersion, RootId, StoreError, Writer,
 };
@@ -89,7 +89,7 @@ pub(crate) fn rollback(
     target: i64,
     after: LaterSnapshots,
     now: Millis,
-) -> Result<RollbackReport, QueryError> {
+) -> Result<RollbackReport, Error> {
     let message = format!("rollback to {target}");
     let work = |batch: &mut Batch<'_>| apply(batch, target, after);
     let (mut rolled, commit) = match after {
@@ -112,11 +112,11 @@ fn apply(
     batch: &mut Batch<'_>,
     target: i64,
     after: LaterSnapshots,
-) -> Result<RollbackReport, QueryError> {
+) -> Result<RollbackReport, Error> {
     let Some(snapshot) = batch.snapshot_of(target)? else {
         let (all, beside) = (batch.snapshots()?, batch.snapshots_beside(target)?);
         let why = query::unknown_snapshot("snapshot_id", target, all, beside);
-        return Err(QueryError::NotFound(why));
+        return Err(Error::NotFound(why));
     };
     let mut rolled = RollbackReport {
         target,
@@ -136,7 +136,7 @@ fn apply(
     }
     let state = batch.fingerprint()?;
     if state.to_string() != snapshot.cursor_hash {
-        return Err(QueryError::Store(StoreError::Corrupt {
+        return Err(Error::Store(StoreError::Corrupt {
             what: format!(
                 "rolling back to snapshot {target} gives the state {state}, not {}",
                 snapshot.cursor_hash

@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, Call, CompletionRequest, Handler, PAGE_ROWS_MAX, PromptMessage, ReadError, Reply, Server,
-    ServerInfo, StateSigner, ToolError,
+    Args, Call, CompletionRequest, Handler, HandlerError, PAGE_ROWS_MAX, PromptMessage, Reply,
+    Server, ServerInfo, StateSigner,
 };
 use crate::model::clock::Clock;
 use crate::server::{Interrupts, stdio};
@@ -24,8 +24,8 @@ use crate::server::{Interrupts, stdio};
 /// Between the steps of a tool that tells about them, so that a client can see one after the other.
 const STEP: Duration = Duration::from_millis(50);
 
-type Run = fn(&Suite, &Args, &Call) -> Result<Reply, ToolError>;
-type Get = fn(&Args, &Call) -> Result<Vec<PromptMessage>, ToolError>;
+type Run = fn(&Suite, &Args, &Call) -> Result<Reply, HandlerError>;
+type Get = fn(&Args, &Call) -> Result<Vec<PromptMessage>, HandlerError>;
 type Read = fn(&UriVars) -> String;
 
 /// What the tools share.
@@ -47,15 +47,25 @@ impl Handler for Suite {
     type Read = Read;
     type Prompt = Get;
 
-    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
         run(self, args, call)
     }
 
-    fn read(&self, read: &Read, vars: &UriVars, out: &mut dyn fmt::Write) -> Result<(), ReadError> {
-        out.write_str(&read(vars)).map_err(|_| ReadError::Internal("cannot write".to_owned()))
+    fn read(
+        &self,
+        read: &Read,
+        vars: &UriVars,
+        out: &mut dyn fmt::Write,
+    ) -> Result<(), HandlerError> {
+        out.write_str(&read(vars)).map_err(|_| HandlerError::Internal("cannot write".to_owned()))
     }
 
-    fn prompt(&self, get: &Get, args: &Args, call: &Call) -> Result<Vec<PromptMessage>, ToolError> {
+    fn prompt(
+        &self,
+        get: &Get,
+        args: &Args,
+        call: &Call,
+    ) -> Result<Vec<PromptMessage>, HandlerError> {
         get(args, call)
     }
 

@@ -13,6 +13,7 @@ mod hits;
 mod listings;
 mod summary;
 #[cfg(any(test, fuzzing))]
+#[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod testing;
 
 use std::collections::HashMap;

@@ -12,33 +12,14 @@ use std::sync::OnceLock;
 use regex::Regex;
 
 /// The names of the built-in kinds, in the order in which the documentation lists them.
+#[rustfmt::skip]
 pub(crate) const KINDS: [&str; 26] = [
-    "aws_access_key",
-    "gcp_oauth_client_secret",
-    "google_api_key",
-    "github_pat",
-    "github_fine_grained_pat",
-    "gitlab_pat",
-    "anthropic_api_key",
-    "huggingface_token",
-    "openai_api_key",
-    "stripe_secret_key",
-    "stripe_webhook_secret",
-    "discord_bot_token",
-    "discord_webhook",
-    "slack_token",
-    "slack_webhook",
-    "mailgun_api_key",
-    "sendgrid_api_key",
-    "npm_token",
-    "pypi_token",
-    "linear_api_key",
-    "jwt",
-    "db_connection_string",
-    "bearer_auth_header",
-    "basic_auth_url",
-    "private_key_block",
-    "env_secret_assignment",
+    "aws_access_key", "gcp_oauth_client_secret", "google_api_key", "github_pat",
+    "github_fine_grained_pat", "gitlab_pat", "anthropic_api_key", "huggingface_token",
+    "openai_api_key", "stripe_secret_key", "stripe_webhook_secret", "discord_bot_token",
+    "discord_webhook", "slack_token", "slack_webhook", "mailgun_api_key", "sendgrid_api_key",
+    "npm_token", "pypi_token", "linear_api_key", "jwt", "db_connection_string",
+    "bearer_auth_header", "basic_auth_url", "private_key_block", "env_secret_assignment",
 ];
 
 /// What may stand before a token: no letter or digit, except as the end of an escape (`\n`, `%20`,

@@ -479,6 +479,16 @@ fn a_match_in_the_quotes_of_a_marker_takes_the_quotes() {
 }
 
 #[test]
+fn matches_behind_a_marker_without_its_quotes_stay_in_place() {
+    let redactor = custom("odd", ": \"$|\"}").unwrap();
+    let text = r#"{"password": 12345678, "other_password": 87654321}"#;
+    let scrubbed = redactor.scrub(text);
+    let hits: Vec<&str> = scrubbed.hits.iter().map(|hit| &text[hit.range.clone()]).collect();
+    assert_eq!(hits, [": ", "12345678", ": ", "87654321", "}"]);
+    assert!(!redactor.has_secret(&scrubbed.text), "{}", scrubbed.text);
+}
+
+#[test]
 fn kinds_can_be_switched_off_by_name() {
     let redactor = Redactor::new(&["aws_access_key".to_owned()], &[]).unwrap();
     assert!(!redactor.has_secret("AKIAIOSFODNN7EXAMPLE"));

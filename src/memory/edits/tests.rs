@@ -124,9 +124,11 @@ impl Scene {
     }
 }
 
-fn query_all(reader: &crate::store::reader::Reader) -> Result<Value, query::QueryError> {
-    let ask = query::TreeQuery { root: None, levels: 128, budget: Some(1_000_000) };
-    query::tree(reader, &ask, query::Output::Structured).map(|it| it.structured)
+fn query_all(reader: &crate::store::reader::Reader) -> Result<Value, query::Error> {
+    let ask = query::Query::Tree(query::TreeQuery { root: None, levels: 128 });
+    let (budget, output) = (Some(1_000_000), query::Output::Structured);
+    let options = query::QueryOptions { budget, output, ..query::QueryOptions::text(Millis(0)) };
+    query::answer(reader, &ask, &options).map(|it| it.structured)
 }
 
 /// The reply with ids and numbers of snapshots in their places.

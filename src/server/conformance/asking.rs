@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Run;
 use super::tools::{text, tool};
-use crate::mcp::{Arg, Args, Call, Capability, ClientRequest, Reply, Tool, ToolError};
+use crate::mcp::{Arg, Args, Call, Capability, ClientRequest, HandlerError, Reply, Tool};
 
 /// Every tool that asks.
 pub(super) const TOOLS: &[Tool<Run>] = &[
@@ -63,7 +63,7 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
             ("client_roots", ClientRequest::Folders),
         ])?;
         let [user, greeting, roots] = answers.as_slice() else {
-            return Err(ToolError::Internal("an answer for each question".to_owned()));
+            return Err(HandlerError::Internal("an answer for each question".to_owned()));
         };
         let (user, greeting) = (filled(user, "name"), text_of_answer(greeting));
         text(&format!("{user}: {greeting}; {}", folders(roots)))
@@ -84,7 +84,7 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
         let can = |it: &(&'static str, ClientRequest)| call.client_can(it.1.needs());
         let questions: Vec<_> = questions.into_iter().filter(can).collect();
         if questions.is_empty() {
-            return Err(ToolError::Needs(Capability::Sampling));
+            return Err(HandlerError::Needs(Capability::Sampling));
         }
         text(&format!("{} answers came.", call.request_from_client(&questions)?.len()))
     }),
@@ -127,17 +127,17 @@ fn choices() -> ClientRequest {
     form("Please choose", properties, &[])
 }
 
-fn confirmed(_: &super::Suite, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+fn confirmed(_: &super::Suite, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     // The engine has looked at the state before it gives an answer.
     one(call, "confirm", confirm())?;
     text("The state came back: state-ok")
 }
 
-fn completed(call: &Call, question: ClientRequest) -> Result<Reply, ToolError> {
+fn completed(call: &Call, question: ClientRequest) -> Result<Reply, HandlerError> {
     text(&format!("Elicitation completed: {}", outcome(&one(call, "form", question)?)))
 }
 
-fn one(call: &Call, key: &'static str, question: ClientRequest) -> Result<Value, ToolError> {
+fn one(call: &Call, key: &'static str, question: ClientRequest) -> Result<Value, HandlerError> {
     Ok(call.request_from_client(&[(key, question)])?.pop().unwrap_or_default())
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Run, Suite};
-use crate::mcp::{Arg, Args, Call, ContentBlock, Effect, Level, Reply, Tool, ToolError};
+use crate::mcp::{Arg, Args, Call, ContentBlock, Effect, HandlerError, Reply, Severity, Tool};
 
 /// A red dot.
 pub(super) const PNG: &str =
@@ -39,14 +39,14 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
         Ok(Reply { text, more: vec![picture(), resource], ..Reply::default() })
     }),
     tool("test_error_handling", "Fails.", &[], |_, _, _| {
-        Err(ToolError::BadArgument(
+        Err(HandlerError::BadArgument(
             "This tool intentionally returns an error for testing".to_owned(),
         ))
     }),
     tool("test_tool_with_progress", "Tells how far it has come.", &[], steps),
     tool("test_tool_with_logging", "Tells what it does.", &[], log),
     tool("test_logging_tool", "Tells what it does, to who wants to know.", &[], |_, _, call| {
-        call.log(Level::Info, "conformance", &json!("a message"));
+        call.log(Severity::Info, "conformance", &json!("a message"));
         text("A message was sent to who wants it.")
     }),
     tool("test_reconnection", "Takes two steps.", &[], |suite, _, call| {
@@ -126,11 +126,11 @@ pub(super) const fn tool(
     Tool { name, title: name, description, args, output: None, effect: Effect::Reads, run }
 }
 
-pub(super) fn text(text: &str) -> Result<Reply, ToolError> {
+pub(super) fn text(text: &str) -> Result<Reply, HandlerError> {
     Ok(Reply { text: text.to_owned(), ..Reply::default() })
 }
 
-fn blocks(more: Vec<ContentBlock>) -> Result<Reply, ToolError> {
+fn blocks(more: Vec<ContentBlock>) -> Result<Reply, HandlerError> {
     Ok(Reply { more, ..Reply::default() })
 }
 
@@ -138,7 +138,7 @@ pub(super) fn picture() -> ContentBlock {
     ContentBlock::Image { base64: PNG.to_owned(), mime: "image/png" }
 }
 
-fn steps(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+fn steps(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     for done in [0, 50, 100] {
         call.progress(done, Some(100), &format!("Completed step {done} of 100"));
         suite.pause(call);
@@ -146,9 +146,9 @@ fn steps(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, ToolError> {
     text("All steps are done.")
 }
 
-fn log(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+fn log(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     for what in ["execution started", "processing data", "execution completed"] {
-        call.log(Level::Info, "conformance", &json!(format!("Tool {what}")));
+        call.log(Severity::Info, "conformance", &json!(format!("Tool {what}")));
         suite.pause(call);
     }
     text("Everything was told.")

@@ -14,7 +14,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::replay_buffer::ReplayBuffer;
 use crate::mcp::Connection;
-use crate::mcp::in_flight::Never;
+use crate::mcp::in_flight::NoMessage;
 use crate::server::Stop;
 
 /// One client of the legacy era.
@@ -31,7 +31,7 @@ pub(super) struct HttpSession {
     /// Set when the session has ended.
     pub(super) over: Stop,
     /// The stream that news go to, if there is one.
-    listener: Mutex<Option<Sender<Never>>>,
+    listener: Mutex<Option<Sender<NoMessage>>>,
     used_ms: AtomicI64,
     n_users: AtomicUsize,
     /// Nothing was asked of it since it shook hands.
@@ -73,7 +73,7 @@ impl HttpSession {
     }
 
     /// Takes over the stream of news; the channel disconnects when another one does.
-    pub(super) fn listen(&self) -> Receiver<Never> {
+    pub(super) fn listen(&self) -> Receiver<NoMessage> {
         let (sender, replaced) = bounded(0);
         *lock(&self.listener) = Some(sender);
         replaced

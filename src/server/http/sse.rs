@@ -12,7 +12,7 @@ use super::replay_buffer::{EventId, NEWS};
 use super::reply::HttpResponse;
 use super::session::{HttpSession, SessionGuard};
 use super::session_lookup::visit;
-use crate::mcp::in_flight::Never;
+use crate::mcp::in_flight::NoMessage;
 use crate::mcp::{Connection, Handler, OutgoingLine};
 
 /// How often a silent stream is looked at: whether its client has gone, or waits for a sign.
@@ -100,7 +100,7 @@ fn news<S: Handler>(
     events: &mut EventStream<'_, '_>,
     session: &HttpSession,
     last: Option<EventId>,
-    replaced: &Receiver<Never>,
+    replaced: &Receiver<NoMessage>,
 ) -> io::Result<()> {
     let mut wake = session.wake.clone();
     if let Some(last) = last {

@@ -257,7 +257,7 @@ impl TagFilter {
 
     fn tag(&self, mut tag: Tag, line: u64) -> TokenSinkResult<DomId> {
         self.is_raw.set(false);
-        if is_formatting(&tag.name) {
+        if FORMATTING.contains(&&*tag.name) {
             if tag.kind == StartTag
                 && self.builder.adjusted_current_node_present_but_not_in_html_namespace()
             {
@@ -292,7 +292,7 @@ impl TagFilter {
     }
 
     fn start(&self, tag: Tag, line: u64) -> TokenSinkResult<DomId> {
-        if !is_void(&tag.name) && !self.has_room(&tag.name) {
+        if !VOID.contains(&&*tag.name) && !self.has_room(&tag.name) {
             if !is_inline(&tag.name) {
                 self.boundary(line);
             }
@@ -350,7 +350,7 @@ impl TagFilter {
         }
         let is_html = !self.builder.adjusted_current_node_present_but_not_in_html_namespace();
         let max = if is_block(name) { DEPTH_BLOCKS_MAX } else { DEPTH_MAX };
-        is_html && (is_raw_text(name) || self.depth.get() < max)
+        is_html && (RAW_TEXT.contains(&&**name) || self.depth.get() < max)
     }
 
     /// Marks that something starts or ends here which is not in the document.
@@ -390,96 +390,37 @@ impl Tracer for TraceCount {
     }
 }
 
-/// What is opened again in every block until it is closed, other than links and code.
-fn is_formatting(name: &str) -> bool {
-    matches!(
-        name,
-        "b" | "big"
-            | "em"
-            | "font"
-            | "i"
-            | "nobr"
-            | "s"
-            | "small"
-            | "strike"
-            | "strong"
-            | "tt"
-            | "u"
-    )
-}
+/// Elements that are opened again in every block until they are closed, beside links and code.
+#[rustfmt::skip]
+const FORMATTING: [&str; 12] = [
+    "b", "big", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
+];
 
-fn is_void(name: &str) -> bool {
-    matches!(
-        name,
-        "area"
-            | "base"
-            | "basefont"
-            | "bgsound"
-            | "br"
-            | "col"
-            | "embed"
-            | "frame"
-            | "hr"
-            | "image"
-            | "img"
-            | "input"
-            | "keygen"
-            | "link"
-            | "meta"
-            | "param"
-            | "source"
-            | "track"
-            | "wbr"
-    )
-}
+/// Elements without an end.
+#[rustfmt::skip]
+const VOID: [&str; 19] = [
+    "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img",
+    "input", "keygen", "link", "meta", "param", "source", "track", "wbr",
+];
 
 fn is_block(name: &str) -> bool {
     matches!(name, "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "p" | "pre")
 }
 
-/// What holds text without tags: it must be known, or scripts would be read as text.
-fn is_raw_text(name: &str) -> bool {
-    matches!(
-        name,
-        "iframe"
-            | "noembed"
-            | "noframes"
-            | "plaintext"
-            | "script"
-            | "style"
-            | "textarea"
-            | "title"
-            | "xmp"
-    )
-}
+/// Elements that hold text without tags: they must be known, or scripts would be read as text.
+#[rustfmt::skip]
+const RAW_TEXT: [&str; 9] = [
+    "iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp",
+];
 
 /// Elements that do not end a word.
+#[rustfmt::skip]
+const INLINE: [&str; 25] = [
+    LINK, CODE, "abbr", "acronym", "bdi", "bdo", "cite", "data", "del", "dfn", "ins", "kbd",
+    "label", "mark", "q", "rb", "rp", "rt", "ruby", "samp", "span", "sub", "sup", "time", "var",
+];
+
+/// Whether an element does not end a word.
 pub(super) fn is_inline(name: &str) -> bool {
-    matches!(
-        name,
-        LINK | CODE
-            | "abbr"
-            | "acronym"
-            | "bdi"
-            | "bdo"
-            | "cite"
-            | "data"
-            | "del"
-            | "dfn"
-            | "ins"
-            | "kbd"
-            | "label"
-            | "mark"
-            | "q"
-            | "rb"
-            | "rp"
-            | "rt"
-            | "ruby"
-            | "samp"
-            | "span"
-            | "sub"
-            | "sup"
-            | "time"
-            | "var"
-    ) || name.contains('-')
+    INLINE.contains(&name) || name.contains('-')
 }

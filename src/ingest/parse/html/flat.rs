@@ -6,65 +6,20 @@ use super::math;
 use super::run::{InlineRun, LineBreaks, RenderedRun};
 use crate::text::fold_whitespace;
 
+/// Elements that start and end a line of their own.
+#[rustfmt::skip]
+const BLOCKS: [&str; 54] = [
+    BOUNDARY, "address", "article", "aside", "blockquote", "body", "caption", "center", "dd",
+    "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer",
+    "form", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html",
+    "legend", "li", "main", "marquee", "menu", "nav", "noembed", "noframes", "noscript", "ol", "p",
+    "search", "section", "select", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr",
+    "ul",
+];
+
 /// Whether an element starts and ends a line of its own.
 pub(super) fn is_block(name: &str) -> bool {
-    matches!(
-        name,
-        BOUNDARY
-            | "address"
-            | "article"
-            | "aside"
-            | "blockquote"
-            | "body"
-            | "caption"
-            | "center"
-            | "dd"
-            | "details"
-            | "dialog"
-            | "dir"
-            | "div"
-            | "dl"
-            | "dt"
-            | "fieldset"
-            | "figcaption"
-            | "figure"
-            | "footer"
-            | "form"
-            | "frameset"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "header"
-            | "hgroup"
-            | "hr"
-            | "html"
-            | "legend"
-            | "li"
-            | "main"
-            | "marquee"
-            | "menu"
-            | "nav"
-            | "noembed"
-            | "noframes"
-            | "noscript"
-            | "ol"
-            | "p"
-            | "search"
-            | "section"
-            | "select"
-            | "summary"
-            | "table"
-            | "tbody"
-            | "td"
-            | "tfoot"
-            | "th"
-            | "thead"
-            | "tr"
-            | "ul"
-    )
+    BLOCKS.contains(&name)
 }
 
 /// Whether an element is a node wherever it stands.

@@ -15,26 +15,10 @@ use html5ever::{Attribute, Namespace, QualName, ns};
 use super::{Dom, DomData, DomId, DomNode, NONE, NameIdx, ROOT, some};
 
 /// Attributes of HTML elements that mean something here; drawings and formulas keep all of theirs.
+#[rustfmt::skip]
 const ATTRIBUTES: [&str; 20] = [
-    "alt",
-    "checked",
-    "class",
-    "colspan",
-    "data",
-    "data-lang",
-    "href",
-    "id",
-    "label",
-    "reversed",
-    "role",
-    "rowspan",
-    "shadowrootmode",
-    "source",
-    "src",
-    "start",
-    "title",
-    "type",
-    "value",
+    "alt", "checked", "class", "colspan", "data", "data-lang", "href", "id", "label", "reversed",
+    "role", "rowspan", "shadowrootmode", "source", "src", "start", "title", "type", "value",
     "weight",
 ];
 
