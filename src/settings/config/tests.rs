@@ -385,6 +385,10 @@ fn the_manual_has_the_defaults() {
     for line in manual.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = line.split('|').collect();
         let (key, default) = (cells[1].trim().trim_matches('`'), cells.get(3));
+        // Without the key, a flag or the environment decide, and `stdio` comes after these.
+        if key == "server.transport" {
+            continue;
+        }
         let Some(value) = default.filter(|_| 5 < cells.len()).and_then(|it| documented(it)) else {
             continue;
         };
