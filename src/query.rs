@@ -34,14 +34,14 @@ mod words;
 use serde_json::{Value, json};
 
 pub use answer::Answer;
-pub(crate) use answer::{Output, ViewKind};
+pub(crate) use answer::{Output, QueryOptions, ViewKind};
 pub(crate) use changes::unknown_snapshot;
 pub(crate) use delta::{DeltaDetail, DeltaQuery};
 pub(crate) use diff::DiffQuery;
 pub use error::Error;
 pub(crate) use fetch::FetchQuery;
 pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
-pub(crate) use query::{Query, QueryOptions, answer};
+pub(crate) use query::{Query, answer};
 pub(crate) use related::{Direction, RelatedQuery};
 pub(crate) use search::{Detail, NO_RESULTS, SearchQuery};
 pub(crate) use tree::TreeQuery;

@@ -21,6 +21,7 @@ pub(crate) mod insert;
 mod lease;
 pub(crate) mod links;
 pub(crate) mod past;
+mod prepared;
 #[cfg(target_os = "linux")]
 mod readahead;
 pub(crate) mod reader;
@@ -44,6 +45,7 @@ pub(crate) use columns::{Attribute, Attributes, LANG};
 pub(crate) use heat_writer::{ColdNode, ColdOffer, HeatShare, HeatWriter};
 pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
 pub(crate) use lease::{LeaseClaim, Leases};
+pub(crate) use prepared::Prepared;
 pub(crate) use readers::ReaderPool;
 pub(crate) use record::{
     FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,

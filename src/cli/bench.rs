@@ -256,7 +256,7 @@ fn delta(
     place: &TempFolder,
 ) -> Result<Option<TokenCost>, CommandError> {
     let Some(note) = notes.iter().find(|it| it.path.ends_with(".md")) else { return Ok(None) };
-    let since = reader.snapshots()?.last;
+    let since = reader.versions().snapshots()?.last;
     let changed = format!("{}{ADDED}", note.text.trim_end());
     fs::write(place.notes().join(&note.path), &changed)?;
     let report = memory.compile(&place.notes(), "bench: one section more")?;

@@ -1,10 +1,11 @@
 //! Heat: how much a node is used, as a function of what is stored and of the attended time.
 //!
-//! Stored are a temperature and the reading of the memory clock it was taken at. That clock counts
-//! milliseconds during which a server was up, so nothing cools over a weekend off, and a tick
-//! rewrites one row rather than one per node. It runs faster or slower as the settings have nodes
-//! cool faster or slower, [`Rates::cooling_ms`], so that a new rate acts from now on and moves no
-//! temperature at once: a temperature always falls by [`DECAY_PER_HOUR`] of the clock's hours.
+//! NodeRecord are a temperature and the reading of the memory clock it was taken at. That clock
+//! counts milliseconds during which a server was up, so nothing cools over a weekend off, and a
+//! tick rewrites one row rather than one per node. It runs faster or slower as the settings have
+//! nodes cool faster or slower, [`Rates::cooling_ms`], so that a new rate acts from now on and
+//! moves no temperature at once: a temperature always falls by [`DECAY_PER_HOUR`] of the clock's
+//! hours.
 //!
 //! A node that cools is therefore on the one curve `exp((full_at - reading) / FADE_MS)`, shifted by
 //! [`Heat::full_at`], and is below a line when `full_at` is less than [`cold_before`]: an index on

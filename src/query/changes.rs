@@ -67,7 +67,9 @@ impl NetChange {
     pub(super) fn texts(&self, reader: &Reader) -> Result<(String, String), Error> {
         let text = |side: &Option<NodeVersion>| match side {
             None => Ok(String::new()),
-            Some(it) => reader.former_text(&self.id, &it.hash).map(Option::unwrap_or_default),
+            Some(it) => {
+                reader.versions().former_text(&self.id, &it.hash).map(Option::unwrap_or_default)
+            }
         };
         Ok((text(&self.old)?, text(&self.new)?))
     }
@@ -116,8 +118,8 @@ impl NetChanges<'_> {
             self.n_passed += 1;
             let net = NetChange {
                 moment,
-                old: self.reader.version_at(&id, self.range.from)?,
-                new: self.reader.version_at(&id, self.range.to)?,
+                old: self.reader.versions().version_at(&id, self.range.from)?,
+                new: self.reader.versions().version_at(&id, self.range.to)?,
                 is_conflict: self.reader.has_conflict(&id, self.range)?,
                 id,
                 n_passed: self.n_passed,
@@ -291,7 +293,7 @@ fn place(reader: &Reader, side: &NodeVersion, at: i64) -> Result<String, Error> 
         let path = side.path.as_deref().map(to_one_line);
         return Ok(path.map_or_else(|| "the roots".to_owned(), |it| it.into_owned()));
     };
-    let label = reader.version_at(parent, at)?.map(|it| it.label).unwrap_or_default();
+    let label = reader.versions().version_at(parent, at)?.map(|it| it.label).unwrap_or_default();
     let label = to_one_line(&text::truncate_chars(&label, PLACE_CHARS_MAX)).into_owned();
     Ok(if label.is_empty() { parent.clone() } else { format!("{label} ({parent})") })
 }
@@ -326,10 +328,10 @@ fn facts(net: &NetChange, notes: &[String]) -> Value {
 
 /// Checks that there is such a snapshot; the error says which there are.
 pub(super) fn check_known(reader: &Reader, name: &str, id: i64) -> Result<(), Error> {
-    if reader.snapshot(id)?.is_some() {
+    if reader.versions().snapshot(id)?.is_some() {
         return Ok(());
     }
-    let (all, beside) = (reader.snapshots()?, reader.snapshots_beside(id)?);
+    let (all, beside) = (reader.versions().snapshots()?, reader.versions().snapshots_beside(id)?);
     Err(Error::NotFound(unknown_snapshot(name, id, all, beside)))
 }
 

@@ -39,7 +39,7 @@ pub(super) fn delta(
 ) -> Result<Answer, Error> {
     let cursor = changes::parse_cursor(query.cursor)?;
     changes::check_begin(reader, "since_snapshot", query.since)?;
-    let all = reader.snapshots()?;
+    let all = reader.versions().snapshots()?;
     let is_cut = all.is_cut && query.since < all.first;
     let range = SnapshotRange { from: if is_cut { all.first } else { query.since }, to: all.last };
     let note = match is_cut && cursor.is_none() {
@@ -96,7 +96,7 @@ fn entry(
     let mut entry =
         format!("{} (snapshot {}) {description}", changes::title(net), net.moment.snapshot);
     if let (DeltaDetail::Texts, Some(new), true) = (show, &net.new, net.is_text_changed()) {
-        let text = reader.former_text(&net.id, &new.hash)?.unwrap_or_default();
+        let text = reader.versions().former_text(&net.id, &new.hash)?.unwrap_or_default();
         for line in text.split_inclusive('\n') {
             entry.push_str("\n  ");
             entry.push_str(line.trim_end_matches('\n'));

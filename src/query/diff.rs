@@ -35,7 +35,7 @@ pub(super) fn diff(
     }
     changes::check_begin(reader, "from_snapshot_id", query.from)?;
     changes::check_known(reader, "to_snapshot_id", query.to)?;
-    let all = reader.snapshots()?;
+    let all = reader.versions().snapshots()?;
     if all.is_cut && query.from < all.first {
         let first = all.first;
         return Err(Error::NotFound(format!(

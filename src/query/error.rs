@@ -1,5 +1,4 @@
-//! Errors of a memory, each of which says what to do: the one type for everything below the
-//! protocol.
+//! Errors of a memory, each of which says what to do; one type for everything below the protocol.
 
 use std::fmt;
 

@@ -49,7 +49,7 @@ pub(super) fn history(
     let mut waiting: VecDeque<Change> = VecDeque::new();
     let next = || {
         if waiting.is_empty() {
-            waiting = reader.changes_of(query.anchor, last, LOOK_MAX)?.into();
+            waiting = reader.versions().changes_of(query.anchor, last, LOOK_MAX)?.into();
         }
         let Some(change) = waiting.pop_front() else { return Ok(None) };
         last = change.moment;
@@ -84,10 +84,10 @@ fn step(reader: &Reader, change: Change, n_passed: usize, now: Millis) -> Result
     let Change { moment, node_id, op, is_conflict, old } = change;
     let new = match op.as_str() {
         "rem" => None,
-        _ => reader.version_after(&node_id, moment)?,
+        _ => reader.versions().version_after(&node_id, moment)?,
     };
     let net = NetChange { id: node_id, moment, old, new, is_conflict, n_passed };
-    let snapshot = reader.snapshot(moment.snapshot)?;
+    let snapshot = reader.versions().snapshot(moment.snapshot)?;
     let mut text = format!("snapshot {}: {op}", moment.snapshot);
     let mut facts = json!({ "snapshot": moment.snapshot, "op": op });
     if let Some(snapshot) = &snapshot {
@@ -134,7 +134,7 @@ fn nothing(reader: &Reader, anchor: &str) -> Result<(String, Option<i64>), Error
     if reader.head(anchor)?.is_none() {
         return Ok((text, None));
     }
-    let first = reader.snapshots()?.first;
+    let first = reader.versions().snapshots()?.first;
     text.push_str(&format!(": unchanged since snapshot {first}, where history begins"));
     Ok((text, Some(first)))
 }

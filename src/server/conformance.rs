@@ -89,6 +89,8 @@ fn server(step: Duration) -> Arc<Server<Suite>> {
         page_rows_max: PAGE_ROWS_MAX,
         state_signer: StateSigner::default(),
         handler: Suite { step },
+        clock: Clock::System,
+        waker: Arc::default(),
         hub: Arc::default(),
     })
 }

@@ -59,7 +59,7 @@ pub(super) fn forget(memory: &Memory, args: &Args) -> Result<Option<String>, Err
 
 pub(super) fn rollback(memory: &Memory, args: &Args) -> Result<Option<String>, Error> {
     let target = args.integer("snapshot_id").unwrap_or(0);
-    let known = memory.read(|reader| reader.snapshots())?;
+    let known = memory.read(|reader| reader.versions().snapshots())?;
     if !args.flag("drop_after") || known.last <= target || target < known.first {
         return Ok(None);
     }

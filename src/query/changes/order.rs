@@ -49,7 +49,10 @@ fn moved(
 ) -> Result<HashSet<String>, Error> {
     let mut both: Vec<(i64, i64, String)> = Vec::new();
     for id in reader.siblings_since(of, range.from)? {
-        let sides = (reader.version_at(&id, range.from)?, reader.version_at(&id, range.to)?);
+        let sides = (
+            reader.versions().version_at(&id, range.from)?,
+            reader.versions().version_at(&id, range.to)?,
+        );
         let (Some(old), Some(new)) = sides else { continue };
         if family(&old) == family(of) && family(&new) == family(of) {
             both.push((old.position, new.position, id));

@@ -135,11 +135,11 @@ impl Registry {
     }
 
     /// Takes note of a request; whether it is the first of a session.
-    pub(crate) fn note_request(&self, sight: RequestInfo<'_>, now: Millis) -> bool {
+    pub(crate) fn note_request(&self, sight: &RequestInfo<'_>, now: Millis) -> bool {
         let mut state = self.lock();
         state.expire(now);
-        let place = state.sessions.iter().position(|it| it.is_of(&sight));
-        let place_or_new = place.unwrap_or_else(|| state.begin(&sight, now));
+        let place = state.sessions.iter().position(|it| it.is_of(sight));
+        let place_or_new = place.unwrap_or_else(|| state.begin(sight, now));
         let session = &mut state.sessions[place_or_new];
         session.has_changes = true;
         session.last_activity = session.last_activity.max(now);

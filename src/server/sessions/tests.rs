@@ -23,7 +23,7 @@ fn play(registry: &Registry, script: &str) {
         let (act, connection) = (word(), word());
         let mut saw = |is_modern, calls_tool| {
             let client = client(word());
-            registry.note_request(RequestInfo { connection, client, is_modern, calls_tool }, now);
+            registry.note_request(&RequestInfo { connection, client, is_modern, calls_tool }, now);
         };
         match act {
             "legacy" => saw(false, false),

@@ -26,7 +26,7 @@ impl Fixture {
     fn saw(&self, connection: &str, calls_tool: bool) {
         let client = SessionClient { name: "code".to_owned(), ..SessionClient::default() };
         let sight = RequestInfo { connection, client, is_modern: false, calls_tool };
-        self.registry.note_request(sight, self.clock.now());
+        self.registry.note_request(&sight, self.clock.now());
     }
 
     fn history(&self) -> SessionHistory {
