@@ -362,6 +362,43 @@ fn the_manual_names_keys_that_exist() {
     }
 }
 
+/// A default of the manual's table as JSON: a value, or a word for a missing one.
+fn documented(cell: &str) -> Option<String> {
+    let cell = cell.trim().trim_matches('`');
+    match cell {
+        "none" | "processors" | "standard error" => None,
+        "0: none" => Some("\"0\"".to_owned()),
+        word if word.chars().all(|it| it.is_ascii_lowercase())
+            && word != "true"
+            && word != "false" =>
+        {
+            Some(format!("\"{word}\""))
+        }
+        value => Some(value.to_owned()),
+    }
+}
+
+#[test]
+fn the_manual_has_the_defaults() {
+    let manual = include_str!("../../../docs/config.md");
+    let mut n_defaults = 0;
+    for line in manual.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.split('|').collect();
+        let (key, default) = (cells[1].trim().trim_matches('`'), cells.get(3));
+        // Without the key, a flag or the environment decide, and `stdio` comes after these.
+        if key == "server.transport" {
+            continue;
+        }
+        let Some(value) = default.filter(|_| 5 < cells.len()).and_then(|it| documented(it)) else {
+            continue;
+        };
+        let text = key.rsplit('.').fold(value, |inner, name| format!("{{\"{name}\": {inner}}}"));
+        assert_eq!(Config::parse(&text), Ok(Config::default()), "{text}");
+        n_defaults += 1;
+    }
+    assert_eq!(n_defaults, 29);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
