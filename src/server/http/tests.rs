@@ -1,4 +1,4 @@
-//! Bytes as requests, and the whole transport over a real socket with the fixture behind it.
+//! Parsing of requests, and the whole transport over a real socket with the fixture behind it.
 
 mod client;
 mod reading;

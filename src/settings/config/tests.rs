@@ -137,7 +137,7 @@ fn every_key_is_read() {
 }
 
 #[test]
-fn durations_are_those_of_go() {
+fn durations_parse_as_in_go() {
     let ns = |text| units::duration(text).map(|at| (at.negative, at.size.as_nanos()));
     for (text, nanos) in [
         ("0", 0),
@@ -286,7 +286,7 @@ fn an_address_needs_a_transport_that_listens() {
 }
 
 #[test]
-fn a_stranger_cannot_turn_protections_off() {
+fn an_untrusted_folder_cannot_turn_protections_off() {
     let text = r#"{"redaction": {"disable_builtin_kinds": ["jwt"]},
         "server": {"transport": "http", "listen": "0.0.0.0:1",
                    "logging": {"output_path": "/etc/x", "level": "debug"}}}"#;
