@@ -49,7 +49,7 @@ use method::Method;
 use version::Version;
 
 pub(crate) use call::Call;
-pub(crate) use client::{Caller, ClientAction, ClientInfo, RequestSeen, ToolCallRecord};
+pub(crate) use client::{ClientAction, ClientInfo, Event, Failure, RequestSeen, ToolCallRecord};
 pub(crate) use connection::{Connection, FrameStep};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use content::{ContentBlock, PromptMessage, Reply, Role};
@@ -134,30 +134,13 @@ pub(crate) trait Handler: Send + Sync + 'static {
         None
     }
 
-    /// Takes note of a client that asks for something.
-    fn on_request(&self, _seen: &RequestSeen<'_>) {}
-
-    /// Takes note that a connection, by the transport's name of it, has ended.
-    fn on_disconnect(&self, _connection: &str) {}
-
-    /// Takes note that a tool call begins, on the thread that runs it.
-    fn on_call_start(&self, _caller: &Caller) {}
-
-    /// Takes note that it is over, on the same thread.
-    fn on_call_end(&self, _caller: &Caller, _called: &ToolCallRecord) {}
-
-    /// What calls are timed by.
-    fn clock(&self) -> Clock {
-        Clock::System
-    }
-
-    /// Rings when there may be a notice.
-    fn waker(&self) -> Option<&Waker> {
+    /// Takes note of a request, and names the session that it belongs to, for [`ToolCallRecord`].
+    fn on_request(&self, _seen: &RequestSeen<'_>) -> Option<String> {
         None
     }
 
-    /// Takes note that somebody wants to be told of what changes from here on.
-    fn on_subscribe(&self) {}
+    /// Takes note of what else happens to clients.
+    fn note(&self, _event: Event<'_>) {}
 }
 
 /// Why a tool, a resource or a prompt has no answer. The agent reads it, so it says what to do
@@ -204,6 +187,15 @@ pub(crate) struct CompletionRequest<'a> {
 }
 
 impl HandlerError {
+    /// What the log says of it.
+    fn failure(&self) -> Failure {
+        let detail = match self {
+            HandlerError::Unavailable(text) | HandlerError::Internal(text) => Some(text.clone()),
+            _ => None,
+        };
+        Failure { kind: self.kind(), detail }
+    }
+
     /// Its name in the log.
     fn kind(&self) -> &'static str {
         match self {
@@ -235,6 +227,10 @@ pub(crate) struct Server<S: Handler> {
     pub(crate) state_signer: StateSigner,
     /// What runs them.
     pub(crate) handler: S,
+    /// What calls are timed by.
+    pub(crate) clock: Clock,
+    /// Rings when there may be a notice.
+    pub(crate) waker: Arc<Waker>,
     /// Who is told when a resource changes; whoever notices changes may outlive the server.
     pub(crate) hub: Arc<SubscriptionHub>,
 }

@@ -315,18 +315,18 @@ impl Memory {
         Ok(self.writer.roots()?)
     }
 
-    /// Answers a question, in the budget of the settings where nobody gives one, and warms the
-    /// nodes that the answer shows: the one way in, and the one place that warms.
+    /// Answers a query, in the budget of the settings where nobody gives one, and warms the nodes
+    /// that the answer shows: the one way in, and the one place that warms.
     pub(crate) fn query_and_warm(
         &self,
-        question: &Query<'_>,
+        query: &Query<'_>,
         budget: Option<u32>,
     ) -> Result<Answer, Error> {
         let given = budget.filter(|it| 0 < *it);
-        let budget = given.or_else(|| question.budget_in(&self.workspace().config.budgets));
+        let budget = given.or_else(|| query.budget_in(&self.workspace().config.budgets));
         let (lines, now) = (self.rates().thresholds(), self.clock.now());
         let options = QueryOptions { budget, output: self.output, lines, now };
-        let answer = self.read(|reader| query::answer(reader, question, &options))?;
+        let answer = self.read(|reader| query::answer(reader, query, &options))?;
         self.warm(&answer.shown);
         Ok(answer)
     }

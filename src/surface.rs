@@ -14,18 +14,19 @@ mod tools;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, Call, Caller, CompletionRequest, Handler, HandlerError, Notice, PromptMessage, Reply,
-    RequestSeen, ServerInfo, ToolCallRecord, Waker,
+    Args, Call, CompletionRequest, Event, Handler, HandlerError, Notice, PromptMessage, Reply,
+    RequestSeen, ServerInfo, ToolCallRecord,
 };
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
-use crate::model::clock::Clock;
+use crate::model::clock::Millis;
 use crate::query::Query;
-use crate::server::sessions::recorder::SessionObserver;
 use changed_resources::ChangeWatch;
 pub(crate) use tools::ToolSet;
 
@@ -53,12 +54,27 @@ pub(crate) struct MemoryHandler {
     pub(crate) allowed: Vec<PathBuf>,
     /// Threads for parsing.
     pub(crate) n_threads: usize,
-    /// Rung when nodes may have gone cold.
-    pub(crate) waker: Waker,
     /// What changed of the memory, for whoever subscribed to it.
     pub(crate) watch: ChangeWatch,
-    /// Who uses the memory.
-    pub(crate) sessions: SessionObserver,
+    /// Records who uses the memory.
+    pub(crate) sessions: Arc<dyn RecordSessions>,
+}
+
+/// Records the sessions of clients and their tool calls.
+pub(crate) trait RecordSessions: Send + Sync {
+    /// Notes a request, and returns the session of one that calls a tool.
+    fn on_request(
+        &self,
+        seen: &RequestSeen<'_>,
+        redactor: &Redactor,
+        now: Millis,
+    ) -> Option<String>;
+
+    /// Notes the end of a connection, by the transport's name of it.
+    fn on_disconnect(&self, connection: &str, now: Millis);
+
+    /// Notes a tool call that is over.
+    fn on_call_end(&self, called: &ToolCallRecord<'_>, now: Millis);
 }
 
 /// One method of the memory that changes it.
@@ -124,35 +140,23 @@ impl Handler for MemoryHandler {
         nudges::notice(&self.memory, beside)
     }
 
-    fn on_subscribe(&self) {
-        if let Err(error) = self.watch.begin(&self.memory) {
-            // What changes until the first look goes unnoticed.
-            log::warn!("the memory is not watched yet: {error}");
+    fn on_request(&self, seen: &RequestSeen<'_>) -> Option<String> {
+        self.sessions.on_request(seen, &self.memory.workspace().redactor, self.memory.clock().now())
+    }
+
+    fn note(&self, event: Event<'_>) {
+        match event {
+            Event::Called(called) => self.sessions.on_call_end(&called, self.memory.clock().now()),
+            Event::Left(connection) => {
+                self.sessions.on_disconnect(connection, self.memory.clock().now())
+            }
+            Event::Listened => {
+                if let Err(error) = self.watch.begin(&self.memory) {
+                    // What changes until the first look goes unnoticed.
+                    log::warn!("the memory is not watched yet: {error}");
+                }
+            }
         }
-    }
-
-    fn on_request(&self, seen: &RequestSeen<'_>) {
-        self.sessions.on_request(seen, &self.memory.workspace().redactor, self.clock().now());
-    }
-
-    fn on_disconnect(&self, connection: &str) {
-        self.sessions.on_disconnect(connection, self.clock().now());
-    }
-
-    fn on_call_start(&self, caller: &Caller) {
-        self.sessions.on_call_start(caller, &self.memory.workspace().redactor);
-    }
-
-    fn on_call_end(&self, _: &Caller, called: &ToolCallRecord) {
-        self.sessions.on_call_end(called, self.clock().now());
-    }
-
-    fn clock(&self) -> Clock {
-        self.memory.clock().clone()
-    }
-
-    fn waker(&self) -> Option<&Waker> {
-        Some(&self.waker)
     }
 }
 

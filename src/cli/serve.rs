@@ -16,11 +16,12 @@ use super::{
 use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
 use crate::memory::Memory;
 use crate::memory::compile::FileWarning;
+use crate::model::clock::Clock;
 use crate::server::background::rescan::{RescanOptions, Rescanner};
 use crate::server::background::{checkpoint, heat_tick, notify, session_writer};
 use crate::server::jsonl_log::{SessionHistory, SessionLogs};
 use crate::server::process_status::ProcessStatus;
-use crate::server::sessions::recorder::SessionObserver;
+use crate::server::sessions::recorder::SessionRecorder;
 use crate::server::sessions::{Keeping, Registry, TransportInfo};
 use crate::server::{Background, Interrupts, Stop, stdio};
 use crate::settings::config;
@@ -28,7 +29,7 @@ use crate::settings::workspace::{LiveWorkspace, Workspace};
 use crate::store::IfMissing;
 use crate::surface::changed_resources::{self, ChangeWatch};
 use crate::surface::resources::RESOURCES;
-use crate::surface::{ABOUT, MemoryHandler, ToolSet};
+use crate::surface::{ABOUT, MemoryHandler, RecordSessions, ToolSet};
 
 pub(super) fn run(
     args: ServeArgs,
@@ -43,8 +44,7 @@ pub(super) fn run(
     let allowed = listen::allowed(&args.allowed)?;
     let log_settings = &workspace.config.server.logging;
     let logs = SessionLogs::new(source.as_deref(), &log_settings.session_files);
-    let log_buffer =
-        logging::start(log_settings, source.as_deref(), args.is_verbose, logs.clone())?;
+    let log_buffer = logging::start(log_settings, source.as_deref(), args.is_verbose)?;
     quiet_panics();
     for it in &workspace.untrusted {
         // Not into the log: the same folder says where that goes and how quiet it is.
@@ -74,20 +74,20 @@ pub(super) fn run(
         history: history.clone(),
         logs: logs.clone(),
     };
+    let recorder = Arc::new(SessionRecorder { registry, waker: Waker::default(), history, logs });
     let handler = MemoryHandler {
         view: memory.read_only_beside(Arc::new(process_status)),
         memory,
         source,
         allowed,
         n_threads: n_threads(),
-        waker: Waker::default(),
         watch: ChangeWatch::default(),
-        sessions: SessionObserver { registry, waker: Waker::default(), history, logs },
+        sessions: Arc::clone(&recorder) as Arc<dyn RecordSessions>,
     };
-    let server = Arc::new(server_of(handler, offer, hub));
+    let server = Arc::new(server_of(handler, offer, hub, context.clock.clone()));
     let flush_interval = workspace.config.server.sessions.flush_interval;
-    let flush_interval = (keeping == Keeping::News).then_some(flush_interval);
-    let background = background(&server, flush_interval, rescan);
+    let recording = (keeping == Keeping::News).then_some((recorder, flush_interval));
+    let background = background(&server, recording, rescan);
     answer(&server, background, transport_info, context)?;
     // What the last lines told a client is noted, too.
     if let Err(error) = server.handler.memory.attend(0) {
@@ -132,6 +132,7 @@ fn server_of(
     handler: MemoryHandler,
     offer: ToolSet,
     hub: Arc<SubscriptionHub>,
+    clock: Clock,
 ) -> Server<MemoryHandler> {
     Server {
         about: ABOUT,
@@ -141,6 +142,8 @@ fn server_of(
         page_rows_max: PAGE_ROWS_MAX,
         state_signer: StateSigner::default(),
         handler,
+        clock,
+        waker: Arc::default(),
         hub,
     }
 }
@@ -172,11 +175,13 @@ fn answer(
 /// All work beside the answers.
 fn background(
     server: &Arc<Server<MemoryHandler>>,
-    flush_interval: Option<Duration>,
+    recording: Option<(Arc<SessionRecorder>, Duration)>,
     rescan: Option<Rescanner>,
 ) -> Vec<Background> {
     let mut all = vec![reading_ahead(server), cooling(server), notifying(server), copying(server)];
-    all.extend(flush_interval.map(|it| remembering(server, it)));
+    all.extend(
+        recording.map(|(recorder, interval)| recording_sessions(server, recorder, interval)),
+    );
     all.extend(rescan.map(|rescan| {
         let server = Arc::clone(server);
         let work = Box::new(move |stop: &Stop| rescan.run(&server.handler.memory, stop));
@@ -216,9 +221,8 @@ fn reading_ahead(server: &Arc<Server<MemoryHandler>>) -> Background {
 /// Lets nodes cool while the server is up.
 fn cooling(server: &Arc<Server<MemoryHandler>>) -> Background {
     let server = Arc::clone(server);
-    let work = move |stop: &Stop| {
-        heat_tick::run_heat_ticks(&server.handler.memory, &server.handler.waker, stop)
-    };
+    let work =
+        move |stop: &Stop| heat_tick::run_heat_ticks(&server.handler.memory, &server.waker, stop);
     Background { name: "heat", work: Box::new(work) }
 }
 
@@ -236,21 +240,24 @@ fn notifying(server: &Arc<Server<MemoryHandler>>) -> Background {
     Background { name: "notify", work: Box::new(work) }
 }
 
-/// Writes down who uses the memory.
-fn remembering(server: &Arc<Server<MemoryHandler>>, interval: Duration) -> Background {
+/// Writes session ledgers.
+fn recording_sessions(
+    server: &Arc<Server<MemoryHandler>>,
+    recorder: Arc<SessionRecorder>,
+    interval: Duration,
+) -> Background {
     let server = Arc::clone(server);
-    let rung = server.handler.sessions.waker.wakes();
+    let rung = recorder.waker.wakes();
     let work = move |stop: &Stop| {
-        let MemoryHandler { memory, sessions: it, .. } = &server.handler;
-        if let Err(error) = it.logs.prune() {
+        if let Err(error) = recorder.logs.prune() {
             log::warn!("old logs of sessions were not removed: {error}");
         }
         session_writer::run_session_ledger(
-            &it.registry,
+            &recorder.registry,
             &rung,
-            &it.history,
+            &recorder.history,
             interval,
-            memory.clock(),
+            server.handler.memory.clock(),
             stop,
         );
     };

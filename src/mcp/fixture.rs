@@ -12,6 +12,7 @@ use super::{
     ResourceFormat, Server, ServerInfo, Severity, StateSigner, Tool, Waker,
 };
 use crate::mcp::uri::UriVars;
+use crate::model::clock::Clock;
 
 /// What the fixture's tools share.
 #[derive(Debug)]
@@ -19,7 +20,6 @@ pub(crate) struct Fixture {
     started: Sender<()>,
     gate: Receiver<()>,
     notices: Receiver<Notice>,
-    waker: Arc<Waker>,
 }
 
 /// The test's ends of what [`Fixture`] holds.
@@ -73,10 +73,6 @@ impl Handler for Fixture {
 
     fn notice(&self, _: Option<&Reply>) -> Option<Notice> {
         self.notices.try_recv().ok()
-    }
-
-    fn waker(&self) -> Option<&Waker> {
-        Some(&self.waker)
     }
 }
 
@@ -248,17 +244,23 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
     };
     let (notices, notice_receiver) = unbounded();
     let waker = Arc::new(Waker::default());
-    let handler = Fixture {
-        started: started_sender,
-        gate: gate_receiver,
-        notices: notice_receiver,
-        waker: Arc::clone(&waker),
-    };
-    let ends = Ends { started, gate, notices, waker };
+    let handler =
+        Fixture { started: started_sender, gate: gate_receiver, notices: notice_receiver };
+    let ends = Ends { started, gate, notices, waker: Arc::clone(&waker) };
     let (state_signer, page_rows_max, hub) = (StateSigner::default(), 100, Arc::default());
     let (tools, resources, prompts) = (TOOLS.to_vec(), RESOURCES, PROMPTS);
-    let server =
-        Server { about, tools, resources, prompts, page_rows_max, state_signer, handler, hub };
+    let server = Server {
+        about,
+        tools,
+        resources,
+        prompts,
+        page_rows_max,
+        state_signer,
+        handler,
+        clock: Clock::System,
+        waker,
+        hub,
+    };
     (Arc::new(server), ends)
 }
 

@@ -1,6 +1,5 @@
 //! Requests that take their time: found in order by the connection, done on any thread.
 
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value, json};
@@ -11,7 +10,7 @@ use super::in_flight::InFlightGuard;
 use super::method::Method;
 use super::server_requests::InputResponses;
 use super::{
-    Call, Caller, CompletionRef, CompletionRequest, Handler, HandlerError, OutgoingLine,
+    Call, CompletionRef, CompletionRequest, Event, Failure, Handler, HandlerError, OutgoingLine,
     READ_CACHE, Server, ToolCallRecord, Version, client, input_schema,
 };
 use crate::mcp::rpc::{self, Escaped, Params, RequestId, RpcError};
@@ -26,7 +25,9 @@ const COMPLETIONS_MAX: usize = 100;
 pub(crate) struct Job {
     pub(super) id: RequestId,
     pub(super) task: JobTask,
-    pub(super) caller: Caller,
+    pub(super) version: Version,
+    /// The session that it belongs to, if the surface named one.
+    pub(super) session: Option<String>,
     pub(super) call: Call,
     pub(super) ticket: InFlightGuard,
 }
@@ -173,7 +174,7 @@ impl<S: Handler> Server<S> {
     /// Runs a job to its end; gives the line of its reply, or nothing when it was cancelled.
     pub(crate) fn run(&self, job: Job) -> Option<OutgoingLine> {
         let name = self.name_of(&job);
-        let Job { id, task, caller, mut call, ticket } = job;
+        let Job { id, task, version, session, mut call, ticket } = job;
         if call.is_cancelled() {
             return None;
         }
@@ -182,21 +183,19 @@ impl<S: Handler> Server<S> {
             JobTask::Tool { arguments, .. } => Some(client::text_bytes(arguments)),
             JobTask::Read { .. } | JobTask::Prompt { .. } | JobTask::Complete { .. } => None,
         };
-        let watch = self.handler.clock().stopwatch();
-        if payload_bytes.is_some() {
-            self.handler.on_call_start(&caller);
-        }
-        let failure = Cell::new(None);
+        let watch = self.clock.stopwatch();
+        let mut failure = None;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            self.perform(&id, task, caller.version, &call, name, &failure)
+            self.perform(&id, task, version, &call, name, &mut failure)
         }));
         if let Some(payload_bytes) = payload_bytes {
-            let failure = if outcome.is_err() { Some("panic") } else { failure.get() };
+            if outcome.is_err() {
+                failure = Some(Failure { kind: "panic", detail: None });
+            }
+            let (session, failure) = (session.as_deref(), failure.as_ref());
             let elapsed_ms = watch.elapsed_ms();
-            self.handler.on_call_end(
-                &caller,
-                &ToolCallRecord { tool: name, payload_bytes, elapsed_ms, failure },
-            );
+            let called = ToolCallRecord { session, tool: name, payload_bytes, elapsed_ms, failure };
+            self.handler.note(Event::Called(called));
         }
         if call.is_cancelled() {
             return None;
@@ -224,7 +223,7 @@ impl<S: Handler> Server<S> {
         version: Version,
         call: &Call,
         name: &str,
-        failure: &Cell<Option<&'static str>>,
+        failure: &mut Option<Failure>,
     ) -> Result<OutgoingLine, JobError> {
         match task {
             JobTask::Tool { idx, arguments } => {
@@ -274,7 +273,7 @@ impl<S: Handler> Server<S> {
         arguments: Params,
         version: Version,
         call: &Call,
-        failure: &Cell<Option<&'static str>>,
+        failure: &mut Option<Failure>,
     ) -> Result<OutgoingLine, JobError> {
         let tool = self.tools.get(idx).ok_or_else(gone)?;
         let made = input_schema::validate_args(tool.args, arguments)
@@ -285,7 +284,7 @@ impl<S: Handler> Server<S> {
                 let notice = is_carrier.then(|| self.handler.notice(Some(&reply))).flatten();
                 Ok((reply, notice))
             });
-        failure.set(made.as_ref().err().map(HandlerError::kind));
+        *failure = made.as_ref().err().map(HandlerError::failure);
         let mut rider = None;
         let body = match made {
             Ok((reply, notice)) => {

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::in_flight::InFlightGuard;
-use super::{Handler, OutgoingLine, Server};
+use super::{Event, Handler, OutgoingLine, Server};
 use crate::mcp::rpc::{Params, RequestId, RpcError, notification_line, result_line};
 use crate::mcp::uri::{self, UriError};
 use crate::text;
@@ -329,7 +329,7 @@ impl Subscriptions {
             is_new = true;
         }
         if is_new {
-            server.handler.on_subscribe();
+            server.handler.note(Event::Listened);
             // Whoever notices changes may be waiting for this.
             server.hub.wake();
         }

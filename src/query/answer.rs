@@ -1,7 +1,10 @@
-//! Answers: a text for an agent, the same as JSON for programs, and the nodes that were shown.
+//! Answers, and how they are wanted: a text for an agent, the same as JSON for programs, and the
+//! nodes that were shown.
 
 use serde_json::Value;
 
+use crate::model::clock::Millis;
+use crate::model::heat::HeatThresholds;
 use crate::store::NodeKey;
 
 /// The answer to a question, or the report of a change.
@@ -54,4 +57,22 @@ pub(crate) enum ViewKind {
     Listed,
     /// Its text was asked for.
     Read,
+}
+
+/// How a question is answered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct QueryOptions {
+    /// Tokens of each form of the answer; none, or 0, leaves it to the question.
+    pub(crate) budget: Option<u32>,
+    pub(crate) output: Output,
+    /// What is called cold and hot.
+    pub(crate) lines: HeatThresholds,
+    pub(crate) now: Millis,
+}
+
+impl QueryOptions {
+    /// Text without a given budget.
+    pub(crate) fn text(now: Millis) -> QueryOptions {
+        QueryOptions { budget: None, output: Output::Text, lines: HeatThresholds::default(), now }
+    }
 }

@@ -1,10 +1,11 @@
-//! Errors of a memory, each of which says what to do: the one type for everything below the
-//! protocol.
+//! Errors of a memory, each of which says what to do; one type for everything below the protocol.
+
+mod compile;
 
 use std::fmt;
 
-use crate::memory::compile::CompileError;
 use crate::store::StoreError;
+pub use compile::CompileError;
 
 /// Why a memory could not do what it was asked.
 #[derive(Debug)]

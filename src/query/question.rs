@@ -1,15 +1,13 @@
-//! Questions as values, and the one way from a question to its answer, for agents, embedders and
-//! the command line alike.
+//! Queries as values, and the one way from a query to its answer, for agents, embedders and the
+//! command line.
 
 use serde_json::json;
 
 use super::{
-    Answer, DeltaDetail, DeltaQuery, Detail, DiffQuery, Error, FetchQuery, HistoryQuery, Output,
-    RelatedQuery, SearchQuery, TreeQuery,
+    Answer, DeltaDetail, DeltaQuery, Detail, DiffQuery, Error, FetchQuery, HistoryQuery,
+    QueryOptions, RelatedQuery, SearchQuery, TreeQuery,
 };
 use super::{batch, budget, delta, diff, fetch, history, related, search, stats, tree};
-use crate::model::clock::Millis;
-use crate::model::heat::HeatThresholds;
 use crate::settings::config::BudgetSettings;
 use crate::store::reader::Reader;
 use crate::text::tokens;
@@ -86,39 +84,21 @@ impl Query<'_> {
     }
 }
 
-/// How a question is answered.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct QueryOptions {
-    /// Tokens of each form of the answer; none, or 0, leaves it to the question.
-    pub(crate) budget: Option<u32>,
-    pub(crate) output: Output,
-    /// What is called cold and hot.
-    pub(crate) lines: HeatThresholds,
-    pub(crate) now: Millis,
-}
-
-impl QueryOptions {
-    /// Text without a given budget.
-    pub(crate) fn text(now: Millis) -> QueryOptions {
-        QueryOptions { budget: None, output: Output::Text, lines: HeatThresholds::default(), now }
-    }
-}
-
-/// Answers a question from one state of the memory, within its budget in every form of the answer:
+/// Answers a query from one state of the memory, within its budget in every form of the answer:
 /// where the JSON is too long, it is answered again in less room.
 pub(crate) fn answer(
     reader: &Reader,
-    question: &Query<'_>,
+    query: &Query<'_>,
     options: &QueryOptions,
 ) -> Result<Answer, Error> {
     const ROUNDS_MAX: usize = 12;
     let given = options.budget.filter(|it| 0 < *it);
     let options = QueryOptions { budget: given, ..*options };
-    let max = given.or(question.budget_default());
+    let max = given.or(query.budget_default());
     reader.at_one_state(|reader| {
         let mut room = max;
         for _ in 0..ROUNDS_MAX {
-            let answer = question.answer(reader, room, &options)?;
+            let answer = query.answer(reader, room, &options)?;
             let answer = Answer { budget: given, ..answer };
             match max.and_then(|max| less_room(&answer, room?, max)) {
                 None => return Ok(answer),
