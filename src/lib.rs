@@ -30,10 +30,10 @@
 //! |---|---|
 //! | `text` | white space, labels, bigrams, cl100k tokens, spelling suggestions |
 //! | `model` | plain values: trees, ids, alignment, links, order keys, heat, clocks, schedules |
-//! | `ingest` | folders and bytes to redacted trees: ignore rules, scan, redaction, one parser a format |
+//! | `ingest` | folders and bytes to redacted trees: ignore rules, scan, redaction, parsers |
 //! | `settings` | configuration, first temperatures, the workspace folder `.remindb/` |
 //! | `store` | the database: schema, columns, readers, the writer and its batch, heat, leases |
-//! | `maintenance` | work on the whole file: doctor, gc, redaction, backup, export, import, salvage |
+//! | `maintenance` | the whole file: doctor, gc, redaction, backup, export, import, salvage |
 //! | `query` | questions to answers within a budget: search, tree, fetch, history, statistics |
 //! | `memory` | the embedding API: compile, overlay, edits, rollback, warming |
 //! | `mcp` | a protocol engine for both eras of MCP, which knows no tool and no transport |
@@ -56,8 +56,8 @@
 //! → `surface/tools/read` → `memory` → `query/question` → `query/search` → `query/words` →
 //! `query/candidates` → `store/reader/hits` → `query/rank` → `query/render` → `mcp/content`.
 //!
-//! `MemoryWrite` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface` →
-//! `surface/tools/write` → `memory/edits` → `memory/compile/scrub` → `ingest/redact` →
+//! `MemoryWrite` over stdio: `server/stdio` → `mcp/rpc` → `mcp/connection` → `mcp/job` → `surface`
+//! → `surface/tools/write` → `memory/edits` → `memory/compile/scrub` → `ingest/redact` →
 //! `ingest/parse` → `store/writer` → `store/batch` → `store/batch/agent_edits` → `store/commit` →
 //! `mcp/content`.
 //!
@@ -78,25 +78,25 @@
 //! |---|---|
 //! | memory | One SQLite file with everything an agent remembers. |
 //! | root | A folder that was compiled into the memory. |
-//! | compile | Reading the files of a root and writing what changed as one snapshot. |
+//! | compile | Reading the files of a root and writing the differences as one snapshot. |
 //! | node | One unit of meaning: a heading, a paragraph, a list, a table, a code block. |
 //! | tree | All nodes of a memory, each below its heading or list. |
 //! | anchor | A node's stable id, 11 characters, kept through edits, moves and renames. |
 //! | label | A node's text on one line: its heading or first line. |
-//! | breadcrumb | The file's name and the labels of the headings above a node; the index calls it `trail`. |
+//! | breadcrumb | The file's name and the headings above a node; `trail` in the index. |
 //! | order key | A sparse number that places a node among its siblings. |
 //! | snapshot | A numbered state of the memory, made by each write that changes something. |
-//! | fingerprint | A hash over the whole state, by which two states are known to be equal. |
+//! | fingerprint | A hash of the whole state; equal states have equal fingerprints. |
 //! | delta | The net changes between a snapshot and now. |
 //! | rollback | A new snapshot with the state of an earlier one. |
 //! | overlay | An agent's text over the text of a file, which stays below it as the base. |
 //! | base | A node's text as its file last had it. |
 //! | tombstone | The record that a forgotten node must not come back from its file. |
 //! | reference | A link in a text or made by hand, resolved to a node or pending. |
-//! | heat | A node's temperature between 0 and 1: it rises with reading and falls with attended time. |
+//! | heat | A node's temperature from 0 to 1: reads raise it, attended time lowers it. |
 //! | memory clock | The attended time of a memory, in which nodes cool. |
 //! | pin | A mark that keeps a node's temperature as it is. |
-//! | budget | The number of tokens that an answer may have. |
+//! | budget | The most cl100k tokens that a reply may have. |
 //! | redaction | Replacing secrets by markers, before parsing and in stored texts. |
 //! | lease | A named lock in the memory, held by one process until it expires. |
 //! | ledger | The file that lists the sessions of one client. |
