@@ -1,4 +1,4 @@
-//! Any bytes as a query: it is answered, within its budget, and never an error; as an id they are
+//! Arbitrary bytes as a query: answered within the budget, and never an error. As an id, they are
 //! answered if a node has it.
 
 use crate::model::clock::Millis;
@@ -7,7 +7,7 @@ use crate::store::reader::Reader;
 use crate::store::reader::testing::Sketch;
 use crate::text::tokens;
 
-/// A little of everything that a query can be about.
+/// Notes with a little of everything that queries search for.
 const NOTES: &str = r"
 = a.md
 heading Alpha and beta
@@ -18,7 +18,7 @@ heading 概要
   text Rustの日本語テキストを検索する。 ภาษาไทย 한국어 텍스트
 ";
 
-/// The notes, and their ids.
+/// The notes and their ids.
 struct Notes {
     reader: Reader,
     ids: Vec<String>,
@@ -32,8 +32,8 @@ thread_local! {
     };
 }
 
-/// Panics when the query that `data` is (two bytes of budget and detail, then text) is not answered
-/// as promised.
+/// Panics when a query violates an invariant. `data` is two bytes of budget and detail, then the
+/// text.
 pub fn query(data: &[u8]) {
     let (budget, detail, text) = match data {
         [low, high, text @ ..] => (u32::from(u16::from_le_bytes([*low, *high])), low % 3, text),

@@ -1,4 +1,4 @@
-//! Redaction of any text, and of texts made of the pieces that secrets are made of.
+//! Redaction of any text, and of texts made of pieces of secrets.
 
 use crate::ingest::redact::{CustomKind, Redactor};
 
@@ -16,7 +16,7 @@ const PIECES: [&str; 60] = [
     "password: |\n  ", "  ", "|", "\t", ";", ", \"value\": ", "swordfish",
 ];
 
-/// Panics when redacting what `data` describes breaks a promise.
+/// Panics when redacting the text in `data` violates an invariant.
 pub fn redact(data: &[u8]) {
     check(&Redactor::builtin(), &String::from_utf8_lossy(data));
     let woven: String = data.iter().map(|byte| PIECES[usize::from(*byte) % PIECES.len()]).collect();
@@ -25,7 +25,7 @@ pub fn redact(data: &[u8]) {
         CustomKind { kind: "odd".to_owned(), pattern: r"^\w|\bpw|user\W+|[a-f]+$".to_owned() };
     let custom = Redactor::new(&["jwt".to_owned()], &[custom]).expect("the pattern is one");
     check(&custom, &woven);
-    // Any bytes as a pattern: refused or used, never a panic.
+    // Any bytes as a pattern: refused or used without a panic.
     if let Some((pattern, text)) = data.split_at_checked(data.len().min(24)) {
         let pattern = String::from_utf8_lossy(pattern).into_owned();
         let custom = [CustomKind { kind: "any".to_owned(), pattern }];

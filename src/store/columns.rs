@@ -217,13 +217,6 @@ fn fill(columns: &[Column], template: &str) -> String {
 }
 
 fn push_list(text: &mut String, columns: &[Column], name: &str) {
-    let is_state = name.ends_with("state");
-    let mut in_order: Vec<&Column> = columns.iter().collect();
-    // The fingerprint keeps the order of the table, and hashes optional values at the end.
-    in_order.sort_by_key(|it| match is_state {
-        true => u8::from(it.hashed == HashedAs::WhereGiven),
-        false => it.rank(),
-    });
     let begin = text.len();
     let mut add = |before: &str, name: &str, after: &str| {
         let comma = if begin < text.len() { ", " } else { "" };
@@ -231,7 +224,17 @@ fn push_list(text: &mut String, columns: &[Column], name: &str) {
             text.push_str(part);
         }
     };
-    for (nth, column) in (1..).zip(in_order) {
+    // The fingerprint keeps the order of the table, and hashes what only some have at the end.
+    let group = |it: &Column| match name.ends_with("state") {
+        true => u8::from(it.hashed == HashedAs::WhereGiven),
+        false => it.rank(),
+    };
+    let mut nth = 0;
+    for (at, column) in (0..3).flat_map(|at| columns.iter().map(move |it| (at, it))) {
+        if group(column) != at {
+            continue;
+        }
+        nth += 1;
         let is_hashed = column.hashed != HashedAs::No;
         match name {
             "record" if column.rank() != 1 => add("node.", column.name, ""),

@@ -83,10 +83,11 @@ fn install(
     let damage = match is_usable(db) {
         Ok(()) => {
             let safety = with_suffix(db, &format!(".{stamp}.before-restore"));
-            let copy = AtomicFile::of(&safety, IfThere::Refuse)?;
+            // Without the time in its name, a draft that a kill left is used again.
+            let copy = AtomicFile::of(&with_suffix(db, ".before-restore"), IfThere::Refuse)?;
             let keep = || {
                 pages::copy(&connection::open_to_examine(db)?, copy.path(), &mut |_, _| ())?;
-                copy.publish()
+                copy.publish_as(&safety)
             };
             replace(&draft, db, keep, progress)?;
             return Ok((Some(safety), None));

@@ -1,4 +1,4 @@
-//! The suite's tools that ask the client first: its user, its model, its folders.
+//! The suite's tools that first ask the client: for user input, sampling or roots.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::Run;
 use super::tools::{text, tool};
 use crate::mcp::{Arg, Args, Call, Capability, ClientRequest, HandlerError, Reply, Tool};
 
-/// Every tool that asks.
+/// All tools that ask.
 pub(super) const TOOLS: &[Tool<Run>] = &[
     tool(
         "test_sampling",
@@ -90,7 +90,7 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
     }),
 ];
 
-/// A form with a default of each type.
+/// Returns a form with a default of each type.
 fn defaults() -> ClientRequest {
     let properties = json!({
         "name": {"type": "string", "default": "John Doe"},
@@ -104,7 +104,7 @@ fn defaults() -> ClientRequest {
     form("Please review the defaults", properties, &[])
 }
 
-/// A form with each way to have choices.
+/// Returns a form with each kind of choice.
 fn choices() -> ClientRequest {
     let options = json!(["option1", "option2", "option3"]);
     let titled = |ordinals: [&str; 3], noun: &str| -> Vec<Value> {
@@ -128,7 +128,7 @@ fn choices() -> ClientRequest {
 }
 
 fn confirmed(_: &super::Suite, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
-    // The engine has looked at the state before it gives an answer.
+    // The engine has checked the state before it passes an answer on.
     one(call, "confirm", confirm())?;
     text("The state came back: state-ok")
 }

@@ -1,4 +1,4 @@
-//! The suite's tools that answer by themselves: one of each kind of content, steps, errors.
+//! The suite's tools that need no answer: one of each kind of content, steps, errors.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAA
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// Every tool that asks nothing.
+/// All tools that ask nothing.
 pub(super) const TOOLS: &[Tool<Run>] = &[
     tool("test_simple_text", "Returns a text.", &[], |_, _, _| {
         text("This is a simple text response for testing.")
@@ -116,7 +116,7 @@ const WHOLE: &[Arg] = &[Arg::custom_schema(|| {
     })
 })];
 
-/// A row of a table: its name for people is that for programs.
+/// Returns a row of the table, whose name serves as its title.
 pub(super) const fn tool(
     name: &'static str,
     description: &'static str,

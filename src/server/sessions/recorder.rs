@@ -1,8 +1,7 @@
-//! Who uses the memory: what the engine tells of its clients, noted where it is shown.
+//! Records the clients' sessions from the events of the engine.
 //!
-//! What clients say of themselves may hold secrets as any text does, and is cleaned before it is
-//! kept. Of a call nothing is noted but which tool it was, how long it took and how large its texts
-//! were.
+//! The identification of a client may hold secrets as any text does, and is redacted before it is
+//! kept. Of a call only the tool, the duration and the sizes of its texts are recorded.
 
 use crate::ingest::redact::Redactor;
 use crate::mcp::{ClientAction, QUIET_TARGET, RequestSeen, ToolCallRecord, Waker};
@@ -11,22 +10,22 @@ use crate::server::jsonl_log::{SessionHistory, SessionLogRecord, SessionLogs};
 use crate::server::sessions::{ChangedSessions, Registry, RequestInfo, SessionClient};
 use crate::surface::RecordSessions;
 
-/// Where the news about clients goes.
+/// The destinations of events about clients.
 #[derive(Debug)]
 pub(crate) struct SessionRecorder {
-    /// Who is there.
+    /// The present sessions.
     pub(crate) registry: Registry,
-    /// Rung when a session began or ended and that is not written down.
+    /// Woken when the begin or end of a session is not written yet.
     pub(crate) waker: Waker,
-    /// Where it is written down that a session began.
+    /// The ledgers of the sessions.
     pub(crate) history: SessionHistory,
-    /// What each of them did.
+    /// The session logs.
     pub(crate) logs: SessionLogs,
 }
 
 impl SessionRecorder {
-    /// Writes down that a session began before anybody is answered: whoever had an answer is known
-    /// for ever, whenever the server dies. If that takes more than a moment, it is left to others.
+    /// Writes the begin of a session before the client is answered. So every answered client is on
+    /// record, even if the server dies. If the ledger is locked, a background thread writes it.
     fn write_down(&self, now: Millis) {
         let mut news = self.registry.take_changed(ChangedSessions::Urgent, now);
         let n_news = news.len();
@@ -81,7 +80,7 @@ impl RecordSessions for SessionRecorder {
     }
 }
 
-/// A request as the registry knows it.
+/// Converts a request for the registry.
 fn sight<'a>(seen: &RequestSeen<'a>, redactor: &Redactor) -> RequestInfo<'a> {
     let clean = |text: &str| redactor.scrub(text).text.into_owned();
     let RequestSeen { connection, client, version, act } = *seen;

@@ -1,7 +1,7 @@
 use crate::ingest::parse::{Syntax, parse};
 use crate::model::tree::Format;
 
-/// Checks the LaTeX of a formula; `None` where its markup has to stay.
+/// Checks the LaTeX of a formula; `None` if its markup has to stay.
 #[track_caller]
 fn check(markup: &str, latex: Option<&str>) {
     let parsed = parse(Syntax::Html, &format!("<math display=\"block\">{markup}</math>"));

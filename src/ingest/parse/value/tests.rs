@@ -20,7 +20,7 @@ fn render(parsed: &Parsed) -> String {
 }
 
 #[test]
-fn every_example_gives_the_tree_beside_it() {
+fn every_example_parses_to_the_tree_beside_it() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
     for format in ["json", "transcript", "yaml", "toml", "toon", "csv", "plain"] {
         for entry in std::fs::read_dir(format!("{folder}/{format}")).unwrap() {
@@ -176,7 +176,7 @@ fn a_table_that_needs_escapes_stays_plain() {
     );
 }
 
-/// Strings of the marks that a notation is made of, with words and numbers between.
+/// Strings of a notation's marks, with words and numbers between.
 fn soup(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(pieces), 0..60).prop_map(|it| it.concat())
 }
@@ -266,7 +266,7 @@ proptest! {
     }
 }
 
-/// Random JSON, numbers as no machine would write them.
+/// Random JSON with unusual numbers.
 fn value() -> impl Strategy<Value = String> {
     let scalar = prop_oneof![
         "-?(0|[1-9][0-9]{0,20})(\\.[0-9]{1,6})?([eE][+-]?[0-9]{1,3})?",
@@ -289,9 +289,9 @@ fn value() -> impl Strategy<Value = String> {
     })
 }
 
-/// Not part of the suite: parses every file under `REMINDB_CORPUS`.
+/// Parses every file under `REMINDB_CORPUS`; no part of the suite.
 #[test]
-fn a_corpus_is_kept() {
+fn values_of_a_corpus_are_kept() {
     let Ok(folder) = std::env::var("REMINDB_CORPUS") else { return };
     let mut folders = vec![std::path::PathBuf::from(folder)];
     let (mut n, mut n_bad, mut n_bytes, mut n_nodes) = (0, 0, 0, 0);

@@ -1,4 +1,4 @@
-//! What a session's own log tells of its calls.
+//! The session logs of calls, failed and not.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::server::sessions::{Keeping, TransportInfo};
 use crate::settings::config::LogFileSettings;
 
 #[test]
-fn a_call_that_the_server_failed_is_told_with_its_error_and_no_other_session() {
+fn only_the_log_of_its_session_has_an_internal_error() {
     let dir = tempfile::tempdir().unwrap();
     let settings = LogFileSettings { enabled: true, ..LogFileSettings::default() };
     let sessions = SessionRecorder {
@@ -28,11 +28,11 @@ fn a_call_that_the_server_failed_is_told_with_its_error_and_no_other_session() {
     sessions.on_call_end(&of(Some("one"), Some(&failure)), Millis(0));
     sessions.on_call_end(&of(Some("two"), None), Millis(0));
     sessions.on_call_end(&of(None, Some(&failure)), Millis(0));
-    let told = |session: &str| -> Vec<Value> {
+    let messages = |session: &str| -> Vec<Value> {
         let path = dir.path().join(format!(".remindb/logs/{session}.log"));
         let text = std::fs::read_to_string(path).unwrap();
         text.lines().map(|it| serde_json::from_str::<Value>(it).unwrap()["msg"].take()).collect()
     };
-    assert_eq!(told("one"), [json!("tool failed: page 7 is torn"), json!("mcp call failed")]);
-    assert_eq!(told("two"), [json!("mcp call")]);
+    assert_eq!(messages("one"), [json!("tool failed: page 7 is torn"), json!("mcp call failed")]);
+    assert_eq!(messages("two"), [json!("mcp call")]);
 }
