@@ -30,7 +30,7 @@ pub(crate) fn set_scratch(scratch: Option<Scratch>) {
     SCRATCH.set(scratch);
 }
 
-/// Reverts the database, schema included, to the time before references.
+/// Downgrades the database to the last schema without references.
 pub(crate) fn forget_references(path: &Path) {
     let conn = Connection::open(path).expect("it is there");
     conn.execute_batch(
