@@ -39,8 +39,7 @@ pub struct Memory {
     clock: Clock,
     /// The folder that the memory belongs to.
     live: Mutex<LiveWorkspace>,
-    /// The settings of that folder as last loaded, in a lock of their own so that nobody waits for
-    /// a reload.
+    /// The last settings of that folder. Their own lock spares readers from waiting for a reload.
     workspace: Mutex<Arc<Workspace>>,
     /// The current rates of warming and cooling.
     rates: LiveRates,
