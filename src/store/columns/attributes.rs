@@ -122,7 +122,7 @@ impl Attributes {
         named.filter(|(at, _)| is_other(at)).map(|(_, it)| it.name).collect()
     }
 
-    /// Reads `{attributes}`, which begin at a column.
+    /// Reads `{attributes}`, which begin at column `at`.
     pub(crate) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Attributes> {
         let n = super::attributes().len();
         let mut values = Vec::new();
@@ -148,7 +148,7 @@ impl Attributes {
         self.0.iter().map(Option::as_ref).chain(std::iter::repeat_n(None, none))
     }
 
-    /// Returns each text, to be replaced.
+    /// Returns each text, for replacement.
     pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         self.0.iter_mut().filter_map(|it| match it {
             Some(Attribute::Text(it)) => Some(it),
