@@ -246,7 +246,7 @@ impl Memory {
         Ok(compile::compile(&self.writer, request, self.clock.now())?)
     }
 
-    /// Compiles repeatedly, with the state of the previous scans in `watch`.
+    /// Compiles a watched folder, with the state of earlier scans in `watch`.
     pub(crate) fn rescan(
         &self,
         request: &CompileRequest<'_>,

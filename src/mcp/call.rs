@@ -133,7 +133,7 @@ impl Call {
         }
     }
 
-    /// Returns the answers of the request, after the handler.
+    /// Takes the answers of the request, once the handler has run.
     pub(super) fn answers(&mut self) -> InputResponses {
         match &mut self.asking {
             AskMode::Retry(answers) => std::mem::take(&mut **answers),

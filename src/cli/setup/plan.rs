@@ -48,7 +48,7 @@ pub(super) struct Wanted<'a> {
     pub(super) grants: &'a [Grant],
 }
 
-/// The former entry of the server in a settings file, and the grants now.
+/// The former entry of the server in a settings file, and the permissions granted now.
 #[derive(Default)]
 struct PriorEntry {
     entry: Option<String>,

@@ -58,8 +58,8 @@ impl FileGroups<'_> {
         let mut group = Vec::new();
         let mut bytes = 0;
         loop {
-            // A text that left a known file may turn up in any other, so files after the known
-            // ones can be aligned in small groups.
+            // Text of a known file may turn up in any file, so known files form large groups. New
+            // files come last and have nothing to lose to each other.
             let bytes_max = if 0 < self.n_known { GROUP_BYTES_MAX } else { NEW_BYTES_MAX };
             if bytes_max <= bytes {
                 break;

@@ -233,7 +233,7 @@ fn remove_blocks(parsed: ParsedFile, is_dropped: &[bool]) -> ParsedFile {
     kept
 }
 
-/// Returns nodes that a rollback restored to their file, where its text matches again.
+/// Gives a file its former nodes back: restored by a rollback as agent nodes, and in its text again.
 pub(super) fn reclaim_base(batch: &Batch<'_>, work: &mut FileWork) -> Result<(), StoreError> {
     // The history is read only if a new node has no match.
     if work.agent_nodes.is_empty() || work.matched.iter().all(Option::is_some) {
