@@ -233,7 +233,8 @@ fn remove_blocks(parsed: ParsedFile, is_dropped: &[bool]) -> ParsedFile {
     kept
 }
 
-/// Gives a file its former nodes back: restored by a rollback as agent nodes, and in its text again.
+/// Gives a file its former nodes back. A rollback restored them as agent nodes, and the file has
+/// their text again.
 pub(super) fn reclaim_base(batch: &Batch<'_>, work: &mut FileWork) -> Result<(), StoreError> {
     // The history is read only if a new node has no match.
     if work.agent_nodes.is_empty() || work.matched.iter().all(Option::is_some) {
