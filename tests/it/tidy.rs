@@ -239,7 +239,7 @@ fn headless_comments(sources: &[Source]) -> Vec<String> {
                 let path = &source.path;
                 complaints.push(format!("{path}:{number}: `{opener} …` names nothing"));
             }
-            is_first = comment.is_none();
+            is_first = !line.starts_with("//!") && !line.starts_with("///");
         }
     }
     complaints
