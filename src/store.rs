@@ -40,7 +40,7 @@ use rusqlite::types::FromSql;
 
 pub(crate) use batch::{Batch, Counts, ManualEdge, NewNode, UnrelateOutcome};
 pub(crate) use checkpoint::Log;
-pub(crate) use columns::{Attribute, Attributes, LANG};
+pub(crate) use columns::{Attribute, Attributes, FIELDS, LANG};
 pub(crate) use heat_writer::{ColdNode, ColdOffer, HeatShare, HeatWriter};
 pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
 pub(crate) use lease::{LeaseClaim, Leases};

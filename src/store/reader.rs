@@ -14,6 +14,7 @@ mod listings;
 mod summary;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod testing;
+mod typed;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -28,6 +29,7 @@ pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, NodeWords};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
+pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode};
 
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};

@@ -30,7 +30,7 @@ const NOW: Millis = Millis(4_000_000_000_000);
 const SECRET: &str = "AKIAQ7RM2XNVT5WZ3KLD";
 
 const MOOD: Column =
-    column("mood", Optional(None), HashedAs::WhereGiven, Bound, &[own("old_mood", Words)]);
+    column("mood", Optional(None), WhereGiven, Bound, &[own("old_mood", Words)]);
 
 /// A table of columns with one more.
 fn columns_with(last: Column) -> &'static [Column] {
