@@ -29,7 +29,7 @@ pub(crate) use history::SnapshotRange;
 pub(crate) use hits::{MatchOrder, MatchedNode, NodeWords};
 pub(crate) use listings::PlacedNode;
 pub(crate) use summary::{FileSummary, Stats};
-pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode};
+pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access};
 
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};

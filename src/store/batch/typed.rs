@@ -9,8 +9,9 @@ use super::Batch;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
 use crate::store::columns::{LEVEL, Sql};
+use crate::store::reader::{AccessCounts, read_access};
 use crate::store::{
-    Attribute, Attributes, ErrorStep, NodeData, NodeKey, NodeRecord, StoreError, links,
+    Attribute, Attributes, ErrorStep, NodeData, NodeKey, NodeRecord, StoreError, links, one,
 };
 use crate::text::tokens;
 
@@ -120,6 +121,30 @@ impl Batch<'_> {
             .and_then(|mut it| it.query_row([node_type.as_str()], |row| row.get::<_, i64>(0)))
             .map(i64::unsigned_abs)
             .doing("count typed nodes")
+    }
+
+    /// Returns what is noted of the reads of a node.
+    pub(crate) fn access_counts_of(&self, node: NodeKey) -> Result<AccessCounts, StoreError> {
+        const ACCESS: &str = "SELECT accessed_at, access_count FROM heat WHERE node = ?1";
+        let mut query = self.tx.prepare_cached(ACCESS).doing("read access counts")?;
+        let access = query.query_row([node.0], |row| read_access(row, 0)).optional();
+        Ok(access.doing("read access counts")?.unwrap_or_default())
+    }
+
+    /// Returns a random UUID of version 4.
+    pub(crate) fn random_uuid(&self) -> Result<String, StoreError> {
+        const BYTES: &str = "SELECT randomblob(16)";
+        let mut bytes: [u8; 16] = one(self.tx, BYTES).doing("make a UUID")?;
+        bytes[6] = bytes[6] & 0x0f | 0x40;
+        bytes[8] = bytes[8] & 0x3f | 0x80;
+        let mut uuid = String::with_capacity(36);
+        for (at, byte) in bytes.iter().enumerate() {
+            if matches!(at, 4 | 6 | 8 | 10) {
+                uuid.push('-');
+            }
+            uuid.push_str(&format!("{byte:02x}"));
+        }
+        Ok(uuid)
     }
 
     fn typed(&self, sql: &'static Sql, value: &str) -> Result<Vec<NodeRecord>, StoreError> {

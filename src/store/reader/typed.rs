@@ -10,7 +10,7 @@ use rusqlite::{Row, params};
 use super::{Reader, list};
 use crate::model::fields::Fields;
 use crate::model::tree::NodeType;
-use crate::store::{ErrorStep, NodeKey, StoreError};
+use crate::store::{ErrorStep, NodeKey, StoreError, one};
 
 /// Holds a value by which typed nodes are looked up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,8 +58,8 @@ pub(crate) struct TypedNode {
     pub(crate) access: AccessCounts,
 }
 
-/// A node, its access counts begin at that column.
-fn read_access(row: &Row<'_>, at: usize) -> rusqlite::Result<AccessCounts> {
+/// Reads access counts, which begin at that column.
+pub(crate) fn read_access(row: &Row<'_>, at: usize) -> rusqlite::Result<AccessCounts> {
     let access_count: Option<i64> = row.get(at + 1)?;
     let access_count = access_count.unwrap_or(0).unsigned_abs();
     Ok(AccessCounts { accessed_at: row.get(at)?, access_count })
@@ -127,6 +127,36 @@ impl Reader {
             FacetValue::Text(it) => self.all(NODES, params![facet.key, it], read),
         };
         nodes.doing("look up a facet")
+    }
+
+    /// Returns those nodes, in that order, whose text has every word; words are in lower case.
+    pub(crate) fn nodes_saying(
+        &self,
+        keys: &[NodeKey],
+        words: &[String],
+    ) -> Result<Vec<NodeKey>, StoreError> {
+        const TEXTS: &str = "
+            SELECT node.key, node.content
+              FROM json_each(?1) AS wanted
+             CROSS JOIN node ON node.key = wanted.value
+             ORDER BY wanted.key";
+        let read = |row: &Row<'_>| {
+            let text = row.get_ref(1)?.as_str()?.to_lowercase();
+            let is_said = words.iter().all(|it| text.contains(it));
+            Ok(if is_said { Some(NodeKey(row.get(0)?)) } else { None })
+        };
+        let rows = self.all(TEXTS, [list(keys)], read).doing("search typed nodes")?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+
+    /// Returns the bytes of the texts and fields of all typed nodes.
+    pub(crate) fn typed_bytes(&self) -> Result<u64, StoreError> {
+        const BYTES: &str = "
+            SELECT ifnull(sum(octet_length(content) + octet_length(fields)), 0)
+              FROM node
+             WHERE fields IS NOT NULL";
+        let n_bytes: i64 = one(&self.conn, BYTES).doing("measure typed nodes")?;
+        Ok(n_bytes.unsigned_abs())
     }
 
     /// Returns every node that has a value under that key, with the value, in the order of values.
