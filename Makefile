@@ -1,7 +1,9 @@
 # One screen of commands. `make test` is the one that has to pass.
 
 TARGET   := x86_64-unknown-linux-gnu
-RELEASE  := target/$(TARGET)/release/remindb
+# Where cargo puts what it builds.
+BUILT    := $(or $(CARGO_TARGET_DIR),target)
+RELEASE  := $(BUILT)/$(TARGET)/release/remindb
 NIGHTLY  ?= nightly
 FUZZ_S   ?= 30
 SEEDS    ?= 100
@@ -15,7 +17,7 @@ PREFIX   ?= $(HOME)/.local
 
 demo:                   ## compile docs/ and talk to it over MCP
 	cargo build --locked --bin remindb --example demo
-	target/debug/examples/demo target/debug/remindb docs
+	$(BUILT)/debug/examples/demo $(BUILT)/debug/remindb docs
 
 build:                  ## the program, quick to build
 	cargo build --locked
@@ -52,7 +54,7 @@ bench:                  ## what it takes, beside the least work there is (N=, MI
 
 eval:                   ## how well it finds, beside plain full-text search (WORDS=)
 	cargo build --locked --release --quiet --bin remindb
-	CRANFIELD='$(CRANFIELD)' cargo run --locked --quiet --example eval -- target/release/remindb \
+	CRANFIELD='$(CRANFIELD)' cargo run --locked --quiet --example eval -- $(BUILT)/release/remindb \
 	    $(if $(WORDS),--words $(WORDS))
 
 audit: .tools/bin/cargo-deny  ## dependencies, bill of materials; static, reproducible, tiny

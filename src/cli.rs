@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use args::{COMMANDS, Command};
+use args::{COMMANDS, Command, CommandSpec};
 use color::ColorMode;
 
 use crate::ingest::scan::Gitignore;
@@ -169,30 +169,17 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<CommandOutcom
 }
 
 fn help(topic: Option<&str>, context: &mut Context<'_>) -> Result<CommandOutcome, CommandError> {
-    let text = match topic {
-        None | Some("help") => include_str!("cli/help/remindb.txt"),
-        Some("compile") => include_str!("cli/help/compile.txt"),
-        Some("serve") => include_str!("cli/help/serve.txt"),
-        Some("inspect") => include_str!("cli/help/inspect.txt"),
-        Some("search") => include_str!("cli/help/search.txt"),
-        Some("bench") => include_str!("cli/help/bench.txt"),
-        Some("doctor") => include_str!("cli/help/doctor.txt"),
-        Some("gc") => include_str!("cli/help/gc.txt"),
-        Some("backup") => include_str!("cli/help/backup.txt"),
-        Some("restore") => include_str!("cli/help/restore.txt"),
-        Some("export") => include_str!("cli/help/export.txt"),
-        Some("import") => include_str!("cli/help/import.txt"),
-        Some("salvage") => include_str!("cli/help/salvage.txt"),
-        Some("redact") => include_str!("cli/help/redact.txt"),
-        Some("setup") => include_str!("cli/help/setup.txt"),
-        Some("completion") => include_str!("cli/help/completion.txt"),
-        Some(other) => {
-            let names: Vec<&str> = COMMANDS.iter().map(|it| it.name).collect();
-            let names = names.join(", ");
-            return Err(CommandError::Because(format!(
-                "no help for `{other}`; there is for {names}"
-            )));
-        }
+    let text = match topic.filter(|it| *it != "help") {
+        None => include_str!("cli/help/remindb.txt"),
+        Some(topic) => match CommandSpec::named(topic) {
+            Some(spec) => spec.help,
+            None => {
+                let names: Vec<&str> = COMMANDS.iter().map(|it| it.name).collect();
+                let names = names.join(", ");
+                let what = format!("no help for `{topic}`; there is for {names}");
+                return Err(CommandError::Because(what));
+            }
+        },
     };
     context.say(text)?;
     Ok(CommandOutcome::Done)

@@ -1,7 +1,7 @@
-//! Invariants that hold for every input, called by the fuzz targets and by the tests.
+//! Invariants that hold for every input, for the fuzz targets and the tests.
 //!
 //! `fuzz/seeds/` has a few small inputs for each target to begin with, and `fuzz/regressions/`
-//! every input that ever broke a promise. Tests replay both.
+//! every input that ever violated an invariant. Tests replay both.
 
 pub mod align;
 pub mod config;
@@ -29,15 +29,15 @@ pub mod yaml;
 #[cfg(test)]
 mod tests;
 
-/// A fuzz target: a name, and a function that panics when an input breaks a promise.
+/// A fuzz target: a name, and a function that panics when an input violates an invariant.
 pub struct Target {
-    /// As `fuzz/Cargo.toml` and the folders of inputs call it.
+    /// Its name in `fuzz/Cargo.toml` and in the folders of inputs.
     pub name: &'static str,
     /// Checks one input.
     pub check: fn(&[u8]),
 }
 
-/// Every target of this build, by name.
+/// All targets of this build, by name.
 pub const TARGETS: &[Target] = &[
     Target { name: "align", check: align::align },
     Target { name: "config", check: config::config },

@@ -1,4 +1,4 @@
-//! Ingest: walks folders, redacts secrets and parses bytes into trees. Nothing here knows SQL.
+//! Ingest: walks folders, redacts secrets and parses bytes into trees, without SQL.
 
 pub(crate) mod ignore_patterns;
 pub(crate) mod parse;

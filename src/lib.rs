@@ -74,11 +74,11 @@
 //! - `rollback`: an earlier state becomes the present, proved by its fingerprint.
 //! - `memory`: what an embedder calls; [`ReadOnlyMemory`] is the part of it that can only look, and
 //!   `memory::voice` has what an agent does: write, summarize, forget, pin.
-//! - `query`: search, tree, fetch, statistics and what changed, as answers of text, JSON and what
-//!   they warm; `render` has the layouts. `query::observe`: the same memory as documents of fixed
-//!   keys, which warm nothing. `query::lookup` finds and weighs the nodes that share most of a
-//!   question, `query::rank` and `query::feedback` decide which is the best hit; `make eval` says
-//!   how well.
+//! - `query`: a `Query` is what somebody asks, `query::answer` the one way to its [`Answer`]: text,
+//!   JSON where it is wanted, and the nodes that were shown; `render` has the layouts.
+//!   `query::observe`: the same memory as documents of fixed keys, which warm nothing.
+//!   `query::lookup` finds and weighs the nodes that share most of a question, `query::rank` and
+//!   `query::feedback` decide which is the best hit; `make eval` says how well.
 //! - `rpc`: reads and writes frames, whatever the bytes. `mcp`: an engine that knows no tool and no
 //!   transport; `mcp::tools` and `mcp::resources`, its one registration: tools, resources, prompts,
 //!   questions to the user. `mcp::subscription` stands between what notices changes and the

@@ -19,19 +19,20 @@ pub(crate) mod connection;
 mod content;
 pub(crate) mod errors;
 #[cfg(any(test, fuzzing))]
+#[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod fixture;
 mod form;
 pub(crate) mod in_flight;
 #[allow(dead_code, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) mod input_schema;
 mod job;
-mod level;
 mod method;
 pub(crate) mod notifications;
 mod outbox;
 mod pagination;
 mod registry;
 mod server_requests;
+mod severity;
 mod signed_state;
 pub(crate) mod subscription;
 pub(crate) mod version;
@@ -48,13 +49,12 @@ use method::Method;
 use version::Version;
 
 pub(crate) use call::Call;
-pub(crate) use client::{Caller, ClientAction, ClientInfo, RequestSeen, ToolCallRecord};
+pub(crate) use client::{ClientAction, ClientInfo, Event, Failure, RequestSeen, ToolCallRecord};
 pub(crate) use connection::{Connection, FrameStep};
 #[allow(unused_imports, reason = "a vocabulary: each registration uses its part of it")]
 pub(crate) use content::{ContentBlock, PromptMessage, Reply, Role};
 pub(crate) use input_schema::{Arg, Args};
 pub(crate) use job::Job;
-pub(crate) use level::Level;
 pub(crate) use method::QUIET_TARGET;
 pub(crate) use notifications::{Notice, OutgoingLine, Receipt, Waker};
 pub(crate) use outbox::Outbox;
@@ -63,6 +63,7 @@ pub(crate) use registry::{Effect, Prompt, Resource, ResourceFormat, Tool};
 pub(crate) use server_requests::{
     Capabilities, Capability, ClientRequest, ClientRequestError, ElicitResult,
 };
+pub(crate) use severity::Severity;
 pub(crate) use signed_state::StateSigner;
 pub(crate) use subscription::SubscriptionHub;
 
@@ -93,19 +94,6 @@ pub(crate) struct ServerInfo {
     pub(crate) instructions: &'static str,
 }
 
-/// Why a resource cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ReadError {
-    /// The URI is that of something which is not there; the text says what.
-    NotFound(String),
-    /// A variable of the URI makes no sense; the text says why.
-    BadArgument(String),
-    /// The file or the system refused; the text says what a person can do, to the log as well.
-    Unavailable(String),
-    /// A promise of ours is broken; the text goes to the log and the client learns only that.
-    Internal(String),
-}
-
 /// What runs the tools of a registration; shared by all threads that do.
 pub(crate) trait Handler: Send + Sync + 'static {
     /// What a row of the table says about how its tool is run.
@@ -116,7 +104,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
     type Prompt: Send + Sync + 'static;
 
     /// Runs one tool. A panic in here is one internal error, and the server goes on.
-    fn call(&self, run: &Self::Run, args: &Args, call: &Call) -> Result<Reply, ToolError>;
+    fn call(&self, run: &Self::Run, args: &Args, call: &Call) -> Result<Reply, HandlerError>;
 
     /// Writes a resource to `out` in the form that its row says; all of it is thrown away after an
     /// error.
@@ -125,7 +113,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
         read: &Self::Read,
         vars: &UriVars,
         out: &mut dyn fmt::Write,
-    ) -> Result<(), ReadError>;
+    ) -> Result<(), HandlerError>;
 
     /// Makes the messages of a prompt.
     fn prompt(
@@ -133,7 +121,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
         get: &Self::Prompt,
         args: &Args,
         call: &Call,
-    ) -> Result<Vec<PromptMessage>, ToolError>;
+    ) -> Result<Vec<PromptMessage>, HandlerError>;
 
     /// What an argument of a prompt, or a variable of a template, could be, likeliest first.
     fn complete(&self, _asked: &CompletionRequest<'_>) -> Vec<String> {
@@ -141,54 +129,38 @@ pub(crate) trait Handler: Send + Sync + 'static {
     }
 
     /// What the client should know and did not ask for: on its own, or at the end of the reply of a
-    /// tool to these arguments, whose bounds it keeps.
-    fn notice(&self, _beside: Option<(&Self::Run, &Args, &Reply)>) -> Option<Notice> {
+    /// tool, whose budget it keeps.
+    fn notice(&self, _beside: Option<&Reply>) -> Option<Notice> {
         None
     }
 
-    /// Takes note of a client that asks for something.
-    fn on_request(&self, _seen: &RequestSeen<'_>) {}
-
-    /// Takes note that a connection, by the transport's name of it, has ended.
-    fn on_disconnect(&self, _connection: &str) {}
-
-    /// Takes note that a tool call begins, on the thread that runs it.
-    fn on_call_start(&self, _caller: &Caller) {}
-
-    /// Takes note that it is over, on the same thread.
-    fn on_call_end(&self, _caller: &Caller, _called: &ToolCallRecord) {}
-
-    /// What calls are timed by.
-    fn clock(&self) -> Clock {
-        Clock::System
-    }
-
-    /// Rings when there may be a notice.
-    fn waker(&self) -> Option<&Waker> {
+    /// Takes note of a request, and names the session that it belongs to, for [`ToolCallRecord`].
+    fn on_request(&self, _seen: &RequestSeen<'_>) -> Option<String> {
         None
     }
 
-    /// Takes note that somebody wants to be told of what changes from here on.
-    fn on_subscribe(&self) {}
+    /// Takes note of what else happens to clients.
+    fn note(&self, _event: Event<'_>) {}
 }
 
-/// Why a tool, or a prompt, has no answer. The agent reads it, so it says what to do instead.
+/// Why a tool, a resource or a prompt has no answer. The agent reads it, so it says what to do
+/// instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ToolError {
-    /// The arguments fit the schema and still make no sense.
+pub(crate) enum HandlerError {
+    /// The arguments fit the schema, or the variables the URI, and still make no sense.
     BadArgument(String),
-    /// What the arguments name is not there.
+    /// What they name is not there.
     NotFound(String),
     /// The file or the system refused; the text says what a person can do, to the log as well.
     Unavailable(String),
-    /// A promise of ours is broken; the text goes to the log and the agent learns only that.
+    /// A promise of ours is broken; the text goes to the log and the client learns only that.
     Internal(String),
     /// The call was cancelled, and nobody waits for a reply.
     Cancelled,
     /// The client cannot do what the call needs.
     Needs(Capability),
     /// The client has to answer what it was asked, and the call runs anew.
-    InputRequired,
+    Open,
 }
 
 /// What is completed.
@@ -214,17 +186,26 @@ pub(crate) struct CompletionRequest<'a> {
     pub(crate) others: Params,
 }
 
-impl ToolError {
+impl HandlerError {
+    /// What the log says of it.
+    fn failure(&self) -> Failure {
+        let detail = match self {
+            HandlerError::Unavailable(text) | HandlerError::Internal(text) => Some(text.clone()),
+            _ => None,
+        };
+        Failure { kind: self.kind(), detail }
+    }
+
     /// Its name in the log.
     fn kind(&self) -> &'static str {
         match self {
-            ToolError::BadArgument(_) => "bad_argument",
-            ToolError::NotFound(_) => "not_found",
-            ToolError::Unavailable(_) => "unavailable",
-            ToolError::Internal(_) => "internal",
-            ToolError::Cancelled => "cancelled",
-            ToolError::Needs(_) => "needs_capability",
-            ToolError::InputRequired => "input_required",
+            HandlerError::BadArgument(_) => "bad_argument",
+            HandlerError::NotFound(_) => "not_found",
+            HandlerError::Unavailable(_) => "unavailable",
+            HandlerError::Internal(_) => "internal",
+            HandlerError::Cancelled => "cancelled",
+            HandlerError::Needs(_) => "needs_capability",
+            HandlerError::Open => "input_required",
         }
     }
 }
@@ -246,6 +227,10 @@ pub(crate) struct Server<S: Handler> {
     pub(crate) state_signer: StateSigner,
     /// What runs them.
     pub(crate) handler: S,
+    /// What calls are timed by.
+    pub(crate) clock: Clock,
+    /// Rings when there may be a notice.
+    pub(crate) waker: Arc<Waker>,
     /// Who is told when a resource changes; whoever notices changes may outlive the server.
     pub(crate) hub: Arc<SubscriptionHub>,
 }

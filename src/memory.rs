@@ -11,19 +11,22 @@ mod relate;
 pub(crate) mod typed;
 mod warming;
 
-use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use crate::query::{Answer, Error};
 pub use observer::ReadOnlyMemory;
 pub(crate) use observer::{NoProcess, ProcessFact, ProcessFacts, ProcessNames};
 pub(crate) use relate::RelateRequest;
 
-use crate::memory::compile::{CompileError, CompileRequest, Report, RescanState, Seeding};
-use crate::memory::rollback::{LaterSnapshots, RollbackReport};
+use crate::memory::compile::{CompileRequest, Report, RescanState, Seeding};
+use crate::memory::rollback::LaterSnapshots;
 use crate::model::clock::Clock;
 use crate::model::heat::LiveRates;
-use crate::query::{self, Output, QueryError};
+use crate::query::{
+    self, DeltaQuery, DiffQuery, FetchQuery, HistoryQuery, Output, Query, QueryOptions,
+    SearchQuery, TreeQuery,
+};
 use crate::settings::workspace::{LiveWorkspace, Reload, Workspace, WorkspaceError};
 use crate::store::reader::Reader;
 use crate::store::{HeatWriter, IfMissing, Leases, Log, ReaderPool, Root, StoreError, Writer};
@@ -51,75 +54,6 @@ pub struct Memory {
     readers: Arc<ReaderPool>,
     heat_writer: Arc<HeatWriter>,
     writer: Writer,
-}
-
-/// What a question is answered with.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// The answer as an agent reads it, within its budget of tokens.
-    pub text: String,
-    /// The same as JSON, within the same budget; null unless the memory is
-    /// [structured](Memory::with_structured).
-    pub structured: serde_json::Value,
-}
-
-/// Why a memory could not do what it was asked.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Error {
-    /// The database could not be opened, read or written.
-    Store(StoreError),
-    /// Nothing was compiled.
-    Compile(CompileError),
-    /// The question makes no sense; the text says what would.
-    BadArgument(String),
-    /// What was asked for does not exist; the text names what is near.
-    NotFound(String),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Store(error) => error.fmt(f),
-            Error::Compile(error) => error.fmt(f),
-            Error::BadArgument(why) | Error::NotFound(why) => f.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Error::Store(error) => Some(error),
-            Error::Compile(error) => Some(error),
-            Error::BadArgument(_) | Error::NotFound(_) => None,
-        }
-    }
-}
-
-impl From<StoreError> for Error {
-    fn from(error: StoreError) -> Error {
-        Error::Store(error)
-    }
-}
-
-impl From<CompileError> for Error {
-    fn from(error: CompileError) -> Error {
-        match error {
-            CompileError::Store(error) => Error::Store(error),
-            error => Error::Compile(error),
-        }
-    }
-}
-
-impl From<QueryError> for Error {
-    fn from(error: QueryError) -> Error {
-        match error {
-            QueryError::BadArgument(why) => Error::BadArgument(why),
-            QueryError::NotFound(why) => Error::NotFound(why),
-            QueryError::Store(error) => Error::Store(error),
-        }
-    }
 }
 
 impl Memory {
@@ -232,8 +166,8 @@ impl Memory {
     ///
     /// The database failed; no words do that.
     pub fn search(&self, words: &str, budget: Option<u32>) -> Result<Answer, Error> {
-        let query = query::SearchQuery { query: words, budget, ..query::SearchQuery::default() };
-        self.query_and_warm(|reader| query::search(reader, &query, self.output))
+        let query = SearchQuery { query: words, ..SearchQuery::default() };
+        self.query_and_warm(&Query::Search(query), budget)
     }
 
     /// Returns a node's text with what is around it, the node itself last, in at most `budget`
@@ -243,12 +177,8 @@ impl Memory {
     ///
     /// There is no such node.
     pub fn fetch(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
-        let query = query::FetchQuery {
-            anchor,
-            budget,
-            levels: query::clamp_levels(None, query::FETCH_LEVELS),
-        };
-        self.query_and_warm(|reader| query::fetch(reader, &query, self.output))
+        let query = FetchQuery { anchor, levels: query::clamp_levels(None, query::FETCH_LEVELS) };
+        self.query_and_warm(&Query::Fetch(query), budget)
     }
 
     /// Returns the outline below a node, or of everything, in at most `budget` tokens.
@@ -257,12 +187,8 @@ impl Memory {
     ///
     /// There is no such node.
     pub fn tree(&self, root: Option<&str>, budget: Option<u32>) -> Result<Answer, Error> {
-        let query = query::TreeQuery {
-            root,
-            levels: query::clamp_levels(None, query::TREE_LEVELS),
-            budget,
-        };
-        self.query_and_warm(|reader| query::tree(reader, &query, self.output))
+        let query = TreeQuery { root, levels: query::clamp_levels(None, query::TREE_LEVELS) };
+        self.query_and_warm(&Query::Tree(query), budget)
     }
 
     /// Returns what changed since a snapshot, net, the newest first; 0 is before the first one.
@@ -271,8 +197,7 @@ impl Memory {
     ///
     /// There is no such snapshot.
     pub fn delta(&self, since: i64, budget: Option<u32>) -> Result<Answer, Error> {
-        let query = query::DeltaQuery { since, budget, ..query::DeltaQuery::default() };
-        self.query_and_warm(|reader| query::delta(reader, &query, self.output))
+        self.query_and_warm(&Query::Delta(DeltaQuery { since, ..DeltaQuery::default() }), budget)
     }
 
     /// Returns, as unified diffs, what changed after one snapshot up to another.
@@ -281,8 +206,7 @@ impl Memory {
     ///
     /// One of them does not exist, or `from` is the later one.
     pub fn diff(&self, from: i64, to: i64, budget: Option<u32>) -> Result<Answer, Error> {
-        let query = query::DiffQuery { from, to, budget, cursor: None };
-        self.query_and_warm(|reader| query::diff(reader, &query, self.output))
+        self.query_and_warm(&Query::Diff(DiffQuery { from, to, cursor: None }), budget)
     }
 
     /// Returns the latest changes of a node, which may be gone.
@@ -291,9 +215,8 @@ impl Memory {
     ///
     /// The database failed.
     pub fn history(&self, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
-        let depth = query::HISTORY_DEPTH;
-        let query = query::HistoryQuery { anchor, depth, budget, cursor: None };
-        self.query_and_warm(|reader| query::history(reader, &query, self.clock.now(), self.output))
+        let query = HistoryQuery { anchor, depth: query::HISTORY_DEPTH, cursor: None };
+        self.query_and_warm(&Query::History(query), budget)
     }
 
     /// Makes the state of an earlier snapshot the present, in one new snapshot, and says what that
@@ -305,15 +228,16 @@ impl Memory {
     /// There is no such snapshot, or its state cannot be reproduced: nothing changed then.
     pub fn rollback(&self, snapshot: i64, drop_after: bool) -> Result<String, Error> {
         let after = if drop_after { LaterSnapshots::Drop } else { LaterSnapshots::Keep };
-        Ok(self.rollback_to(snapshot, after)?.text())
+        Ok(self.rollback_to(snapshot, after)?.text)
     }
 
     pub(crate) fn rollback_to(
         &self,
         snapshot: i64,
         after: LaterSnapshots,
-    ) -> Result<RollbackReport, Error> {
-        Ok(rollback::rollback(&self.writer, snapshot, after, self.clock.now())?)
+    ) -> Result<Answer, Error> {
+        let rolled = rollback::rollback(&self.writer, snapshot, after, self.clock.now())?;
+        Ok(Answer::plain(rolled.text(), self.output, || rolled.to_json()))
     }
 
     /// Returns the facts about the memory as a whole.
@@ -322,9 +246,7 @@ impl Memory {
     ///
     /// The database failed.
     pub fn stats(&self) -> Result<Answer, Error> {
-        self.query_and_warm(|reader| {
-            query::stats(reader, self.rates().thresholds(), self.clock.now(), self.output)
-        })
+        self.query_and_warm(&Query::Stats, None)
     }
 
     /// The part of this memory that can only look. Drop it before the memory, whose last connection
@@ -414,14 +336,20 @@ impl Memory {
         Ok(self.writer.roots()?)
     }
 
-    /// Asks on a reading connection, and warms what was shown: the one place that does.
+    /// Answers a query, in the budget of the settings where nobody gives one, and warms the nodes
+    /// that the answer shows: the one way in, and the one place that warms.
     pub(crate) fn query_and_warm(
         &self,
-        question: impl FnOnce(&Reader) -> Result<query::QueryAnswer, QueryError>,
+        query: &Query<'_>,
+        budget: Option<u32>,
     ) -> Result<Answer, Error> {
-        let query::QueryAnswer { text, structured, warmed } = self.read(question)?;
-        self.warm(warmed);
-        Ok(Answer { text, structured })
+        let given = budget.filter(|it| 0 < *it);
+        let budget = given.or_else(|| query.budget_in(&self.workspace().config.budgets));
+        let (lines, now) = (self.rates().thresholds(), self.clock.now());
+        let options = QueryOptions { budget, output: self.output, lines, now };
+        let answer = self.read(|reader| query::answer(reader, query, &options))?;
+        self.warm(&answer.shown);
+        Ok(answer)
     }
 
     /// Reads without being a signal: nothing is warmed.

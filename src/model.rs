@@ -1,5 +1,4 @@
-//! Plain types: trees, ids, links, heat and time as values. Nothing here touches a file or a
-//! thread.
+//! Plain types: trees, ids, links, heat and time as values; no files and no threads.
 
 pub(crate) mod breadcrumb;
 pub(crate) mod clock;

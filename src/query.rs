@@ -1,11 +1,12 @@
 //! Questions an agent asks: search, tree, fetch, statistics, what changed. Each answer is a text in
 //! a layout that clients know, the same facts as JSON, and what reading it warms.
 //!
-//! Nothing here changes the memory: a [`QueryAnswer`] names the nodes that it showed, and whoever
-//! holds the writer warms them. A budget bounds the tokens of each form of an answer, kept exactly.
+//! Nothing here changes the memory: an [`Answer`] names the nodes that it showed, and whoever holds
+//! the writer warms them. A budget bounds the tokens of each form of an answer, kept exactly.
 
 pub(crate) mod render;
 
+mod answer;
 mod bag_of_words;
 mod batch;
 mod bm25;
@@ -15,11 +16,13 @@ mod changes;
 pub(crate) mod dashboard;
 mod delta;
 mod diff;
+mod error;
 mod excerpt;
 mod fetch;
 mod history;
 mod page;
 mod query_expansion;
+mod question;
 mod rank;
 mod related;
 mod search;
@@ -28,123 +31,24 @@ mod tree;
 pub(crate) mod unified_diff;
 mod words;
 
-use std::fmt;
-
 use serde_json::{Value, json};
 
-pub(crate) use batch::fetch_batch;
+pub use answer::Answer;
+pub(crate) use answer::{Output, QueryOptions, ViewKind};
 pub(crate) use changes::unknown_snapshot;
-pub(crate) use delta::{DeltaDetail, DeltaQuery, delta};
-pub(crate) use diff::{DiffQuery, diff};
-pub(crate) use fetch::{FetchQuery, fetch};
-pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery, history};
-pub(crate) use related::{Direction, RelatedQuery, related};
-pub(crate) use search::{Detail, NO_RESULTS, SearchQuery, search};
-pub(crate) use stats::stats;
-pub(crate) use tree::{TreeQuery, tree};
+pub(crate) use delta::{DeltaDetail, DeltaQuery};
+pub(crate) use diff::DiffQuery;
+pub use error::{CompileError, Error};
+pub(crate) use fetch::FetchQuery;
+pub(crate) use history::{DEPTH_DEFAULT as HISTORY_DEPTH, HistoryQuery};
+pub(crate) use question::{Query, answer};
+pub(crate) use related::{Direction, RelatedQuery};
+pub(crate) use search::{Detail, NO_RESULTS, SearchQuery};
+pub(crate) use tree::TreeQuery;
 
 use crate::query::render::to_one_line;
 use crate::store::reader::{NodeHead, Reader};
-use crate::store::{NodeKey, StoreError};
 use crate::text;
-use crate::text::tokens;
-
-/// What a question is answered with.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct QueryAnswer {
-    /// For the agent.
-    pub(crate) text: String,
-    /// The same for programs, null for [`Output::Text`]. Its lists are moved in, which `json!`
-    /// would build anew.
-    pub(crate) structured: Value,
-    /// What was shown, and how closely it was looked at.
-    pub(crate) warmed: Vec<(NodeKey, ViewKind)>,
-}
-
-/// The forms in which an answer is given.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Output {
-    /// Text.
-    #[default]
-    Text,
-    /// Text, and JSON that holds everything the text says, in the same order.
-    Structured,
-}
-
-impl Output {
-    /// Builds the JSON of an answer where it is wanted, and null elsewhere.
-    pub(crate) fn json(self, build: impl FnOnce() -> Value) -> Value {
-        match self {
-            Output::Text => Value::Null,
-            Output::Structured => build(),
-        }
-    }
-}
-
-/// How closely a node was looked at, which decides how much it warms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ViewKind {
-    /// It was among the hits of a search.
-    Listed,
-    /// Its text was asked for.
-    Read,
-}
-
-/// Why a question has no answer.
-#[derive(Debug)]
-pub(crate) enum QueryError {
-    /// The question makes no sense.
-    BadArgument(String),
-    /// What it is about does not exist.
-    NotFound(String),
-    /// The database failed.
-    Store(StoreError),
-}
-
-impl fmt::Display for QueryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            QueryError::BadArgument(why) | QueryError::NotFound(why) => f.write_str(why),
-            QueryError::Store(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for QueryError {}
-
-impl From<StoreError> for QueryError {
-    fn from(error: StoreError) -> QueryError {
-        QueryError::Store(error)
-    }
-}
-
-/// Answers within `budget` in every form of `output`: where the JSON is too long, the question is
-/// answered again in less room.
-fn within(
-    budget: Option<u32>,
-    output: Output,
-    mut answer: impl FnMut(Option<u32>) -> Result<QueryAnswer, QueryError>,
-) -> Result<QueryAnswer, QueryError> {
-    const ROUNDS_MAX: usize = 12;
-    let Some(max) = budget.filter(|_| output == Output::Structured) else { return answer(budget) };
-    let mut room = max;
-    for _ in 0..ROUNDS_MAX {
-        let answer = answer(Some(room))?;
-        let json = answer.structured.to_string();
-        if tokens::fits(&json, max) {
-            return Ok(answer);
-        }
-        let n_tokens = tokens::count(&json);
-        let n_text = u64::from(tokens::count(&answer.text));
-        let in_proportion = (n_text * u64::from(max) / u64::from(n_tokens)) as u32;
-        room = in_proportion.min(room - room / 16).saturating_sub(1);
-        if room == 0 {
-            break;
-        }
-    }
-    let text = budget::first_fitting(max, []);
-    Ok(QueryAnswer { text, structured: json!({}), warmed: Vec::new() })
-}
 
 /// Characters of what somebody typed that an error repeats.
 const ECHO_CHARS_MAX: usize = 60;
@@ -152,7 +56,7 @@ const ECHO_CHARS_MAX: usize = 60;
 const NEAREST_MAX: usize = 3;
 
 /// The node of that id, or an error that names the nearest ones.
-pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeHead, QueryError> {
+pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeHead, Error> {
     if let Some(head) = reader.head(id)? {
         return Ok(head);
     }
@@ -163,7 +67,7 @@ pub(crate) fn node_by_id(reader: &Reader, id: &str) -> Result<NodeHead, QueryErr
     } else {
         message.push_str(&format!("; nearest: {}", nearest.join(", ")));
     }
-    Err(QueryError::NotFound(message))
+    Err(Error::NotFound(message))
 }
 
 /// What somebody typed, fit to be repeated in an error.
@@ -172,7 +76,7 @@ pub(crate) fn quote_input(typed: &str) -> String {
 }
 
 /// Nodes that may have been meant: ids that begin alike, and nodes that the words find.
-fn similar_ids(reader: &Reader, id: &str) -> Result<Vec<String>, QueryError> {
+fn similar_ids(reader: &Reader, id: &str) -> Result<Vec<String>, Error> {
     const ALIKE_CHARS_MIN: usize = 3;
     let mut ids: Vec<(usize, String)> = Vec::new();
     for other in reader.ids_around(id)? {

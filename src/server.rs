@@ -1,9 +1,9 @@
-//! The shell around the engine: threads, signals and the order in which things end.
+//! The shell around the engine: threads, signals and the order of shutdown.
 //!
-//! Every thread of the program is made by [`spawn`] or [`spawn_small`], has a name, and is joined
-//! by whoever made it. The exceptions are work that outlasts the end, such as a reader that waits
-//! for a client when a signal comes: nothing can wake it, and it goes with the process; and the
-//! threads of HTTP connections, whose end is waited for without a handle of each.
+//! Every thread of the program is started by [`spawn`] or [`spawn_small`], has a name, and is
+//! joined by its starter. There are two exceptions. Work that outlasts the end, such as a reader
+//! that waits for a client when a signal comes, cannot be woken and ends with the process. The
+//! threads of HTTP connections are waited for without a handle of each.
 
 pub(crate) mod background;
 #[cfg(any(test, feature = "conformance"))]
@@ -33,7 +33,7 @@ use crate::mcp::{Handler, Job, OutgoingLine, Server};
 use crate::model::clock::Clock;
 use thread_group::ThreadGroup;
 
-/// Starts a thread. No other place does but [`spawn_small`].
+/// Starts a named thread; only [`spawn_small`] is an alternative.
 pub(crate) fn spawn<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
@@ -41,7 +41,7 @@ pub(crate) fn spawn<T: Send + 'static>(
     std::thread::Builder::new().name(name.to_owned()).spawn(work)
 }
 
-/// Starts a thread with a small stack, as one of many.
+/// Starts one of many named threads, with a small stack.
 #[cfg(feature = "http")]
 fn spawn_small(
     name: &str,
@@ -58,7 +58,7 @@ fn join(thread: JoinHandle<()>) {
     }
 }
 
-/// Runs a call; gives the line of its reply, or nothing when it was cancelled.
+/// Runs a call; returns the line of its reply, or nothing when it was cancelled.
 fn work<S: Handler>(server: &Server<S>, clock: &Clock, job: Box<Job>) -> Option<OutgoingLine> {
     let (name, id, target) = (server.name_of(&job), job.id().logged().into_owned(), job.target());
     let began = clock.now();
@@ -69,10 +69,10 @@ fn work<S: Handler>(server: &Server<S>, clock: &Clock, job: Box<Job>) -> Option<
     line
 }
 
-/// Tells background work to end; long work looks now and then.
+/// A stop signal for background work; long work polls it.
 #[derive(Clone, Debug)]
 pub(crate) struct Stop {
-    /// Dropped when it is time.
+    /// Dropped to stop.
     sender: Arc<Mutex<Option<Sender<()>>>>,
     receiver: Receiver<()>,
 }
@@ -85,17 +85,18 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// Whether it is time to end.
+    /// Returns whether to stop.
     pub(crate) fn is_set(&self) -> bool {
         self.receiver.try_recv() == Err(TryRecvError::Disconnected)
     }
 
-    /// Waits until it is time to end, or as long as said; whether it is time.
+    /// Waits for the stop signal for at most `wait`; returns whether it came.
     pub(crate) fn is_set_within(&self, wait: Duration) -> bool {
         self.receiver.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected)
     }
 
-    /// The same, and no longer than until `waker` rings.
+    /// Waits for the stop signal for at most `wait`, or until `waker` wakes; returns whether it
+    /// came.
     pub(crate) fn is_set_or_woken(&self, waker: &Receiver<()>, wait: Duration) -> bool {
         select! {
             recv(self.receiver) -> _ => true,
@@ -104,7 +105,7 @@ impl Stop {
         }
     }
 
-    /// Disconnects when it is time to end.
+    /// Returns a channel that disconnects on the stop signal.
     #[cfg(feature = "http")]
     pub(crate) fn over(&self) -> &Receiver<()> {
         &self.receiver
@@ -115,8 +116,8 @@ impl Stop {
     }
 }
 
-/// Work that runs beside the requests on a thread of its own, until it is done or told to stop:
-/// over stdio from the moment a client has been answered, over HTTP from the start.
+/// Background work on a thread of its own, until it is done or stopped. Over stdio it starts once a
+/// client has been answered, over HTTP at once.
 pub(crate) struct Background {
     /// The thread's name.
     pub(crate) name: &'static str,
@@ -124,12 +125,12 @@ pub(crate) struct Background {
     pub(crate) work: Box<dyn FnOnce(&Stop) + Send>,
 }
 
-/// Why serving ended. All of them are good ends.
+/// The reason why serving ended. All of them are good ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServeEnd {
-    /// The client closed its end, and everything it asked has been answered.
+    /// The client closed its end, and all its requests have been answered.
     Input,
-    /// Nobody reads the answers any more.
+    /// The output is closed.
     Output,
     /// The process was asked to end.
     Signal,
@@ -151,14 +152,14 @@ impl Interrupts {
         let (sender, received) = bounded(1);
         let thread = spawn("signals", move || {
             for _signal in signals.forever() {
-                // A second one while the first waits says nothing new.
+                // A second signal while the first waits changes nothing.
                 let _ = sender.try_send(());
             }
         })?;
         Ok(Interrupts { received, handle, thread: Some(thread) })
     }
 
-    /// One message for a signal.
+    /// Returns a channel with one message per signal.
     pub(crate) fn received(&self) -> &Receiver<()> {
         &self.received
     }

@@ -1,4 +1,4 @@
-//! Settings: the configuration of a folder and of a user, and first temperatures.
+//! Settings: the configuration of a folder and of a user, and initial temperatures.
 
 pub(crate) mod config;
 pub(crate) mod initial_temperatures;

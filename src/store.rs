@@ -21,6 +21,7 @@ pub(crate) mod insert;
 mod lease;
 pub(crate) mod links;
 pub(crate) mod past;
+mod prepared;
 #[cfg(target_os = "linux")]
 mod readahead;
 pub(crate) mod reader;
@@ -44,6 +45,7 @@ pub(crate) use columns::{Attribute, Attributes, FIELDS, LANG};
 pub(crate) use heat_writer::{ColdNode, ColdOffer, HeatShare, HeatWriter};
 pub(crate) use history::{Change, Moment, NodeVersion, Snapshots};
 pub(crate) use lease::{LeaseClaim, Leases};
+pub(crate) use prepared::Prepared;
 pub(crate) use readers::ReaderPool;
 pub(crate) use record::{
     FileId, FileRow, NodeData, NodeKey, NodePlace, NodeRecord, Root, RootId, Tombstone,
@@ -174,6 +176,43 @@ impl fmt::Display for StoreError {
                 "`{}` is {what}, not a remindb memory; name another file with --db",
                 path.display()
             ),
+            StoreError::Moved { .. }
+            | StoreError::Unkept { .. }
+            | StoreError::Orphaned { .. }
+            | StoreError::Nowhere { .. }
+            | StoreError::Linked { .. }
+            | StoreError::Mounted { .. } => self.fmt_identity(f),
+            StoreError::TooNew { path, found, known } => write!(
+                f,
+                "`{}` has schema {found}, newer than {known}, the newest this build knows; \
+                 update the program",
+                path.display()
+            ),
+            StoreError::Corrupt { what } => {
+                write!(f, "the database contradicts itself: {what}; run `remindb doctor`")
+            }
+            StoreError::OldSqlite { found } => write!(
+                f,
+                "linked with SQLite {found}, which can corrupt a database that several \
+                 connections write; build with 3.51.3 or newer"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StoreError::Sqlite { source, .. } | StoreError::InDoubt { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl StoreError {
+    /// The errors of a database whose files are not at their names.
+    fn fmt_identity(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             StoreError::Moved { path } => write!(
                 f,
                 "`{}` was deleted or replaced while it was open; put it back, or start again",
@@ -207,34 +246,10 @@ impl fmt::Display for StoreError {
                  folder instead",
                 path.display()
             ),
-            StoreError::TooNew { path, found, known } => write!(
-                f,
-                "`{}` has schema {found}, newer than {known}, the newest this build knows; \
-                 update the program",
-                path.display()
-            ),
-            StoreError::Corrupt { what } => {
-                write!(f, "the database contradicts itself: {what}; run `remindb doctor`")
-            }
-            StoreError::OldSqlite { found } => write!(
-                f,
-                "linked with SQLite {found}, which can corrupt a database that several \
-                 connections write; build with 3.51.3 or newer"
-            ),
+            _ => Ok(()),
         }
     }
-}
 
-impl std::error::Error for StoreError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            StoreError::Sqlite { source, .. } | StoreError::InDoubt { source, .. } => Some(source),
-            _ => None,
-        }
-    }
-}
-
-impl StoreError {
     /// Whether another process or connection writes, and waiting would have helped.
     pub(crate) fn is_busy(&self) -> bool {
         matches!(

@@ -12,24 +12,21 @@ mod nudges;
 pub(crate) mod prompts;
 mod tools;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::ingest::redact::Redactor;
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, Call, Caller, CompletionRequest, Handler, Notice, PromptMessage, ReadError, Reply,
-    RequestSeen, ServerInfo, ToolCallRecord, ToolError, Waker,
+    Args, Call, CompletionRequest, Event, Handler, HandlerError, Notice, PromptMessage, Reply,
+    RequestSeen, ServerInfo, ToolCallRecord,
 };
 use crate::memory::{Answer, Error, Memory, ReadOnlyMemory};
-use crate::model::clock::{Clock, Millis};
-use crate::model::heat::HeatThresholds;
-use crate::query::{self, Output, QueryError};
-use crate::server::sessions::recorder::SessionObserver;
-use crate::settings::config::BudgetSettings;
-use crate::store::reader::Reader;
+use crate::model::clock::Millis;
+use crate::query::Query;
 use changed_resources::ChangeWatch;
 pub(crate) use tools::ToolSet;
 
@@ -57,16 +54,28 @@ pub(crate) struct MemoryHandler {
     pub(crate) allowed: Vec<PathBuf>,
     /// Threads for parsing.
     pub(crate) n_threads: usize,
-    /// Rung when nodes may have gone cold.
-    pub(crate) waker: Waker,
     /// What changed of the memory, for whoever subscribed to it.
     pub(crate) watch: ChangeWatch,
-    /// Who uses the memory.
-    pub(crate) sessions: SessionObserver,
+    /// Records who uses the memory.
+    pub(crate) sessions: Arc<dyn RecordSessions>,
 }
 
-/// What a tool asks a connection that cannot write.
-type ReadFn = fn(&Reader, &Args, Millis, Output) -> Result<query::QueryAnswer, QueryError>;
+/// Records the sessions of clients and their tool calls.
+pub(crate) trait RecordSessions: Send + Sync {
+    /// Notes a request, and returns the session of one that calls a tool.
+    fn on_request(
+        &self,
+        seen: &RequestSeen<'_>,
+        redactor: &Redactor,
+        now: Millis,
+    ) -> Option<String>;
+
+    /// Notes the end of a connection, by the transport's name of it.
+    fn on_disconnect(&self, connection: &str, now: Millis);
+
+    /// Notes a tool call that is over.
+    fn on_call_end(&self, called: &ToolCallRecord<'_>, now: Millis);
+}
 
 /// One method of the memory that changes it.
 type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
@@ -74,20 +83,14 @@ type WriteFn = fn(&Memory, &Args) -> Result<Answer, Error>;
 /// How a tool runs. The variant decides what it can touch.
 #[derive(Clone, Copy)]
 pub(crate) enum ToolRunner {
-    /// Gets a connection that cannot write.
-    Read(ReadFn),
-    /// The same, with a budget from the settings where the call names none.
-    Budgeted(fn(&BudgetSettings) -> Option<u32>, ReadFn),
-    /// The same, without arguments, told what is called cold and hot.
-    WithThresholds(
-        fn(&Reader, HeatThresholds, Millis, Output) -> Result<query::QueryAnswer, QueryError>,
-    ),
+    /// Asks a question, which it makes of the arguments alone.
+    Read(fn(&Args) -> Query<'_>),
     /// Calls one method of the memory, which makes at most one snapshot.
     Write(WriteFn),
     /// The same, once the user has agreed to what it removes.
-    Confirmed(confirmation::ConfirmFn, WriteFn),
+    Confirmed(confirmation::Confirm, WriteFn),
     /// Compiles files into the memory.
-    Compile(fn(&MemoryHandler, &Args, &Call) -> Result<Reply, ToolError>),
+    Compile(fn(&MemoryHandler, &Args, &Call) -> Result<Reply, HandlerError>),
 }
 
 impl Handler for MemoryHandler {
@@ -95,22 +98,17 @@ impl Handler for MemoryHandler {
     type Read = resources::ResourceFn;
     type Prompt = prompts::PromptFn;
 
-    fn call(&self, run: &ToolRunner, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+    fn call(&self, run: &ToolRunner, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
         match run {
-            ToolRunner::Read(question) => self.run_read(*question, args),
-            ToolRunner::Budgeted(_, question) => {
-                self.run_read(*question, &self.completed(run, args))
+            ToolRunner::Read(question) => {
+                Ok(self.memory.query_and_warm(&question(args), budget(args))?.into())
             }
-            ToolRunner::WithThresholds(survey) => {
-                let lines = self.memory.rates().thresholds();
-                self.run_read(|reader, _, now, output| survey(reader, lines, now, output), args)
-            }
-            ToolRunner::Write(change) => self.change(*change, args),
+            ToolRunner::Write(change) => Ok(change(&self.memory, args)?.into()),
             ToolRunner::Confirmed(question, change) => {
                 if let Some(question) = question(&self.memory, args)? {
                     confirmation::confirm(call, &question)?;
                 }
-                self.change(*change, args)
+                Ok(change(&self.memory, args)?.into())
             }
             ToolRunner::Compile(compile) => compile(self, args, call),
         }
@@ -121,8 +119,8 @@ impl Handler for MemoryHandler {
         read: &resources::ResourceFn,
         vars: &UriVars,
         out: &mut dyn fmt::Write,
-    ) -> Result<(), ReadError> {
-        read(&self.view, vars, out)
+    ) -> Result<(), HandlerError> {
+        Ok(read(&self.view, vars, out)?)
     }
 
     fn prompt(
@@ -130,7 +128,7 @@ impl Handler for MemoryHandler {
         get: &prompts::PromptFn,
         args: &Args,
         _: &Call,
-    ) -> Result<Vec<PromptMessage>, ToolError> {
+    ) -> Result<Vec<PromptMessage>, HandlerError> {
         prompts::messages(*get, args)
     }
 
@@ -138,90 +136,55 @@ impl Handler for MemoryHandler {
         resources::complete_variable(&self.view, asked)
     }
 
-    fn notice(&self, beside: Option<(&ToolRunner, &Args, &Reply)>) -> Option<Notice> {
-        let beside = beside.map(|(run, args, reply)| (self.completed(run, args), reply));
-        nudges::notice(&self.memory, beside.as_ref().map(|(args, reply)| (&**args, *reply)))
+    fn notice(&self, beside: Option<&Reply>) -> Option<Notice> {
+        nudges::notice(&self.memory, beside)
     }
 
-    fn on_subscribe(&self) {
-        if let Err(error) = self.watch.begin(&self.memory) {
-            // What changes until the first look goes unnoticed.
-            log::warn!("the memory is not watched yet: {error}");
+    fn on_request(&self, seen: &RequestSeen<'_>) -> Option<String> {
+        self.sessions.on_request(seen, &self.memory.workspace().redactor, self.memory.clock().now())
+    }
+
+    fn note(&self, event: Event<'_>) {
+        match event {
+            Event::Called(called) => self.sessions.on_call_end(&called, self.memory.clock().now()),
+            Event::Left(connection) => {
+                self.sessions.on_disconnect(connection, self.memory.clock().now())
+            }
+            Event::Listened => {
+                if let Err(error) = self.watch.begin(&self.memory) {
+                    // What changes until the first look goes unnoticed.
+                    log::warn!("the memory is not watched yet: {error}");
+                }
+            }
         }
-    }
-
-    fn on_request(&self, seen: &RequestSeen<'_>) {
-        self.sessions.on_request(seen, &self.memory.workspace().redactor, self.clock().now());
-    }
-
-    fn on_disconnect(&self, connection: &str) {
-        self.sessions.on_disconnect(connection, self.clock().now());
-    }
-
-    fn on_call_start(&self, caller: &Caller) {
-        self.sessions.on_call_start(caller, &self.memory.workspace().redactor);
-    }
-
-    fn on_call_end(&self, _: &Caller, called: &ToolCallRecord) {
-        self.sessions.on_call_end(called, self.clock().now());
-    }
-
-    fn clock(&self) -> Clock {
-        self.memory.clock().clone()
-    }
-
-    fn waker(&self) -> Option<&Waker> {
-        Some(&self.waker)
     }
 }
 
-impl MemoryHandler {
-    /// The arguments of a call with the budget that they mean.
-    fn completed<'a>(&self, run: &ToolRunner, args: &'a Args) -> Cow<'a, Args> {
-        let budget = match run {
-            ToolRunner::Budgeted(of, _) => of(&self.memory.workspace().config.budgets),
-            ToolRunner::Read(_)
-            | ToolRunner::WithThresholds(_)
-            | ToolRunner::Write(_)
-            | ToolRunner::Confirmed(..)
-            | ToolRunner::Compile(_) => None,
-        };
-        match budget {
-            None => Cow::Borrowed(args),
-            Some(budget) => Cow::Owned(args.clone().with_integer("budget", budget.into())),
-        }
-    }
-
-    fn change(&self, change: WriteFn, args: &Args) -> Result<Reply, ToolError> {
-        Ok(change(&self.memory, args)?.into())
-    }
-
-    fn run_read(
-        &self,
-        question: impl FnOnce(&Reader, &Args, Millis, Output) -> Result<query::QueryAnswer, QueryError>,
-        args: &Args,
-    ) -> Result<Reply, ToolError> {
-        let now = self.memory.clock().now();
-        let output = self.memory.output();
-        Ok(self.memory.query_and_warm(|reader| question(reader, args, now, output))?.into())
-    }
+/// The budget that was asked for; none, zero or less leaves it to the question.
+fn budget(args: &Args) -> Option<u32> {
+    let asked = args.integer("budget").filter(|it| 0 < *it)?;
+    Some(u32::try_from(asked).unwrap_or(u32::MAX))
 }
 
 impl From<Answer> for Reply {
     fn from(answer: Answer) -> Reply {
-        let Answer { text, structured } = answer;
-        Reply { text, structured: Some(structured).filter(|it| !it.is_null()), ..Reply::default() }
+        let Answer { text, structured, budget, .. } = answer;
+        let structured = Some(structured).filter(|it| !it.is_null());
+        Reply { text, structured, budget, ..Reply::default() }
     }
 }
 
-impl From<Error> for ToolError {
-    fn from(error: Error) -> ToolError {
+impl From<Error> for HandlerError {
+    fn from(error: Error) -> HandlerError {
         match error {
-            Error::BadArgument(why) => ToolError::BadArgument(why),
-            Error::NotFound(why) => ToolError::NotFound(why),
-            Error::Compile(error) => ToolError::BadArgument(error.to_string()),
-            Error::Store(error) if error.is_outside() => ToolError::Unavailable(error.to_string()),
-            Error::Store(error) => ToolError::Internal(error.to_string()),
+            Error::BadArgument(why) => HandlerError::BadArgument(why),
+            Error::NotFound(why) => HandlerError::NotFound(why),
+            Error::Unavailable(why) => HandlerError::Unavailable(why),
+            Error::Compile(error) => HandlerError::BadArgument(error.to_string()),
+            Error::Store(error) if error.is_outside() => {
+                HandlerError::Unavailable(error.to_string())
+            }
+            Error::Store(error) => HandlerError::Internal(error.to_string()),
         }
     }
 }

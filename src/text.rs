@@ -1,16 +1,15 @@
-//! Small facts about text: cutting without splitting a character, folding white space, line
-//! numbers.
+//! Text helpers: labels, truncation at character boundaries, white space folding, line numbers.
 
-/// Characters of a label, at the most.
+/// Maximum number of characters of a label.
 pub(crate) const LABEL_CHARS_MAX: usize = 80;
 
-/// The first line of `text` that has something on it, white space folded, cut to 80 characters.
+/// Returns the first line of `text` that is not blank, white space folded, cut to 80 characters.
 pub(crate) fn label_of_text(text: &str) -> String {
     let line = text.split(['\n', '\r']).find(|line| !line.trim().is_empty()).unwrap_or("");
     fold_and_truncate(line, LABEL_CHARS_MAX)
 }
 
-/// The first sentence of a line, if more than that is on it.
+/// Returns the first sentence of a line.
 ///
 /// A sentence ends at `.`, `!` or `?` before white space and something that is no small letter, so
 /// that `e.g. this` goes on, and at their full-width forms. `Dr.`, `J.` and numbers of lists end
@@ -36,7 +35,7 @@ pub(crate) fn first_sentence(line: &str) -> &str {
     line
 }
 
-/// Whether a full stop after `text` belongs to its last word.
+/// Returns whether a full stop after `text` belongs to its last word.
 fn is_abbreviation(text: &str) -> bool {
     const ABBREVIATIONS: &[&str] =
         &["Dr", "Mr", "Mrs", "Ms", "Prof", "St", "No", "Nr", "vs", "cf", "Fig", "fig", "approx"];
@@ -47,7 +46,7 @@ fn is_abbreviation(text: &str) -> bool {
         || ABBREVIATIONS.contains(&word)
 }
 
-/// `text` with every run of white space made one space, and none at the ends.
+/// Returns `text` with each run of white space replaced by one space, and none at the ends.
 pub(crate) fn fold_whitespace(text: &str) -> String {
     if is_folded(text) {
         return text.to_owned();
@@ -71,7 +70,7 @@ fn is_folded(text: &str) -> bool {
         && (text.is_ascii() || !text.chars().any(is_gap))
 }
 
-/// [`fold_whitespace`], then [`truncate_chars`], without a look at what is cut away.
+/// Folds white space, then truncates, without reading beyond the cut.
 pub(crate) fn fold_and_truncate(text: &str, max_chars: usize) -> String {
     // No character has more than four bytes.
     let max_bytes = 4 * (max_chars + 1);
@@ -92,7 +91,7 @@ pub(crate) fn fold_and_truncate(text: &str, max_chars: usize) -> String {
     truncate_chars(&out, max_chars)
 }
 
-/// `text` if it has at most `max_chars` characters, else its beginning with `…` as the last one.
+/// Returns `text` cut to at most `max_chars` characters, the last one being `…` if it was longer.
 pub(crate) fn truncate_chars(text: &str, max_chars: usize) -> String {
     // No character has less than a byte.
     if text.len() <= max_chars || text.chars().nth(max_chars).is_none() {
@@ -102,7 +101,7 @@ pub(crate) fn truncate_chars(text: &str, max_chars: usize) -> String {
     [text[..end].trim_end_matches(' '), "…"].concat()
 }
 
-/// The line of a byte offset, counted from 1.
+/// Returns the line number of a byte offset, counted from 1.
 pub(crate) fn line_number_at(text: &str, offset: usize) -> u32 {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let n_breaks = before.iter().filter(|&&byte| byte == b'\n').count();

@@ -18,7 +18,7 @@ use crate::ingest::scan::{self, Rules};
 use crate::memory::Memory;
 use crate::model::clock::Millis;
 use crate::query::{
-    self, DeltaDetail, DeltaQuery, FetchQuery, Output, QueryAnswer, SearchQuery, TreeQuery,
+    self, Answer, DeltaDetail, DeltaQuery, FetchQuery, Query, QueryOptions, SearchQuery, TreeQuery,
 };
 use crate::store::reader::{NodeHead, Reader};
 use crate::text::{self, tokens};
@@ -125,8 +125,8 @@ fn copied(dir: &Path, to: &Path) -> Result<Vec<NoteFile>, CommandError> {
 
 /// An outline of everything, against listing and reading everything.
 fn tree(reader: &Reader, notes: &[NoteFile]) -> Result<TokenCost, CommandError> {
-    let ask = TreeQuery { root: None, levels: query::TREE_LEVELS, budget: Some(u32::MAX) };
-    let outline = query::tree(reader, &ask, Output::Text)?;
+    let ask = Query::Tree(TreeQuery { root: None, levels: query::TREE_LEVELS });
+    let outline = asked(reader, &ask, Some(u32::MAX))?;
     let naive = notes.iter().map(NoteFile::tokens).fold(naive::listing(notes), u32::saturating_add);
     let remindb = Some(tokens::count(&outline.text));
     Ok(TokenCost { scenario: "tree".to_owned(), naive: Some(naive), remindb, is_in_total: false })
@@ -157,8 +157,8 @@ fn search(
         Some((question, answer)) => (question, Some(answer)),
         None => (typed, None),
     };
-    let ask = SearchQuery { query: question, budget: Some(budget), ..SearchQuery::default() };
-    let found = query::search(reader, &ask, Output::Text)?;
+    let ask = Query::Search(SearchQuery { query: question, ..SearchQuery::default() });
+    let found = asked(reader, &ask, Some(budget))?;
     let ids = ids(reader, &found)?;
     let wanted = match answer {
         Some(answer) => Some(ExpectedAnswer { text: text::fold_whitespace(answer), path: None }),
@@ -187,9 +187,9 @@ fn search(
 }
 
 /// The ids of a search's hits, best first.
-fn ids(reader: &Reader, answer: &QueryAnswer) -> Result<Vec<String>, CommandError> {
+fn ids(reader: &Reader, answer: &Answer) -> Result<Vec<String>, CommandError> {
     let mut ids = Vec::new();
-    for (key, _) in &answer.warmed {
+    for (key, _) in &answer.shown {
         ids.extend(reader.heads(&[*key])?.into_iter().map(|it| it.id));
     }
     Ok(ids)
@@ -215,9 +215,14 @@ fn wanted(reader: &Reader, head: NodeHead) -> Result<ExpectedAnswer, CommandErro
     Ok(ExpectedAnswer { text: text::fold_whitespace(&content), path: head.path })
 }
 
-fn fetched(reader: &Reader, id: &str, budget: u32) -> Result<QueryAnswer, CommandError> {
-    let ask = FetchQuery { anchor: id, budget: Some(budget), levels: query::FETCH_LEVELS };
-    Ok(query::fetch(reader, &ask, Output::Text)?)
+fn fetched(reader: &Reader, id: &str, budget: u32) -> Result<Answer, CommandError> {
+    let ask = FetchQuery { anchor: id, levels: query::FETCH_LEVELS };
+    asked(reader, &Query::Fetch(ask), Some(budget))
+}
+
+fn asked(reader: &Reader, query: &Query<'_>, budget: Option<u32>) -> Result<Answer, CommandError> {
+    let options = QueryOptions { budget, ..QueryOptions::text(Millis(0)) };
+    Ok(query::answer(reader, query, &options)?)
 }
 
 /// A node with what stands around it, against the whole file: one of the middling nodes of the
@@ -251,12 +256,13 @@ fn delta(
     place: &TempFolder,
 ) -> Result<Option<TokenCost>, CommandError> {
     let Some(note) = notes.iter().find(|it| it.path.ends_with(".md")) else { return Ok(None) };
-    let since = reader.snapshots()?.last;
+    let since = reader.versions().snapshots()?.last;
     let changed = format!("{}{ADDED}", note.text.trim_end());
     fs::write(place.notes().join(&note.path), &changed)?;
     let report = memory.compile(&place.notes(), "bench: one section more")?;
     let ask = DeltaQuery { since, show: DeltaDetail::Texts, ..DeltaQuery::default() };
-    let text = format!("{report}\n{}", query::delta(reader, &ask, Output::Text)?.text);
+    let delta = asked(reader, &Query::Delta(ask), None)?;
+    let text = format!("{report}\n{}", delta.text);
     let is_there = ADDED.lines().all(|line| text.contains(line.trim_start_matches("## ")));
     let remindb = is_there.then(|| tokens::count(&text));
     let naive = Some(tokens::count(&changed));

@@ -1,4 +1,4 @@
-//! `remindb completion`: a script for the shell, made from the same table that reads the flags.
+//! `remindb completion`: a script for the shell, made from the help of the commands.
 
 use super::args::{COMMANDS, Shell};
 use super::{CommandError, CommandOutcome, Context};
@@ -24,7 +24,7 @@ fn names() -> String {
 fn bash() -> String {
     let mut cases = String::new();
     for row in COMMANDS {
-        let flags: Vec<String> = row.flags.iter().map(|it| format!("--{it}")).collect();
+        let flags: Vec<String> = row.flags().iter().map(|it| format!("--{it}")).collect();
         cases += &format!("        {}) words='{}' ;;\n", row.name, flags.join(" "));
     }
     format!(
@@ -52,7 +52,7 @@ complete -o filenames -F _remindb remindb
 fn fish() -> String {
     let mut lines = format!("complete -c remindb -n __fish_use_subcommand -f -a '{}'\n", names());
     for row in COMMANDS {
-        for flag in row.flags {
+        for flag in row.flags() {
             lines += &format!(
                 "complete -c remindb -n '__fish_seen_subcommand_from {}' -l {flag}\n",
                 row.name

@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use super::args::InspectArgs;
 use super::color::TextRole;
 use super::{CommandError, CommandOutcome, Context, known_database};
+use crate::model::clock::Millis;
 use crate::model::heat::HeatThresholds;
 use crate::query::render;
-use crate::query::{self, Output, QueryError};
+use crate::query::{self, Answer, Error, Output, Query, QueryOptions, TreeQuery};
 use crate::store::reader::{FileSummary, Reader};
 
 /// Levels of the tree, when none are asked for.
@@ -33,7 +34,7 @@ pub(super) fn run(
         context.say(painted(context.paint, &files))?;
     }
     if args.is_tree {
-        let tree = tree(&reader, depth, Output::Text)?;
+        let tree = tree(&reader, depth, Output::Text, now)?;
         let text = if tree.text == "empty tree" { "No nodes in database." } else { &tree.text };
         let text = format!("=== Node Tree ===\n{}\n", text.trim_end_matches('\n'));
         context.say(painted(context.paint, &text))?;
@@ -42,24 +43,19 @@ pub(super) fn run(
 }
 
 /// The whole tree: a person can page, and has no budget of tokens.
-fn tree(reader: &Reader, depth: u32, output: Output) -> Result<query::QueryAnswer, QueryError> {
-    let ask = query::TreeQuery { root: None, levels: depth, budget: Some(u32::MAX) };
-    query::tree(reader, &ask, output)
+fn tree(reader: &Reader, depth: u32, output: Output, now: Millis) -> Result<Answer, Error> {
+    let options = QueryOptions { budget: Some(u32::MAX), output, ..QueryOptions::text(now) };
+    query::answer(reader, &Query::Tree(TreeQuery { root: None, levels: depth }), &options)
 }
 
-fn as_json(
-    reader: &Reader,
-    args: &InspectArgs,
-    depth: u32,
-    now: crate::model::clock::Millis,
-) -> Result<Value, QueryError> {
-    let mut json =
-        query::stats(reader, HeatThresholds::default(), now, Output::Structured)?.structured;
+fn as_json(reader: &Reader, args: &InspectArgs, depth: u32, now: Millis) -> Result<Value, Error> {
+    let options = QueryOptions { output: Output::Structured, ..QueryOptions::text(now) };
+    let mut json = query::answer(reader, &Query::Stats, &options)?.structured;
     if args.is_files {
         json["files"] = reader.files()?.iter().map(file_json).collect();
     }
     if args.is_tree {
-        json["tree"] = tree(reader, depth, Output::Structured)?.structured["nodes"].take();
+        json["tree"] = tree(reader, depth, Output::Structured, now)?.structured["nodes"].take();
     }
     Ok(json)
 }

@@ -4,8 +4,7 @@
 //! read. A file that a folder's settings name lies inside that folder, also after links are
 //! followed, and is none that would be compiled.
 //!
-//! What passes is kept in a [`LogBuffer`] as well, for those who watch, and a warning or an error
-//! about a session goes to that session's own log, too.
+//! What passes is kept in a [`LogBuffer`] as well, for those who watch.
 //!
 //! Only this program's own records are written. Libraries log what they work on, word by word, and
 //! that is the text of notes before its secrets are found.
@@ -23,9 +22,7 @@ use super::CommandError;
 use crate::ingest::parse::Syntax;
 use crate::mcp::QUIET_TARGET;
 use crate::model::clock::Clock;
-use crate::server::jsonl_log::{self, SessionLogs};
 use crate::server::log_buffer::{self, LogBuffer};
-use crate::server::sessions::recorder::current;
 use crate::settings::config::{LogFormat, LogLevel, LogSettings};
 
 /// Where this program's own records come from, which are the only ones that are written.
@@ -37,7 +34,6 @@ pub(super) fn start(
     settings: &LogSettings,
     folder: Option<&Path>,
     is_verbose: bool,
-    sessions: SessionLogs,
 ) -> Result<LogBuffer, CommandError> {
     let level = match settings.level {
         _ if is_verbose => LevelFilter::Debug,
@@ -67,12 +63,8 @@ pub(super) fn start(
     let log_buffer = LogBuffer::new(settings.buffer_size);
     log::set_max_level(level);
     // It fails only where a logger is running already, which then gets the records.
-    let _ = log::set_boxed_logger(Box::new(LogFanout {
-        level,
-        lines,
-        log_buffer: log_buffer.clone(),
-        sessions,
-    }));
+    let _ =
+        log::set_boxed_logger(Box::new(LogFanout { level, lines, log_buffer: log_buffer.clone() }));
     Ok(log_buffer)
 }
 
@@ -81,7 +73,6 @@ struct LogFanout {
     level: LevelFilter,
     lines: Box<dyn Log>,
     log_buffer: LogBuffer,
-    sessions: SessionLogs,
 }
 
 impl Log for LogFanout {
@@ -96,14 +87,6 @@ impl Log for LogFanout {
         self.lines.log(record);
         let (line, level) = (record.args().to_string(), record.level());
         let now = Clock::System.now();
-        if level <= log::Level::Warn
-            && let Some(session) = current()
-        {
-            // What cannot be written here is in the log itself.
-            let _ = self
-                .sessions
-                .append(&session, &jsonl_log::SessionLogRecord::new(&line, level.as_str(), now));
-        }
         let kept = log_buffer::LogRecord::new(&line, level.as_str(), now);
         match record.target() {
             QUIET_TARGET => self.log_buffer.add_silently(kept),

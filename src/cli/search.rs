@@ -1,13 +1,13 @@
 //! `remindb search`: what an agent would be answered. It warms nothing.
 
-use super::args::SearchArgs;
+use super::args;
 use super::{CommandError, CommandOutcome, Context, known_database};
 use crate::model::tree::NodeType;
-use crate::query::{self, Detail, Output};
+use crate::query::{self, Detail, Output, Query, QueryOptions, SearchQuery};
 use crate::store::reader::Reader;
 
 pub(super) fn run(
-    args: SearchArgs,
+    args: args::SearchArgs,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
     let detail = match args.detail.as_deref() {
@@ -23,16 +23,12 @@ pub(super) fn run(
             CommandError::Because(format!("no node type `{name}`; there are {names}"))
         })?),
     };
-    let ask = query::SearchQuery {
-        query: &args.query,
-        budget: args.budget.filter(|it| 0 < *it),
-        detail,
-        node_type,
-        limit: args.limit,
-    };
-    let reader = Reader::open(&known_database(args.db))?;
+    let ask = SearchQuery { query: &args.query, detail, node_type, limit: args.limit };
     let output = if args.is_json { Output::Structured } else { Output::Text };
-    let answer = query::search(&reader, &ask, output)?;
+    let options =
+        QueryOptions { budget: args.budget, output, ..QueryOptions::text(context.clock.now()) };
+    let reader = Reader::open(&known_database(args.db))?;
+    let answer = query::answer(&reader, &Query::Search(ask), &options)?;
     if args.is_json {
         context.say(format_args!("{:#}\n", answer.structured))?;
     } else {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::ServeArgs;
+use super::listen::HttpOptions;
 use super::{
     CommandError, CommandOutcome, Context, absolute, known_database, listen, logging, n_threads,
     offer, options, variable,
@@ -15,11 +16,12 @@ use super::{
 use crate::mcp::{PAGE_ROWS_MAX, Server, StateSigner, SubscriptionHub, Waker};
 use crate::memory::Memory;
 use crate::memory::compile::FileWarning;
+use crate::model::clock::Clock;
 use crate::server::background::rescan::{RescanOptions, Rescanner};
 use crate::server::background::{checkpoint, heat_tick, notify, session_writer};
 use crate::server::jsonl_log::{SessionHistory, SessionLogs};
 use crate::server::process_status::ProcessStatus;
-use crate::server::sessions::recorder::SessionObserver;
+use crate::server::sessions::recorder::SessionRecorder;
 use crate::server::sessions::{Keeping, Registry, TransportInfo};
 use crate::server::{Background, Interrupts, Stop, stdio};
 use crate::settings::config;
@@ -27,49 +29,29 @@ use crate::settings::workspace::{LiveWorkspace, Workspace};
 use crate::store::IfMissing;
 use crate::surface::changed_resources::{self, ChangeWatch};
 use crate::surface::resources::RESOURCES;
-use crate::surface::{ABOUT, MemoryHandler};
+use crate::surface::{ABOUT, MemoryHandler, RecordSessions, ToolSet};
 
 pub(super) fn run(
     args: ServeArgs,
     context: &mut Context<'_>,
 ) -> Result<CommandOutcome, CommandError> {
-    let from_environment = || variable("REMINDB_SOURCE").map(PathBuf::from);
-    let source = match args.source.clone().or_else(from_environment) {
-        Some(source) => Some(folder(&source)?),
-        None => None,
-    };
+    let source = source(&args)?;
     let interval = interval(args.rescan_interval, source.as_deref())?;
     let offer = offer(args.tools.as_deref())?;
-    let options = options(args.is_trusted, args.is_gitignore)?;
-    let live = match &source {
-        Some(source) => LiveWorkspace::start(source, options)?,
-        None => LiveWorkspace::without_folder(options),
-    };
+    let live = live_workspace(&args, source.as_deref())?;
     let workspace = Arc::clone(live.current());
     let transport_info = listen::options(&args, &workspace.config)?;
     let allowed = listen::allowed(&args.allowed)?;
     let log_settings = &workspace.config.server.logging;
     let logs = SessionLogs::new(source.as_deref(), &log_settings.session_files);
-    let log_buffer =
-        logging::start(log_settings, source.as_deref(), args.is_verbose, logs.clone())?;
+    let log_buffer = logging::start(log_settings, source.as_deref(), args.is_verbose)?;
     quiet_panics();
     for it in &workspace.untrusted {
         // Not into the log: the same folder says where that goes and how quiet it is.
         let warning = FileWarning::from(Workspace::oddity(it));
         let _ = writeln!(context.err, "remindb: warning: {warning}");
     }
-    // Without notes to compile, a memory begins with what the agent writes.
-    let database = known_database(args.db);
-    let is_new = !database.exists();
-    let memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;
-    let memory = memory.with_workspace(live);
-    let memory = match args.is_structured || workspace.config.server.structured {
-        true => memory.with_structured(),
-        false => memory,
-    };
-    if is_new {
-        log::info!("a new memory was made at `{}`", database.display());
-    }
+    let memory = open_memory(args, live, context)?;
     let holder = holder();
     let keeping = if source.is_some() { Keeping::News } else { Keeping::Nothing };
     let seat = transport_info
@@ -77,11 +59,8 @@ pub(super) fn run(
         .map_or_else(TransportInfo::stdio, |it| TransportInfo::http(&listen::address(it)));
     let registry = Registry::new(seat, &holder, keeping);
     let hub: Arc<SubscriptionHub> = Arc::default();
-    let rescan = source.as_deref().map(|it| rescanning(it, &memory, interval, &holder));
-    let rescan = rescan.transpose()?.map(|it| {
-        let hub = Arc::clone(&hub);
-        it.with_listener(move || hub.mark_changed(changed_resources::RESCAN))
-    });
+    let rescan = source.as_deref().map(|it| rescanning(it, &memory, interval, &holder, &hub));
+    let rescan = rescan.transpose()?;
     log_buffer.add_observer({
         let hub = Arc::clone(&hub);
         move || hub.mark_changed(changed_resources::LOGS)
@@ -95,53 +74,21 @@ pub(super) fn run(
         history: history.clone(),
         logs: logs.clone(),
     };
-    let server = Arc::new(Server {
-        about: ABOUT,
-        tools: offer.tools(memory.output()),
-        resources: RESOURCES,
-        prompts: offer.prompts(),
-        page_rows_max: PAGE_ROWS_MAX,
-        state_signer: StateSigner::default(),
-        handler: MemoryHandler {
-            view: memory.read_only_beside(Arc::new(process_status)),
-            memory,
-            source,
-            allowed,
-            n_threads: n_threads(),
-            waker: Waker::default(),
-            watch: ChangeWatch::default(),
-            sessions: SessionObserver { registry, waker: Waker::default(), history, logs },
-        },
-        hub,
-    });
-    let mut background =
-        vec![reading_ahead(&server), cooling(&server), notifying(&server), copying(&server)];
-    if keeping == Keeping::News {
-        let flush_interval = workspace.config.server.sessions.flush_interval;
-        background.push(remembering(&server, flush_interval));
-    }
-    if let Some(rescan) = rescan {
-        let server = Arc::clone(&server);
-        let work = Box::new(move |stop: &Stop| rescan.run(&server.handler.memory, stop));
-        background.push(Background { name: "rescan", work });
-    }
-    let interrupts = Interrupts::watch()?;
-    let (clock, interrupts) = (&context.clock, interrupts.received());
-    match transport_info {
-        None => {
-            stdio::serve_stdio(&server, clock, background, io::stdin(), io::stdout(), interrupts)?
-        }
-        Some(options) => {
-            let wanted = listen::address(&options);
-            let announce = |address| {
-                // Whoever started this with port 0 reads here which one it became.
-                let _ = writeln!(context.err, "listening on http://{address}/mcp");
-            };
-            listen::run(&server, clock, background, options, announce, interrupts).map_err(
-                |error| CommandError::Because(format!("cannot listen on `{wanted}`: {error}")),
-            )?
-        }
+    let recorder = Arc::new(SessionRecorder { registry, waker: Waker::default(), history, logs });
+    let handler = MemoryHandler {
+        view: memory.read_only_beside(Arc::new(process_status)),
+        memory,
+        source,
+        allowed,
+        n_threads: n_threads(),
+        watch: ChangeWatch::default(),
+        sessions: Arc::clone(&recorder) as Arc<dyn RecordSessions>,
     };
+    let server = Arc::new(server_of(handler, offer, hub, context.clock.clone()));
+    let flush_interval = workspace.config.server.sessions.flush_interval;
+    let recording = (keeping == Keeping::News).then_some((recorder, flush_interval));
+    let background = background(&server, recording, rescan);
+    answer(&server, background, transport_info, context)?;
     // What the last lines told a client is noted, too.
     if let Err(error) = server.handler.memory.attend(0) {
         log::warn!("what was read last warmed nothing: {error}");
@@ -149,12 +96,107 @@ pub(super) fn run(
     Ok(CommandOutcome::Done)
 }
 
-/// What keeps the source folder compiled.
+/// The folder of notes, by the command line or the environment.
+fn source(args: &ServeArgs) -> Result<Option<PathBuf>, CommandError> {
+    let from_environment = || variable("REMINDB_SOURCE").map(PathBuf::from);
+    let source = args.source.clone().or_else(from_environment);
+    source.map(|it| folder(&it)).transpose()
+}
+
+fn live_workspace(args: &ServeArgs, source: Option<&Path>) -> Result<LiveWorkspace, CommandError> {
+    let options = options(args.is_trusted, args.is_gitignore)?;
+    Ok(match source {
+        Some(source) => LiveWorkspace::start(source, options)?,
+        None => LiveWorkspace::without_folder(options),
+    })
+}
+
+/// The memory that is served. Without notes to compile, it begins with what the agent writes.
+fn open_memory(
+    args: ServeArgs,
+    live: LiveWorkspace,
+    context: &Context<'_>,
+) -> Result<Memory, CommandError> {
+    let database = known_database(args.db);
+    let is_new = !database.exists();
+    let memory = Memory::open_at(&database, IfMissing::Create, context.clock.clone())?;
+    let memory = memory.with_workspace(live);
+    if is_new {
+        log::info!("a new memory was made at `{}`", database.display());
+    }
+    let is_structured = args.is_structured || memory.workspace().config.server.structured;
+    Ok(if is_structured { memory.with_structured() } else { memory })
+}
+
+fn server_of(
+    handler: MemoryHandler,
+    offer: ToolSet,
+    hub: Arc<SubscriptionHub>,
+    clock: Clock,
+) -> Server<MemoryHandler> {
+    Server {
+        about: ABOUT,
+        tools: offer.tools(handler.memory.output()),
+        resources: RESOURCES,
+        prompts: offer.prompts(),
+        page_rows_max: PAGE_ROWS_MAX,
+        state_signer: StateSigner::default(),
+        handler,
+        clock,
+        waker: Arc::default(),
+        hub,
+    }
+}
+
+/// Answers clients until they are gone, or somebody ends the server.
+fn answer(
+    server: &Arc<Server<MemoryHandler>>,
+    background: Vec<Background>,
+    transport_info: Option<HttpOptions>,
+    context: &mut Context<'_>,
+) -> Result<(), CommandError> {
+    let interrupts = Interrupts::watch()?;
+    let (clock, interrupts) = (&context.clock, interrupts.received());
+    let Some(options) = transport_info else {
+        let (input, output) = (io::stdin(), io::stdout());
+        stdio::serve_stdio(server, clock, background, input, output, interrupts)?;
+        return Ok(());
+    };
+    let wanted = listen::address(&options);
+    let announce = |address| {
+        // Whoever started this with port 0 reads here which one it became.
+        let _ = writeln!(context.err, "listening on http://{address}/mcp");
+    };
+    listen::run(server, clock, background, options, announce, interrupts)
+        .map_err(|error| CommandError::Because(format!("cannot listen on `{wanted}`: {error}")))?;
+    Ok(())
+}
+
+/// All work beside the answers.
+fn background(
+    server: &Arc<Server<MemoryHandler>>,
+    recording: Option<(Arc<SessionRecorder>, Duration)>,
+    rescan: Option<Rescanner>,
+) -> Vec<Background> {
+    let mut all = vec![reading_ahead(server), cooling(server), notifying(server), copying(server)];
+    all.extend(
+        recording.map(|(recorder, interval)| recording_sessions(server, recorder, interval)),
+    );
+    all.extend(rescan.map(|rescan| {
+        let server = Arc::clone(server);
+        let work = Box::new(move |stop: &Stop| rescan.run(&server.handler.memory, stop));
+        Background { name: "rescan", work }
+    }));
+    all
+}
+
+/// Keeps the source folder compiled.
 fn rescanning(
     source: &Path,
     memory: &Memory,
     interval: Option<Duration>,
     holder: &str,
+    hub: &Arc<SubscriptionHub>,
 ) -> Result<Rescanner, CommandError> {
     let settings = move |memory: &Memory| {
         memory.reload();
@@ -164,7 +206,9 @@ fn rescanning(
         RescanOptions { rescan, files: config.server.rescan_files.clone() }
     };
     let leases = Arc::new(memory.leases(holder)?);
-    Ok(Rescanner::new(source, n_threads(), leases, settings))
+    let hub = Arc::clone(hub);
+    Ok(Rescanner::new(source, n_threads(), leases, settings)
+        .with_listener(move || hub.mark_changed(changed_resources::RESCAN)))
 }
 
 /// Has the file in memory before the first questions, where it was only on disk.
@@ -177,9 +221,8 @@ fn reading_ahead(server: &Arc<Server<MemoryHandler>>) -> Background {
 /// Lets nodes cool while the server is up.
 fn cooling(server: &Arc<Server<MemoryHandler>>) -> Background {
     let server = Arc::clone(server);
-    let work = move |stop: &Stop| {
-        heat_tick::run_heat_ticks(&server.handler.memory, &server.handler.waker, stop)
-    };
+    let work =
+        move |stop: &Stop| heat_tick::run_heat_ticks(&server.handler.memory, &server.waker, stop);
     Background { name: "heat", work: Box::new(work) }
 }
 
@@ -197,21 +240,24 @@ fn notifying(server: &Arc<Server<MemoryHandler>>) -> Background {
     Background { name: "notify", work: Box::new(work) }
 }
 
-/// Writes down who uses the memory.
-fn remembering(server: &Arc<Server<MemoryHandler>>, interval: Duration) -> Background {
+/// Writes session ledgers.
+fn recording_sessions(
+    server: &Arc<Server<MemoryHandler>>,
+    recorder: Arc<SessionRecorder>,
+    interval: Duration,
+) -> Background {
     let server = Arc::clone(server);
-    let rung = server.handler.sessions.waker.wakes();
+    let rung = recorder.waker.wakes();
     let work = move |stop: &Stop| {
-        let MemoryHandler { memory, sessions: it, .. } = &server.handler;
-        if let Err(error) = it.logs.prune() {
+        if let Err(error) = recorder.logs.prune() {
             log::warn!("old logs of sessions were not removed: {error}");
         }
         session_writer::run_session_ledger(
-            &it.registry,
+            &recorder.registry,
             &rung,
-            &it.history,
+            &recorder.history,
             interval,
-            memory.clock(),
+            server.handler.memory.clock(),
             stop,
         );
     };

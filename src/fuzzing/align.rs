@@ -1,5 +1,5 @@
-//! Alignment under random edit scripts: bytes become a document and a script, and what must hold
-//! for every pair of trees is checked.
+//! Alignment under random edit scripts. Bytes become a document and a script, and the invariants of
+//! every pair of trees are checked.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,13 +7,13 @@ use std::fmt;
 use crate::model::identity::{ContentHash, FormerText, KnownNode, align as align_trees};
 use crate::model::tree::NodeType;
 
-/// Nodes of a random document.
+/// Maximum nodes of a random document.
 const NODES_MAX: usize = 40;
 
-/// Steps of a random script.
+/// Maximum steps of a random script.
 const STEPS_MAX: usize = 8;
 
-/// Panics when an alignment breaks a promise for the document and script that `data` describes.
+/// Panics when the alignment for the document and script in `data` violates an invariant.
 pub fn align(data: &[u8]) {
     let mut bytes = Bytes::new(data);
     let mut document = Document::grow(&mut bytes);
@@ -26,7 +26,7 @@ pub fn align(data: &[u8]) {
     check(&document, &old);
 }
 
-/// What holds for every two documents.
+/// Checks the invariants of any two documents.
 pub(crate) fn check(old: &Document, new: &Document) {
     let (old, new) = (old.side(), new.side());
     let none = FormerText::default();
@@ -44,7 +44,7 @@ pub(crate) fn check(old: &Document, new: &Document) {
         }
     }
 
-    // The way back, with what the new nodes said before.
+    // The way back, with the former texts of the new nodes.
     let mut former = FormerText::default();
     for (at, matched) in matches.iter().enumerate() {
         let Some(matched) = *matched else { continue };
@@ -67,7 +67,7 @@ pub(crate) fn check(old: &Document, new: &Document) {
     }
 }
 
-/// Types never cross, and no old node is used twice.
+/// Asserts that types never mix, and no old node is used twice.
 fn assert_sound(old: &[KnownNode<'_>], new: &[KnownNode<'_>], matches: &[Option<usize>]) {
     assert_eq!(matches.len(), new.len());
     let mut is_used = vec![false; old.len()];
@@ -91,7 +91,7 @@ fn counts(side: &[KnownNode<'_>]) -> HashMap<(NodeType, ContentHash), usize> {
     counts
 }
 
-/// What a script can do.
+/// A step of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Insert,
@@ -119,10 +119,10 @@ impl Step {
     ];
 }
 
-/// A node that remembers which one it is.
+/// A node with an identity for the test.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
-    /// The same through all edits.
+    /// The identity, kept through all edits.
     pub(crate) serial: usize,
     depth: usize,
     pub(crate) node_type: NodeType,
@@ -151,7 +151,7 @@ impl fmt::Display for Document {
 }
 
 impl Document {
-    /// A random document; whether its texts repeat is random too.
+    /// Returns a random document; whether its texts repeat is random too.
     pub(crate) fn grow(bytes: &mut Bytes<'_>) -> Document {
         let is_repetitive = bytes.below(2) == 1;
         Document::grow_with(bytes, is_repetitive)
@@ -167,7 +167,7 @@ impl Document {
         it
     }
 
-    /// What alignment sees.
+    /// Returns the nodes as alignment takes them.
     pub(crate) fn side(&self) -> Vec<KnownNode<'_>> {
         let mut path: Vec<usize> = Vec::new();
         let mut side = Vec::new();
@@ -186,7 +186,7 @@ impl Document {
         side
     }
 
-    /// Takes one step at a random place; returns the serial of the node that it was about.
+    /// Takes one step at a random place; returns the serial of the node concerned.
     pub(crate) fn take(&mut self, step: Step, bytes: &mut Bytes<'_>) -> Option<usize> {
         if step == Step::Insert || self.items.is_empty() {
             let item = self.item(bytes);
@@ -238,7 +238,7 @@ impl Document {
         Some(serial)
     }
 
-    /// The end of the subtree of `at`.
+    /// Returns the end of the subtree of `at`.
     pub(crate) fn end(&self, at: usize) -> usize {
         let below = self.items[at + 1..].iter().take_while(|it| self.items[at].depth < it.depth);
         at + 1 + below.count()
@@ -254,7 +254,8 @@ impl Document {
         Item { serial: self.n_serials - 1, depth, node_type, level, text: self.sentence(bytes) }
     }
 
-    /// No node deeper than one below the node before it; only headings and lists have children.
+    /// Makes no node deeper than one below the node before it, and lets only headings and lists
+    /// have children.
     fn settle(&mut self) {
         let mut path: Vec<bool> = Vec::new();
         for it in &mut self.items {
@@ -323,7 +324,7 @@ impl<'d> Bytes<'d> {
         Bytes { data }
     }
 
-    /// A number below `end`, which is at most 256; zero if `end` is.
+    /// Returns a number below `end`, which is at most 256; zero if `end` is.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         let Some((&first, rest)) = self.data.split_first() else { return 0 };
         self.data = rest;

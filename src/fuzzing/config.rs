@@ -1,9 +1,9 @@
-//! Configuration files of any content: read or refused, never a panic, and safe once restricted.
+//! Configuration files of any content: parsed or refused without a panic, and safe once restricted.
 
 use crate::settings::config::{self, Config};
 use crate::settings::initial_temperatures::InitialTemperatures;
 
-/// Panics when reading `data` as a configuration or as temperatures breaks a promise.
+/// Panics when parsing `data` as a configuration or as temperatures violates an invariant.
 pub fn config(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     match Config::parse(&text) {

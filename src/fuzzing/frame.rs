@@ -1,5 +1,5 @@
-//! Any bytes at all, sent to a server: nothing panics, every reply is one line of JSON-RPC, and
-//! what comes after the next line feed is answered.
+//! Arbitrary bytes sent to a server: nothing panics, every reply is one line of JSON-RPC. A message
+//! after the next line feed is answered.
 
 use std::io::Cursor;
 
@@ -13,18 +13,18 @@ use crate::mcp::{Connection, FrameStep, Outbox};
 const PING: &str = r#"{"jsonrpc":"2.0","id":"the last","method":"ping"}"#;
 const PONG: &str = r#"{"jsonrpc":"2.0","id":"the last","result":{}}"#;
 
-/// Plays `data` and then a `ping`.
+/// Sends `data` and then a `ping`.
 ///
 /// # Panics
 /// When a reply is not one line of JSON-RPC, or the `ping` is not answered.
 pub fn frame(data: &[u8]) {
     let input = [data, b"\n", PING.as_bytes()].concat();
     let (server, ends) = fixture::server();
-    // Calls of `gate` would wait for ever in this one thread.
+    // Calls of `gate` would wait for ever in this single thread.
     drop(ends);
     let (lines, told) = unbounded();
     let (mut connection, outbox) = (Connection::new("a"), Outbox::new(lines));
-    // So would a call that asks: nobody answers but in what was sent before.
+    // So would a call that asks the client: no answer comes after the input.
     connection.stop_asking();
     let mut last = None;
     for frame in Frames::new(Cursor::new(input)) {
@@ -44,7 +44,7 @@ pub fn frame(data: &[u8]) {
     assert_eq!(last.as_deref(), Some(PONG));
 }
 
-/// A line is one message: a reply with a result or an error, or a notification.
+/// Checks that a line is one message: a reply with a result or an error, or a notification.
 fn check(line: &str) {
     assert!(!line.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']), "{line:?}");
     let message: Value = serde_json::from_str(line).expect("a reply is JSON");

@@ -1,6 +1,6 @@
 //! Parsing HTML: no word lost, sound trees, bounded nodes, the same tree twice.
 //!
-//! The judge is the standard's own tree construction, unfiltered, into the plainest of trees.
+//! The oracle is the standard's own tree construction, unfiltered, into the plainest of trees.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -14,16 +14,16 @@ use html5ever::{Attribute, ParseOpts, QualName, ns, parse_document};
 use super::promises::{parse_twice, words};
 use crate::ingest::parse::{Parsed, Syntax, decode};
 
-/// Longer inputs, and those with more tags, are not judged: the judge is not linear.
+/// Maximum bytes of an input for the oracle, which is not linear.
 const JUDGED_BYTES_MAX: usize = 1 << 23;
 
-/// Panics when parsing `data` as HTML breaks a promise.
+/// Panics when parsing `data` as HTML violates an invariant.
 pub fn html(data: &[u8]) {
     let (text, _) = decode(data);
     let parsed = parse_twice(Syntax::Html, &text);
-    // A link that ends inside a drawing ends the drawing, if the standard has opened the link
-    // again there: then the two may disagree on what else is on the page, and so on whether
-    // boilerplate stays.
+    // A link that ends inside a drawing ends the drawing, if the standard has opened the link again
+    // there. Then the two may disagree on what else is on the page, and so on whether boilerplate
+    // stays.
     let lower = text.to_ascii_lowercase();
     let has = |names: &[&str]| names.iter().any(|it| lower.contains(it));
     if has(&["<svg", "<math"]) && has(&["<nav", "<header", "<footer", "<aside", "role"]) {
@@ -34,10 +34,10 @@ pub fn html(data: &[u8]) {
     }
 }
 
-/// Every word that the page shows stands in the tree as often as on the page.
+/// Checks that every word the page shows is in the tree as often as on the page.
 ///
-/// Letters are counted over the whole page, since marks may stand between the parts of a word that
-/// crosses elements; words that stand whole in one text are counted as words.
+/// Letters are counted over the whole page, since marks may separate the parts of a word that
+/// crosses elements; words that are whole in one text are counted as words.
 pub fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
     if JUDGED_BYTES_MAX < text.len() {
         return Ok(());
@@ -70,7 +70,7 @@ pub fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
     }
 }
 
-/// The words that reach neither end of the text, where an element's end may cut them.
+/// Returns the words that reach neither end of the text, where an element's end may cut them.
 fn inner_words(text: &str) -> impl Iterator<Item = &str> {
     let start = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
     let end = text.rfind(|c: char| !c.is_alphanumeric()).unwrap_or(start);
@@ -88,7 +88,7 @@ struct PageNode {
     is_text: bool,
 }
 
-/// The page as the standard has it; the order of siblings is not kept.
+/// The page as the standard parses it; the order of siblings is not kept.
 #[derive(Debug, Default)]
 struct Page {
     nodes: RefCell<Vec<PageNode>>,
@@ -102,7 +102,7 @@ impl Page {
         parse_document(page, ParseOpts { tree_builder, ..Default::default() }).one(text)
     }
 
-    /// The texts that a reader of the page sees, boilerplate left out.
+    /// Returns the visible texts of the page, boilerplate left out.
     fn visible(&self) -> Vec<String> {
         let nodes = self.nodes.borrow();
         let above = |at: usize| std::iter::successors(Some(at), |&it| nodes[it].parent);
@@ -134,8 +134,8 @@ impl Page {
         kept.into_iter().map(|at| nodes[at].text.clone()).collect()
     }
 
-    /// Navigation, and the banners and side bars of the page; `None` where the only main heading
-    /// stands in one of them, which the judge does not look into.
+    /// Returns the navigation, banners and side bars of the page. It is `None` if they contain the
+    /// only main heading, a case that the oracle does not decide.
     fn boilerplate(&self) -> Option<HashSet<usize>> {
         let nodes = self.nodes.borrow();
         let above = |at: usize| std::iter::successors(nodes[at].parent, |&it| nodes[it].parent);

@@ -1,15 +1,15 @@
-//! Any bytes at all, sent to an HTTP server: however they are cut on their way, the same requests
-//! come out of them, and each is one that `httparse` reads, too.
+//! Arbitrary bytes sent to an HTTP server: cut in any way, they give the same requests. `httparse`
+//! parses each of these requests, too.
 
 use crate::server::http::{Body, HttpError, ReadBuffer, RequestHead};
 
-/// A request, or why what came is none; after that nothing is read any more.
+/// A request, or the reason why the bytes are none; nothing is read after that.
 type Read = Result<(RequestHead, Vec<u8>), HttpError>;
 
-/// Reads requests out of `data` in several ways.
+/// Parses requests from `data` in several ways.
 ///
 /// # Panics
-/// When two ways give different requests, or one gives what `httparse` does not.
+/// When two ways give different requests, or one gives a request that `httparse` does not.
 pub fn http(data: &[u8]) {
     let whole = requests([data]);
     assert_eq!(whole, requests(data.chunks(1)), "byte by byte");
@@ -20,7 +20,7 @@ pub fn http(data: &[u8]) {
     against_httparse(data, whole.first());
 }
 
-/// The requests in bytes that come in pieces.
+/// Returns the requests in bytes that come in pieces.
 pub(crate) fn requests<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Read> {
     let mut read_buffer = ReadBuffer::default();
     let mut open = None;
@@ -38,7 +38,7 @@ pub(crate) fn requests<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Re
     read
 }
 
-/// The next request, once all of it is there.
+/// Returns the next request, once it is complete.
 fn next(
     read_buffer: &mut ReadBuffer,
     open: &mut Option<(RequestHead, Body)>,
@@ -55,7 +55,7 @@ fn next(
     Ok(open.take().map(|(head, body)| (head, body.bytes)))
 }
 
-/// What the first request is, by the library alone.
+/// Compares the first request with that of `httparse`.
 fn against_httparse(data: &[u8], ours: Option<&Read>) {
     let n_empty = data.chunks(2).take_while(|it| *it == b"\r\n").count();
     let data = &data[n_empty * 2..];
@@ -73,7 +73,7 @@ fn against_httparse(data: &[u8], ours: Option<&Read>) {
             }
         }
         (Some(Ok((head, _))), other) => panic!("{head:?} is {other:?}"),
-        // A head that is whole is read, or refused for a reason.
+        // A complete head is parsed, or refused for a reason.
         (None, Ok(httparse::Status::Complete(n))) => {
             let head = RequestHead::parse(&data[..n]).map(|it| it.framing());
             let is_awaited = head.is_ok_and(|it| it.is_ok());

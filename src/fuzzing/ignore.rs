@@ -1,10 +1,9 @@
-//! Ignore files of any content: every line is a pattern or is said to be none, and what patterns
-//! say of a path depends on nothing but the lines.
+//! Ignore files of any content: every line is a pattern or is reported as none. Verdicts on a path
+//! depend only on the lines.
 
 use crate::ingest::ignore_patterns::{Patterns, Verdict};
 
-/// Panics when reading `data` as an ignore file, and asking it about its own lines, breaks a
-/// promise.
+/// Panics when `data` as an ignore file violates an invariant for paths made of its own lines.
 pub fn ignore(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (patterns, bad) = Patterns::parse(&text);
@@ -12,8 +11,8 @@ pub fn ignore(data: &[u8]) {
     assert!(bad.iter().all(|it| (1..=n_lines).contains(&(it.number as usize))), "{bad:?}");
     assert!(bad.windows(2).all(|it| it[0].number < it[1].number), "{bad:?}");
 
-    // Without the lines that are none, nothing is different, and nothing is left to say. They are
-    // emptied, not taken out: a byte order mark is one only where the text begins.
+    // Without the faulty lines, verdicts are the same, and nothing is left to report. They are
+    // emptied, not removed: a byte order mark is one only at the start of the text.
     let is_bad = |number: usize| bad.iter().any(|it| it.number as usize == number);
     let lines = text.split_inclusive('\n').zip(1..);
     let good: String = lines.map(|(line, it)| if is_bad(it) { "\n" } else { line }).collect();

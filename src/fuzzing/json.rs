@@ -1,5 +1,4 @@
-//! Parsing JSON: every scalar's exact text in the node that its path leads to, nothing lost or
-//! doubled.
+//! Parsing JSON: every scalar's exact text in the node of its path, nothing lost or doubled.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,7 +10,7 @@ use super::promises::{check_present, check_present_but, counts, parse_twice};
 use crate::ingest::parse::{Parsed, Syntax, decode};
 use crate::model::tree::Node;
 
-/// Panics when parsing `data` as JSON, or as lines of it, breaks a promise.
+/// Panics when parsing `data` as JSON or JSON Lines violates an invariant.
 pub fn json(data: &[u8]) {
     let (text, _) = decode(data);
     let parsed = parse_twice(Syntax::Json, &text);
@@ -20,8 +19,8 @@ pub fn json(data: &[u8]) {
     }
     let lines = parse_twice(Syntax::JsonLines, &text);
     if !text.contains('\\') {
-        // A turn of a talk that has no other fields is its content, and its label begins with the
-        // role.
+        // A turn of a conversation without other fields is its content, and its label begins with
+        // the role.
         let is_role = |node: &Node, word: &str| node.label.split(':').next() == Some(word);
         check_present_but(&lines, &text, |word| {
             matches!(word, "role" | "content")
@@ -30,7 +29,7 @@ pub fn json(data: &[u8]) {
     }
 }
 
-/// Checks the tree against what another parser says about the text, if it says anything.
+/// Checks the tree against the result of another parser, if it accepts the text.
 pub fn check_scalars(parsed: &Parsed, text: &str) -> Result<(), String> {
     let Ok(root) = serde_json::from_str::<&RawValue>(text) else {
         if !text.contains('\\') {
@@ -83,7 +82,7 @@ pub fn check_scalars(parsed: &Parsed, text: &str) -> Result<(), String> {
     }
 }
 
-/// What the nodes at a path and above it have.
+/// Returns the contents of the nodes at a path and above it.
 fn homes<'a>(by_path: &'a HashMap<String, String>, path: &str) -> Vec<&'a str> {
     let ends = (0..=path.len()).rev().filter(|&end| path.is_char_boundary(end));
     ends.filter_map(|end| by_path.get(&path[..end]).map(String::as_str)).collect()

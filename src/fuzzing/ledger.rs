@@ -1,8 +1,8 @@
-//! Ledgers of any content: read, counted and made shorter without a word of a good line being lost.
+//! Ledgers of any content: read, counted and compacted without losing a good line.
 
 use crate::server::sessions::{LEDGER_LINE_BYTES_MAX, SessionLedger, each_line};
 
-/// Panics when `data` as a ledger breaks a promise.
+/// Panics when `data` as a ledger violates an invariant.
 pub fn ledger(data: &[u8]) {
     let ledger = read(&[data]);
     let past = ledger.past("h");
@@ -13,7 +13,7 @@ pub fn ledger(data: &[u8]) {
     let again = read(&[short.as_bytes()]);
     assert_eq!(again.past("h"), past, "a shorter ledger says something else");
     assert!(!again.is_long() && again.to_text() == short);
-    // A line that was cut off costs itself, wherever it is.
+    // A torn line costs only itself, wherever it is.
     let middle = data.iter().position(|it| *it == b'\n').map_or(data.len(), |it| it + 1);
     let (before, after) = data.split_at(middle);
     for garbage in [b"\n{\"session_id\":\"a\n".as_slice(), b"\n\xff\n", b"\n\n"] {
@@ -26,7 +26,7 @@ pub fn ledger(data: &[u8]) {
     };
     each_line(data, each).expect("memory can be read");
     assert!(n_lines <= 1 + data.iter().filter(|it| **it == b'\n').count());
-    // Two that are written one after the other are one.
+    // Two ledgers one after the other are one.
     let twice = read(&[data, b"\n", short.as_bytes()]);
     assert_eq!(twice.past("h").map(|it| it.sessions), past.map(|it| it.sessions));
 }

@@ -1,54 +1,19 @@
-//! References in any text, and in texts made of the pieces that references are made of.
+//! References in any text, and in texts made of pieces of references.
 
 use crate::ingest::parse::link::{extract, strip_parameters};
 use crate::model::links::reference::WEIGHT_MAX;
 use crate::model::links::resolve::names_needed_by;
 use crate::model::links::title;
 
+#[rustfmt::skip]
 const PIECES: [&str; 40] = [
-    "[[",
-    "]]",
-    "[",
-    "]",
-    "(",
-    ")",
-    "![[",
-    "|",
-    "#",
-    ";",
-    " w=2",
-    "w = 1e9",
-    "; w=-3",
-    "; id=",
-    ";source=a.md",
-    "; why",
-    "Label",
-    "Development",
-    "\n",
-    "\n\n",
-    "```",
-    "`",
-    "``",
-    "~~~",
-    "\\",
-    "*",
-    "_",
-    "**",
-    "<knowledge",
-    " weight=\"3\"",
-    ">",
-    "</knowledge>",
-    "<code>",
-    "</code>",
-    "<!--",
-    "&amp;",
-    "other.md",
-    " \"t\"",
-    "ä",
-    "\u{0}",
+    "[[", "]]", "[", "]", "(", ")", "![[", "|", "#", ";", " w=2", "w = 1e9", "; w=-3", "; id=",
+    ";source=a.md", "; why", "Label", "Development", "\n", "\n\n", "```", "`", "``", "~~~", "\\",
+    "*", "_", "**", "<knowledge", " weight=\"3\"", ">", "</knowledge>", "<code>", "</code>", "<!--",
+    "&amp;", "other.md", " \"t\"", "ä", "\u{0}",
 ];
 
-/// Panics when extracting references from what `data` describes breaks a promise.
+/// Panics when extracting references from the text in `data` violates an invariant.
 pub fn link(data: &[u8]) {
     check(&String::from_utf8_lossy(data));
     let woven: String = data.iter().map(|byte| PIECES[usize::from(*byte) % PIECES.len()]).collect();

@@ -1,4 +1,4 @@
-//! Parsing Markdown: no word lost, none doubled, sound trees, bounded nodes, the same tree twice.
+//! Parsing Markdown: no word lost, none doubled, sound trees, bounded nodes, deterministic trees.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::ingest::parse::{PART_TOKENS_MAX, Parsed, Syntax, decode, markdown_opt
 use crate::model::tree::{Format, Node, NodeType};
 use crate::text::tokens;
 
-/// Panics when parsing `data` as Markdown breaks a promise.
+/// Panics when parsing `data` as Markdown violates an invariant.
 pub fn markdown(data: &[u8]) {
     let (text, _) = decode(data);
     let parsed = parse_twice(Syntax::Markdown, &text);
@@ -18,17 +18,17 @@ pub fn markdown(data: &[u8]) {
     }
 }
 
-/// Nothing of the text is lost: words, code and front matter.
+/// Checks that nothing of the text is lost: words, code and front matter.
 pub(crate) fn check(parsed: &Parsed, text: &str) -> Result<(), String> {
     check_words(parsed, text)?;
     check_code(parsed, text)?;
     check_preamble(parsed, text)
 }
 
-/// Every word that the source shows stands in the tree as often as in the source.
+/// Checks that every word the source shows is in the tree as often as in the source.
 ///
 /// The source's words are those of the parser's events, the tree's those of its contents: links'
-/// destinations and titles, markers and names may add words to the tree, but take none away.
+/// destinations and titles, markers and names may add words to the tree, but remove none.
 fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
     let front = front_matter_end(parsed, text);
     let mut budget: HashMap<&str, i64> = HashMap::new();
@@ -64,7 +64,7 @@ fn check_words(parsed: &Parsed, text: &str) -> Result<(), String> {
     }
 }
 
-/// A fenced block at the margin is a code node with the bytes between the two fences.
+/// Checks that a fenced block at the margin is a code node with the bytes between the two fences.
 fn check_code(parsed: &Parsed, text: &str) -> Result<(), String> {
     let body = &text[front_matter_end(parsed, text)..];
     let mut depth = 0usize;
@@ -102,8 +102,9 @@ fn check_code(parsed: &Parsed, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The front matter's words stand in its nodes; in YAML, where the text is the value, as often as
-/// in the source. Comments may go, and so may what escapes and indentation marks are written with.
+/// Checks that the words of the front matter are in its nodes. In YAML, where the text is the
+/// value, they are there as often as in the source. Comments, escapes and indentation marks may be
+/// missing.
 fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
     let end = match parsed.tree.nodes.first() {
         Some(first) if first.node_type == NodeType::Preamble => first.span.end,
@@ -121,12 +122,13 @@ fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
     kept.sort_unstable();
     wanted.sort_unstable();
     if source.starts_with('+') {
-        // A table's name is said once, however many headers say it.
+        // A table's name is written once, however many headers have it.
         kept.dedup();
         wanted.dedup();
     }
     if has_table {
-        // A table says its size, and its columns once; what it holds is checked by its own target.
+        // A table has its size and its columns once; its contents are checked by a target of their
+        // own.
         kept.dedup();
         wanted.dedup();
         kept.retain(|it| wanted.binary_search(it).is_ok());
@@ -137,7 +139,7 @@ fn check_preamble(parsed: &Parsed, text: &str) -> Result<(), String> {
     }
 }
 
-/// What the source shows, and what the tree may show beside it.
+/// The words that the source shows, and the words that the tree may show beside them.
 #[derive(Default)]
 struct Source {
     visible: Vec<String>,
@@ -186,12 +188,14 @@ impl Source {
                     out.allowed.push(title.into_string());
                 }
                 Event::Start(Tag::Heading { .. }) => {
-                    // The attributes, which the parser reads as they please it.
+                    // The attributes, which the parser normalizes.
                     let after = body[range].split_once('{').map_or("", |(_, after)| after);
                     out.allowed.push(after.to_owned());
                 }
-                Event::Start(Tag::BlockQuote(Some(kind))) => {
-                    out.allowed.push(format!("{kind:?}").to_uppercase());
+                Event::Start(Tag::BlockQuote(Some(_))) => {
+                    // The kind of an alert, in letters of either case.
+                    let mark = body[range].split_once("[!").and_then(|it| it.1.split_once(']'));
+                    out.allowed.extend(mark.map(|it| it.0.to_owned()));
                 }
                 Event::Start(Tag::Item) => {
                     let digits = body[range].chars().take_while(char::is_ascii_digit);
@@ -206,13 +210,13 @@ impl Source {
         out
     }
 
-    /// Allows words that stand on lines which the tree may read differently.
+    /// Allows words of lines that the tree may read differently.
     fn allow_lines(&mut self, body: &str) {
-        // A definition of a name that has one already is none to the parser, and no text either.
+        // A repeated definition is none to the parser, and no text either.
         let mut was_definition = false;
         for line in body.lines() {
-            // What the pipe of a wiki link would cut in two cells is one text to the tree, and may
-            // be code there: what names an entity is a word of it.
+            // A text that the pipe of a wikilink would cut in two cells is one text to the tree,
+            // and may be code there: the name of an entity is a word of it.
             if line.contains("[[") {
                 let named = line.split('&').skip(1).filter_map(|it| it.split_once(';'));
                 self.allowed.extend(named.map(|it| it.0.to_owned()));
@@ -226,13 +230,13 @@ impl Source {
     }
 }
 
-/// Where the body starts: behind the front matter, by the tree's own account.
+/// Returns the start of the body behind the front matter, according to the tree.
 fn front_matter_end(parsed: &Parsed, text: &str) -> usize {
     let Some(first) = parsed.tree.nodes.first() else { return 0 };
     if first.node_type == NodeType::Preamble {
         return first.span.end;
     }
-    // Front matter that was not understood is text, which the parser would read as a heading.
+    // Faulty front matter is text, which the parser would read as a heading.
     let is_broken = |what: &str| what.starts_with("front matter is not understood");
     match parsed.warnings.iter().any(|warning| is_broken(&warning.what)) {
         true => {

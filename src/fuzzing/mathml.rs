@@ -1,9 +1,9 @@
-//! MathML to LaTeX: braces in balance, every `\left` with its `\right`, no control characters.
+//! MathML to LaTeX: balanced braces, every `\left` with its `\right`, no control characters.
 
 use crate::ingest::parse::{Syntax, decode, parse};
 use crate::model::tree::Format;
 
-/// Panics when a formula made of `data` breaks a promise.
+/// Panics when a formula made of `data` violates an invariant.
 pub fn mathml(data: &[u8]) {
     let (text, _) = decode(data);
     let is_authors = text.to_ascii_lowercase().contains("annotation");

@@ -1,12 +1,12 @@
-//! Parsing text, tables, Org, reStructuredText and MDX: no word lost, sound trees, the same tree
-//! twice.
+//! Parsing text, tables, Org, reStructuredText and MDX: no word lost, sound and deterministic
+//! trees.
 
 use std::collections::BTreeMap;
 
 use super::promises::{counts, parse_twice};
 use crate::ingest::parse::{Syntax, decode};
 
-/// Panics when parsing `data` as one of the plain notations breaks a promise.
+/// Panics when parsing `data` as one of the plain notations violates an invariant.
 pub fn plain(data: &[u8]) {
     let (text, _) = decode(data);
     for syntax in [Syntax::Text, Syntax::Csv, Syntax::Tsv, Syntax::Org, Syntax::Rst] {

@@ -1,4 +1,4 @@
-//! What every parser promises: the same sound tree each time, with every word of the source.
+//! Invariants of every parser: sound and deterministic trees with every word of the source.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use crate::ingest::parse::{PART_TOKENS_MAX, Parsed, Syntax, parse};
 use crate::model::tree::{Format, Node, NodeType, Tree};
 use crate::text::tokens;
 
-/// Parses a text and returns what comes of it; panics unless it is a sound tree, each time the
-/// same.
+/// Parses a text twice and returns the result. It panics unless that is a sound tree, and the same
+/// both times.
 pub(super) fn parse_twice(syntax: Syntax, text: &str) -> Parsed {
     let parsed = parse(syntax, text);
     assert_eq!(parsed, parse(syntax, text), "parsing twice gives two trees");
@@ -18,7 +18,7 @@ pub(super) fn parse_twice(syntax: Syntax, text: &str) -> Parsed {
     parsed
 }
 
-/// Panics when a tree breaks a rule that holds for all trees.
+/// Panics when a tree violates an invariant of all trees.
 pub(crate) fn check_tree(tree: &Tree, text: &str) {
     for (index, node) in tree.nodes.iter().enumerate() {
         if let Some(parent) = node.parent {
@@ -42,12 +42,12 @@ pub(crate) fn check_tree(tree: &Tree, text: &str) {
     }
 }
 
-/// Panics when a word of a source without backslashes is in no node at all.
+/// Panics when a word of a source without backslashes is in no node.
 pub(super) fn check_present(parsed: &Parsed, text: &str) {
     check_present_but(parsed, text, |_| false);
 }
 
-/// Panics when a word of a source without backslashes is in no node, and no mark either.
+/// Panics when a word of a source without backslashes is in no node and is no mark.
 pub(super) fn check_present_but(parsed: &Parsed, text: &str, is_mark: impl Fn(&str) -> bool) {
     let contents: Vec<String> =
         parsed.tree.nodes.iter().map(|it| without_escapes(&it.content)).collect();
@@ -59,8 +59,8 @@ pub(super) fn check_present_but(parsed: &Parsed, text: &str, is_mark: impl Fn(&s
     }
 }
 
-/// A content whose source had no backslash, as it was before a key of several lines was written
-/// with escapes.
+/// Returns a content without the escapes of a key of several lines. Its source must have no
+/// backslash.
 pub(super) fn without_escapes(content: &str) -> String {
     let mut parts = content.split('\\');
     let mut out = parts.next().unwrap_or("").to_owned();
@@ -84,7 +84,7 @@ pub(super) fn counts<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeMap<&
     counts
 }
 
-/// Maximal runs of letters and digits.
+/// Returns the maximal runs of letters and digits.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }

@@ -1,12 +1,13 @@
-//! Any bytes as a query: it is answered, within its budget, and never an error; as an id they are
+//! Arbitrary bytes as a query: answered within the budget, and never an error. As an id, they are
 //! answered if a node has it.
 
-use crate::query::{Detail, FetchQuery, Output, SearchQuery, fetch, search};
+use crate::model::clock::Millis;
+use crate::query::{Detail, FetchQuery, Query, QueryOptions, SearchQuery, answer};
 use crate::store::reader::Reader;
 use crate::store::reader::testing::Sketch;
 use crate::text::tokens;
 
-/// A little of everything that a query can be about.
+/// Notes with a little of everything that queries search for.
 const NOTES: &str = r"
 = a.md
 heading Alpha and beta
@@ -17,7 +18,7 @@ heading 概要
   text Rustの日本語テキストを検索する。 ภาษาไทย 한국어 텍스트
 ";
 
-/// The notes, and their ids.
+/// The notes and their ids.
 struct Notes {
     reader: Reader,
     ids: Vec<String>,
@@ -31,8 +32,8 @@ thread_local! {
     };
 }
 
-/// Panics when the query that `data` is (two bytes of budget and detail, then text) is not answered
-/// as promised.
+/// Panics when a query violates an invariant. `data` is two bytes of budget and detail, then the
+/// text.
 pub fn query(data: &[u8]) {
     let (budget, detail, text) = match data {
         [low, high, text @ ..] => (u32::from(u16::from_le_bytes([*low, *high])), low % 3, text),
@@ -41,16 +42,17 @@ pub fn query(data: &[u8]) {
     let text = String::from_utf8_lossy(text);
     let budget = (0 < budget).then_some(budget);
     let detail = [Detail::Label, Detail::Snippet, Detail::Full][usize::from(detail)];
+    let options = QueryOptions { budget, ..QueryOptions::text(Millis(0)) };
     MEMORY.with(|Notes { reader, ids }| {
-        let ask = SearchQuery { query: &text, budget, detail, ..SearchQuery::default() };
-        let answer = search(reader, &ask, Output::Text).expect("every query has an answer");
-        assert!(!answer.text.is_empty());
-        assert_fits(&answer.text, budget);
+        let query = Query::Search(SearchQuery { query: &text, detail, ..SearchQuery::default() });
+        let found = answer(reader, &query, &options).expect("every query has an answer");
+        assert!(!found.text.is_empty());
+        assert_fits(&found.text, budget);
         let of_notes = &*ids[text.len() % ids.len()];
         for anchor in [&*text, of_notes] {
-            let answer = fetch(reader, &FetchQuery { anchor, budget, levels: 3 }, Output::Text);
-            assert_eq!(answer.is_ok(), ids.iter().any(|id| id == anchor), "{anchor:?}");
-            answer.iter().for_each(|answer| assert_fits(&answer.text, budget));
+            let fetched = answer(reader, &Query::Fetch(FetchQuery { anchor, levels: 3 }), &options);
+            assert_eq!(fetched.is_ok(), ids.iter().any(|id| id == anchor), "{anchor:?}");
+            fetched.iter().for_each(|it| assert_fits(&it.text, budget));
         }
     });
 }

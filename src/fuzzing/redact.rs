@@ -1,72 +1,22 @@
-//! Redaction of any text, and of texts made of the pieces that secrets are made of.
+//! Redaction of any text, and of texts made of pieces of secrets.
 
 use crate::ingest::redact::{CustomKind, Redactor};
 
 /// Pieces between which matches begin, end, overlap and uncover each other.
+#[rustfmt::skip]
 const PIECES: [&str; 60] = [
-    "AKIA",
-    "IOSFODNN7EXAMPLE",
-    "ghp_",
-    "0123456789abcdefABCDEF0123456789abcdef",
-    "sk-ant-api03-",
-    "eyJhbGciOiJIUzI1NiJ9",
-    ".eyJzdWIiOiIxMjM0In0",
-    ".dozjgNryP4J3jVmNHl0w5N",
-    "key-",
-    "postgres://",
-    "redis://",
-    "https://",
-    "user",
-    ":pw",
-    "@host",
-    "/path",
-    "-----BEGIN ",
-    "RSA ",
-    "PRIVATE KEY-----",
-    "-----END ",
-    "MIIEpAIBAAKCAQEA0Z3VS5JJcds3xfn",
-    "\n",
-    "\\n",
-    "\r\n",
-    "API_KEY=",
-    "password: ",
-    "\"token\": ",
-    "DB_PASSWORD = ",
-    "--secret ",
-    "\"",
-    "'",
-    "`",
-    "\\\"",
-    "\"\"\"",
-    "hunter2horse9",
-    " see wiki",
-    "12345678",
-    "${VAR}",
-    "xxxx",
-    "«redacted:",
-    "jwt",
-    "»",
-    "Authorization: Bearer ",
-    "ä語",
-    "<",
-    ">",
-    ",",
-    "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-    "user,password",
-    ",password\n",
-    "|password|user|\n|-|-|\n",
-    "a[2]{password,b}:\n  ",
-    "hunter2,",
-    "password: |\n  ",
-    "  ",
-    "|",
-    "\t",
-    ";",
-    ", \"value\": ",
-    "swordfish",
+    "AKIA", "IOSFODNN7EXAMPLE", "ghp_", "0123456789abcdefABCDEF0123456789abcdef", "sk-ant-api03-",
+    "eyJhbGciOiJIUzI1NiJ9", ".eyJzdWIiOiIxMjM0In0", ".dozjgNryP4J3jVmNHl0w5N", "key-",
+    "postgres://", "redis://", "https://", "user", ":pw", "@host", "/path", "-----BEGIN ", "RSA ",
+    "PRIVATE KEY-----", "-----END ", "MIIEpAIBAAKCAQEA0Z3VS5JJcds3xfn", "\n", "\\n", "\r\n",
+    "API_KEY=", "password: ", "\"token\": ", "DB_PASSWORD = ", "--secret ", "\"", "'", "`", "\\\"",
+    "\"\"\"", "hunter2horse9", " see wiki", "12345678", "${VAR}", "xxxx", "«redacted:", "jwt", "»",
+    "Authorization: Bearer ", "ä語", "<", ">", ",", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "user,password", ",password\n", "|password|user|\n|-|-|\n", "a[2]{password,b}:\n  ", "hunter2,",
+    "password: |\n  ", "  ", "|", "\t", ";", ", \"value\": ", "swordfish",
 ];
 
-/// Panics when redacting what `data` describes breaks a promise.
+/// Panics when redacting the text in `data` violates an invariant.
 pub fn redact(data: &[u8]) {
     check(&Redactor::builtin(), &String::from_utf8_lossy(data));
     let woven: String = data.iter().map(|byte| PIECES[usize::from(*byte) % PIECES.len()]).collect();
@@ -75,7 +25,7 @@ pub fn redact(data: &[u8]) {
         CustomKind { kind: "odd".to_owned(), pattern: r"^\w|\bpw|user\W+|[a-f]+$".to_owned() };
     let custom = Redactor::new(&["jwt".to_owned()], &[custom]).expect("the pattern is one");
     check(&custom, &woven);
-    // Any bytes as a pattern: refused or used, never a panic.
+    // Any bytes as a pattern: refused or used without a panic.
     if let Some((pattern, text)) = data.split_at_checked(data.len().min(24)) {
         let pattern = String::from_utf8_lossy(pattern).into_owned();
         let custom = [CustomKind { kind: "any".to_owned(), pattern }];

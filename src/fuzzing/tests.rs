@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use super::TARGETS;
 
-/// A folder or file below `fuzz/`.
-fn at(path: &str) -> PathBuf {
+/// Returns the path of a folder or file below `fuzz/`.
+fn path_of(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz").join(path)
 }
 
-/// Names in a folder, in order; none where there is no folder.
+/// Returns the names in a folder, in order; none without a folder.
 fn names_in(path: &str) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(at(path)) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(path_of(path)) else { return Vec::new() };
     let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
     let mut names: Vec<String> =
         entries.map(|it| name(it).into_string().expect("a name in UTF-8")).collect();
@@ -27,7 +27,7 @@ fn replay(folder: &str) -> usize {
     for target in TARGETS {
         for name in names_in(&format!("{folder}/{}", target.name)) {
             let input = format!("{folder}/{}/{name}", target.name);
-            let bytes = fs::read(at(&input)).unwrap();
+            let bytes = fs::read(path_of(&input)).unwrap();
             n_inputs += 1;
             if catch_unwind(|| (target.check)(&bytes)).is_err() {
                 broken.push(input);
@@ -42,7 +42,7 @@ fn replay(folder: &str) -> usize {
 #[cfg(all(feature = "html", feature = "http"))]
 fn the_table_lists_every_target() {
     let names: Vec<&str> = TARGETS.iter().map(|it| it.name).collect();
-    let manifest = fs::read_to_string(at("Cargo.toml")).unwrap();
+    let manifest = fs::read_to_string(path_of("Cargo.toml")).unwrap();
     let built: Vec<&str> = manifest
         .lines()
         .skip_while(|line| *line != "[[bin]]")
@@ -52,7 +52,7 @@ fn the_table_lists_every_target() {
     let files: Vec<String> = names.iter().map(|it| format!("{it}.rs")).collect();
     assert_eq!(files, names_in("fuzz_targets"), "fuzz/fuzz_targets");
     for name in &names {
-        let source = fs::read_to_string(at(&format!("fuzz_targets/{name}.rs"))).unwrap();
+        let source = fs::read_to_string(path_of(&format!("fuzz_targets/{name}.rs"))).unwrap();
         assert!(source.contains(&format!("remindb::fuzzing::{name}::{name}(data)")), "{source}");
         assert!(!names_in(&format!("seeds/{name}")).is_empty(), "fuzz/seeds/{name} has no file");
     }

@@ -1,9 +1,9 @@
-//! Parsing TOML: no word lost, sound trees, the same tree twice.
+//! Parsing TOML: no word lost, sound and deterministic trees.
 
 use super::promises::{check_present, parse_twice};
 use crate::ingest::parse::{Syntax, decode};
 
-/// Panics when parsing `data` as TOML breaks a promise.
+/// Panics when parsing `data` as TOML violates an invariant.
 pub fn toml(data: &[u8]) {
     let (text, _) = decode(data);
     let parsed = parse_twice(Syntax::Toml, &text);

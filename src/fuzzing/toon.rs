@@ -1,14 +1,14 @@
-//! Parsing TOON: no word lost, sound trees; what is written as TOON is read as the same values.
+//! Parsing TOON: no word lost, sound trees; printed TOON is read back as the same values.
 
 use super::promises::{check_present, parse_twice};
 use crate::ingest::parse::{Syntax, decode};
 use crate::model::tree::Format;
 
-/// Panics when parsing `data` as TOON breaks a promise.
+/// Panics when parsing `data` as TOON violates an invariant.
 pub fn toon(data: &[u8]) {
     let (text, _) = decode(data);
     let parsed = parse_twice(Syntax::Toon, &text);
-    // An escape, and what is written as one: a control character within a line.
+    // An escape, or a control character within a line, which is written as one.
     let is_escaped = |it: char| it == '\\' || it.is_control() && it != '\n';
     if !text.replace("\r\n", "\n").contains(is_escaped) {
         let mut shown = text.to_string();

@@ -1,9 +1,9 @@
-//! URIs of any text, and of the pieces that they are made of, against the templates of a server.
+//! URIs of any text and of typical pieces, matched against the templates of a server.
 
 use crate::mcp::uri::testing::expand;
 use crate::mcp::uri::{URI_BYTES_MAX, UriError, match_template};
 
-/// Rows as a registration has them, and some that none should have.
+/// Templates as a registration has them, and some that none should have.
 const TEMPLATES: [&str; 9] = [
     "remindb://overview",
     "remindb://tree",
@@ -16,42 +16,14 @@ const TEMPLATES: [&str; 9] = [
     "remindb://any/{of}/{these}{?words,limit}",
 ];
 
+#[rustfmt::skip]
 const PIECES: [&str; 32] = [
-    "remindb://",
-    "REMINDB://",
-    "http://",
-    "tree",
-    "snapshots",
-    "sessions",
-    "history",
-    "diffs",
-    "any",
-    "overview",
-    "/",
-    "//",
-    "?",
-    "&",
-    "=",
-    "#",
-    "%",
-    "%2F",
-    "%2e",
-    "%00",
-    "%41",
-    "%C3%A9",
-    "%FF",
-    "..",
-    "depth",
-    "limit",
-    "words",
-    "{",
-    "}",
-    "é",
-    " ",
-    "a",
+    "remindb://", "REMINDB://", "http://", "tree", "snapshots", "sessions", "history", "diffs",
+    "any", "overview", "/", "//", "?", "&", "=", "#", "%", "%2F", "%2e", "%00", "%41", "%C3%A9",
+    "%FF", "..", "depth", "limit", "words", "{", "}", "é", " ", "a",
 ];
 
-/// A first byte of 0 takes the rest as it is; another makes a URI of pieces.
+/// Matches a URI: after a first byte of 0 the rest as it is, otherwise pieces.
 pub fn uri(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let text = match first {
@@ -61,7 +33,7 @@ pub fn uri(data: &[u8]) {
     check(&text);
 }
 
-/// Every URI has one answer, and the one that the answer stands for has the same.
+/// Checks that every URI has one match, and that the canonical URI of the match has the same.
 pub(crate) fn check(uri: &str) {
     match match_template(TEMPLATES, uri) {
         Ok((idx, vars)) => {
@@ -71,7 +43,7 @@ pub(crate) fn check(uri: &str) {
                 assert!(is_name && !value.contains(|it: char| it == '/' || it.is_control()));
             }
             let canonical = expand(TEMPLATES[idx], &vars);
-            // Letters that a URI spells out may need more room than they took.
+            // Percent-encoding may make the canonical URI longer.
             if URI_BYTES_MAX < canonical.len() {
                 return;
             }

@@ -1,9 +1,9 @@
-//! Parsing YAML: no word lost, sound trees, the same tree twice, and none larger than its source.
+//! Parsing YAML: no word lost, sound and deterministic trees, none larger than its source.
 
 use super::promises::{check_present, parse_twice};
 use crate::ingest::parse::{Syntax, decode};
 
-/// Panics when parsing `data` as YAML breaks a promise.
+/// Panics when parsing `data` as YAML violates an invariant.
 pub fn yaml(data: &[u8]) {
     let (text, _) = decode(data);
     let parsed = parse_twice(Syntax::Yaml, &text);

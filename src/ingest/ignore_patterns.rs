@@ -1,8 +1,8 @@
-//! Ignore patterns: lines of text become a verdict about a path, as git's own would be.
+//! Ignore patterns: lines in git's notation, matched against a path as git would.
 //!
-//! Matching is left to globs that run in linear time. What those understand differently from git is
-//! rewritten first: trailing spaces, braces, classes of characters, and what a pattern with a slash
-//! in it is relative to. A line that is no pattern is said, with its number, and passed over.
+//! Matching is left to globs that run in linear time. Notation that globs read differently is
+//! rewritten first: trailing spaces, braces, classes of characters, and the folder that a pattern
+//! with a slash is relative to. A line that is no pattern is reported with its number and skipped.
 
 mod class;
 #[cfg(test)]
@@ -11,39 +11,39 @@ mod tests;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// Patterns of one file, at the most.
+/// Maximum patterns of one file.
 const PATTERNS_MAX: usize = 10_000;
 
-/// Bytes of one pattern, at the most.
+/// Maximum bytes of one pattern.
 const PATTERN_BYTES_MAX: usize = 1024;
 
-/// Patterns that are compiled together.
+/// Number of patterns that are compiled together.
 const CHUNK: usize = 500;
 
 /// The patterns of one file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Patterns {
-    /// In the order of the file; a later one speaks first.
+    /// The patterns in the order of the file; a later one takes precedence.
     chunks: Vec<Gitignore>,
 }
 
-/// What patterns say about a path.
+/// The verdict of the patterns on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nothing.
+    /// No pattern matches.
     NoMatch,
     /// It is excluded.
     Ignored,
-    /// It was excluded by an earlier pattern and is taken back by a later one.
+    /// An earlier pattern excludes it and a later one includes it again.
     Included,
 }
 
 /// A line that is no pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BadLine {
-    /// Counted from 1.
+    /// Number of the line, counted from 1.
     pub(crate) number: u32,
-    /// What is wrong with it, and what was done about it.
+    /// The fault, and how it was handled.
     pub(crate) what: String,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct BadLine {
 type PatternLine = (u32, String);
 
 impl Patterns {
-    /// Reads the text of a file.
+    /// Parses the text of an ignore file.
     pub(crate) fn parse(text: &str) -> (Patterns, Vec<BadLine>) {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let (mut lines, mut bad) = (Vec::new(), Vec::new());
@@ -83,8 +83,8 @@ impl Patterns {
         (Patterns { chunks }, bad)
     }
 
-    /// What they say about `path`, relative to the folder that they are for, `/` between names.
-    /// Folders above it are not asked about.
+    /// Returns the verdict on `path`, relative to the folder of the file, `/` between names.
+    /// Folders above it are not checked.
     pub(crate) fn verdict(&self, path: &str, is_dir: bool) -> Verdict {
         for chunk in self.chunks.iter().rev() {
             match chunk.matched(path, is_dir) {
@@ -103,7 +103,7 @@ impl BadLine {
     }
 }
 
-/// Compiles lines together; what cannot be is halved until the line that is to blame stands alone.
+/// Compiles lines together, and halves those that fail until the faulty line is alone.
 fn compile(lines: &[PatternLine], chunks: &mut Vec<Gitignore>, bad: &mut Vec<BadLine>) {
     let mut builder = GitignoreBuilder::new("");
     builder.allow_unclosed_class(false);
@@ -131,7 +131,7 @@ fn compile(lines: &[PatternLine], chunks: &mut Vec<Gitignore>, bad: &mut Vec<Bad
     }
 }
 
-/// A line without the spaces at its end, but for one that a backslash stands before.
+/// Returns a line without its trailing spaces, except one behind a backslash.
 fn without_trailing_spaces(line: &str) -> &str {
     let trimmed = line.trim_end_matches(' ');
     let n_backslashes = trimmed.bytes().rev().take_while(|it| *it == b'\\').count();
@@ -139,7 +139,7 @@ fn without_trailing_spaces(line: &str) -> &str {
     &line[..trimmed.len() + usize::from(is_escaped)]
 }
 
-/// Git's pattern as the globs write it.
+/// Translates a pattern from git's notation to that of the globs.
 fn translate(line: &str) -> Result<String, String> {
     let (sign, line) = match line.strip_prefix('!') {
         Some(rest) => ("!", rest),
@@ -174,7 +174,7 @@ fn translate(line: &str) -> Result<String, String> {
             }
             // Three stars and more are two to git.
             '*' if pattern.ends_with("**") => (),
-            // The end of a line loses its white space, but not what is in a class.
+            // Trailing white space is dropped, but not within a class.
             char if char != ' ' && char.is_whitespace() => pattern.extend(['[', char, ']']),
             char => pattern.push(char),
         }

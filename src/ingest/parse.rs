@@ -1,9 +1,9 @@
-//! Bytes to trees. Parsing never fails: it gives a tree and warnings.
+//! Parsers: bytes to a tree and warnings; parsing never fails.
 //!
-//! [`decode()`] makes text of whatever bytes a file has, [`parse()`] makes a tree of the text.
-//! Every word that a reader would see stands in exactly one node's content; code stands there byte
-//! for byte. No node's content has more than 800 tokens: what is larger becomes a node of the same
-//! type with an empty content and its parts as children. Nothing here does IO.
+//! [`decode()`] turns the bytes of a file into text, [`parse()`] turns the text into a tree. Every
+//! word that a reader would see is in exactly one node's content; code is kept byte for byte. No
+//! node's content has more than 800 tokens: a larger block becomes a node of the same type with an
+//! empty content and its parts as children. Nothing here does IO.
 
 mod container;
 mod csv;
@@ -37,7 +37,7 @@ pub(crate) use markdown::options as markdown_options;
 #[cfg(any(test, fuzzing))]
 pub(crate) use parts::PART_TOKENS_MAX;
 
-/// What a source file is written in, told by its name's ending.
+/// The notation of a source file, derived from the extension of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
     /// CommonMark with GFM tables, task lists, strikethrough and footnotes.
@@ -46,7 +46,7 @@ pub enum Syntax {
     Html,
     /// One JSON value, comments allowed.
     Json,
-    /// JSON values one after the other, a record or a turn of a talk each.
+    /// JSON values one after the other, each a record or a turn of a conversation.
     JsonLines,
     /// YAML, all documents of it.
     Yaml,
@@ -54,7 +54,7 @@ pub enum Syntax {
     Toml,
     /// TOON, the compact table notation.
     Toon,
-    /// A table with commas, or whatever its header has instead.
+    /// A table with commas, or semicolons if its header has those.
     Csv,
     /// A table with tabs.
     Tsv,
@@ -68,7 +68,7 @@ pub enum Syntax {
     Mdx,
 }
 
-/// Every ending that is understood, and what it says.
+/// The known extensions and their syntaxes.
 const SYNTAXES: &[(&str, Syntax)] = &[
     ("md", Syntax::Markdown),
     ("markdown", Syntax::Markdown),
@@ -92,17 +92,17 @@ const SYNTAXES: &[(&str, Syntax)] = &[
 ];
 
 impl Syntax {
-    /// The endings of names that are understood, without the dot.
+    /// Returns the known extensions, without the dot.
     pub fn endings() -> impl Iterator<Item = &'static str> {
         SYNTAXES.iter().map(|&(ending, _)| ending)
     }
 
-    /// Whether this build understands it; one without the feature `html` reads no HTML.
+    /// Returns whether this build parses it; one without the feature `html` reads no HTML.
     pub fn is_built_in(self) -> bool {
         self != Syntax::Html || cfg!(feature = "html")
     }
 
-    /// The syntax of the file at `path`; `None` when it is none that is understood.
+    /// Returns the syntax of the file at `path`; `None` for an unknown extension.
     pub fn of(path: &str) -> Option<Syntax> {
         let (_, ending) = path.rsplit_once('.')?;
         let known = SYNTAXES.iter().find(|(it, _)| it.eq_ignore_ascii_case(ending));
@@ -110,25 +110,25 @@ impl Syntax {
     }
 }
 
-/// Something odd in the input that was got around.
+/// A warning about odd input that was worked around.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// Line of the source, counted from 1.
     pub line: u32,
-    /// What was odd and what was done about it, lower case, no period.
+    /// The oddity and how it was handled, lower case, no period.
     pub what: String,
 }
 
-/// What parsing gives.
+/// The result of parsing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parsed {
     /// The document.
     pub tree: Tree,
-    /// What was odd, in order of line.
+    /// Warnings in order of line.
     pub warnings: Vec<Warning>,
 }
 
-/// The tree of `text`, which [`decode()`] made: nodes in document order with their tokens counted.
+/// Parses `text` from [`decode()`] into nodes in document order, with their tokens counted.
 pub fn parse(syntax: Syntax, text: &str) -> Parsed {
     let mut parsed = match syntax {
         Syntax::Markdown => markdown::parse(text),

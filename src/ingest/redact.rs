@@ -1,14 +1,14 @@
-//! Secrets become markers, before anything is stored.
+//! Redaction: replaces secrets by markers, before anything is stored.
 //!
 //! [`Redactor::scrub`] works on any text: the raw text of a file before it is parsed, a node's
 //! content, a label, a path, a message. It promises that
 //!
-//! - what it returns has no secret that it knows: scrubbing again changes nothing;
-//! - existing markers of known kinds stay as they are, and nothing is matched across one;
+//! - the result has no known secret: scrubbing again changes nothing;
+//! - existing markers of known kinds stay, and nothing is matched across one;
 //! - matches that overlap become one marker, which names the kind of the longest, and among
 //!   equals of the most specific;
 //! - only the value of an assignment is replaced, so that JSON stays JSON;
-//! - time is linear in the text, whatever is in it.
+//! - time is linear in the text.
 //!
 //! Clean text costs one pass of one automaton over all triggers. No IO, no state.
 
@@ -35,17 +35,17 @@ pub(crate) use kinds::KINDS;
 use kinds::{RULES, Shape};
 use sites::Sites;
 
-/// Passes at the most. Replacing can uncover a match only for odd custom patterns; after the last
-/// pass, whatever still matches takes all that stands around it up to the next markers.
+/// Maximum passes. Replacing can uncover a match only for odd custom patterns; after the last pass,
+/// a remaining match takes everything around it up to the next markers.
 const PASSES_MAX: usize = 8;
 
-/// Bytes before a key in which words announce that it is one of AWS.
+/// Bytes before a key in which a word must announce an AWS secret.
 const AWS_BYTES_MAX: usize = 96;
 
-/// What is looked for. Built once per configuration and shared.
+/// The kinds of secrets to find, built once per configuration and shared.
 #[derive(Debug)]
 pub(crate) struct Redactor {
-    /// By row of the table: whether its kind is looked for.
+    /// Whether each row's kind is enabled.
     enabled: [bool; RULES.len()],
     custom: Vec<(String, Regex)>,
 }
@@ -53,20 +53,20 @@ pub(crate) struct Redactor {
 /// A text without secrets.
 #[derive(Debug)]
 pub(crate) struct Scrubbed<'a> {
-    /// The text, borrowed if nothing was in it.
+    /// The text, borrowed if it had no secrets.
     pub(crate) text: Cow<'a, str>,
-    /// What was replaced, in order, apart from each other.
+    /// The replaced secrets, in order and disjoint.
     pub(crate) hits: Vec<SecretHit<'a>>,
 }
 
-/// A secret that was replaced. Never the secret itself.
+/// The place and kind of a replaced secret, without the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SecretHit<'a> {
     /// The kind that the marker names.
     pub(crate) kind: &'a str,
-    /// The bytes of the original text that are gone.
+    /// The replaced bytes of the original text.
     pub(crate) range: Range<usize>,
-    /// What stands around the marker so that the notation stays valid: a quote or nothing.
+    /// Quotes around the marker that keep the notation valid, or nothing.
     quote: &'static str,
 }
 
@@ -74,14 +74,14 @@ pub(crate) struct SecretHit<'a> {
 #[derive(Clone, Debug)]
 struct SecretMatch {
     range: Range<usize>,
-    /// Bytes of all that was recognized, names and all.
+    /// Bytes of the whole match, names included.
     weight: usize,
     /// Row of the table, then the custom kinds.
     row: usize,
     quote: &'static str,
 }
 
-/// Why a configuration of redaction is none.
+/// A fault in a configuration of redaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RedactError {
     /// No built-in kind has that name.
@@ -89,7 +89,7 @@ pub(crate) enum RedactError {
         /// The name.
         kind: String,
     },
-    /// A custom kind's name cannot stand in a marker.
+    /// A custom kind's name is not allowed in a marker.
     BadName {
         /// The name.
         kind: String,
@@ -98,23 +98,23 @@ pub(crate) enum RedactError {
     BadPattern {
         /// The name of the kind.
         kind: String,
-        /// What is wrong with the pattern.
+        /// The fault of the pattern.
         why: String,
     },
     /// More custom kinds than one configuration may have.
     TooMany {
-        /// How many there are.
+        /// Number of custom kinds.
         n_custom: usize,
     },
 }
 
 impl Redactor {
-    /// Looks for all built-in kinds.
+    /// Returns a redactor for all built-in kinds.
     pub(crate) fn builtin() -> Redactor {
         Redactor { enabled: [true; RULES.len()], custom: Vec::new() }
     }
 
-    /// Looks for the built-in kinds but those in `disabled`, and for the `custom` ones.
+    /// Returns a redactor for the built-in kinds except `disabled`, and for the `custom` ones.
     pub(crate) fn new(disabled: &[String], custom: &[CustomKind]) -> Result<Redactor, RedactError> {
         let mut redactor = Redactor::builtin();
         for kind in disabled {
@@ -154,7 +154,7 @@ impl Redactor {
         Scrubbed { text: out, hits }
     }
 
-    /// Whether `text` has a secret that [`Redactor::scrub`] would replace.
+    /// Returns whether `text` has a secret that [`Redactor::scrub`] would replace.
     #[allow(dead_code, reason = "tests and fuzz targets ask it")]
     pub(crate) fn has_secret(&self, text: &str) -> bool {
         let mut found = Vec::new();
@@ -164,14 +164,14 @@ impl Redactor {
         })
     }
 
-    /// What stands between the markers of `text`, looked over once. A table may have markers in it,
-    /// so that its head and its rows are in different gaps.
+    /// Returns the stretches between the markers of `text`, with their tables. A table may have
+    /// markers in it, so that its head and its rows are in different stretches.
     fn parts(&self, text: &str) -> Vec<PlainStretch> {
         let mut heads: Vec<usize> = Vec::new();
         let mut parts: Vec<PlainStretch> = Vec::new();
         for gap in self.gaps(text) {
             let sites = Sites::in_text(&text[gap.clone()]);
-            // Most texts have neither markers nor anything to look at.
+            // Most texts have neither markers nor candidates.
             if gap.len() == text.len() && sites.is_empty() && self.custom.is_empty() {
                 return parts;
             }
@@ -193,7 +193,7 @@ impl Redactor {
         parts
     }
 
-    /// What stands between the markers of `text`.
+    /// Returns the stretches between the markers of `text`.
     fn gaps<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
         let mut start = 0;
         let mut from = 0;
@@ -218,8 +218,8 @@ impl Redactor {
         })
     }
 
-    /// Whether a marker may name `kind`: one that is known, or of another configuration, whose name
-    /// is only small letters and hides nothing.
+    /// Returns whether a marker may name `kind`. That is a known kind, or one of another
+    /// configuration, whose name is only small letters and hides nothing.
     fn is_kind(&self, kind: &str) -> bool {
         KINDS.contains(&kind)
             || self.custom.iter().any(|(custom, _)| custom == kind)
@@ -234,7 +234,7 @@ impl Redactor {
         }
     }
 
-    /// Appends the merged matches of one gap, in order.
+    /// Appends the merged matches of one stretch, in order.
     fn find_in_gap<'a>(
         &'a self,
         text: &str,
@@ -258,7 +258,7 @@ impl Redactor {
             quote: cell.quote,
         }));
         for (idx, (_, regex)) in self.custom.iter().enumerate() {
-            // With what stands before the gap in view, so that `^` is the beginning of the text.
+            // The text before the stretch is visible, so that `^` is the beginning of the text.
             let head = &text[..gap.end];
             let mut from = gap.start;
             while let Some(at) = regex.find_at(head, from) {
@@ -331,24 +331,24 @@ impl fmt::Display for RedactError {
 
 impl std::error::Error for RedactError {}
 
-/// The row of assigned secrets, to which columns of them belong, too.
+/// The row of assigned secrets, which columns of secrets share.
 const ASSIGNMENT: usize = RULES.len() - 1;
 
-/// Where the first marker begins from `from` on.
+/// Returns the start of the first marker from `from` on.
 fn next_marker(text: &str, from: usize) -> Option<usize> {
     // One character is found faster than several, and most texts have none of it.
     let mut quotes = text[from..].match_indices('«').map(|(at, _)| from + at);
     quotes.find(|at| text[*at..].starts_with(MARKER))
 }
 
-/// How a marker begins.
+/// The start of a marker.
 const MARKER: &str = "«redacted:";
 
 /// A stretch of text without markers.
 struct PlainStretch {
     gap: Range<usize>,
     sites: Sites,
-    /// What tables have in it.
+    /// The secret cells of tables in it.
     cells: Vec<table::SecretCell>,
 }
 
@@ -394,7 +394,8 @@ fn find_rule(row: usize, text: &str, sites: &Sites, found: &mut Vec<SecretMatch>
     }
 }
 
-/// Secret keys of AWS have no mark of their own: 40 characters of chance, announced shortly before.
+/// Appends the secret keys of AWS, which have no mark of their own. They are 40 random characters,
+/// announced shortly before.
 fn find_aws_secrets(row: usize, text: &str, announced: &[usize], found: &mut Vec<SecretMatch>) {
     let bytes = text.as_bytes();
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
@@ -428,7 +429,7 @@ fn is_aws_secret(key: &str) -> bool {
         && 4.2 <= value::entropy(key)
 }
 
-/// `text` with a marker in place of each hit.
+/// Returns `text` with a marker in place of each hit.
 fn replace(text: &str, hits: &[SecretHit<'_>]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -441,32 +442,31 @@ fn replace(text: &str, hits: &[SecretHit<'_>]) -> String {
     out
 }
 
-/// `hits` in the original text, and `found` in the text that replacing them gave, as hits in the
-/// original text. A quote that a marker was given is in no original: where something was found in
-/// it, the marker loses its quotes.
-fn merge<'a>(hits: Vec<SecretHit<'a>>, found: Vec<SecretHit<'a>>) -> Vec<SecretHit<'a>> {
-    let mut merged = Vec::with_capacity(hits.len() + found.len());
-    let mut hits = hits.into_iter().peekable();
-    let mut last_hit = None;
-    // What lies before `out_at` in the new text lies before `text_at` in the original.
+/// Merges `hits` in the original text with hits `found` in the redacted text. Both are returned as
+/// hits in the original text. The quotes of a marker are in no original: a marker with a hit in
+/// them loses its quotes.
+fn merge<'a>(mut hits: Vec<SecretHit<'a>>, found: Vec<SecretHit<'a>>) -> Vec<SecretHit<'a>> {
+    // The spans of the markers in the new text.
+    let mut markers: Vec<Range<usize>> = Vec::with_capacity(hits.len());
     let (mut out_at, mut text_at) = (0, 0);
+    for hit in &hits {
+        let start = out_at + hit.range.start - text_at;
+        (out_at, text_at) = (start + hit.marker().len(), hit.range.end);
+        markers.push(start..out_at);
+    }
+    let mut merged = Vec::with_capacity(hits.len() + found.len());
     for mut next in found {
-        while let Some(hit) =
-            hits.next_if(|hit| out_at + (hit.range.start - text_at) < next.range.start)
-        {
-            out_at += hit.range.start - text_at + hit.marker().len();
-            text_at = hit.range.end;
-            last_hit = Some(merged.len());
-            merged.push(hit);
-        }
-        if next.range.start < out_at
-            && let Some(before) = last_hit
-        {
-            merged[before].quote = "";
+        let n_before = markers.partition_point(|it| it.start < next.range.start);
+        let (mut out_at, mut text_at) = (0, 0);
+        if let Some(before) = n_before.checked_sub(1) {
+            (out_at, text_at) = (markers[before].end, hits[before].range.end);
+            if next.range.start < out_at {
+                hits[before].quote = "";
+            }
         }
         let shift = |at: usize| at.max(out_at) - out_at + text_at;
         let mut range = shift(next.range.start)..shift(next.range.end);
-        if let Some(after) = hits.peek_mut()
+        if let Some(after) = hits.get_mut(n_before)
             && after.range.start < range.end
         {
             range.end = after.range.start;
@@ -477,12 +477,13 @@ fn merge<'a>(hits: Vec<SecretHit<'a>>, found: Vec<SecretHit<'a>>) -> Vec<SecretH
             merged.push(next);
         }
     }
-    merged.extend(hits);
+    merged.append(&mut hits);
+    merged.sort_by_key(|hit| hit.range.start);
     merged
 }
 
 impl SecretHit<'_> {
-    /// The marker as it stands in the text.
+    /// Returns the marker as written in the text.
     fn marker(&self) -> String {
         format!("{quote}{MARKER}{kind}»{quote}", quote = self.quote, kind = self.kind)
     }

@@ -1,8 +1,9 @@
-//! The folder: which files belong to a root, how they look from outside, and their bytes.
+//! Scans a folder: the files that belong to a root, their stats, and their bytes.
 //!
-//! What a walk saw is in byte order of paths, so that it depends on nothing but the folder. A walk
-//! never follows a link to a folder or out of the root, never opens what is no regular file, and
-//! never fails for one entry: what cannot be read is said and left as it was.
+//! The result of a walk is in byte order of paths, so that it depends on nothing but the folder. A
+//! walk never follows a link to a folder or out of the root, never opens anything but regular
+//! files, and never fails for one entry: an unreadable entry is reported, and its known
+//! state is kept.
 
 mod rules;
 
@@ -24,13 +25,13 @@ use crate::model::file_stat::FileStat;
 pub(crate) const SKIPPED_FOLDERS: [&str; 8] =
     ["Pods", "__pycache__", "bower_components", "dist", "node_modules", "target", "vendor", "venv"];
 
-/// Where a root keeps its ignore rules.
+/// Path of a root's ignore rules.
 pub(crate) const IGNORE_FILE: &str = ".remindb/ignore";
 
-/// A larger file is not read.
+/// Maximum bytes of a file that is read.
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// Something that was passed over, and why.
+/// A path that was skipped, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SkippedPath {
     /// Relative to the root, `/` between segments.
@@ -39,7 +40,7 @@ pub(crate) struct SkippedPath {
     pub(crate) what: String,
 }
 
-/// Whether a walk from above would not enter the folder of this name.
+/// Returns whether a walk from above would not enter the folder of this name.
 pub(crate) fn is_skipped_folder(name: &str) -> bool {
     name.starts_with('.') || SKIPPED_FOLDERS.contains(&name)
 }
@@ -49,14 +50,14 @@ pub(crate) fn is_skipped_folder(name: &str) -> bool {
 pub(crate) struct ScannedFile {
     /// Relative to the root, `/` between segments.
     pub(crate) path: String,
-    /// Where it stands if not at that path: what a link leads to, or a name that holds a secret.
+    /// Its real path if not at `path`: the target of a link, or a name that holds a secret.
     pub(crate) elsewhere: Option<Box<Path>>,
     pub(crate) syntax: Syntax,
     pub(crate) stat: FileStat,
 }
 
 impl ScannedFile {
-    /// Where it stands; the root it belongs to stands at `root`.
+    /// Returns its full path, given the root's.
     pub(crate) fn full<'a>(&'a self, root: &Path) -> Cow<'a, Path> {
         match &self.elsewhere {
             Some(full) => Cow::Borrowed(full),
@@ -65,11 +66,11 @@ impl ScannedFile {
     }
 }
 
-/// What a walk saw, each in order of path; what is odd about rules comes last.
+/// The result of a walk, each list in order of path; oddities of rules come last.
 #[derive(Debug, Default)]
 pub(crate) struct ScanResult {
     pub(crate) found: Vec<ScannedFile>,
-    /// Folders and files that could not be looked at, relative: what is known of them stays.
+    /// Relative paths of folders and files that could not be read, whose known state is kept.
     pub(crate) unseen: Vec<String>,
     pub(crate) oddities: Vec<SkippedPath>,
 }
@@ -133,7 +134,7 @@ impl ScanResult {
             }
             Ok((stat, _)) => {
                 let what = match stat {
-                    // Whoever can put a link into a folder shall not read by it what is elsewhere.
+                    // A link must not give access to files outside the folder.
                     Some(_) => "a link that leaves the folder; not followed",
                     None => "neither a file nor a link to one; passed over",
                 };
@@ -148,13 +149,13 @@ impl ScanResult {
     }
 }
 
-/// How the file at `path` looks from outside; `None` if it is no regular file. Links are followed.
+/// Returns the stats of the file at `path`; `None` if it is no regular file. Links are followed.
 pub(crate) fn stat_file(path: &Path) -> io::Result<Option<FileStat>> {
     let metadata = fs::metadata(path)?;
     Ok(metadata.is_file().then(|| stat_of(&metadata)))
 }
 
-/// Where a link leads; `None` if that is not below `root`.
+/// Returns the target of a link; `None` if that is not below `root`.
 fn target(root: &Path, link: &Path) -> io::Result<Option<PathBuf>> {
     let full = link.canonicalize()?;
     Ok(full.starts_with(root.canonicalize()?).then_some(full))
@@ -168,15 +169,15 @@ fn stat_of(metadata: &Metadata) -> FileStat {
     }
 }
 
-/// `path` relative to `root`, `/` between segments; `None` if it lies elsewhere or is not UTF-8.
+/// Returns `path` relative to `root`, `/` between segments; `None` if it is outside or not UTF-8.
 pub(crate) fn relative_path(root: &Path, path: &Path) -> Option<String> {
     let segments = path.strip_prefix(root).ok()?.components();
     let segments: Option<Vec<&str>> = segments.map(|it| it.as_os_str().to_str()).collect();
     Some(segments?.join("/"))
 }
 
-/// Opens a file, and says how large it is; refuses what is none, and be it that it became a link
-/// since the walk, and what is too large to be a note, or larger than `bytes_max`.
+/// Opens a regular file and returns its size, too. It refuses a file that became a link since the
+/// walk, one too large to be a note, and one larger than `bytes_max`.
 pub(crate) fn open_file(path: &Path, bytes_max: Option<u64>) -> Result<(File, u64), String> {
     let metadata =
         fs::symlink_metadata(path).map_err(|error| format!("cannot read it: {error}"))?;
@@ -198,7 +199,7 @@ pub(crate) fn open_file(path: &Path, bytes_max: Option<u64>) -> Result<(File, u6
     Ok((file, metadata.len()))
 }
 
-/// The bytes of a file; refuses what [`open_file`] does.
+/// Returns the bytes of a file; refuses the same files as [`open_file`].
 pub(crate) fn read_file(path: &Path, bytes_max: Option<u64>) -> Result<Vec<u8>, String> {
     let (file, n_bytes) = open_file(path, bytes_max)?;
     let mut bytes = Vec::with_capacity(usize::try_from(n_bytes).map_or(0, |it| it + 1));
@@ -208,20 +209,20 @@ pub(crate) fn read_file(path: &Path, bytes_max: Option<u64>) -> Result<Vec<u8>, 
     Ok(bytes)
 }
 
-/// What the system calls a folder; another folder at the same path is called otherwise.
+/// The system's id of a folder; another folder at the same path has another id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FolderId(u64, u64);
 
-/// How a folder looks from outside, and whether there is anything in it.
+/// The id of a folder, and its modification time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FolderStat {
     pub(crate) id: FolderId,
     pub(crate) is_empty: bool,
-    /// When an entry last came or went, in nanoseconds since the Unix epoch.
+    /// Time of the last change of its entries, in nanoseconds since the Unix epoch.
     pub(crate) mtime: i64,
 }
 
-/// Looks at a folder without walking it.
+/// Returns the stats of a folder without walking it.
 pub(crate) fn stat_folder(path: &Path) -> io::Result<FolderStat> {
     let is_empty = fs::read_dir(path)?.next().transpose()?.is_none();
     let metadata = fs::metadata(path)?;
@@ -239,9 +240,9 @@ fn folder_id(_: &Metadata) -> FolderId {
     FolderId(0, 0)
 }
 
-/// The bytes of a file of the root itself, such as its settings; `None` if there is none. It may
-/// come from a stranger: what is no regular file, too large, or a link that leaves the root is
-/// refused before it is opened.
+/// Returns the bytes of a file of the root itself, such as its settings; `None` if there is none.
+/// It may come from a stranger: anything but a regular file, a file too large, or a link that
+/// leaves the root is refused before it is opened.
 pub(crate) fn read_root_file(
     root: &Path,
     name: &str,
@@ -288,15 +289,15 @@ fn failing_path(error: &ignore::Error) -> Option<&Path> {
 }
 
 fn root_cause(error: &ignore::Error) -> String {
-    // What the walk adds is the path in full, which is said already and may be nobody's business.
+    // The walk adds the full path, which is known already and may be private.
     match error.io_error().and_then(io::Error::raw_os_error) {
         Some(code) => io::Error::from_raw_os_error(code).to_string(),
         None => error.to_string(),
     }
 }
 
-/// Runs `work` over `items` on `n_threads` threads and hands `consume` an iterator over the results
-/// in the order of the items. At most a few results wait at any time, so memory stays bounded.
+/// Runs `work` over `items` on `n_threads` threads, and hands the results to `consume` in order. At
+/// most a few results wait at any time, so memory stays bounded.
 pub(crate) fn map_in_order<T: Send, R: Send, A>(
     items: Vec<T>,
     n_threads: usize,

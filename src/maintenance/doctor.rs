@@ -18,7 +18,7 @@ use crate::model::fingerprint::{self, NodeState};
 use crate::model::identity::ContentHash;
 use crate::store::columns::Sql;
 use crate::store::record::{NodeRecord, Root, read_state};
-use crate::store::{ErrorStep, StoreError, connection, files, links, schema};
+use crate::store::{ErrorStep, Prepared, StoreError, connection, files, links, schema};
 
 /// How a check ended, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -248,9 +248,8 @@ fn stale_roots(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Sto
 
 fn integrity(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
     const FINDINGS_MAX: usize = 3;
-    let mut query = conn.prepare("PRAGMA integrity_check").doing("check the file")?;
-    let rows = query.query_map([], |row| row.get::<_, String>(0)).doing("check the file")?;
-    let findings: Vec<String> = rows.collect::<Result<_, _>>().doing("check the file")?;
+    let findings: Vec<String> =
+        conn.rows("PRAGMA integrity_check", [], |row| row.get::<_, String>(0), "check the file")?;
     let shown = findings.iter().take(FINDINGS_MAX).map(|it| crate::text::fold_whitespace(it));
     let shown: Vec<String> = shown.collect();
     let is_fine = findings.len() == 1 && shown.iter().all(|it| it == "ok");
@@ -259,9 +258,12 @@ fn integrity(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), Store
 }
 
 fn foreign_keys(conn: &Connection, _: &Path) -> Result<(CheckStatus, String), StoreError> {
-    let mut query = conn.prepare("PRAGMA foreign_key_check").doing("check references")?;
-    let rows = query.query_map([], |row| row.get::<_, String>(0)).doing("check references")?;
-    let tables: Vec<String> = rows.collect::<Result<_, _>>().doing("check references")?;
+    let tables: Vec<String> = conn.rows(
+        "PRAGMA foreign_key_check",
+        [],
+        |row| row.get::<_, String>(0),
+        "check references",
+    )?;
     let bad = format!("{} rows refer to nothing, the first in `{}`", tables.len(), first(&tables));
     Ok(verdict(tables.is_empty(), "every reference has its row".to_owned(), bad))
 }

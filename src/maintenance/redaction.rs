@@ -33,7 +33,7 @@ use crate::model::identity::ContentHash;
 use crate::store::columns::ColumnContent;
 use crate::store::commit::commit;
 use crate::store::file_identity::FileIdentity;
-use crate::store::{ErrorStep, IfMissing, StoreError, checkpoint, connection, past};
+use crate::store::{ErrorStep, IfMissing, Prepared, StoreError, checkpoint, connection, past};
 use crate::text;
 
 /// How long it waits for other processes.
@@ -277,10 +277,7 @@ impl RedactionWork<'_> {
             for value in values {
                 if let Some(scrubbed) = self.scrub_value(column.holds, &value) {
                     const NOTE: &str = "INSERT INTO clean (old, new) VALUES (?1, ?2)";
-                    self.tx
-                        .prepare_cached(NOTE)
-                        .and_then(|mut it| it.execute(params![value, scrubbed]))
-                        .doing("note a scrubbed text")?;
+                    self.tx.run(NOTE, params![value, scrubbed], "note a scrubbed text")?;
                 }
             }
             let sql = format!(
@@ -293,9 +290,7 @@ impl RedactionWork<'_> {
     }
 
     fn distinct(&self, sql: &str) -> Result<Vec<String>, StoreError> {
-        let mut query = self.tx.prepare(sql).doing("read a column")?;
-        let rows = query.query_map([], |row| row.get(0)).doing("read a column")?;
-        rows.collect::<Result<_, _>>().doing("read a column")
+        self.tx.rows(sql, [], |row| row.get(0), "read a column")
     }
 
     /// Gives each snapshot the fingerprint of its state as it is now. One that did not have its

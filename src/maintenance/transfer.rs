@@ -28,6 +28,7 @@ pub(crate) use v03::{OldImport, import_old};
 
 use super::doctor::{self, CheckStatus};
 use crate::store::StoreError;
+use crate::store::companions::with_suffix;
 
 /// Told how much of how much is done, in whatever unit the work has.
 pub(crate) type ProgressFn<'a> = &'a mut dyn FnMut(u64, u64);
@@ -83,13 +84,6 @@ impl<T> OnFile<T> for io::Result<T> {
     fn on(self, doing: &'static str, path: &Path) -> Result<T, MoveError> {
         self.map_err(|source| MoveError::File { doing, path: path.to_owned(), source })
     }
-}
-
-/// `path` with more at the end of its name.
-pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 /// The first finding of the doctor that fails, if any does.

@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_channel::{Receiver, TryRecvError};
 use serde_json::{Value, json};
 
-use super::in_flight::Never;
+use super::in_flight::NoMessage;
 use super::server_requests::{AskMode, InputResponses};
 use super::{
-    Capabilities, Capability, ClientRequest, ClientRequestError, ElicitResult, Level, Outbox,
+    Capabilities, Capability, ClientRequest, ClientRequestError, ElicitResult, Outbox, Severity,
 };
 use crate::mcp::rpc::notification_line;
 
 /// What a request says about how it wants to be told and asked.
 #[derive(Debug)]
 pub(super) struct RequestContext {
-    pub(super) level: Option<Level>,
+    pub(super) level: Option<Severity>,
     pub(super) progress_token: Option<Value>,
     pub(super) capabilities: Capabilities,
     pub(super) asking: AskMode,
@@ -26,8 +26,8 @@ pub(super) struct RequestContext {
 /// What a handler sees of the request behind it.
 #[derive(Debug)]
 pub(crate) struct Call {
-    cancelled: Receiver<Never>,
-    level: Option<Level>,
+    cancelled: Receiver<NoMessage>,
+    level: Option<Severity>,
     progress_token: Option<Value>,
     /// One more than the last progress that was told; it may only grow.
     done: AtomicU64,
@@ -38,7 +38,7 @@ pub(crate) struct Call {
 
 impl Call {
     pub(super) fn new(
-        cancelled: Receiver<Never>,
+        cancelled: Receiver<NoMessage>,
         outbox: Outbox,
         request_context: RequestContext,
     ) -> Call {
@@ -53,7 +53,7 @@ impl Call {
     }
 
     /// Disconnects on cancellation, for work that waits on channels anyway.
-    pub(crate) fn cancelled(&self) -> &Receiver<Never> {
+    pub(crate) fn cancelled(&self) -> &Receiver<NoMessage> {
         &self.cancelled
     }
 
@@ -74,7 +74,7 @@ impl Call {
     }
 
     /// Sends a log message to a client that wants messages of this level.
-    pub(crate) fn log(&self, level: Level, logger: &str, data: &Value) {
+    pub(crate) fn log(&self, level: Severity, logger: &str, data: &Value) {
         if self.level.is_none_or(|wanted| level < wanted) || self.is_cancelled() {
             return;
         }

@@ -46,36 +46,39 @@ pub(crate) enum ClientAction {
     Asks,
 }
 
-/// Who sent a request that takes its time.
-#[derive(Clone, Debug)]
-pub(crate) struct Caller {
-    /// The transport's name of the connection.
-    pub(crate) connection: String,
-    /// Who it is.
-    pub(crate) client: ClientInfo,
-    /// The version that the request is in.
-    pub(crate) version: Version,
-}
-
-impl Caller {
-    /// The call, as news about the one who sent it.
-    pub(crate) fn seen(&self) -> RequestSeen<'_> {
-        let Caller { connection, client, version } = self;
-        RequestSeen { connection, client, version: *version, act: ClientAction::CallsTool }
-    }
-}
-
 /// A tool call that is over, without a word of what was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ToolCallRecord {
+pub(crate) struct ToolCallRecord<'a> {
+    /// The session that it belongs to, as [`Handler::saw`](super::Surface::saw) named it.
+    pub(crate) session: Option<&'a str>,
     /// The tool's name.
     pub(crate) tool: &'static str,
     /// Bytes of all texts in the arguments.
     pub(crate) payload_bytes: usize,
     /// How long it took.
     pub(crate) elapsed_ms: i64,
-    /// What kind of failure it ended with, if it did.
-    pub(crate) failure: Option<&'static str>,
+    /// What it failed with, if it did.
+    pub(crate) failure: Option<&'a Failure>,
+}
+
+/// How a tool call failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// Its kind.
+    pub(crate) kind: &'static str,
+    /// What is wrong with the server or its files, as the log says it.
+    pub(crate) detail: Option<String>,
+}
+
+/// What happens to a client besides its requests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event<'a> {
+    /// A tool call is over.
+    Called(ToolCallRecord<'a>),
+    /// A connection, by the transport's name of it, has ended.
+    Left(&'a str),
+    /// Somebody wants to be told of what changes from here on.
+    Listened,
 }
 
 /// Bytes of all texts in an object of arguments, whose depth is bounded by its reading.

@@ -14,8 +14,8 @@ use super::server_requests::{AskMode, InputResponses, PendingRequests};
 use super::subscription::Subscriptions;
 use super::version::{RequestMeta, supported_versions, unknown_era_error};
 use super::{
-    Call, Caller, Capabilities, ClientAction, ClientInfo, Handler, Job, LIST_CACHE, Level, Method,
-    Outbox, OutgoingLine, RequestSeen, Server, Version,
+    Call, Capabilities, ClientAction, ClientInfo, Event, Handler, Job, LIST_CACHE, Method, Outbox,
+    OutgoingLine, RequestSeen, Server, Severity, Version,
 };
 use crate::mcp::rpc::{
     Frame, Message, Notification, Params, Request, RequestId, RpcError, result_line,
@@ -40,7 +40,7 @@ pub(crate) enum FrameStep {
 #[derive(Debug)]
 enum HandshakeState {
     Fresh,
-    Ready { version: Version, level: Option<Level>, capabilities: Capabilities },
+    Ready { version: Version, level: Option<Severity>, capabilities: Capabilities },
 }
 
 /// The state of one client.
@@ -79,7 +79,7 @@ impl Connection {
     pub(crate) fn close<S: Handler>(&self, server: &Server<S>) {
         self.stop_asking();
         self.cancel_all();
-        server.handler.on_disconnect(&self.id);
+        server.handler.note(Event::Left(&self.id));
     }
 
     /// Whether the client has been understood once: shaken hands, or sent a modern request.
@@ -118,9 +118,7 @@ impl Connection {
 
     /// A message when there is news for the client, for the one transport that it has.
     pub(crate) fn wakes<S: Handler>(&self, server: &Server<S>) -> Receiver<()> {
-        if let Some(waker) = server.handler.waker() {
-            waker.add_sender(self.subscriptions.waker());
-        }
+        server.waker.add_sender(self.subscriptions.waker());
         self.subscriptions.woken().clone()
     }
 
@@ -206,9 +204,10 @@ impl Connection {
             return Err(unknown_method(&name));
         }
         self.is_open |= meta.version.is_some();
-        if method != Method::Initialize {
-            self.report(server, method, version);
-        }
+        let session = match method {
+            Method::Initialize => None,
+            _ => self.report(server, method, version),
+        };
         let (body, cache) = match method {
             Method::Initialize => {
                 let body = self.initialize(server, &params)?;
@@ -226,7 +225,7 @@ impl Connection {
             Method::CallTool | Method::ReadResource | Method::GetPrompt | Method::Complete => {
                 let task = JobTask::read(server, method, version, &mut params)?;
                 let request_context = self.request_context(server, &task, meta, params)?;
-                return self.begin(id, task, version, request_context, outbox);
+                return self.begin(id, task, (version, session), request_context, outbox);
             }
             Method::Subscribe => (self.subscriptions.subscribe(server, &params)?, None),
             Method::Unsubscribe => (self.subscriptions.unsubscribe(server, &params)?, None),
@@ -240,10 +239,16 @@ impl Connection {
         Ok(FrameStep::Reply(result_line(&id, &body).into()))
     }
 
-    /// Tells the surface that the client is there. The handshake is told once it was understood.
-    fn report<S: Handler>(&self, server: &Server<S>, method: Method, version: Version) {
+    /// Tells the surface that the client is there, and gives the session that it names. The
+    /// handshake is told once it was understood.
+    fn report<S: Handler>(
+        &self,
+        server: &Server<S>,
+        method: Method,
+        version: Version,
+    ) -> Option<String> {
         let act = match method {
-            Method::Ping => return,
+            Method::Ping => return None,
             Method::CallTool => ClientAction::CallsTool,
             _ => ClientAction::Asks,
         };
@@ -252,7 +257,7 @@ impl Connection {
             client: &self.client,
             version,
             act,
-        });
+        })
     }
 
     /// The version that a request is in.
@@ -300,7 +305,7 @@ impl Connection {
     }
 
     fn set_level(&mut self, params: &Params) -> Result<Map<String, Value>, RpcError> {
-        let wanted = Level::read(params.get("level").unwrap_or(&Value::Null))?;
+        let wanted = Severity::read(params.get("level").unwrap_or(&Value::Null))?;
         if let HandshakeState::Ready { level, .. } = &mut self.session {
             *level = Some(wanted);
             self.begins_to_listen = true;
@@ -335,14 +340,13 @@ impl Connection {
         &self,
         id: RequestId,
         task: JobTask,
-        version: Version,
+        (version, session): (Version, Option<String>),
         request_context: RequestContext,
         outbox: &Outbox,
     ) -> Result<FrameStep, RpcError> {
         let (ticket, cancelled) = self.in_flight.admit(&id).ok_or_else(in_use)?;
         let call = Call::new(cancelled, outbox.clone(), request_context);
-        let caller = Caller { connection: self.id.clone(), client: self.client.clone(), version };
-        Ok(FrameStep::Run(Box::new(Job { id, task, caller, call, ticket })))
+        Ok(FrameStep::Run(Box::new(Job { id, task, version, session, call, ticket })))
     }
 }
 

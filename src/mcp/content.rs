@@ -95,11 +95,13 @@ pub(crate) struct Reply {
     pub(crate) more: Vec<ContentBlock>,
     /// The same facts for a program, as the tool's output schema says.
     pub(crate) structured: Option<Value>,
+    /// The most tokens of it that the client wants, for what is added.
+    pub(crate) budget: Option<u32>,
 }
 
 impl Reply {
     pub(super) fn json(self, version: Version) -> Map<String, Value> {
-        let Reply { text, more, structured } = self;
+        let Reply { text, more, structured, budget: _ } = self;
         let mut blocks = Vec::with_capacity(1 + more.len());
         if !text.is_empty() || more.is_empty() {
             blocks.push(json!({"type": "text", "text": text}));

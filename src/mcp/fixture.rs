@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 
 use super::{
     Arg, Args, Call, Capability, ClientRequest, CompletionRef, CompletionRequest, ContentBlock,
-    Effect, ElicitResult, Handler, Level, Notice, Prompt, PromptMessage, ReadError, Reply,
-    Resource, ResourceFormat, Server, ServerInfo, StateSigner, Tool, ToolError, Waker,
+    Effect, ElicitResult, Handler, HandlerError, Notice, Prompt, PromptMessage, Reply, Resource,
+    ResourceFormat, Server, ServerInfo, Severity, StateSigner, Tool, Waker,
 };
 use crate::mcp::uri::UriVars;
+use crate::model::clock::Clock;
 
 /// What the fixture's tools share.
 #[derive(Debug)]
@@ -19,7 +20,6 @@ pub(crate) struct Fixture {
     started: Sender<()>,
     gate: Receiver<()>,
     notices: Receiver<Notice>,
-    waker: Arc<Waker>,
 }
 
 /// The test's ends of what [`Fixture`] holds.
@@ -34,22 +34,32 @@ pub(crate) struct Ends {
     pub(crate) waker: Arc<Waker>,
 }
 
-type Run = fn(&Fixture, &Args, &Call) -> Result<Reply, ToolError>;
+type Run = fn(&Fixture, &Args, &Call) -> Result<Reply, HandlerError>;
 
 impl Handler for Fixture {
     type Run = Run;
     type Read = Read;
     type Prompt = Get;
 
-    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
         run(self, args, call)
     }
 
-    fn read(&self, read: &Read, vars: &UriVars, out: &mut dyn fmt::Write) -> Result<(), ReadError> {
+    fn read(
+        &self,
+        read: &Read,
+        vars: &UriVars,
+        out: &mut dyn fmt::Write,
+    ) -> Result<(), HandlerError> {
         read(vars, out)
     }
 
-    fn prompt(&self, get: &Get, args: &Args, call: &Call) -> Result<Vec<PromptMessage>, ToolError> {
+    fn prompt(
+        &self,
+        get: &Get,
+        args: &Args,
+        call: &Call,
+    ) -> Result<Vec<PromptMessage>, HandlerError> {
         get(args, call)
     }
 
@@ -61,17 +71,13 @@ impl Handler for Fixture {
         (0..n_values).map(|it| format!("{}{it}", asked.value)).collect()
     }
 
-    fn notice(&self, _: Option<(&Run, &Args, &Reply)>) -> Option<Notice> {
+    fn notice(&self, _: Option<&Reply>) -> Option<Notice> {
         self.notices.try_recv().ok()
-    }
-
-    fn waker(&self) -> Option<&Waker> {
-        Some(&self.waker)
     }
 }
 
-type Read = fn(&UriVars, &mut dyn fmt::Write) -> Result<(), ReadError>;
-type Get = fn(&Args, &Call) -> Result<Vec<PromptMessage>, ToolError>;
+type Read = fn(&UriVars, &mut dyn fmt::Write) -> Result<(), HandlerError>;
+type Get = fn(&Args, &Call) -> Result<Vec<PromptMessage>, HandlerError>;
 
 const TOOLS: &[Tool<Run>] = &[
     Tool {
@@ -176,10 +182,10 @@ const RESOURCES: &[Resource<Read>] =
         resource("test://json", ResourceFormat::Json, |_, out| Ok(out.write_str("{\"a\":1}")?)),
         resource("test://lost", ResourceFormat::Json, |_, out| {
             out.write_str("half of it")?;
-            Err(ReadError::NotFound("it was here before".to_owned()))
+            Err(HandlerError::NotFound("it was here before".to_owned()))
         }),
         resource("test://broken", ResourceFormat::Json, |_, _| {
-            Err(ReadError::Internal("a secret".to_owned()))
+            Err(HandlerError::Internal("a secret".to_owned()))
         }),
         resource("test://items/{id}", ResourceFormat::Json, |vars, out| {
             Ok(write!(out, "{}", json!({"id": vars.get("id")}))?)
@@ -200,9 +206,9 @@ const fn resource(uri: &'static str, form: ResourceFormat, read: Read) -> Resour
     Resource { uri, name: uri, title, description, form, is_subscribable: false, read }
 }
 
-impl From<fmt::Error> for ReadError {
-    fn from(_: fmt::Error) -> ReadError {
-        ReadError::Internal("cannot write".to_owned())
+impl From<fmt::Error> for HandlerError {
+    fn from(_: fmt::Error) -> HandlerError {
+        HandlerError::Internal("cannot write".to_owned())
     }
 }
 
@@ -238,17 +244,23 @@ pub(crate) fn server() -> (Arc<Server<Fixture>>, Ends) {
     };
     let (notices, notice_receiver) = unbounded();
     let waker = Arc::new(Waker::default());
-    let handler = Fixture {
-        started: started_sender,
-        gate: gate_receiver,
-        notices: notice_receiver,
-        waker: Arc::clone(&waker),
-    };
-    let ends = Ends { started, gate, notices, waker };
+    let handler =
+        Fixture { started: started_sender, gate: gate_receiver, notices: notice_receiver };
+    let ends = Ends { started, gate, notices, waker: Arc::clone(&waker) };
     let (state_signer, page_rows_max, hub) = (StateSigner::default(), 100, Arc::default());
     let (tools, resources, prompts) = (TOOLS.to_vec(), RESOURCES, PROMPTS);
-    let server =
-        Server { about, tools, resources, prompts, page_rows_max, state_signer, handler, hub };
+    let server = Server {
+        about,
+        tools,
+        resources,
+        prompts,
+        page_rows_max,
+        state_signer,
+        handler,
+        clock: Clock::System,
+        waker,
+        hub,
+    };
     (Arc::new(server), ends)
 }
 
@@ -259,14 +271,14 @@ pub(crate) fn notice() -> (Notice, Receiver<()>) {
     let receipt = super::Receipt::new(move || written_sender.send(()).unwrap_or_default());
     let data = json!({"cold": ["a"]});
     let text = "a went cold".to_owned();
-    (Notice { level: Level::Warning, logger: "fixture", data, text, receipt }, written)
+    (Notice { level: Severity::Warning, logger: "fixture", data, text, receipt }, written)
 }
 
 fn echo_schema() -> Value {
     json!({"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]})
 }
 
-fn echo(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
+fn echo(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
     let text = args.text("text").unwrap_or_default();
     let times = usize::try_from(args.integer("times").unwrap_or_default()).unwrap_or_default();
     let mut said = if args.flag("dry") { String::new() } else { text.repeat(times) };
@@ -283,34 +295,36 @@ fn echo(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
     Ok(Reply { structured: Some(json!({"said": said})), text: said, ..Reply::default() })
 }
 
-fn gate(fixture: &Fixture, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+fn gate(fixture: &Fixture, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     call.progress(1, None, "at the gate");
     // A test that has gone does not care that the call has begun.
     let _ = fixture.started.send(());
     select! {
         recv(fixture.gate) -> _ => Ok(Reply { text: "through".to_owned(), ..Reply::default() }),
-        recv(call.cancelled()) -> _ => Err(ToolError::Cancelled),
+        recv(call.cancelled()) -> _ => Err(HandlerError::Cancelled),
     }
 }
 
-fn steps(_: &Fixture, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+fn steps(_: &Fixture, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     call.progress(1, Some(2), "half");
     call.progress(1, Some(2), "half again");
-    call.log(Level::Debug, "fixture", &json!("a detail"));
-    call.log(Level::Warning, "fixture", &json!("a warning"));
+    call.log(Severity::Debug, "fixture", &json!("a detail"));
+    call.log(Severity::Warning, "fixture", &json!("a warning"));
     call.progress(2, None, "all");
     Ok(Reply { text: "done".to_owned(), ..Reply::default() })
 }
 
-fn fail(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
+fn fail(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
     match args.text("how") {
-        Some("bad") => Err(ToolError::BadArgument("`how` is bad; say something else".to_owned())),
-        Some("lost") => Err(ToolError::NotFound("there is no such thing".to_owned())),
-        _ => Err(ToolError::Internal("a secret detail".to_owned())),
+        Some("bad") => {
+            Err(HandlerError::BadArgument("`how` is bad; say something else".to_owned()))
+        }
+        Some("lost") => Err(HandlerError::NotFound("there is no such thing".to_owned())),
+        _ => Err(HandlerError::Internal("a secret detail".to_owned())),
     }
 }
 
-fn blocks(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
+fn blocks(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, HandlerError> {
     let base64 = || BYTES.to_owned();
     let more = vec![
         ContentBlock::Image { base64: base64(), mime: "image/png" },
@@ -329,7 +343,7 @@ fn blocks(_: &Fixture, args: &Args, _: &Call) -> Result<Reply, ToolError> {
     Ok(Reply { more, ..Reply::default() })
 }
 
-fn greeting(call: &Call) -> Result<Reply, ToolError> {
+fn greeting(call: &Call) -> Result<Reply, HandlerError> {
     let form = |name: &str| {
         let properties = json!({name: {"type": "string"}});
         json!({"type": "object", "properties": properties, "required": [name]})

@@ -284,15 +284,6 @@ impl Args {
         }
     }
 
-    /// The same arguments with an integer for a name that has none above zero.
-    pub(crate) fn with_integer(mut self, name: &'static str, value: i64) -> Args {
-        if self.integer(name).is_none_or(|it| it <= 0) {
-            self.0.retain(|(it, _)| *it != name);
-            self.0.push((name, ArgValue::Integer(value)));
-        }
-        self
-    }
-
     /// A number; never infinite, never NaN.
     pub(crate) fn number(&self, name: &str) -> Option<f64> {
         match self.get(name) {

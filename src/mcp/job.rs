@@ -1,18 +1,17 @@
 //! Requests that take their time: found in order by the connection, done on any thread.
 
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value, json};
 
 use super::content::error_json;
 use super::errors::{invalid_uri, missing_capability};
-use super::in_flight::Ticket;
+use super::in_flight::InFlightGuard;
 use super::method::Method;
 use super::server_requests::InputResponses;
 use super::{
-    Call, Caller, CompletionRef, CompletionRequest, Handler, OutgoingLine, READ_CACHE, ReadError,
-    Server, ToolCallRecord, ToolError, Version, client, input_schema,
+    Call, CompletionRef, CompletionRequest, Event, Failure, Handler, HandlerError, OutgoingLine,
+    READ_CACHE, Server, ToolCallRecord, Version, client, input_schema,
 };
 use crate::mcp::rpc::{self, Escaped, Params, RequestId, RpcError};
 use crate::mcp::uri::{self, UriError, UriVars};
@@ -26,9 +25,11 @@ const COMPLETIONS_MAX: usize = 100;
 pub(crate) struct Job {
     pub(super) id: RequestId,
     pub(super) task: JobTask,
-    pub(super) caller: Caller,
+    pub(super) version: Version,
+    /// The session that it belongs to, if the surface named one.
+    pub(super) session: Option<String>,
     pub(super) call: Call,
-    pub(super) ticket: Ticket,
+    pub(super) ticket: InFlightGuard,
 }
 
 /// What a job does.
@@ -173,7 +174,7 @@ impl<S: Handler> Server<S> {
     /// Runs a job to its end; gives the line of its reply, or nothing when it was cancelled.
     pub(crate) fn run(&self, job: Job) -> Option<OutgoingLine> {
         let name = self.name_of(&job);
-        let Job { id, task, caller, mut call, ticket } = job;
+        let Job { id, task, version, session, mut call, ticket } = job;
         if call.is_cancelled() {
             return None;
         }
@@ -182,21 +183,19 @@ impl<S: Handler> Server<S> {
             JobTask::Tool { arguments, .. } => Some(client::text_bytes(arguments)),
             JobTask::Read { .. } | JobTask::Prompt { .. } | JobTask::Complete { .. } => None,
         };
-        let watch = self.handler.clock().stopwatch();
-        if payload_bytes.is_some() {
-            self.handler.on_call_start(&caller);
-        }
-        let failure = Cell::new(None);
+        let watch = self.clock.stopwatch();
+        let mut failure = None;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            self.perform(&id, task, caller.version, &call, name, &failure)
+            self.perform(&id, task, version, &call, name, &mut failure)
         }));
         if let Some(payload_bytes) = payload_bytes {
-            let failure = if outcome.is_err() { Some("panic") } else { failure.get() };
+            if outcome.is_err() {
+                failure = Some(Failure { kind: "panic", detail: None });
+            }
+            let (session, failure) = (session.as_deref(), failure.as_ref());
             let elapsed_ms = watch.elapsed_ms();
-            self.handler.on_call_end(
-                &caller,
-                &ToolCallRecord { tool: name, payload_bytes, elapsed_ms, failure },
-            );
+            let called = ToolCallRecord { session, tool: name, payload_bytes, elapsed_ms, failure };
+            self.handler.note(Event::Called(called));
         }
         if call.is_cancelled() {
             return None;
@@ -224,21 +223,20 @@ impl<S: Handler> Server<S> {
         version: Version,
         call: &Call,
         name: &str,
-        failure: &Cell<Option<&'static str>>,
+        failure: &mut Option<Failure>,
     ) -> Result<OutgoingLine, JobError> {
         match task {
             JobTask::Tool { idx, arguments } => {
                 self.call_tool(id, idx, arguments, version, call, failure)
             }
-            JobTask::Read { idx, uri, vars } => {
-                self.read_resource(id, idx, &uri, &vars, version).map_err(JobError::Fault)
-            }
+            JobTask::Read { idx, uri, vars } => self.read_resource(id, idx, &uri, &vars, version),
             JobTask::Prompt { idx, arguments } => {
                 let row = self.prompts.get(idx).ok_or_else(gone)?;
                 let args = input_schema::validate_args(row.args, arguments)
                     .map_err(|why| RpcError::new(RpcError::PARAMS, why))?;
                 let made = self.handler.prompt(&row.get, &args, call);
-                let messages = made.map_err(|why| prompt_fault(why, version, name))?;
+                let messages = made
+                    .map_err(|why| failed(why, version, &format!("prompt failed prompt={name}")))?;
                 let messages = messages.iter().map(|it| it.json(version)).collect();
                 let mut body = Map::new();
                 if !row.description.is_empty() {
@@ -275,39 +273,40 @@ impl<S: Handler> Server<S> {
         arguments: Params,
         version: Version,
         call: &Call,
-        failure: &Cell<Option<&'static str>>,
+        failure: &mut Option<Failure>,
     ) -> Result<OutgoingLine, JobError> {
         let tool = self.tools.get(idx).ok_or_else(gone)?;
         let made = input_schema::validate_args(tool.args, arguments)
-            .map_err(ToolError::BadArgument)
+            .map_err(HandlerError::BadArgument)
             .and_then(|args| {
                 let reply = self.handler.call(&tool.run, &args, call)?;
                 let is_carrier = version.is_modern() && !call.is_cancelled();
-                let beside = Some((&tool.run, &args, &reply));
-                let notice = is_carrier.then(|| self.handler.notice(beside)).flatten();
+                let notice = is_carrier.then(|| self.handler.notice(Some(&reply))).flatten();
                 Ok((reply, notice))
             });
-        failure.set(made.as_ref().err().map(ToolError::kind));
+        *failure = made.as_ref().err().map(HandlerError::failure);
         let mut rider = None;
         let body = match made {
             Ok((reply, notice)) => {
                 rider = notice;
                 reply.json(version)
             }
-            Err(ToolError::BadArgument(text) | ToolError::NotFound(text)) => error_json(&text),
-            Err(ToolError::Cancelled) => error_json("cancelled"),
-            Err(ToolError::InputRequired) => return Err(JobError::InputRequired),
-            Err(ToolError::Needs(capability)) if version.is_modern() => {
+            Err(HandlerError::BadArgument(text) | HandlerError::NotFound(text)) => {
+                error_json(&text)
+            }
+            Err(HandlerError::Cancelled) => error_json("cancelled"),
+            Err(HandlerError::Open) => return Err(JobError::InputRequired),
+            Err(HandlerError::Needs(capability)) if version.is_modern() => {
                 return Err(missing_capability(capability).into());
             }
-            Err(ToolError::Needs(capability)) => {
+            Err(HandlerError::Needs(capability)) => {
                 error_json(&missing_capability(capability).message)
             }
-            Err(ToolError::Unavailable(text)) => {
+            Err(HandlerError::Unavailable(text)) => {
                 log::error!("tool failed tool={}: {text}", tool.name);
                 error_json(&text)
             }
-            Err(ToolError::Internal(detail)) => {
+            Err(HandlerError::Internal(detail)) => {
                 log::error!("tool failed tool={}: {detail}", tool.name);
                 error_json("internal error; the server's log says more")
             }
@@ -324,7 +323,7 @@ impl<S: Handler> Server<S> {
         uri: &str,
         vars: &UriVars,
         version: Version,
-    ) -> Result<OutgoingLine, RpcError> {
+    ) -> Result<OutgoingLine, JobError> {
         /// What follows the text on its line: the text is the last member of the last object.
         const TAIL: &str = "\"}]}}";
         let row = self.resources.get(idx).ok_or_else(gone)?;
@@ -338,15 +337,10 @@ impl<S: Handler> Server<S> {
                 line.push_str(TAIL);
                 Ok(line.into())
             }
-            Err(ReadError::NotFound(why)) => Err(version.no_resource(uri, &why)),
-            Err(ReadError::BadArgument(why)) => Err(invalid_uri(uri, &why)),
-            Err(ReadError::Unavailable(why)) => {
-                log::error!("cannot read a resource uri={}: {why}", row.uri);
-                Err(RpcError::new(RpcError::INTERNAL, why))
-            }
-            Err(ReadError::Internal(detail)) => {
-                log::error!("cannot read a resource uri={}: {detail}", row.uri);
-                Err(RpcError::new(RpcError::INTERNAL, "internal error; the server's log says more"))
+            Err(HandlerError::NotFound(why)) => Err(version.no_resource(uri, &why).into()),
+            Err(HandlerError::BadArgument(why)) => Err(invalid_uri(uri, &why).into()),
+            Err(why) => {
+                Err(failed(why, version, &format!("cannot read a resource uri={}", row.uri)))
             }
         }
     }
@@ -379,23 +373,24 @@ fn gone() -> RpcError {
     RpcError::new(RpcError::INTERNAL, "internal error; the server's log says more")
 }
 
-fn prompt_fault(why: ToolError, version: Version, name: &str) -> JobError {
+/// Why a resource or a prompt cannot be given; `what` was tried, for the log.
+fn failed(why: HandlerError, version: Version, what: &str) -> JobError {
     JobError::Fault(match why {
-        ToolError::InputRequired => return JobError::InputRequired,
-        ToolError::BadArgument(text) | ToolError::NotFound(text) => {
+        HandlerError::Open => return JobError::InputRequired,
+        HandlerError::BadArgument(text) | HandlerError::NotFound(text) => {
             RpcError::new(RpcError::PARAMS, text)
         }
-        ToolError::Cancelled => RpcError::new(RpcError::INTERNAL, "cancelled"),
-        ToolError::Needs(capability) if version.is_modern() => missing_capability(capability),
-        ToolError::Needs(capability) => {
+        HandlerError::Cancelled => RpcError::new(RpcError::INTERNAL, "cancelled"),
+        HandlerError::Needs(capability) if version.is_modern() => missing_capability(capability),
+        HandlerError::Needs(capability) => {
             RpcError::new(RpcError::REQUEST, missing_capability(capability).message)
         }
-        ToolError::Unavailable(text) => {
-            log::error!("prompt failed prompt={name}: {text}");
+        HandlerError::Unavailable(text) => {
+            log::error!("{what}: {text}");
             RpcError::new(RpcError::INTERNAL, text)
         }
-        ToolError::Internal(detail) => {
-            log::error!("prompt failed prompt={name}: {detail}");
+        HandlerError::Internal(detail) => {
+            log::error!("{what}: {detail}");
             gone()
         }
     })

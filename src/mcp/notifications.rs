@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use serde_json::{Map, Value, json};
 
-use super::Level;
+use super::Severity;
 use crate::mcp::rpc::{RequestId, RpcError, error_line, notification_line};
 
 /// The member of structured content that holds a notice.
@@ -21,7 +21,7 @@ const MEMBER: &str = "notice";
 #[derive(Debug)]
 pub(crate) struct Notice {
     /// How much it matters.
-    pub(crate) level: Level,
+    pub(crate) level: Severity,
     /// Who says it: the logger of a log message, the key in a reply's `_meta`.
     pub(crate) logger: &'static str,
     /// It, for programs.

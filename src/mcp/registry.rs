@@ -123,6 +123,7 @@ impl<R> Tool<R> {
 
 impl Effect {
     /// Whether what it does can be undone, so that nobody has to be asked first.
+    #[cfg(feature = "desktop")]
     pub(crate) fn is_undoable(self) -> bool {
         self != Effect::Destroys
     }

@@ -12,8 +12,8 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use serde_json::{Map, Value, json};
 
-use super::in_flight::Never;
-use super::{Outbox, ToolError, form};
+use super::in_flight::NoMessage;
+use super::{HandlerError, Outbox, form};
 use crate::mcp::rpc::{RequestId, RpcError, notification_line, request_line};
 use crate::text;
 
@@ -151,16 +151,16 @@ pub(crate) enum ClientRequestError {
     Cancelled,
 }
 
-impl From<ClientRequestError> for ToolError {
-    fn from(why: ClientRequestError) -> ToolError {
+impl From<ClientRequestError> for HandlerError {
+    fn from(why: ClientRequestError) -> HandlerError {
         match why {
-            ClientRequestError::Unsupported(capability) => ToolError::Needs(capability),
-            ClientRequestError::InputRequired => ToolError::InputRequired,
-            ClientRequestError::Refused(text) => ToolError::BadArgument(text),
+            ClientRequestError::Unsupported(capability) => HandlerError::Needs(capability),
+            ClientRequestError::InputRequired => HandlerError::Open,
+            ClientRequestError::Refused(text) => HandlerError::BadArgument(text),
             ClientRequestError::TimedOut => {
-                ToolError::BadArgument("the client has not answered in time".to_owned())
+                HandlerError::BadArgument("the client has not answered in time".to_owned())
             }
-            ClientRequestError::Cancelled => ToolError::Cancelled,
+            ClientRequestError::Cancelled => HandlerError::Cancelled,
         }
     }
 }
@@ -179,7 +179,7 @@ impl AskMode {
         &self,
         questions: &[(&'static str, ClientRequest)],
         outbox: &Outbox,
-        cancelled: &Receiver<Never>,
+        cancelled: &Receiver<NoMessage>,
     ) -> Result<Vec<Value>, ClientRequestError> {
         match self {
             AskMode::ServerRequest(table) => questions
@@ -275,7 +275,7 @@ impl PendingRequests {
         &self,
         question: &ClientRequest,
         outbox: &Outbox,
-        cancelled: &Receiver<Never>,
+        cancelled: &Receiver<NoMessage>,
     ) -> Result<Value, ClientRequestError> {
         let (id, answer) = self.open().ok_or(ClientRequestError::TimedOut)?;
         let (method, params) = question.request();

@@ -17,8 +17,8 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::in_flight::Ticket;
-use super::{Handler, OutgoingLine, Server};
+use super::in_flight::InFlightGuard;
+use super::{Event, Handler, OutgoingLine, Server};
 use crate::mcp::rpc::{Params, RequestId, RpcError, notification_line, result_line};
 use crate::mcp::uri::{self, UriError};
 use crate::text;
@@ -138,7 +138,7 @@ struct OpenRequest {
     /// What the server says about itself at the end.
     server: Value,
     /// The id is taken as long.
-    _ticket: Ticket,
+    _ticket: InFlightGuard,
 }
 
 impl Mailbox {
@@ -233,7 +233,7 @@ impl Subscriptions {
         &self,
         server: &Server<S>,
         id: RequestId,
-        ticket: Ticket,
+        ticket: InFlightGuard,
         params: &Params,
     ) -> Result<OutgoingLine, RpcError> {
         let Some(Value::Object(wanted)) = params.get("notifications") else {
@@ -329,7 +329,7 @@ impl Subscriptions {
             is_new = true;
         }
         if is_new {
-            server.handler.on_subscribe();
+            server.handler.note(Event::Listened);
             // Whoever notices changes may be waiting for this.
             server.hub.wake();
         }

@@ -165,7 +165,7 @@ fn a_cancelled_call_says_nothing_more() {
     // Its handler has not looked yet, but nothing it says comes through.
     assert!(job.call.is_cancelled());
     job.call.progress(1, None, "late");
-    job.call.log(Level::Emergency, "late", &Value::Null);
+    job.call.log(Severity::Emergency, "late", &Value::Null);
     assert!(server.run(*job).is_none());
     assert!(told.is_empty());
 }

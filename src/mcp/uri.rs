@@ -261,6 +261,7 @@ fn bad<T>(why: String) -> Result<T, UriError> {
 }
 
 #[cfg(any(test, fuzzing))]
+#[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::errors::{code, echo, uri_data, with_data};
-use super::{Capabilities, ClientInfo, Level};
+use super::{Capabilities, ClientInfo, Severity};
 use crate::mcp::rpc::{Params, RpcError};
 
 /// A version of the protocol; later ones are greater.
@@ -83,7 +83,7 @@ pub(crate) struct RequestMeta {
     /// A modern version; `None` when the connection decides.
     pub(crate) version: Option<Version>,
     /// From which level on the request wants to hear log messages; only modern requests say.
-    pub(crate) level: Option<Level>,
+    pub(crate) level: Option<Severity>,
     /// What progress notifications have to carry.
     pub(crate) progress_token: Option<Value>,
     /// Who sends it; only modern requests say.
@@ -147,7 +147,7 @@ impl RequestMeta {
         let capabilities = Capabilities::read(Some(capabilities));
         let level = match meta.get(RequestMeta::LEVEL) {
             None | Some(Value::Null) => None,
-            Some(level) => Some(Level::read(level)?),
+            Some(level) => Some(Severity::read(level)?),
         };
         let client = Some(ClientInfo::read(meta.get(RequestMeta::CLIENT)));
         Ok(RequestMeta { version: Some(version), level, progress_token, client, capabilities })

@@ -20,7 +20,6 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::json;
@@ -29,6 +28,7 @@ use crate::ingest::parse::{Parsed, Syntax};
 use crate::ingest::scan::{self, ScannedFile};
 use crate::model::clock::{Clock, Millis};
 use crate::model::identity::ContentHash;
+pub use crate::query::CompileError;
 use crate::query::render::to_one_line;
 use crate::settings::initial_temperatures;
 use crate::settings::workspace::{Workspace, WorkspaceError};
@@ -159,105 +159,6 @@ impl fmt::Display for FileWarning {
 impl From<scan::SkippedPath> for FileWarning {
     fn from(it: scan::SkippedPath) -> FileWarning {
         FileWarning { path: it.path, line: it.line, what: it.what }
-    }
-}
-
-/// Why nothing was compiled.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum CompileError {
-    /// There is no such file or folder, and none is known.
-    NoSource {
-        /// As asked for.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// The file's format is not understood.
-    Unsupported {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Whoever asked for it asked to stop.
-    GivenUp,
-    /// It took longer than the settings of its root allow.
-    TimedOut {
-        /// What they allow.
-        limit: Duration,
-    },
-    /// The settings of its root cannot be followed.
-    Settings {
-        /// What is wrong with them, and what to do about it.
-        what: String,
-    },
-    /// The folder has no notes and does not look like the one whose files are known.
-    Emptied {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// The path cannot be written as text.
-    NotUtf8 {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The database refused.
-    Store(StoreError),
-}
-
-impl fmt::Display for CompileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CompileError::NoSource { path, source } => {
-                write!(f, "cannot compile `{}`: {source}", path.display())
-            }
-            CompileError::Unsupported { path } => write!(
-                f,
-                "cannot compile `{}`: not a format that is understood; name a folder, or a file \
-                 that ends in {}",
-                path.display(),
-                Syntax::endings().map(|it| format!(".{it}")).collect::<Vec<_>>().join(", ")
-            ),
-            CompileError::NotUtf8 { path } => write!(
-                f,
-                "cannot compile `{}`: the path is not UTF-8; rename what is not",
-                path.display()
-            ),
-            CompileError::Emptied { path } => write!(
-                f,
-                "`{}` has no notes and is not the folder that it was; if it is not just unmounted, \
-                 compile it by hand to forget its files",
-                path.display()
-            ),
-            CompileError::GivenUp => f.write_str("the compile was stopped; nothing was changed"),
-            CompileError::TimedOut { limit } => write!(
-                f,
-                "wall-clock timeout exceeded: `compile.wall_clock_timeout` is {limit:?}; nothing \
-                 was changed"
-            ),
-            CompileError::Settings { what } => f.write_str(what),
-            CompileError::Store(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for CompileError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            CompileError::NoSource { source, .. } => Some(source),
-            CompileError::Store(error) => Some(error),
-            CompileError::Unsupported { .. }
-            | CompileError::Emptied { .. }
-            | CompileError::NotUtf8 { .. }
-            | CompileError::TimedOut { .. }
-            | CompileError::Settings { .. }
-            | CompileError::GivenUp => None,
-        }
-    }
-}
-
-impl From<StoreError> for CompileError {
-    fn from(error: StoreError) -> CompileError {
-        CompileError::Store(error)
     }
 }
 

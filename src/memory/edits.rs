@@ -82,16 +82,18 @@ impl Memory {
             return Err(Error::BadArgument(why.to_owned()));
         }
         let payload = self.redact("payload", payload)?;
-        let id = anchor.map(|it| self.known(it)).transpose()?;
-        let (written, commit) = self.change(|batch| {
-            let anchor = id.map(|id| expect(batch, id)).transpose()?;
+        let write = |batch: &mut Batch<'_>, anchor: Option<NodeRecord>| {
             let written = match &anchor {
                 Some(node) if replaces(node, mode) => replace(batch, node, &payload)?,
                 anchor => append(batch, anchor.as_ref(), &payload.tree)?,
             };
             batch.set_message(format!("write:{}", written[0].id));
             Ok(written)
-        })?;
+        };
+        let (written, commit) = match anchor {
+            None => self.change(|batch| write(batch, None))?,
+            Some(id) => self.change_at(id, |batch, node| write(batch, Some(node)))?,
+        };
         let first = &written[0];
         let tokens: u64 = written.iter().map(|it| u64::from(it.token_count)).sum();
         let mut text = format!("wrote node {} ({tokens} tokens)", first.id);
@@ -131,14 +133,12 @@ impl Memory {
         let WritePayload { text: content, token_count: after, .. } =
             self.redact("summary", summary)?;
         let temperature = checked(temperature)?.unwrap_or(self.rates().summarize_rebound);
-        let id = self.known(node_id)?;
         let label = text::truncate_chars(
             &format!("Summary: {}", text::label_of_text(&content)),
             LABEL_CHARS_MAX,
         );
-        let (before, commit) = self.change(|batch| {
-            batch.set_message(format!("summarize:{id}"));
-            let old = expect(batch, id)?;
+        let ((id, before), commit) = self.change_at(node_id, |batch, old| {
+            batch.set_message(format!("summarize:{}", old.id));
             // A text that stays is no summary, and its label tells what it says.
             if old.content != content {
                 let token_count = after;
@@ -147,7 +147,7 @@ impl Memory {
                 batch.set_agent_text(&old, &said)?;
             }
             batch.set_temperature(old.key, temperature)?;
-            Ok(old.token_count)
+            Ok((old.id, old.token_count))
         })?;
         let text = format!("summarized node {id} ({before} → {after} tokens)");
         let structured = json!({
@@ -165,28 +165,23 @@ impl Memory {
     ///
     /// There is no such node, or `mode` is strict and it has children. Nothing is changed then.
     pub fn forget(&self, node_id: &str, mode: ForgetMode) -> Result<Answer, Error> {
-        let id = self.known(node_id)?;
-        let (n_ranked, commit) = self
-            .change(|batch| {
-                batch.set_message(format!("forget:{}:{id}", mode.as_str()));
-                let old = expect(batch, id)?;
-                let children = batch.children_of(old.key)?;
-                match mode {
-                    ForgetMode::Strict if !children.is_empty() => {
-                        return Err(refuse(id, &children));
-                    }
-                    ForgetMode::Strict => batch.forget(&old)?,
-                    ForgetMode::Cascade => forget_all(batch, old)?,
-                    ForgetMode::Reparent => {
-                        take_place(batch, &old, &children)?;
-                        batch.forget(&old)?;
-                    }
-                }
-                Ok(())
-            })
-            .map(|((), commit)| (commit.counts.modified, commit))?;
-        let n_affected = n_ranked + commit.counts.removed;
         let name = mode.as_str();
+        let (id, commit) = self.change_at(node_id, |batch, old| {
+            let id = old.id;
+            batch.set_message(format!("forget:{name}:{id}"));
+            let children = batch.children_of(old.key)?;
+            match mode {
+                ForgetMode::Strict if !children.is_empty() => return Err(refuse(id, &children)),
+                ForgetMode::Strict => batch.forget(&old)?,
+                ForgetMode::Cascade => forget_all(batch, old)?,
+                ForgetMode::Reparent => {
+                    take_place(batch, &old, &children)?;
+                    batch.forget(&old)?;
+                }
+            }
+            Ok(id)
+        })?;
+        let n_affected = commit.counts.modified + commit.counts.removed;
         let text = format!("forgot node {id} (mode={name}, {n_affected} affected)");
         let structured = json!({"node_id": id.to_string(), "mode": name, "affected": n_affected});
         Ok(self.answer(text, structured, commit))
@@ -199,11 +194,8 @@ impl Memory {
     /// There is no such node, or the temperature lies outside of [0, 1].
     pub fn pin(&self, node_id: &str, temperature: Option<f64>) -> Result<Answer, Error> {
         let temperature = checked(temperature)?;
-        let id = self.known(node_id)?;
-        let (now, commit) = self.change(|batch| {
-            let node = expect(batch, id)?;
-            Ok(batch.pin(node.key, temperature)?)
-        })?;
+        let ((id, now), commit) = self
+            .change_at(node_id, |batch, node| Ok((node.id, batch.pin(node.key, temperature)?)))?;
         let text = match temperature {
             Some(temperature) => format!("pinned node {id} at temperature {temperature}"),
             None => format!("pinned node {id}"),
@@ -218,18 +210,15 @@ impl Memory {
     ///
     /// There is no such node.
     pub fn unpin(&self, node_id: &str) -> Result<Answer, Error> {
-        let id = self.known(node_id)?;
-        let (now, commit) = self.change(|batch| {
-            let node = expect(batch, id)?;
-            Ok(batch.unpin(node.key)?)
-        })?;
+        let ((id, now), commit) =
+            self.change_at(node_id, |batch, node| Ok((node.id, batch.unpin(node.key)?)))?;
         let structured = json!({"node_id": id.to_string(), "pinned": false, "temperature": now});
         Ok(self.answer(format!("unpinned node {id}"), structured, commit))
     }
 
     fn answer(&self, text: String, mut facts: Value, commit: CommitReport) -> Answer {
         facts["snapshot"] = commit.snapshot.into();
-        Answer { text, structured: self.output.json(|| facts) }
+        Answer::plain(text, self.output, || facts)
     }
 
     /// Runs one write, all or nothing.
@@ -240,10 +229,27 @@ impl Memory {
         self.writer.write("", "", self.clock.now(), body)
     }
 
-    /// The id of a node that is there, or an error that names the nearest ones.
-    fn known(&self, id: &str) -> Result<NodeId, Error> {
-        let head = self.read(|reader| query::node_by_id(reader, id))?;
-        NodeId::parse(&head.id).ok_or_else(|| Error::NotFound(format!("no node `{}`", head.id)))
+    /// Runs one write at the node of that id, all or nothing.
+    fn change_at<T>(
+        &self,
+        id: &str,
+        body: impl FnOnce(&mut Batch<'_>, NodeRecord) -> Result<T, Error>,
+    ) -> Result<(T, CommitReport), Error> {
+        let Some(node_id) = NodeId::parse(id) else { return Err(self.unknown(id)) };
+        let (value, commit) = self.change(|batch| {
+            let node = batch.find(node_id)?;
+            node.map(|node| body(batch, node)).transpose()
+        })?;
+        value.map(|it| (it, commit)).ok_or_else(|| self.unknown(id))
+    }
+
+    /// The error about an id of no node, which names the nearest ones.
+    pub(super) fn unknown(&self, id: &str) -> Error {
+        let found = self.read(|reader| query::node_by_id(reader, id));
+        // A node that has come meanwhile is asked for again.
+        found
+            .err()
+            .unwrap_or_else(|| Error::NotFound(format!("no node `{}`", query::quote_input(id))))
     }
 
     /// A text that an agent brought, as it may be stored, and as nodes.
@@ -259,8 +265,9 @@ impl Memory {
             return Err(Error::BadArgument(format!("`{name}` is blank; say something")));
         }
         let redactor = &self.workspace().redactor;
-        let mut tree = compile::parse_text_redacted(Syntax::Markdown, text, redactor).tree;
-        let text = redactor.scrub(text).text.trim_matches(['\r', '\n']).trim_end().to_owned();
+        let (text, parsed) = compile::parse_text_redacted(Syntax::Markdown, text, redactor);
+        let mut tree = parsed.tree;
+        let text = text.trim_matches(['\r', '\n']).trim_end().to_owned();
         // Counted here, since others wait while a write is open.
         let token_count = match &tree.nodes[..] {
             [one] if one.content == text => one.token_count,
@@ -310,11 +317,6 @@ fn checked(temperature: Option<f64>) -> Result<Option<f64>, Error> {
         }
         it => Ok(it),
     }
-}
-
-/// The node of that id, which somebody may have forgotten a moment ago.
-fn expect(batch: &Batch<'_>, id: NodeId) -> Result<NodeRecord, Error> {
-    batch.find(id)?.ok_or_else(|| Error::NotFound(format!("no node `{id}` any more")))
 }
 
 fn refuse(id: NodeId, children: &[NodeRecord]) -> Error {

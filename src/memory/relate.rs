@@ -64,14 +64,7 @@ impl Memory {
             let node = batch.node(id)?;
             node.map(|node| body(batch, node)).transpose()
         })?;
-        match value {
-            Some(value) => Ok(value),
-            None => {
-                let unknown = self.read(|reader| query::node_by_id(reader, id).map(drop));
-                unknown?;
-                Err(Error::NotFound(format!("no node `{}`", query::quote_input(id))))
-            }
-        }
+        value.ok_or_else(|| self.unknown(id))
     }
 
     /// What was asked for as a reference, without secrets.

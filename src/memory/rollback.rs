@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::model::clock::Millis;
 use crate::model::identity::NodeId;
 use crate::model::tree::{Format, NodeType};
-use crate::query::{self, QueryError};
+use crate::query::{self, Error};
 use crate::store::{
     Batch, NodeData, NodeKey, NodePlace, NodeRecord, NodeVersion, RootId, StoreError, Writer,
 };
@@ -89,7 +89,7 @@ pub(crate) fn rollback(
     target: i64,
     after: LaterSnapshots,
     now: Millis,
-) -> Result<RollbackReport, QueryError> {
+) -> Result<RollbackReport, Error> {
     let message = format!("rollback to {target}");
     let work = |batch: &mut Batch<'_>| apply(batch, target, after);
     let (mut rolled, commit) = match after {
@@ -112,18 +112,19 @@ fn apply(
     batch: &mut Batch<'_>,
     target: i64,
     after: LaterSnapshots,
-) -> Result<RollbackReport, QueryError> {
-    let Some(snapshot) = batch.snapshot_of(target)? else {
-        let (all, beside) = (batch.snapshots()?, batch.snapshots_beside(target)?);
+) -> Result<RollbackReport, Error> {
+    let Some(snapshot) = batch.versions().snapshot(target)? else {
+        let (all, beside) =
+            (batch.versions().snapshots()?, batch.versions().snapshots_beside(target)?);
         let why = query::unknown_snapshot("snapshot_id", target, all, beside);
-        return Err(QueryError::NotFound(why));
+        return Err(Error::NotFound(why));
     };
     let mut rolled = RollbackReport {
         target,
         snapshot: None,
         n_nodes: 0,
         n_dropped: None,
-        was_head: batch.snapshots()?.last == target,
+        was_head: batch.versions().snapshots()?.last == target,
         is_unscrubbed: false,
     };
     if rolled.was_head {
@@ -136,7 +137,7 @@ fn apply(
     }
     let state = batch.fingerprint()?;
     if state.to_string() != snapshot.cursor_hash {
-        return Err(QueryError::Store(StoreError::Corrupt {
+        return Err(Error::Store(StoreError::Corrupt {
             what: format!(
                 "rolling back to snapshot {target} gives the state {state}, not {}",
                 snapshot.cursor_hash
@@ -165,7 +166,7 @@ fn restore(batch: &mut Batch<'_>, target: i64) -> Result<usize, StoreError> {
     for touched in batch.touched_since(target)? {
         let name = touched.node_id;
         let id = NodeId::parse(&name).ok_or_else(|| strange(&name))?;
-        match batch.version_at(&name, target)? {
+        match batch.versions().version_at(&name, target)? {
             Some(old) => {
                 let is_rank_only = touched.is_rank_only;
                 changes.push(NodeChange { id, name, old, is_rank_only, depth: 0 });
@@ -247,7 +248,7 @@ fn place_of(batch: &mut Batch<'_>, side: &NodeVersion) -> Result<NodePlace, Stor
 }
 
 fn text_of(batch: &Batch<'_>, change: &NodeChange) -> Result<String, StoreError> {
-    let text = batch.former_text(&change.name, &change.old.hash)?;
+    let text = batch.versions().former_text(&change.name, &change.old.hash)?;
     text.ok_or_else(|| StoreError::Corrupt {
         what: format!("the text {} of node `{}` is missing", change.old.hash, change.name),
     })

@@ -25,8 +25,8 @@ pub(crate) use request::{
 pub(crate) use stats::MemoryStats;
 pub(crate) use view::TypedMemory;
 
-use super::edits::forget_all;
 use super::Memory;
+use super::edits::forget_all;
 use crate::ingest::redact::Redactor;
 use crate::model::clock::Millis;
 use crate::model::fields::Fields;
@@ -158,9 +158,8 @@ impl Memory {
 
     /// Returns the memories that meet every condition, a page of them; each counts one access.
     pub(crate) fn query_memories(&self, request: &QueryRequest) -> Result<MemoryPage, MemoryError> {
-        let (page, shown) = self.read::<_, StoreError>(|reader| {
-            reader.at_one_state(|it| query::query(it, request))
-        })?;
+        let (page, shown) = self
+            .read::<_, StoreError>(|reader| reader.at_one_state(|it| query::query(it, request)))?;
         self.count_accesses(shown);
         Ok(page)
     }
@@ -249,7 +248,8 @@ impl Memory {
         if of_type != NodeType::Core || batch.n_unarchived(of_type)? < max {
             return Ok(());
         }
-        let what = format!("there are {max} core memories, the most there may be; archive one first");
+        let what =
+            format!("there are {max} core memories, the most there may be; archive one first");
         Err(MemoryError::new(ErrorCode::LimitExceeded, what))
     }
 
@@ -264,7 +264,8 @@ impl Memory {
     }
 
     fn count_accesses(&self, nodes: Vec<NodeKey>) {
-        self.warm(nodes.into_iter().map(|it| (it, ViewKind::Read)).collect());
+        let shown: Vec<_> = nodes.into_iter().map(|it| (it, ViewKind::Read)).collect();
+        self.warm(&shown);
     }
 }
 

@@ -51,15 +51,15 @@ impl Memory {
     }
 
     /// Warms what an answer showed: the one place that does.
-    pub(super) fn warm(&self, shown: Vec<(NodeKey, ViewKind)>) {
+    pub(super) fn warm(&self, shown: &[(NodeKey, ViewKind)]) {
         let (rates, at) = (self.rates(), self.clock.now());
         let by = |attention| match attention {
             ViewKind::Listed => rates.access_boost * GLANCE_SHARE,
             ViewKind::Read => rates.access_boost,
         };
         let warmth: Vec<HeatShare> = shown
-            .into_iter()
-            .map(|(node, attention)| HeatShare { node, by: by(attention), at })
+            .iter()
+            .map(|&(node, attention)| HeatShare { node, by: by(attention), at })
             .collect();
         if let Err(error) = self.heat_writer.warm(&warmth) {
             // The answer is right all the same.

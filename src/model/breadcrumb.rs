@@ -1,18 +1,19 @@
 //! The breadcrumb: a file's stem and the labels of the nodes above one, joined by ` / `.
 //!
-//! It is indexed for search, so that a paragraph is found by what it stands under, and it is
-//! derived:
-//! renaming a heading changes the breadcrumb of everything below it and the state of nothing.
+//! It is indexed for search, so that a paragraph is found by the headings above it. It is derived:
+//! renaming a heading changes the breadcrumb of everything below it, and the state of no node
+//! there.
 
 use crate::model::tree::Tree;
 use crate::text;
 
-/// Characters of a breadcrumb; a longer one loses its middle, nearest ancestors stay.
+/// Maximum characters of a breadcrumb; a longer one loses its middle and keeps the nearest
+/// ancestors.
 const BREADCRUMB_CHARS_MAX: usize = 400;
 
 const SEPARATOR: &str = " / ";
 
-/// Each node's breadcrumb, by index.
+/// Returns each node's breadcrumb, by index.
 pub(crate) fn breadcrumbs_of_tree(path: &str, tree: &Tree) -> Vec<String> {
     let stem = file_stem(path);
     let mut breadcrumbs: Vec<String> = Vec::with_capacity(tree.nodes.len());
@@ -25,12 +26,12 @@ pub(crate) fn breadcrumbs_of_tree(path: &str, tree: &Tree) -> Vec<String> {
     breadcrumbs
 }
 
-/// The breadcrumb of the topmost nodes of the file at `path`.
+/// Returns the breadcrumb of the topmost nodes of the file at `path`.
 pub(crate) fn root_breadcrumb(path: &str) -> String {
     file_stem(path).to_owned()
 }
 
-/// The breadcrumb of what stands under a node with this breadcrumb and label.
+/// Returns the breadcrumb of the children of a node with this breadcrumb and label.
 pub(crate) fn child_breadcrumb(breadcrumb: &str, label: &str) -> String {
     match (breadcrumb.is_empty(), label.is_empty()) {
         (_, true) => return breadcrumb.to_owned(),
@@ -49,7 +50,7 @@ pub(crate) fn child_breadcrumb(breadcrumb: &str, label: &str) -> String {
     )
 }
 
-/// A file's name without folders and ending.
+/// Returns a file's name without folders and extension.
 pub(crate) fn file_stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name.rsplit_once('.') {

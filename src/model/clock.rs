@@ -12,18 +12,19 @@ use std::time::Instant;
 pub struct Millis(pub i64);
 
 impl Millis {
-    /// Milliseconds from `earlier` to `self`; never negative, since clocks may step back.
+    /// Returns the milliseconds from `earlier` to `self`; never negative, since clocks may step
+    /// back.
     pub fn since(self, earlier: Millis) -> i64 {
         self.0.saturating_sub(earlier.0).max(0)
     }
 
-    /// The time to the second as it stands in the names of files: `20261122T011749Z`.
+    /// Returns the time to the second as file names have it: `20261122T011749Z`.
     pub(crate) fn stamp(self) -> String {
         let [year, month, day, hour, minute, second] = self.parts();
         format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
     }
 
-    /// The time as RFC 3339 has it, in UTC, with as much of a fraction as it needs:
+    /// Returns the time in RFC 3339, in UTC, with as many decimals as it needs:
     /// `2026-11-22T01:17:49.25Z`.
     pub(crate) fn rfc3339(self) -> String {
         let [year, month, day, hour, minute, second] = self.parts();
@@ -32,7 +33,7 @@ impl Millis {
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
     }
 
-    /// Year, month, day, hour, minute and second.
+    /// Returns year, month, day, hour, minute and second.
     fn parts(self) -> [i64; 6] {
         let seconds = self.0.div_euclid(1000);
         let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
@@ -50,22 +51,22 @@ impl Millis {
     }
 }
 
-/// Where the shell gets the time from. Two variants are all there will ever be.
+/// The source of the current time. No third variant is planned.
 #[derive(Clone, Debug)]
 pub enum Clock {
     /// The machine's clock.
     System,
-    /// A clock that stands still until somebody sets it, for tests.
+    /// A clock that moves only when it is set, for tests.
     Manual(Arc<AtomicI64>),
 }
 
 impl Clock {
-    /// A manual clock that shows `start`.
+    /// Returns a manual clock that shows `start`.
     pub fn manual(start: Millis) -> Clock {
         Clock::Manual(Arc::new(AtomicI64::new(start.0)))
     }
 
-    /// The current time.
+    /// Returns the current time.
     #[expect(clippy::disallowed_methods, reason = "the only reader of the clock")]
     pub fn now(&self) -> Millis {
         match self {
@@ -79,7 +80,7 @@ impl Clock {
         }
     }
 
-    /// Begins to measure time that no correction of the clock shortens or stretches.
+    /// Starts a stopwatch, which no correction of the clock affects.
     #[expect(clippy::disallowed_methods, reason = "the only reader of the clock")]
     pub(crate) fn stopwatch(&self) -> Stopwatch {
         match self {
@@ -99,17 +100,17 @@ impl Clock {
     }
 }
 
-/// Time since a moment, as the machine counts it while it runs.
+/// Measures the time since it was started, while the machine runs.
 #[derive(Clone, Debug)]
 pub(crate) enum Stopwatch {
-    /// By the machine's steady clock.
+    /// The machine's monotonic clock.
     System(Instant),
-    /// By a manual clock, since that time.
+    /// A manual clock, and the time of the start.
     Manual(Arc<AtomicI64>, Millis),
 }
 
 impl Stopwatch {
-    /// Milliseconds since it began.
+    /// Returns the milliseconds since the start.
     pub(crate) fn elapsed_ms(&self) -> i64 {
         match self {
             Stopwatch::System(start) => {

@@ -129,7 +129,9 @@ impl fmt::Display for FieldsError {
         match self {
             FieldsError::NotAnObject => f.write_str("the fields are no JSON object"),
             FieldsError::Empty => f.write_str("the fields are an empty object; leave them out"),
-            FieldsError::TooDeep => write!(f, "the fields are nested deeper than {DEPTH_MAX} levels"),
+            FieldsError::TooDeep => {
+                write!(f, "the fields are nested deeper than {DEPTH_MAX} levels")
+            }
             FieldsError::TooLarge { n_bytes } => {
                 write!(f, "the fields have {n_bytes} bytes; at most {FIELDS_BYTES_MAX} fit")
             }

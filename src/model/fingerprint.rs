@@ -4,30 +4,29 @@
 //! little-endian (an absent field is the length `u64::MAX` and no bytes), in this order:
 //!
 //! 1. the id; 2. the parent: its id, or for the root of a file `ROOT:PATH` (the root's number and
-//!    the
-//!    file's path), or nothing; 3. the id of the sibling before it, if any; 4. the node type;
+//!    the file's path), or nothing; 3. the id of the sibling before it, if any; 4. the node type;
 //! 5. the level; 6. the language; 7. the key path; 8. the format; 9. the label; 10. the content
-//!    hash; then, of each value that only some nodes have, its column's name and the value.
+//!    hash; then, for each optional value that is present, its column's name and the value.
 //!
-//! So the fingerprint covers order, but not the rank's value; what a file is called, but not where
-//! its root lies; what a node says, but not what a file once said, nor how warm it is. Being a sum,
-//! it is kept up to date by taking the old terms away and adding the new ones.
+//! So the fingerprint covers the order, but not the value of the order key; a file's path, but not
+//! the folder of its root; a node's text, but not its base text, nor its heat. Being a sum, it is
+//! kept up to date by subtracting the old terms and adding the new ones.
 
 use std::borrow::Cow;
 
 use xxhash_rust::xxh64::Xxh64;
 
-/// Holds a node's own part of its term, apart from its surroundings.
+/// A node's own part of its term, apart from its surroundings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NodeState<'a> {
     pub(crate) id: Cow<'a, str>,
     /// Fields 4 to 10.
     pub(crate) fields: Vec<Option<Cow<'a, str>>>,
-    /// Values that only some nodes have, by column.
+    /// Optional values that are present, by column.
     pub(crate) given: Vec<(&'static str, Cow<'a, str>)>,
 }
 
-/// Fields that every state has besides its id.
+/// Number of fields besides the id that every state has.
 const FIELDS: usize = 7;
 
 impl<'a> NodeState<'a> {
@@ -37,7 +36,7 @@ impl<'a> NodeState<'a> {
     }
 }
 
-/// The sum of the terms of `children`, which are all the children of `parent`, in order.
+/// Returns the sum of the terms of `children`, which are all the children of `parent`, in order.
 pub(crate) fn sum_of_children<'a>(
     parent: Option<&str>,
     children: impl IntoIterator<Item = &'a NodeState<'static>>,
@@ -51,7 +50,7 @@ pub(crate) fn sum_of_children<'a>(
     sum
 }
 
-/// The term of one node.
+/// Returns the term of one node.
 pub(crate) fn term_of_node(
     parent: Option<&str>,
     before: Option<&str>,

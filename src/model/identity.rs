@@ -1,4 +1,4 @@
-//! Birth ids and alignment: what a node was at birth decides its id, and edits never take it away.
+//! Birth ids and alignment: a node's first state decides its id, and edits keep it.
 //!
 //! An id is xxh64 (seed 0) in base62, 11 digits (`0-9A-Za-z`, most significant first), over these
 //! bytes in this order:
@@ -8,9 +8,9 @@
 //! 5. the content as stored; 6. a zero byte;
 //! 7. the ordinal among nodes that agree in 1, 3 and 5, in decimal.
 //!
-//! Alignment tells which node of a recompiled file is which node of before. [`align`] works inside
-//! one file, [`renames`] and [`moves`] between the files of one compile; all three are pure, give
-//! the same answer for the same input, and take near-linear time whatever the input.
+//! Alignment finds the old node that each node of a recompiled file is. [`align`] works inside one
+//! file, [`renames`] and [`moves`] between the files of one compile. All three are pure and
+//! deterministic, and take near-linear time for any input.
 //!
 //! This module does no IO.
 
@@ -36,15 +36,15 @@ use crate::model::tree::NodeType;
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A node's anchor: 11 base62 characters to everybody outside, the hash itself in here.
+/// A node's anchor: 11 base62 characters outside, the hash itself inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(pub u64);
 
 impl NodeId {
-    /// Characters of an id.
+    /// Number of characters of an id.
     pub(crate) const CHARS: usize = 11;
 
-    /// Reads an id as `Display` writes it; anything else is `None`.
+    /// Parses an id as `Display` writes it; anything else is `None`.
     pub(crate) fn parse(text: &str) -> Option<NodeId> {
         if text.len() != NodeId::CHARS {
             return None;
@@ -57,7 +57,7 @@ impl NodeId {
         Some(NodeId(value))
     }
 
-    /// The id of a node that is born now.
+    /// Computes the id of a new node.
     pub(crate) fn birth(node_type: NodeType, path: &str, content: &str, ordinal: u32) -> NodeId {
         let mut hash = Xxh64::new(0);
         for part in [node_type.as_str(), path, content] {
@@ -75,17 +75,17 @@ impl fmt::Display for NodeId {
     }
 }
 
-/// A hash as ids are written.
+/// Formats a hash as an id.
 pub(crate) fn base62(hash: u64) -> String {
     digits(hash).map(char::from).iter().collect()
 }
 
-/// Whether a text looks like an id.
+/// Returns whether a text has the form of an id.
 pub(crate) fn is_base62(text: &str) -> bool {
     text.len() == NodeId::CHARS && text.bytes().all(|it| it.is_ascii_alphanumeric())
 }
 
-/// The digits of a number in base 62, the most significant first.
+/// Returns the digits of a number in base 62, the most significant first.
 fn digits(number: u64) -> [u8; NodeId::CHARS] {
     let mut digits = [0; NodeId::CHARS];
     let mut rest = number;
@@ -96,22 +96,22 @@ fn digits(number: u64) -> [u8; NodeId::CHARS] {
     digits
 }
 
-/// xxh64 (seed 0) of a text; 16 lowercase hex digits to everybody outside.
+/// xxh64 (seed 0) of a text; 16 lowercase hex digits outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ContentHash(pub u64);
 
 impl ContentHash {
-    /// The hash of `text`.
+    /// Returns the hash of `text`.
     pub(crate) fn of(text: &str) -> ContentHash {
         ContentHash::of_bytes(text.as_bytes())
     }
 
-    /// The hash of raw bytes.
+    /// Returns the hash of raw bytes.
     pub(crate) fn of_bytes(bytes: &[u8]) -> ContentHash {
         ContentHash(xxh64(bytes, 0))
     }
 
-    /// Reads a hash as `Display` writes it.
+    /// Parses a hash as `Display` writes it.
     pub(crate) fn parse(text: &str) -> Option<ContentHash> {
         if text.len() != 16 {
             return None;
@@ -126,13 +126,13 @@ impl fmt::Display for ContentHash {
     }
 }
 
-/// One side of an alignment: what a node is and says, its place given by its index and its
-/// parent's. Sides are in document order, parents before children.
+/// A node on one side of an alignment, with the index of its parent on that side. Sides are in
+/// document order, parents before children.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownNode<'a> {
     /// Index of the parent on the same side.
     pub parent: Option<usize>,
-    /// What the node is; nodes of different types never match.
+    /// The node's type; nodes of different types never match.
     pub node_type: NodeType,
     /// Heading level.
     pub level: Option<u8>,
@@ -140,32 +140,31 @@ pub(crate) struct KnownNode<'a> {
     pub label: &'a str,
     /// The node's text.
     pub content: &'a str,
-    /// Hash of what the file said.
+    /// Hash of the base text.
     pub hash: ContentHash,
 }
 
-/// What old nodes said in earlier snapshots, so that a node which goes back to an earlier text is
-/// recognised, however little that text resembles what it says now.
-///
-/// Whoever fills it looks up only texts that no old node has now.
+/// The earlier texts of old nodes, by which a node that returns to one is recognised. The
+/// resemblance to its present text does not matter. The caller looks up only texts that no old node
+/// has now.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FormerText {
     said: HashMap<(NodeType, ContentHash), Vec<usize>>,
 }
 
 impl FormerText {
-    /// Notes that the old node at `old_idx` once said what hashes to `hash`. Call it with the most
-    /// recent statement first.
+    /// Adds a former text of the old node at `old_idx`, by its hash. Call it with the most recent
+    /// text first.
     pub(crate) fn insert(&mut self, node_type: NodeType, hash: ContentHash, old_idx: usize) {
         self.said.entry((node_type, hash)).or_default().push(old_idx);
     }
 
-    /// The old nodes that once said this, most recent first.
+    /// Returns the old nodes that once had this text, most recent first.
     pub(crate) fn nodes_with(&self, node_type: NodeType, hash: ContentHash) -> &[usize] {
         self.said.get(&(node_type, hash)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether nothing is known.
+    /// Returns whether no former text is known.
     pub(crate) fn is_empty(&self) -> bool {
         self.said.is_empty()
     }

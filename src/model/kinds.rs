@@ -159,10 +159,12 @@ impl Form {
             (Form::Texts { n_max, .. }, Value::Array(items)) if n_max < items.len() => {
                 Err(format!("has {} items; at most {n_max} fit", items.len()))
             }
-            (Form::Texts { chars_max, .. }, Value::Array(items)) => items.iter().try_for_each(|it| {
-                let text = it.as_str().ok_or("must be a list of texts")?;
-                check_text(text, chars_max).map_err(|why| format!("has an item that {why}"))
-            }),
+            (Form::Texts { chars_max, .. }, Value::Array(items)) => {
+                items.iter().try_for_each(|it| {
+                    let text = it.as_str().ok_or("must be a list of texts")?;
+                    check_text(text, chars_max).map_err(|why| format!("has an item that {why}"))
+                })
+            }
             (Form::Texts { .. }, _) => Err("must be a list of texts".to_owned()),
             (Form::Time, Value::Number(it)) if it.is_i64() => Ok(()),
             (Form::Time, _) => Err("must be a time in milliseconds".to_owned()),

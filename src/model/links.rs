@@ -1,4 +1,4 @@
-//! References between nodes: what names them, and what they point at.
+//! References between nodes: their names, and how they are resolved.
 
 mod candidates;
 pub(crate) mod name;

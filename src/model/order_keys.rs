@@ -1,30 +1,29 @@
-//! Sparse ranks: siblings get positions with room between them, so that an insertion touches one
-//! row.
+//! Order keys: sparse positions of siblings, so that an insertion writes one row.
 
-/// Room between neighbours when there is all the room in the world.
+/// Distance between neighbours when there is room enough.
 pub(crate) const STEP: i64 = 1 << 16;
 
-/// The position of a sibling, and how it came by it.
+/// The order key of a sibling, and how it changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OrderKey {
     pub(crate) position: i64,
     pub(crate) change: OrderKeyChange,
 }
 
-/// What happened to a sibling's position.
+/// The change of a sibling's order key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OrderKeyChange {
-    /// It keeps its position.
+    /// It keeps its key.
     Kept,
-    /// It stands elsewhere among its siblings, or is new among them.
+    /// Its place among its siblings is new.
     Moved,
-    /// The order is the same; only the number changed, to make room.
+    /// The order is unchanged; only the number is new, to make room.
     Renumbered,
 }
 
-/// Positions for siblings in the order wanted, given the positions that some of them have.
+/// Assigns order keys to siblings in the order wanted, given the keys that some have.
 ///
-/// As many as possible keep theirs (a longest increasing subsequence); the others get ranks in the
+/// As many as possible keep theirs (a longest increasing subsequence); the others get keys in the
 /// gaps. Where a gap is too narrow, all are renumbered.
 pub(crate) fn assign_order_keys(existing: &[Option<i64>]) -> Vec<OrderKey> {
     let kept = longest_increasing(existing);
@@ -76,7 +75,7 @@ fn renumber(kept: &[bool]) -> Vec<OrderKey> {
         .collect()
 }
 
-/// Which elements belong to a longest increasing subsequence (patience sorting, O(n log n)).
+/// Marks the elements of a longest increasing subsequence (patience sorting, O(n log n)).
 fn longest_increasing(values: &[Option<i64>]) -> Vec<bool> {
     let mut tails: Vec<usize> = Vec::new();
     let mut previous: Vec<Option<usize>> = vec![None; values.len()];

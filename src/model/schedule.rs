@@ -1,72 +1,72 @@
-//! When something that is done again and again is next due: a value that is told the time.
+//! Schedules: when a repeated task is next due, as a value that takes the time as an argument.
 //!
-//! A schedule is due at once when it is new, and from then on one interval after each time was done
-//! with, so that work that takes long never follows on its own heels. The clock may step: forward,
-//! and one time is due, not the many that were missed; backward, and the next is due one interval
+//! A new schedule is due at once. After that it is due one interval after the last run ended, so
+//! that long work never follows on its own heels. The clock may step: after a step forward one run
+//! is due, not the many that were missed; after a step backward the next one is due one interval
 //! from then.
 //!
-//! A [`Debounce`] decides when others are told of what changes: at once after quiet, and at a
-//! steady pace while changes go on.
+//! A [`Debounce`] spaces notifications of changes: at once after quiet, and at a steady pace while
+//! changes go on.
 
 use crate::model::clock::Millis;
 
 #[cfg(test)]
 mod tests;
 
-/// A shorter interval counts as this, whatever somebody configured.
+/// Minimum interval in milliseconds; a shorter one counts as this.
 const INTERVAL_MS_MIN: i64 = 10;
 
-/// How long one who waits sleeps at most, since the interval may be changed meanwhile.
+/// Maximum milliseconds of one sleep, since the interval may change meanwhile.
 const SLEEP_MS_MAX: i64 = 30_000;
 
-/// What is next due.
+/// The schedule of one repeated task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Schedule {
     /// `None` while it is paused.
     interval_ms: Option<i64>,
-    /// When the last time was done with; `None` before the first.
+    /// The end of the last run; `None` before the first.
     last: Option<Millis>,
-    /// An earlier time than the interval says, once.
+    /// A shorter wait than the interval, once.
     sooner_ms: Option<i64>,
-    /// How long the last time took: rest at least as long.
+    /// Duration of the last run: rest at least as long.
     took_ms: i64,
 }
 
 impl Schedule {
-    /// A schedule that is due at once.
+    /// Returns a schedule that is due at once.
     pub(crate) fn every(interval_ms: i64) -> Schedule {
         let interval_ms = Some(interval_ms.max(INTERVAL_MS_MIN));
         Schedule { interval_ms, last: None, sooner_ms: None, took_ms: 0 }
     }
 
-    /// Changes the interval, counted from the last time; `None` pauses.
+    /// Changes the interval, counted from the last run; `None` pauses.
     pub(crate) fn set(&mut self, interval_ms: Option<i64>) {
         self.interval_ms = interval_ms.map(|it| it.max(INTERVAL_MS_MIN));
     }
 
-    /// Whether it is time.
+    /// Returns whether a run is due.
     pub(crate) fn is_due(&mut self, now: Millis) -> bool {
         self.left_ms(now) == Some(0)
     }
 
-    /// How long to sleep before asking again.
+    /// Returns the milliseconds to sleep before asking again.
     pub(crate) fn sleep_ms(&mut self, now: Millis) -> i64 {
         self.left_ms(now).unwrap_or(SLEEP_MS_MAX).min(SLEEP_MS_MAX)
     }
 
-    /// Notes that it was done.
+    /// Records a run.
     pub(crate) fn done(&mut self, began: Millis, ended: Millis) {
         self.took_ms = ended.since(began);
         self.last = Some(ended);
         self.sooner_ms = None;
     }
 
-    /// Makes the next time due this long after the last, if the interval is longer.
+    /// Makes the next run due this long after the last, if the interval is longer.
     pub(crate) fn sooner(&mut self, after_ms: i64) {
         self.sooner_ms = Some(after_ms.max(INTERVAL_MS_MIN));
     }
 
-    /// Milliseconds until it is due; `None` while it is paused.
+    /// Returns the milliseconds until the next run; `None` while paused.
     fn left_ms(&mut self, now: Millis) -> Option<i64> {
         let interval_ms = self.interval_ms?;
         let Some(last) = self.last else { return Some(0) };
@@ -78,23 +78,23 @@ impl Schedule {
     }
 }
 
-/// When one is told of changes: at once of the first after quiet, then once a window while they go
-/// on, and once after the last.
+/// Debounces notifications of changes. The first change after quiet fires at once, further ones
+/// once a window, and the last one once more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Debounce {
-    /// When somebody was told last; `None` before the first time.
+    /// The last notification; `None` before the first.
     last_fired: Option<Millis>,
-    /// Something changed since.
+    /// Whether something changed since.
     is_pending: bool,
 }
 
 impl Debounce {
-    /// Something changed.
+    /// Records a change.
     pub(crate) fn note(&mut self) {
         self.is_pending = true;
     }
 
-    /// Whether to tell now, which then counts as done.
+    /// Returns whether to notify now, and if so records it.
     pub(crate) fn fire(&mut self, now: Millis, window_ms: i64) -> bool {
         let is_time = self.left_ms(now, window_ms) == Some(0);
         if is_time {
@@ -103,7 +103,7 @@ impl Debounce {
         is_time
     }
 
-    /// Milliseconds until there is something to tell; `None` when nothing changed.
+    /// Returns the milliseconds until the next notification; `None` when nothing changed.
     pub(crate) fn left_ms(&mut self, now: Millis, window_ms: i64) -> Option<i64> {
         // The clock stepped back: count from here.
         self.last_fired = self.last_fired.map(|it| it.min(now));

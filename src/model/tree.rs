@@ -1,17 +1,17 @@
-//! The tree that parsing produces: typed nodes in document order, each with its place and its text.
+//! The tree that parsing produces: typed nodes in document order, with their text.
 //!
-//! A [`Tree`] is flat: a parent always stands before its children, and siblings stand in reading
-//! order, so that one pass over the vector is a walk over the document. `Display` prints the
-//! outline that tests compare.
+//! A [`Tree`] is flat: a parent always precedes its children, and siblings are in reading order, so
+//! that one pass over the vector is a walk over the document. `Display` prints the outline that
+//! tests compare.
 
 use std::fmt;
 use std::ops::Range;
 
-/// What a node is. The set is open: new kinds of memory are new variants, and the schema stores the
-/// name, so that adding one needs no migration.
+/// The type of a node. The set is open: new kinds of memory are new variants, and the schema stores
+/// the name, so that adding one needs no migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum NodeType {
-    /// A heading; what it heads are its children.
+    /// A heading; its section's nodes are its children.
     Heading,
     /// A list, or a part of one.
     List,
@@ -37,7 +37,7 @@ pub enum NodeType {
 }
 
 impl NodeType {
-    /// Every type, in the order in which the schema and the documentation name them.
+    /// All types, in the order of the schema and the documentation.
     pub const ALL: [NodeType; 11] = [
         NodeType::Heading,
         NodeType::List,
@@ -52,7 +52,7 @@ impl NodeType {
         NodeType::Task,
     ];
 
-    /// The names of all types, in that order.
+    /// The names of all types, in the order of [`NodeType::ALL`].
     pub const NAMES: [&'static str; NodeType::ALL.len()] = {
         let mut names = [""; NodeType::ALL.len()];
         let mut at = 0;
@@ -63,7 +63,7 @@ impl NodeType {
         names
     };
 
-    /// The name in the schema and the protocol.
+    /// Returns the name in the schema and the protocol.
     pub const fn as_str(self) -> &'static str {
         match self {
             NodeType::Heading => "heading",
@@ -80,7 +80,7 @@ impl NodeType {
         }
     }
 
-    /// The type of that name.
+    /// Parses the name of a type.
     pub fn parse(name: &str) -> Option<NodeType> {
         NodeType::ALL.into_iter().find(|it| it.as_str() == name)
     }
@@ -92,7 +92,7 @@ impl fmt::Display for NodeType {
     }
 }
 
-/// How a node's content is written.
+/// The notation of a node's content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// Text as authored; for Markdown, with its inline marks.
@@ -102,21 +102,21 @@ pub enum Format {
     Toon,
     /// LaTeX math.
     Latex,
-    /// A formula that LaTeX cannot say.
+    /// A formula that LaTeX cannot express.
     Mathml,
     /// A drawing: its attributes on the first line, its markup below.
     Svg,
     /// A canvas, written like a drawing.
     Canvas,
-    /// An image's place.
+    /// The address of an image.
     Image,
-    /// A video's place.
+    /// The address of a video.
     Video,
-    /// A recording's place.
+    /// The address of a recording.
     Audio,
-    /// A framed page's place.
+    /// The address of a framed page.
     Iframe,
-    /// The place of any other medium.
+    /// The address of any other medium.
     Embed,
 }
 
@@ -135,7 +135,7 @@ impl Format {
         Format::Embed,
     ];
 
-    /// The name in the schema and the protocol.
+    /// Returns the name in the schema and the protocol.
     pub fn as_str(self) -> &'static str {
         match self {
             Format::Plain => "plain",
@@ -152,33 +152,33 @@ impl Format {
         }
     }
 
-    /// The format of that name.
+    /// Parses the name of a format.
     pub fn parse(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|it| it.as_str() == name)
     }
 }
 
-/// One unit of meaning.
+/// A node: one unit of meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
     /// Index of the parent in the tree; `None` for a root. Always smaller than the node's own
     /// index.
     pub parent: Option<usize>,
-    /// What the node is.
+    /// The node's type.
     pub node_type: NodeType,
     /// Heading level, 1 to 6; `None` for a page's title.
     pub level: Option<u8>,
     /// Language of code, as the author named it.
     pub lang: Option<String>,
-    /// Where the value stands in structured data: `a.b[3].c`.
+    /// The value's path in structured data: `a.b[3].c`.
     pub key_path: Option<String>,
-    /// Bytes of the source that the node was made from; a heading's span is its own line only.
+    /// Byte range of the source that the node was made from; a heading's is its own line only.
     pub span: Range<usize>,
-    /// One line, at most 80 characters.
+    /// The text on one line, at most 80 characters.
     pub label: String,
-    /// The text. Empty for a node that only holds its parts together.
+    /// The text; empty for a node that only holds its parts together.
     pub content: String,
-    /// How `content` is written.
+    /// The notation of `content`.
     pub format: Format,
     /// Exact cl100k tokens of `content`.
     pub token_count: u32,
@@ -199,7 +199,7 @@ impl Tree {
         self.nodes.len() - 1
     }
 
-    /// Each node's depth, 0 for roots, by index.
+    /// Returns each node's depth, 0 for roots, by index.
     pub fn depths(&self) -> Vec<usize> {
         let mut depths: Vec<usize> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
@@ -209,7 +209,7 @@ impl Tree {
     }
 }
 
-/// The outline: type, label, and the content where the label does not show all of it.
+/// Prints the outline: type, label, and the content where the label does not show all of it.
 impl fmt::Display for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (node, depth) in self.nodes.iter().zip(self.depths()) {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::{Output, QueryAnswer, QueryError, ViewKind, block_facts, budget, excerpt, quote_input};
+use super::{Answer, Error, Output, ViewKind, block_facts, budget, excerpt, quote_input};
 use crate::model::heat;
 use crate::query::render;
 use crate::store::NodeKey;
@@ -16,54 +16,52 @@ pub(crate) const IDS_MAX: usize = 256;
 
 /// Returns the texts of the nodes of those ids; says which ids are unknown and which nodes did not
 /// fit.
-pub(crate) fn fetch_batch(
+pub(super) fn fetch_batch(
     reader: &Reader,
     ids: &[&str],
-    budget: Option<u32>,
+    max: Option<u32>,
     output: Output,
-) -> Result<QueryAnswer, QueryError> {
+) -> Result<Answer, Error> {
     if ids.is_empty() {
-        return Err(QueryError::BadArgument("`node_ids` must be non-empty".to_owned()));
+        return Err(Error::BadArgument("`node_ids` must be non-empty".to_owned()));
     }
     if IDS_MAX < ids.len() {
         let n = ids.len();
         let why = format!("`node_ids` exceeds cap {IDS_MAX}: {n} ids; ask in several calls");
-        return Err(QueryError::BadArgument(why));
+        return Err(Error::BadArgument(why));
     }
-    reader.at_one_state(|reader| {
-        let attended = reader.attended()?;
-        let mut seen = HashSet::new();
-        let mut batch = Batch::default();
-        for &id in ids.iter().filter(|id| seen.insert(**id)) {
-            match reader.head(id)? {
-                Some(head) => {
-                    let temperature = head.heat.now(attended);
-                    batch.found.push((head, temperature, heat::score(1.0, temperature)));
-                }
-                None => batch.missing.push(quote_input(id)),
+    let attended = reader.attended()?;
+    let mut seen = HashSet::new();
+    let mut batch = FoundNodes::default();
+    for &id in ids.iter().filter(|id| seen.insert(**id)) {
+        match reader.head(id)? {
+            Some(head) => {
+                let temperature = head.heat.now(attended);
+                batch.found.push((head, temperature, heat::score(1.0, temperature)));
             }
+            None => batch.missing.push(quote_input(id)),
         }
-        super::within(budget, output, |budget| batch.answer(reader, budget, output))
-    })
+    }
+    batch.answer(reader, max, output)
 }
 
 /// What was asked for.
 #[derive(Default)]
-struct Batch {
+struct FoundNodes {
     /// The nodes, their temperatures and scores.
     found: Vec<(NodeHead, f64, f64)>,
     /// Ids of no node.
     missing: Vec<String>,
 }
 
-impl Batch {
+impl FoundNodes {
     fn answer(
         &self,
         reader: &Reader,
         budget: Option<u32>,
         output: Output,
-    ) -> Result<QueryAnswer, QueryError> {
-        let Batch { found, missing } = self;
+    ) -> Result<Answer, Error> {
+        let FoundNodes { found, missing } = self;
         let max = budget.unwrap_or(u32::MAX);
         let lists = lists(missing, &[]).iter().map(|it| it.len() as u32 / 2 + 4).sum::<u32>();
         let needs: Vec<u32> = match budget {
@@ -84,7 +82,7 @@ impl Batch {
             let over: Vec<&str> =
                 left(found.len(), chosen).map(|at| found[at].0.id.as_str()).collect();
             out.extend(self::lists(missing, &over));
-            Ok::<_, QueryError>(render::render_blocks(&out))
+            Ok::<_, Error>(render::render_blocks(&out))
         };
         let settled = budget::render_within(budget, chosen, |_| None, render)?;
         let has_lists = settled.is_some();
@@ -106,8 +104,8 @@ impl Batch {
                 .collect();
             Value::from_iter([nodes, ("not_found", json!(missing)), ("over_budget", over)])
         });
-        let warmed = chosen.iter().map(|&at| (found[at].0.key, ViewKind::Read)).collect();
-        Ok(QueryAnswer { text, structured, warmed })
+        let shown = chosen.iter().map(|&at| (found[at].0.key, ViewKind::Read)).collect();
+        Ok(Answer { text, structured, shown, budget: None })
     }
 }
 

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use super::bag_of_words::{BagOfWords, Stem};
 use super::words::Term;
-use super::{QueryError, bm25};
+use super::{Error, bm25};
 use crate::model::tree::NodeType;
 use crate::store::NodeKey;
 use crate::store::reader::{MatchOrder, MatchedNode, NodeWords, Reader};
@@ -48,7 +48,7 @@ pub(super) fn match_expression(
     expression: &str,
     node_type: Option<NodeType>,
     n_max: usize,
-) -> Result<Option<Vec<NodeMatch>>, QueryError> {
+) -> Result<Option<Vec<NodeMatch>>, Error> {
     let Some(ranked) = reader.matches(expression, node_type, n_max)? else { return Ok(None) };
     let keys: Vec<NodeKey> = ranked.iter().map(|it| it.0).collect();
     let relevance: HashMap<NodeKey, f64> = ranked.into_iter().collect();
@@ -64,7 +64,7 @@ pub(super) fn match_words(
     terms: &[Term],
     node_type: Option<NodeType>,
     n_max: usize,
-) -> Result<Vec<NodeMatch>, QueryError> {
+) -> Result<Vec<NodeMatch>, Error> {
     let index = TermIndex { reader, terms, node_type, n_born: reader.n_ever_created()?, n_max };
     let (candidates, rarities) = index.candidates()?;
     let keys: Vec<NodeKey> = candidates.iter().map(|it| it.0).collect();
@@ -103,7 +103,7 @@ struct TermIndex<'a> {
 
 impl TermIndex<'_> {
     /// The nodes that are worth most, each with the words that it has, and what each word is worth.
-    fn candidates(&self) -> Result<(NodesWithTerms, Vec<f64>), QueryError> {
+    fn candidates(&self) -> Result<(NodesWithTerms, Vec<f64>), Error> {
         let (mut found, mut rarities) = (Vec::new(), Vec::new());
         let (mut rare, mut common) = (0, Vec::new());
         for (nth, term) in self.terms.iter().enumerate() {
@@ -135,7 +135,7 @@ impl TermIndex<'_> {
         &self,
         mut found: NodesWithTerms,
         common: &[usize],
-    ) -> Result<NodesWithTerms, QueryError> {
+    ) -> Result<NodesWithTerms, Error> {
         let n_max = NEWEST_PER_NODE * self.n_max;
         if 1 < common.len() {
             let texts: Vec<&str> = common.iter().map(|&it| self.terms[it].text.as_str()).collect();
@@ -156,10 +156,7 @@ impl TermIndex<'_> {
 
     /// The `n_max` that are worth most. Of nodes with the same words, those come first that have
     /// them in the label, then the newest.
-    fn worthiest(
-        &self,
-        mut all: Vec<(f64, NodeKey, TermSet)>,
-    ) -> Result<NodesWithTerms, QueryError> {
+    fn worthiest(&self, mut all: Vec<(f64, NodeKey, TermSet)>) -> Result<NodesWithTerms, Error> {
         if self.n_max < all.len() {
             all.select_nth_unstable_by(self.n_max, |a, b| b.0.total_cmp(&a.0));
             let (least, _, words) = all[self.n_max];
@@ -182,14 +179,14 @@ impl TermIndex<'_> {
 
     /// At most `n_max` of the nodes that an expression matches, the eldest first: the index knows
     /// them in this order.
-    fn eldest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, QueryError> {
+    fn eldest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Error> {
         let found =
             self.reader.matching(expression, self.node_type, MatchOrder::EldestFirst, n_max)?;
         Ok(found.unwrap_or_default())
     }
 
     /// The same, the newest first, which takes twice as long.
-    fn newest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, QueryError> {
+    fn newest(&self, expression: &str, n_max: usize) -> Result<Vec<NodeKey>, Error> {
         let found =
             self.reader.matching(expression, self.node_type, MatchOrder::NewestFirst, n_max)?;
         Ok(found.unwrap_or_default())

@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 use order::Orders;
 use serde_json::{Value, json};
 
-use super::page::Place;
-use super::{Output, QueryError};
+use super::page::PagePosition;
+use super::{Error, Output};
 use crate::query::render::{render_count, to_one_line};
 use crate::store::reader::{Reader, SnapshotRange};
 use crate::store::{LANG, Moment, NodeVersion, Snapshots};
@@ -40,8 +40,8 @@ pub(super) struct NetChange {
 
 impl NetChange {
     /// Where it stands among all changes.
-    pub(super) fn place(&self) -> Place {
-        Place { moment: self.moment, n_passed: self.n_passed }
+    pub(super) fn place(&self) -> PagePosition {
+        PagePosition { moment: self.moment, n_passed: self.n_passed }
     }
 
     /// `add`, `mod` or `rem`.
@@ -64,10 +64,12 @@ impl NetChange {
     }
 
     /// The texts before and after, where they differ.
-    pub(super) fn texts(&self, reader: &Reader) -> Result<(String, String), QueryError> {
+    pub(super) fn texts(&self, reader: &Reader) -> Result<(String, String), Error> {
         let text = |side: &Option<NodeVersion>| match side {
             None => Ok(String::new()),
-            Some(it) => reader.former_text(&self.id, &it.hash).map(Option::unwrap_or_default),
+            Some(it) => {
+                reader.versions().former_text(&self.id, &it.hash).map(Option::unwrap_or_default)
+            }
         };
         Ok((text(&self.old)?, text(&self.new)?))
     }
@@ -106,7 +108,7 @@ impl NetChanges<'_> {
         NetChanges { reader, range, last: cursor, waiting, n_passed: 0, orders }
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<NetChange>, QueryError> {
+    pub(super) fn next(&mut self) -> Result<Option<NetChange>, Error> {
         loop {
             if self.waiting.is_empty() {
                 self.waiting = self.reader.last_changes(self.range, self.last, LOOK_MAX)?.into();
@@ -116,8 +118,8 @@ impl NetChanges<'_> {
             self.n_passed += 1;
             let net = NetChange {
                 moment,
-                old: self.reader.version_at(&id, self.range.from)?,
-                new: self.reader.version_at(&id, self.range.to)?,
+                old: self.reader.versions().version_at(&id, self.range.from)?,
+                new: self.reader.versions().version_at(&id, self.range.to)?,
                 is_conflict: self.reader.has_conflict(&id, self.range)?,
                 id,
                 n_passed: self.n_passed,
@@ -128,7 +130,7 @@ impl NetChanges<'_> {
         }
     }
 
-    fn is_change(&mut self, net: &NetChange) -> Result<bool, QueryError> {
+    fn is_change(&mut self, net: &NetChange) -> Result<bool, Error> {
         match (&net.old, &net.new) {
             (None, None) => Ok(false),
             (Some(old), Some(new)) if is_same(old, new) => {
@@ -140,7 +142,7 @@ impl NetChanges<'_> {
     }
 
     /// How many nodes there are to look at, up to a bound.
-    pub(super) fn n_left(&self) -> Result<usize, QueryError> {
+    pub(super) fn n_left(&self) -> Result<usize, Error> {
         Ok(self.reader.last_changes(self.range, self.last, COUNT_MAX)?.len())
     }
 }
@@ -156,7 +158,7 @@ pub(super) struct OmittedChanges {
 
 impl OmittedChanges {
     /// `n_all` was counted up to [`COUNT_MAX`].
-    pub(super) fn behind(place: Place, n_all: usize) -> OmittedChanges {
+    pub(super) fn behind(place: PagePosition, n_all: usize) -> OmittedChanges {
         let n_left = n_all.saturating_sub(place.n_passed).max(1);
         OmittedChanges { n_left, is_at_least: COUNT_MAX <= n_all, moment: place.moment }
     }
@@ -188,14 +190,14 @@ fn format_cursor(moment: Moment) -> String {
 }
 
 /// Reads what [`format_cursor`] wrote.
-pub(super) fn parse_cursor(typed: Option<&str>) -> Result<Option<Moment>, QueryError> {
+pub(super) fn parse_cursor(typed: Option<&str>) -> Result<Option<Moment>, Error> {
     let Some(typed) = typed.filter(|it| !it.is_empty()) else { return Ok(None) };
     let parsed = typed.split_once('.').and_then(|(snapshot, seq)| {
         Some(Moment { snapshot: snapshot.parse().ok()?, seq: seq.parse().ok()? })
     });
     match parsed {
         Some(moment) => Ok(Some(moment)),
-        None => Err(QueryError::BadArgument(format!(
+        None => Err(Error::BadArgument(format!(
             "`cursor` must be one that a reply named, such as 7.12, not `{}`",
             super::quote_input(typed)
         ))),
@@ -213,7 +215,7 @@ pub(super) fn described(
     range: SnapshotRange,
     net: &NetChange,
     output: Output,
-) -> Result<(String, Value), QueryError> {
+) -> Result<(String, Value), Error> {
     let notes = notes(reader, range, net)?;
     let facts = output.json(|| facts(net, &notes));
     Ok((description(net, &notes), facts))
@@ -248,7 +250,7 @@ pub(super) fn notes(
     reader: &Reader,
     range: SnapshotRange,
     net: &NetChange,
-) -> Result<Vec<String>, QueryError> {
+) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
     if let (Some(old), Some(new)) = (&net.old, &net.new) {
         let is_moved = old.parent != new.parent;
@@ -286,12 +288,12 @@ pub(super) fn notes(
 }
 
 /// What a node stood under: its parent's label and id, else its file.
-fn place(reader: &Reader, side: &NodeVersion, at: i64) -> Result<String, QueryError> {
+fn place(reader: &Reader, side: &NodeVersion, at: i64) -> Result<String, Error> {
     let Some(parent) = &side.parent else {
         let path = side.path.as_deref().map(to_one_line);
         return Ok(path.map_or_else(|| "the roots".to_owned(), |it| it.into_owned()));
     };
-    let label = reader.version_at(parent, at)?.map(|it| it.label).unwrap_or_default();
+    let label = reader.versions().version_at(parent, at)?.map(|it| it.label).unwrap_or_default();
     let label = to_one_line(&text::truncate_chars(&label, PLACE_CHARS_MAX)).into_owned();
     Ok(if label.is_empty() { parent.clone() } else { format!("{label} ({parent})") })
 }
@@ -325,16 +327,16 @@ fn facts(net: &NetChange, notes: &[String]) -> Value {
 }
 
 /// Checks that there is such a snapshot; the error says which there are.
-pub(super) fn check_known(reader: &Reader, name: &str, id: i64) -> Result<(), QueryError> {
-    if reader.snapshot(id)?.is_some() {
+pub(super) fn check_known(reader: &Reader, name: &str, id: i64) -> Result<(), Error> {
+    if reader.versions().snapshot(id)?.is_some() {
         return Ok(());
     }
-    let (all, beside) = (reader.snapshots()?, reader.snapshots_beside(id)?);
-    Err(QueryError::NotFound(unknown_snapshot(name, id, all, beside)))
+    let (all, beside) = (reader.versions().snapshots()?, reader.versions().snapshots_beside(id)?);
+    Err(Error::NotFound(unknown_snapshot(name, id, all, beside)))
 }
 
 /// Checks where a range begins: before everything, which is 0, or at a snapshot.
-pub(super) fn check_begin(reader: &Reader, name: &str, id: i64) -> Result<(), QueryError> {
+pub(super) fn check_begin(reader: &Reader, name: &str, id: i64) -> Result<(), Error> {
     if id == 0 { Ok(()) } else { check_known(reader, name, id) }
 }
 

@@ -7,7 +7,7 @@ mod graph;
 mod nodes;
 mod snapshots;
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -16,39 +16,12 @@ pub(crate) use graph::write_graph;
 pub(crate) use nodes::{TreeScope, write_temperatures, write_tree};
 pub(crate) use snapshots::{write_diffs, write_snapshots};
 
-use super::QueryError;
+use super::Error;
 use crate::model::clock::Millis;
 use crate::model::heat::HeatThresholds;
 use crate::store::StoreError;
 use crate::store::reader::Reader;
 use crate::text;
-
-/// Why a document was not written to its end.
-#[derive(Debug)]
-pub(crate) enum ObserveError {
-    /// What it should be about does not exist, or the database failed.
-    Query(QueryError),
-    /// Whoever takes it does not take more.
-    Full,
-}
-
-impl From<StoreError> for ObserveError {
-    fn from(error: StoreError) -> ObserveError {
-        ObserveError::Query(error.into())
-    }
-}
-
-impl From<QueryError> for ObserveError {
-    fn from(error: QueryError) -> ObserveError {
-        ObserveError::Query(error)
-    }
-}
-
-impl From<fmt::Error> for ObserveError {
-    fn from(_: fmt::Error) -> ObserveError {
-        ObserveError::Full
-    }
-}
 
 /// Where a document goes.
 type JsonOut<'a> = &'a mut dyn Write;
@@ -69,7 +42,7 @@ impl<'a> JsonList<'a> {
         JsonList { out, is_empty: true }
     }
 
-    fn push(&mut self, value: &impl Serialize) -> Result<(), ObserveError> {
+    fn push(&mut self, value: &impl Serialize) -> Result<(), Error> {
         if !std::mem::replace(&mut self.is_empty, false) {
             self.out.write_char(',')?;
         }
@@ -127,7 +100,7 @@ pub(crate) fn write_overview(
     lines: HeatThresholds,
     now: Millis,
     out: JsonOut<'_>,
-) -> Result<(), ObserveError> {
+) -> Result<(), Error> {
     let stats = reader.stats(lines)?;
     let snapshots =
         stats.head.as_ref().map_or_else(SnapshotCounts::default, |head| SnapshotCounts {
@@ -195,7 +168,7 @@ struct File<'a> {
 }
 
 /// Writes the source files, by the folder that they were compiled from.
-pub(crate) fn write_files(reader: &Reader, out: JsonOut<'_>) -> Result<(), ObserveError> {
+pub(crate) fn write_files(reader: &Reader, out: JsonOut<'_>) -> Result<(), Error> {
     let mut root: Option<String> = None;
     out.write_str("{\"roots\":[")?;
     reader.each_file(|file| {
@@ -208,7 +181,7 @@ pub(crate) fn write_files(reader: &Reader, out: JsonOut<'_>) -> Result<(), Obser
             root = Some(file.root.clone());
         }
         out.write_str(&json(&next))?;
-        Ok::<(), ObserveError>(())
+        Ok::<(), Error>(())
     })?;
     let end = if root.is_some() { "]}" } else { "" };
     Ok(write!(out, "{end}]}}")?)

@@ -6,14 +6,9 @@ use serde_json::{Value, json};
 
 use super::changes::{self, NetChange, NetChanges, OmittedChanges};
 use super::page::{self, PageEntry};
-use super::{Output, QueryAnswer, QueryError, budget};
+use super::{Answer, Error, Output, budget};
 use crate::store::reader::{Reader, SnapshotRange};
 use crate::text::tokens;
-
-/// Tokens of a reply of lines when no budget is given.
-const TOKENS_DEFAULT: u32 = 4_000;
-/// Tokens of a reply with texts when no budget is given.
-const TOKENS_DEFAULT_WITH_TEXTS: u32 = 8_000;
 
 /// What a delta shows of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,38 +26,20 @@ pub(crate) struct DeltaQuery<'a> {
     /// The last snapshot that whoever asks knows; 0: none.
     pub(crate) since: i64,
     pub(crate) show: DeltaDetail,
-    /// Tokens of the reply; `None`: 4,000, and 8,000 with texts.
-    pub(crate) budget: Option<u32>,
     /// Where the page before this one ended.
     pub(crate) cursor: Option<&'a str>,
 }
 
-/// Returns what changed since a snapshot, net.
-pub(crate) fn delta(
-    reader: &Reader,
-    query: &DeltaQuery<'_>,
-    output: Output,
-) -> Result<QueryAnswer, QueryError> {
-    let budget = query.budget.unwrap_or(match query.show {
-        DeltaDetail::Lines => TOKENS_DEFAULT,
-        DeltaDetail::Texts => TOKENS_DEFAULT_WITH_TEXTS,
-    });
-    reader.at_one_state(|reader| {
-        super::within(Some(budget), output, |room| {
-            page_of(reader, query, room.unwrap_or(budget), output)
-        })
-    })
-}
-
-fn page_of(
+/// Returns what changed since a snapshot, net, in at most `max` tokens of text.
+pub(super) fn delta(
     reader: &Reader,
     query: &DeltaQuery<'_>,
     max: u32,
     output: Output,
-) -> Result<QueryAnswer, QueryError> {
+) -> Result<Answer, Error> {
     let cursor = changes::parse_cursor(query.cursor)?;
     changes::check_begin(reader, "since_snapshot", query.since)?;
-    let all = reader.snapshots()?;
+    let all = reader.versions().snapshots()?;
     let is_cut = all.is_cut && query.since < all.first;
     let range = SnapshotRange { from: if is_cut { all.first } else { query.since }, to: all.last };
     let note = match is_cut && cursor.is_none() {
@@ -105,7 +82,7 @@ fn page_of(
         }
         all_facts
     });
-    Ok(QueryAnswer { text, structured, warmed: Vec::new() })
+    Ok(Answer { text, structured, shown: Vec::new(), budget: None })
 }
 
 fn entry(
@@ -114,12 +91,12 @@ fn entry(
     net: &NetChange,
     show: DeltaDetail,
     output: Output,
-) -> Result<PageEntry, QueryError> {
+) -> Result<PageEntry, Error> {
     let (description, mut facts) = changes::described(reader, range, net, output)?;
     let mut entry =
         format!("{} (snapshot {}) {description}", changes::title(net), net.moment.snapshot);
     if let (DeltaDetail::Texts, Some(new), true) = (show, &net.new, net.is_text_changed()) {
-        let text = reader.former_text(&net.id, &new.hash)?.unwrap_or_default();
+        let text = reader.versions().former_text(&net.id, &new.hash)?.unwrap_or_default();
         for line in text.split_inclusive('\n') {
             entry.push_str("\n  ");
             entry.push_str(line.trim_end_matches('\n'));

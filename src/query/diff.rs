@@ -4,12 +4,9 @@ use serde_json::{Value, json};
 
 use super::changes::{self, NetChange, NetChanges, OmittedChanges};
 use super::page::{self, PageEntry};
-use super::{Output, QueryAnswer, QueryError, budget, unified_diff};
+use super::{Answer, Error, Output, budget, unified_diff};
 use crate::store::Moment;
 use crate::store::reader::{Reader, SnapshotRange};
-
-/// Tokens of a reply when no budget is given.
-const TOKENS_DEFAULT: u32 = 8_000;
 
 /// A question for how texts changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,50 +15,42 @@ pub(crate) struct DiffQuery<'a> {
     pub(crate) from: i64,
     /// The snapshot after the last change.
     pub(crate) to: i64,
-    /// Tokens of the reply; `None`: 8,000.
-    pub(crate) budget: Option<u32>,
     /// Where the page before this one ended.
     pub(crate) cursor: Option<&'a str>,
 }
 
-/// Returns what leads from one snapshot to a later one, net.
-pub(crate) fn diff(
+/// Returns what leads from one snapshot to a later one, net, in at most `max` tokens of text.
+pub(super) fn diff(
     reader: &Reader,
     query: &DiffQuery<'_>,
+    max: u32,
     output: Output,
-) -> Result<QueryAnswer, QueryError> {
-    let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
-    reader.at_one_state(|reader| {
-        let cursor = changes::parse_cursor(query.cursor)?;
-        if query.to < query.from {
-            let (from, to) = (query.from, query.to);
-            return Err(QueryError::BadArgument(format!(
-                "`from_snapshot_id` {from} must be <= `to_snapshot_id` {to}; swap them"
-            )));
-        }
-        changes::check_begin(reader, "from_snapshot_id", query.from)?;
-        changes::check_known(reader, "to_snapshot_id", query.to)?;
-        let all = reader.snapshots()?;
-        if all.is_cut && query.from < all.first {
-            let first = all.first;
-            return Err(QueryError::NotFound(format!(
-                "`from_snapshot_id`: history begins at snapshot {first}; what was before is gone"
-            )));
-        }
-        let range = SnapshotRange { from: query.from, to: query.to };
-        super::within(Some(budget), output, |room| {
-            page_of(reader, range, cursor, room.unwrap_or(budget), output)
-        })
-    })
+) -> Result<Answer, Error> {
+    let cursor = changes::parse_cursor(query.cursor)?;
+    if query.to < query.from {
+        let (from, to) = (query.from, query.to);
+        return Err(Error::BadArgument(format!(
+            "`from_snapshot_id` {from} must be <= `to_snapshot_id` {to}; swap them"
+        )));
+    }
+    changes::check_begin(reader, "from_snapshot_id", query.from)?;
+    changes::check_known(reader, "to_snapshot_id", query.to)?;
+    let all = reader.versions().snapshots()?;
+    if all.is_cut && query.from < all.first {
+        let first = all.first;
+        return Err(Error::NotFound(format!(
+            "`from_snapshot_id`: history begins at snapshot {first}; what was before is gone"
+        )));
+    }
+    page_of(reader, SnapshotRange { from: query.from, to: query.to }, cursor, (max, output))
 }
 
 fn page_of(
     reader: &Reader,
     range: SnapshotRange,
     cursor: Option<Moment>,
-    max: u32,
-    output: Output,
-) -> Result<QueryAnswer, QueryError> {
+    (max, output): (u32, Output),
+) -> Result<Answer, Error> {
     let mut nets = NetChanges::behind(reader, range, cursor);
     let n_all = nets.n_left()?;
     let next = || {
@@ -85,7 +74,7 @@ fn page_of(
         }
         all
     });
-    Ok(QueryAnswer { text, structured, warmed: Vec::new() })
+    Ok(Answer { text, structured, shown: Vec::new(), budget: None })
 }
 
 fn record(
@@ -93,7 +82,7 @@ fn record(
     range: SnapshotRange,
     net: &NetChange,
     output: Output,
-) -> Result<PageEntry, QueryError> {
+) -> Result<PageEntry, Error> {
     let (description, mut facts) = changes::described(reader, range, net, output)?;
     let mut record = format!("{} {description}", changes::title(net));
     if net.is_text_changed() {

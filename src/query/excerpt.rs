@@ -127,7 +127,7 @@ pub(crate) fn tokens_needed(head: &NodeHead, score: f64) -> u32 {
 }
 
 /// A block that was cut to fit.
-pub(crate) struct Cut {
+pub(crate) struct CutBlock {
     /// The block, or a sign that there is one.
     pub(crate) block: String,
     /// As much of the node's text as is in it.
@@ -138,7 +138,7 @@ pub(crate) struct Cut {
 
 /// Cuts a node's block to as much of its text as fits, and a line that says what all of it would
 /// need; where not even that fits, to the line alone or a sign.
-pub(crate) fn cut(head: &NodeHead, score: f64, content: &str, max: u32) -> Cut {
+pub(crate) fn cut(head: &NodeHead, score: f64, content: &str, max: u32) -> CutBlock {
     let top = render::render_block_head(head, score);
     let needs = tokens_needed(head, score);
     let note = format!("… cut: all of it needs {needs} tokens\n");
@@ -151,13 +151,13 @@ pub(crate) fn cut(head: &NodeHead, score: f64, content: &str, max: u32) -> Cut {
         let content = budget::cut_to_tokens(content, room).trim_end();
         let block = format!("{top}{content}\n{note}");
         if tokens::fits(&block, max) {
-            return Cut { block, content: content.to_owned(), needs };
+            return CutBlock { block, content: content.to_owned(), needs };
         }
         room = room.saturating_sub(tokens::count(&block).saturating_sub(max)).min(room - 1);
     }
     let id = &head.id;
     let signs = [format!("… `{id}` needs {needs} tokens"), format!("… {needs} tokens")];
-    Cut { block: budget::first_fitting(max, signs), content: String::new(), needs }
+    CutBlock { block: budget::first_fitting(max, signs), content: String::new(), needs }
 }
 
 #[cfg(test)]

@@ -10,17 +10,13 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{
-    Output, QueryAnswer, QueryError, ViewKind, block_facts, budget, excerpt, node_by_id, rank,
-};
+use super::{Answer, Error, Output, ViewKind, block_facts, budget, excerpt, node_by_id, rank};
 use crate::model::heat;
 use crate::query::render;
 use crate::store::NodeKey;
 use crate::store::reader::{NodeHead, Reader};
 use crate::text::tokens;
 
-/// Tokens of a reply when no budget is given.
-const TOKENS_DEFAULT: u32 = 8_000;
 /// Ancestors that are looked at.
 const ANCESTORS_MAX: usize = 256;
 /// Nodes below the anchor that are looked at.
@@ -39,30 +35,23 @@ const SMALL_BUDGET: u32 = 2_000;
 pub(crate) struct FetchQuery<'a> {
     /// Its id.
     pub(crate) anchor: &'a str,
-    /// Tokens of the reply; `None`: 8,000.
-    pub(crate) budget: Option<u32>,
     /// Levels below it.
     pub(crate) levels: u32,
 }
 
-/// Returns a node's text, preceded by what is around it.
-pub(crate) fn fetch(
+/// Returns a node's text, preceded by what is around it, in at most `max` tokens of text.
+pub(super) fn fetch(
     reader: &Reader,
     query: &FetchQuery<'_>,
+    max: u32,
     output: Output,
-) -> Result<QueryAnswer, QueryError> {
-    reader.at_one_state(|reader| {
-        let head = node_by_id(reader, query.anchor)?;
-        let scene = Scene::around(reader, head, query.levels)?;
-        let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
-        super::within(Some(budget), output, |room| {
-            scene.answer(reader, room.unwrap_or(budget), output)
-        })
-    })
+) -> Result<Answer, Error> {
+    let head = node_by_id(reader, query.anchor)?;
+    Neighbourhood::around(reader, head, query.levels)?.answer(reader, max, output)
 }
 
 /// An anchor, its text, and the nodes around it in the order in which they are worth showing.
-struct Scene {
+struct Neighbourhood {
     anchor: Relative,
     content: String,
     relatives: Vec<Relative>,
@@ -70,8 +59,8 @@ struct Scene {
     is_partial: bool,
 }
 
-impl Scene {
-    fn around(reader: &Reader, anchor: NodeHead, levels: u32) -> Result<Scene, QueryError> {
+impl Neighbourhood {
+    fn around(reader: &Reader, anchor: NodeHead, levels: u32) -> Result<Neighbourhood, Error> {
         let attended = reader.attended()?;
         let mut relatives: Vec<Relative> = Vec::new();
         let mut add = |head: NodeHead, relation: Relation, distance: usize, order: usize| {
@@ -99,10 +88,10 @@ impl Scene {
         by_worth(&mut relatives, &anchor);
         let content = reader.contents(&[anchor.key])?.remove(&anchor.key).unwrap_or_default();
         let anchor = Relative::new(anchor, Relation::Anchor, 0, 0, attended);
-        Ok(Scene { anchor, content, relatives, is_partial })
+        Ok(Neighbourhood { anchor, content, relatives, is_partial })
     }
 
-    fn answer(&self, reader: &Reader, max: u32, output: Output) -> Result<QueryAnswer, QueryError> {
+    fn answer(&self, reader: &Reader, max: u32, output: Output) -> Result<Answer, Error> {
         let own = self.anchor.block(&self.content);
         let prices = self.prices(max);
         let own_price = (own.len() as u32).min(estimate(&self.anchor.head));
@@ -116,7 +105,7 @@ impl Scene {
             let around = self.in_order(chosen);
             blocks.extend(around.into_iter().map(|it| it.block(it.content(&contents))));
             blocks.push(own.clone());
-            Ok::<_, QueryError>(render::render_blocks(&blocks))
+            Ok::<_, Error>(render::render_blocks(&blocks))
         };
         let bound = |chosen: &[usize]| {
             let own = self.anchor.bound(&self.content)?;
@@ -149,8 +138,8 @@ impl Scene {
             all
         });
         let shown = around.into_iter().chain([&self.anchor]);
-        let warmed = shown.map(|it| (it.head.key, ViewKind::Read)).collect();
-        Ok(QueryAnswer { text: cut.map_or(text, |it| it.block), structured, warmed })
+        let shown = shown.map(|it| (it.head.key, ViewKind::Read)).collect();
+        Ok(Answer { text: cut.map_or(text, |it| it.block), structured, shown, budget: None })
     }
 
     /// What each block takes: counted for as many as a small budget can hold, else estimated.

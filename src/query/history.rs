@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::changes::{self, NetChange, OmittedChanges};
 use super::page::{self, PageEntry};
-use super::{Output, QueryAnswer, QueryError, budget, quote_input};
+use super::{Answer, Error, QueryOptions, budget, quote_input};
 use crate::model::clock::Millis;
 use crate::query::render::stats::format_age;
 use crate::query::render::to_one_line;
@@ -14,8 +14,6 @@ use crate::store::reader::{Reader, SnapshotRange};
 use crate::store::{Change, Moment};
 use crate::text;
 
-/// Tokens of a reply when no budget is given.
-const TOKENS_DEFAULT: u32 = 8_000;
 /// Changes, when no number is given.
 pub(crate) const DEPTH_DEFAULT: u32 = 10;
 /// Bytes of a text that a line shows.
@@ -32,34 +30,17 @@ pub(crate) struct HistoryQuery<'a> {
     pub(crate) anchor: &'a str,
     /// Changes of one page.
     pub(crate) depth: u32,
-    /// Tokens of the reply; `None`: 8,000.
-    pub(crate) budget: Option<u32>,
     /// Where the page before this one ended.
     pub(crate) cursor: Option<&'a str>,
 }
 
-/// Returns what happened to a node, the latest first.
-pub(crate) fn history(
-    reader: &Reader,
-    query: &HistoryQuery<'_>,
-    now: Millis,
-    output: Output,
-) -> Result<QueryAnswer, QueryError> {
-    let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
-    reader.at_one_state(|reader| {
-        super::within(Some(budget), output, |room| {
-            page_of(reader, query, room.unwrap_or(budget), now, output)
-        })
-    })
-}
-
-fn page_of(
+/// Returns what happened to a node, the latest first, in at most `max` tokens of text.
+pub(super) fn history(
     reader: &Reader,
     query: &HistoryQuery<'_>,
     max: u32,
-    now: Millis,
-    output: Output,
-) -> Result<QueryAnswer, QueryError> {
+    options: &QueryOptions,
+) -> Result<Answer, Error> {
     let latest = Moment { snapshot: i64::MAX, seq: i64::MAX };
     let before = changes::parse_cursor(query.cursor)?.unwrap_or(latest);
     let n_all = reader.count_changes_of(query.anchor, before, changes::COUNT_MAX)?;
@@ -68,12 +49,12 @@ fn page_of(
     let mut waiting: VecDeque<Change> = VecDeque::new();
     let next = || {
         if waiting.is_empty() {
-            waiting = reader.changes_of(query.anchor, last, LOOK_MAX)?.into();
+            waiting = reader.versions().changes_of(query.anchor, last, LOOK_MAX)?.into();
         }
         let Some(change) = waiting.pop_front() else { return Ok(None) };
         last = change.moment;
         n_passed += 1;
-        step(reader, change, n_passed, now).map(Some)
+        step(reader, change, n_passed, options.now).map(Some)
     };
     let rest = |place| OmittedChanges::behind(place, n_all);
     let n_max = query.depth.max(1) as usize;
@@ -85,7 +66,7 @@ fn page_of(
         }
         false => (page.text, None),
     };
-    let structured = output.json(|| {
+    let structured = options.output.json(|| {
         let anchor = ("anchor", json!(quote_input(query.anchor)));
         let mut all = Value::from_iter([anchor, ("history", page.facts.into())]);
         if let Some((place, mean)) = page.end {
@@ -96,22 +77,17 @@ fn page_of(
         }
         all
     });
-    Ok(QueryAnswer { text, structured, warmed: Vec::new() })
+    Ok(Answer { text, structured, shown: Vec::new(), budget: None })
 }
 
-fn step(
-    reader: &Reader,
-    change: Change,
-    n_passed: usize,
-    now: Millis,
-) -> Result<PageEntry, QueryError> {
+fn step(reader: &Reader, change: Change, n_passed: usize, now: Millis) -> Result<PageEntry, Error> {
     let Change { moment, node_id, op, is_conflict, old } = change;
     let new = match op.as_str() {
         "rem" => None,
-        _ => reader.version_after(&node_id, moment)?,
+        _ => reader.versions().version_after(&node_id, moment)?,
     };
     let net = NetChange { id: node_id, moment, old, new, is_conflict, n_passed };
-    let snapshot = reader.snapshot(moment.snapshot)?;
+    let snapshot = reader.versions().snapshot(moment.snapshot)?;
     let mut text = format!("snapshot {}: {op}", moment.snapshot);
     let mut facts = json!({ "snapshot": moment.snapshot, "op": op });
     if let Some(snapshot) = &snapshot {
@@ -153,12 +129,12 @@ fn preview(content: &str) -> String {
 }
 
 /// What is said of a node that no change is known of, and since when it is as it is.
-fn nothing(reader: &Reader, anchor: &str) -> Result<(String, Option<i64>), QueryError> {
+fn nothing(reader: &Reader, anchor: &str) -> Result<(String, Option<i64>), Error> {
     let mut text = format!("no history for {}", quote_input(anchor));
     if reader.head(anchor)?.is_none() {
         return Ok((text, None));
     }
-    let first = reader.snapshots()?.first;
+    let first = reader.versions().snapshots()?.first;
     text.push_str(&format!(": unchanged since snapshot {first}, where history begins"));
     Ok((text, Some(first)))
 }

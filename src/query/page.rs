@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::{QueryError, budget};
+use super::{Error, budget};
 use crate::store::Moment;
 use crate::text::tokens;
 
@@ -18,12 +18,12 @@ pub(super) struct Page {
     /// The facts about the entries in it.
     pub(super) facts: Vec<Value>,
     /// Where it ends, and the mean tokens of an entry, if there is a next page.
-    pub(super) end: Option<(Place, u64)>,
+    pub(super) end: Option<(PagePosition, u64)>,
 }
 
 /// Where an entry stands among all that there are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct PagePosition {
     pub(super) moment: Moment,
     /// Changes that were looked at up to here.
     pub(super) n_passed: usize,
@@ -32,7 +32,7 @@ pub(super) struct Place {
 /// An entry: how it stands in the text, without a line break at its end, and the facts about it.
 pub(super) struct PageEntry {
     pub(super) text: String,
-    pub(super) place: Place,
+    pub(super) place: PagePosition,
     pub(super) facts: Value,
 }
 
@@ -42,9 +42,9 @@ pub(super) fn fill(
     max: u32,
     n_max: usize,
     separator: &str,
-    mut next: impl FnMut() -> Result<Option<PageEntry>, QueryError>,
-    rest: impl Fn(Place, u64) -> String,
-) -> Result<Page, QueryError> {
+    mut next: impl FnMut() -> Result<Option<PageEntry>, Error>,
+    rest: impl Fn(PagePosition, u64) -> String,
+) -> Result<Page, Error> {
     let mut entries: Vec<PageEntry> = Vec::new();
     let (mut n_bytes, mut n_tokens) = (0, None);
     let price = |it: &PageEntry| u64::from(tokens::count(&it.text));

@@ -8,13 +8,11 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{Output, QueryAnswer, QueryError, ViewKind, budget, facts, hundredths, node_by_id};
+use super::{Answer, Error, Output, ViewKind, budget, facts, hundredths, node_by_id};
 use crate::query::render;
 use crate::store::NodeKey;
 use crate::store::reader::{EdgeDirection, NodeHead, Reader};
 
-/// Tokens of a reply when no budget is given.
-const TOKENS_DEFAULT: u32 = 1_000;
 /// Hops when none are asked for, and at the most.
 const HOPS: (u32, u32) = (1, 5);
 /// Nodes that a reply is chosen from.
@@ -30,8 +28,6 @@ pub(crate) struct RelatedQuery<'a> {
     pub(crate) direction: Direction,
     /// Hops, 1 to 5; nothing or less: 1.
     pub(crate) depth: Option<i64>,
-    /// Tokens of the reply; `None`: 1,000.
-    pub(crate) budget: Option<u32>,
     /// Edges that weigh less are passed over.
     pub(crate) weight_min: f64,
 }
@@ -70,41 +66,38 @@ impl Direction {
     }
 }
 
-/// Returns the nodes that references connect with a node, heaviest first.
-pub(crate) fn related(
+/// Returns the nodes that references connect with a node, heaviest first, in at most `max` tokens
+/// of text.
+pub(super) fn related(
     reader: &Reader,
     query: &RelatedQuery<'_>,
+    max: u32,
     output: Output,
-) -> Result<QueryAnswer, QueryError> {
-    reader.at_one_state(|reader| {
-        let anchor = node_by_id(reader, query.anchor)?;
-        let hops = super::clamp_levels(query.depth, HOPS.0).min(HOPS.1);
-        let walk = walk(reader, anchor.key, query, hops)?;
-        let mut found = neighbours(reader, &walk)?;
-        let is_partial = walk.is_partial || NODES_MAX < found.len();
-        found.truncate(NODES_MAX);
-        let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
-        super::within(Some(budget), output, |room| {
-            let Lines { text, chosen, tokens_left_out } = lines(&found, room.unwrap_or(budget))?;
-            let shown: Vec<&Neighbour> = chosen.iter().map(|&at| &found[at]).collect();
-            let structured = output.json(|| {
-                let mut all = Value::from_iter([
-                    ("anchor", json!(anchor.id)),
-                    ("nodes", shown.iter().map(|it| it.facts()).collect()),
-                ]);
-                if shown.len() < found.len() {
-                    let n_nodes = found.len() - shown.len();
-                    all["left_out"] = json!({"nodes": n_nodes, "tokens": tokens_left_out});
-                }
-                if is_partial {
-                    all["more"] = json!(true);
-                }
-                all
-            });
-            let warmed = shown.iter().map(|it| (it.head.key, ViewKind::Read)).collect();
-            Ok(QueryAnswer { text, structured, warmed })
-        })
-    })
+) -> Result<Answer, Error> {
+    let anchor = node_by_id(reader, query.anchor)?;
+    let hops = super::clamp_levels(query.depth, HOPS.0).min(HOPS.1);
+    let walk = walk(reader, anchor.key, query, hops)?;
+    let mut found = neighbours(reader, &walk)?;
+    let is_partial = walk.is_partial || NODES_MAX < found.len();
+    found.truncate(NODES_MAX);
+    let Lines { text, chosen, tokens_left_out } = lines(&found, max)?;
+    let nodes: Vec<&Neighbour> = chosen.iter().map(|&at| &found[at]).collect();
+    let structured = output.json(|| {
+        let mut all = Value::from_iter([
+            ("anchor", json!(anchor.id)),
+            ("nodes", nodes.iter().map(|it| it.facts()).collect()),
+        ]);
+        if nodes.len() < found.len() {
+            let n_nodes = found.len() - nodes.len();
+            all["left_out"] = json!({"nodes": n_nodes, "tokens": tokens_left_out});
+        }
+        if is_partial {
+            all["more"] = json!(true);
+        }
+        all
+    });
+    let shown = nodes.iter().map(|it| (it.head.key, ViewKind::Read)).collect();
+    Ok(Answer { text, structured, shown, budget: None })
 }
 
 /// What was reached.
@@ -120,7 +113,7 @@ fn walk(
     start: NodeKey,
     query: &RelatedQuery<'_>,
     hops: u32,
-) -> Result<GraphWalk, QueryError> {
+) -> Result<GraphWalk, Error> {
     let mut walk = GraphWalk { reached: HashMap::new(), is_partial: false };
     let mut frontier: HashMap<NodeKey, f64> = HashMap::from([(start, 0.0)]);
     let mut seen = HashSet::from([start]);
@@ -170,7 +163,7 @@ impl Neighbour {
 }
 
 /// What was reached, in the order of the reply.
-fn neighbours(reader: &Reader, walk: &GraphWalk) -> Result<Vec<Neighbour>, QueryError> {
+fn neighbours(reader: &Reader, walk: &GraphWalk) -> Result<Vec<Neighbour>, Error> {
     let attended = reader.attended()?;
     let keys: Vec<NodeKey> = walk.reached.keys().copied().collect();
     let heads = reader.heads(&keys)?;
@@ -197,7 +190,7 @@ struct Lines {
     tokens_left_out: u64,
 }
 
-fn lines(found: &[Neighbour], max: u32) -> Result<Lines, QueryError> {
+fn lines(found: &[Neighbour], max: u32) -> Result<Lines, Error> {
     if found.is_empty() {
         let text = budget::first_fitting(max, ["no related nodes".to_owned()]);
         return Ok(Lines { text, chosen: Vec::new(), tokens_left_out: 0 });
@@ -216,7 +209,7 @@ fn lines(found: &[Neighbour], max: u32) -> Result<Lines, QueryError> {
             0 => drop(text.pop()),
             n => text.push_str(&render::render_left_out(n, "node", left_out(chosen), "tokens")),
         }
-        Ok::<_, QueryError>(text)
+        Ok::<_, Error>(text)
     };
     let settled = budget::render_within(Some(max), chosen, |_| None, render)?;
     let (chosen, text) = settled.unwrap_or_else(|| (Vec::new(), budget::first_fitting(max, [])));

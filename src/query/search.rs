@@ -8,7 +8,7 @@ use super::bag_of_words::BagOfWords;
 use super::candidates::{self, NodeMatch};
 use super::rank::{self, RankCandidate};
 use super::words::{self, ParsedQuery};
-use super::{Output, QueryAnswer, QueryError, ViewKind, block_facts, budget, excerpt, facts};
+use super::{Answer, Error, Output, QueryOptions, ViewKind, block_facts, budget, excerpt, facts};
 use crate::model::tree::NodeType;
 use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
@@ -22,8 +22,6 @@ const LENDERS_MAX: usize = 5;
 const QUESTION_WORDS_MIN: usize = 3;
 /// Hits without a budget.
 const LIMIT_DEFAULT: usize = 20;
-/// Tokens of a reply with whole texts when no budget is given.
-const FULL_TOKENS_DEFAULT: u32 = 4_000;
 /// Tokens that a hit takes at the least.
 const HIT_TOKENS_MIN: u32 = 16;
 
@@ -35,33 +33,11 @@ pub(crate) const NO_RESULTS: &str = "no results";
 pub(crate) struct SearchQuery<'a> {
     /// As typed.
     pub(crate) query: &'a str,
-    /// Tokens of the reply; `None`: bounded by `limit` alone, whole texts by 4,000 tokens.
-    pub(crate) budget: Option<u32>,
     pub(crate) detail: Detail,
     /// Only nodes of that type.
     pub(crate) node_type: Option<NodeType>,
     /// Hits; `None`: 20, or as many as fit when there is a budget.
     pub(crate) limit: Option<usize>,
-}
-
-impl SearchQuery<'_> {
-    /// Hits that are counted at the most.
-    fn hits_max(&self) -> usize {
-        match (self.limit, self.budget) {
-            (Some(limit), _) => limit,
-            (None, None) => LIMIT_DEFAULT,
-            (None, Some(_)) => CANDIDATES_MAX,
-        }
-    }
-
-    /// Hits that could be shown at the most.
-    fn hits_fitting(&self) -> usize {
-        self.budget_or_default().map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1)
-    }
-
-    fn budget_or_default(&self) -> Option<u32> {
-        self.budget.or((self.detail == Detail::Full).then_some(FULL_TOKENS_DEFAULT))
-    }
 }
 
 /// How much of a hit is shown.
@@ -88,31 +64,28 @@ impl Detail {
     }
 }
 
-/// Returns the nodes that a query finds. No query is an error; one that says nothing finds nothing.
-pub(crate) fn search(
+/// Returns the nodes that a query finds, in at most `max` tokens of text. No query is an error; one
+/// that says nothing finds nothing.
+pub(super) fn search(
     reader: &Reader,
     query: &SearchQuery<'_>,
-    output: Output,
-) -> Result<QueryAnswer, QueryError> {
-    reader.at_one_state(|reader| {
-        super::within(query.budget_or_default(), output, |budget| {
-            let query = SearchQuery { budget, limit: Some(query.hits_max()), ..*query };
-            let asked = words::parse_query(query.query);
-            let found = found(reader, &asked, &query)?;
-            let shown = match (found.hits.is_empty(), query.detail) {
-                (true, _) => ShownHits::nothing(budget),
-                (false, Detail::Label) => lines(&found, HashMap::new(), budget)?,
-                (false, Detail::Snippet) => {
-                    let snippets = snippets(reader, &found.hits, &asked)?;
-                    lines(&found, snippets, budget)?
-                }
-                (false, Detail::Full) => {
-                    full(reader, &found, budget.unwrap_or(FULL_TOKENS_DEFAULT))?
-                }
-            };
-            Ok(shown.answer(&found, query.detail, output))
-        })
-    })
+    max: Option<u32>,
+    options: &QueryOptions,
+) -> Result<Answer, Error> {
+    let asked = words::parse_query(query.query);
+    let limit = query.limit.unwrap_or(match options.budget {
+        Some(_) => CANDIDATES_MAX,
+        None => LIMIT_DEFAULT,
+    });
+    let n_fitting = max.map_or(usize::MAX, |it| (it / HIT_TOKENS_MIN) as usize + 1);
+    let found = found(reader, &asked, query.node_type, (limit, n_fitting))?;
+    let shown = match (found.hits.is_empty(), query.detail) {
+        (true, _) => ShownHits::nothing(max),
+        (false, Detail::Label) => lines(&found, HashMap::new(), max)?,
+        (false, Detail::Snippet) => lines(&found, snippets(reader, &found.hits, &asked)?, max)?,
+        (false, Detail::Full) => full(reader, &found, max.unwrap_or(u32::MAX))?,
+    };
+    Ok(shown.answer(&found, query.detail, options.output))
 }
 
 /// What was found, best first.
@@ -174,11 +147,11 @@ impl ShownHits {
         ShownHits { text, chosen, texts, needs: None, tokens_left_out: 0 }
     }
 
-    fn answer(self, found: &RankedHits, detail: Detail, output: Output) -> QueryAnswer {
+    fn answer(self, found: &RankedHits, detail: Detail, output: Output) -> Answer {
         let shown: Vec<&SearchHit> = self.chosen.iter().map(|&at| &found.hits[at]).collect();
         let structured = output.json(|| self.json(found, &shown, detail));
-        let warmed = shown.iter().map(|hit| (hit.head.key, ViewKind::Listed)).collect();
-        QueryAnswer { text: self.text, structured, warmed }
+        let looked_at = shown.iter().map(|hit| (hit.head.key, ViewKind::Listed)).collect();
+        Answer { text: self.text, structured, shown: looked_at, budget: None }
     }
 
     fn json(&self, found: &RankedHits, shown: &[&SearchHit], detail: Detail) -> Value {
@@ -207,13 +180,14 @@ impl ShownHits {
     }
 }
 
-/// What the query finds, best first, with what its lines need.
+/// What the query finds, best first, at most `limit`, with what the lines of `n_fitting` need.
 fn found(
     reader: &Reader,
     asked: &ParsedQuery,
-    query: &SearchQuery<'_>,
-) -> Result<RankedHits, QueryError> {
-    let (matches, are_of_words) = matches(reader, asked, query.node_type)?;
+    node_type: Option<NodeType>,
+    (limit, n_fitting): (usize, usize),
+) -> Result<RankedHits, Error> {
+    let (matches, are_of_words) = matches(reader, asked, node_type)?;
     let attended = reader.attended()?;
     let mut candidates: Vec<RankCandidate<'_>> = matches
         .iter()
@@ -221,7 +195,7 @@ fn found(
         .collect();
     let mut relevance = rank::relevance_scores(&candidates);
     if are_of_words && QUESTION_WORDS_MIN <= asked.marks.len() {
-        for (next, lent) in lent(reader, &candidates, &relevance, query.node_type)? {
+        for (next, lent) in lent(reader, &candidates, &relevance, node_type)? {
             match candidates.iter().position(|it| it.key == next.key) {
                 Some(at) => relevance[at] = relevance[at].max(lent),
                 None => {
@@ -233,9 +207,9 @@ fn found(
     }
     let n_matches = matches.len();
     let mut ranked = rank::rank_candidates(&candidates, &relevance);
-    ranked.truncate(query.hits_max());
+    ranked.truncate(limit);
     let n_ranked = ranked.len();
-    ranked.truncate(query.hits_fitting());
+    ranked.truncate(n_fitting);
     let keys: Vec<NodeKey> = ranked.iter().map(|&(at, _)| candidates[at].key).collect();
     let mut heads: HashMap<NodeKey, NodeHead> =
         reader.heads(&keys)?.into_iter().map(|it| (it.key, it)).collect();
@@ -253,7 +227,7 @@ fn lent(
     candidates: &[RankCandidate<'_>],
     relevance: &[f64],
     node_type: Option<NodeType>,
-) -> Result<Vec<(MatchedNode, f64)>, QueryError> {
+) -> Result<Vec<(MatchedNode, f64)>, Error> {
     let lenders = rank::best_indices(relevance, LENDERS_MAX);
     let keys: Vec<NodeKey> = lenders.iter().map(|&at| candidates[at].key).collect();
     let behind = reader.following_texts(&keys, node_type)?;
@@ -285,7 +259,7 @@ fn matches(
     reader: &Reader,
     asked: &ParsedQuery,
     node_type: Option<NodeType>,
-) -> Result<(Vec<NodeMatch>, bool), QueryError> {
+) -> Result<(Vec<NodeMatch>, bool), Error> {
     if let Some(text) = &asked.expression
         && let Some(found) = candidates::match_expression(reader, text, node_type, CANDIDATES_MAX)?
     {
@@ -299,7 +273,7 @@ fn snippets(
     reader: &Reader,
     hits: &[SearchHit],
     asked: &ParsedQuery,
-) -> Result<HashMap<NodeKey, String>, QueryError> {
+) -> Result<HashMap<NodeKey, String>, Error> {
     let keys: Vec<NodeKey> = hits.iter().map(|it| it.head.key).collect();
     let contents = reader.contents(&keys)?;
     let mut snippets = HashMap::new();
@@ -318,7 +292,7 @@ fn lines(
     found: &RankedHits,
     snippets: HashMap<NodeKey, String>,
     budget: Option<u32>,
-) -> Result<ShownHits, QueryError> {
+) -> Result<ShownHits, Error> {
     let hits = &found.hits;
     let pieces: Vec<String> = hits
         .iter()
@@ -339,7 +313,7 @@ fn lines(
     let render = |chosen: &[usize]| {
         let mut text: String = chosen.iter().map(|&at| pieces[at].as_str()).collect();
         text.extend(rest_line(&prices, chosen));
-        Ok::<_, QueryError>(trimmed(text))
+        Ok::<_, Error>(trimmed(text))
     };
     // The prices of what is chosen are exact. The last line loses its line break: nothing changes
     // behind a closing parenthesis, but a snippet's end may be cut anew.
@@ -358,7 +332,7 @@ fn lines(
     Ok(ShownHits { text, chosen, texts: snippets, needs: None, tokens_left_out })
 }
 
-fn full(reader: &Reader, found: &RankedHits, max: u32) -> Result<ShownHits, QueryError> {
+fn full(reader: &Reader, found: &RankedHits, max: u32) -> Result<ShownHits, Error> {
     let hits = &found.hits;
     let mut prices: Vec<u32> = hits
         .iter()
@@ -383,7 +357,7 @@ fn full(reader: &Reader, found: &RankedHits, max: u32) -> Result<ShownHits, Quer
             "" => format!("{}\n", hits[at].line()),
             content => format!("{}\n{content}\n", hits[at].line()),
         });
-        Ok::<_, QueryError>(render::render_blocks(&blocks.chain(rest).collect::<Vec<_>>()))
+        Ok::<_, Error>(render::render_blocks(&blocks.chain(rest).collect::<Vec<_>>()))
     };
     let bound = |chosen: &[usize]| {
         chosen.iter().try_fold(budget::BLOCK_REST_TOKENS, |sum: u32, &at| {

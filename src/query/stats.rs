@@ -2,22 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Output, QueryAnswer, QueryError, hundredths};
-use crate::model::clock::Millis;
-use crate::model::heat::HeatThresholds;
+use super::{Answer, Error, QueryOptions, hundredths};
 use crate::query::render::stats::{Audience, render_stats};
 use crate::store::reader::{Reader, Stats};
 
 /// Returns the facts about the whole memory.
-pub(crate) fn stats(
-    reader: &Reader,
-    lines: HeatThresholds,
-    now: Millis,
-    output: Output,
-) -> Result<QueryAnswer, QueryError> {
-    let stats = reader.at_one_state(|reader| reader.stats(lines))?;
-    let text = render_stats(&stats, Audience::Agent, now);
-    Ok(QueryAnswer { text, structured: output.json(|| json(&stats)), warmed: Vec::new() })
+pub(super) fn stats(reader: &Reader, options: &QueryOptions) -> Result<Answer, Error> {
+    let stats = reader.stats(options.lines)?;
+    let text = render_stats(&stats, Audience::Agent, options.now);
+    Ok(Answer::plain(text, options.output, || json(&stats)))
 }
 
 fn json(stats: &Stats) -> Value {

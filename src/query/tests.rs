@@ -9,7 +9,6 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::clock::Millis;
-use crate::model::heat::HeatThresholds;
 use crate::model::tree::NodeType;
 use crate::store::reader::testing::Sketch;
 use crate::text::tokens;
@@ -31,33 +30,28 @@ heading 概要
   text 日本語テキストの検索について。
 ";
 
-fn search(reader: &Reader, query: &SearchQuery<'_>) -> Result<QueryAnswer, QueryError> {
-    super::search(reader, query, Output::Text)
+fn asked(reader: &Reader, query: Query<'_>, budget: Option<u32>) -> Result<Answer, Error> {
+    let options = QueryOptions { budget, ..QueryOptions::text(Millis(200_000)) };
+    answer(reader, &query, &options)
 }
 
-fn tree(reader: &Reader, query: &TreeQuery<'_>) -> Result<QueryAnswer, QueryError> {
-    super::tree(reader, query, Output::Text)
+fn structured(reader: &Reader, query: Query<'_>, budget: Option<u32>) -> Result<Answer, Error> {
+    let output = Output::Structured;
+    let options = QueryOptions { budget, output, ..QueryOptions::text(Millis(200_000)) };
+    answer(reader, &query, &options)
 }
 
-fn fetch(reader: &Reader, query: &FetchQuery<'_>) -> Result<QueryAnswer, QueryError> {
-    super::fetch(reader, query, Output::Text)
+fn search(reader: &Reader, query: &SearchQuery<'_>) -> Result<Answer, Error> {
+    asked(reader, Query::Search(*query), None)
 }
 
-fn fetch_batch(
-    reader: &Reader,
-    ids: &[&str],
-    budget: Option<u32>,
-) -> Result<QueryAnswer, QueryError> {
-    super::fetch_batch(reader, ids, budget, Output::Text)
-}
-
-fn related(reader: &Reader, query: &RelatedQuery<'_>) -> Result<QueryAnswer, QueryError> {
-    super::related(reader, query, Output::Text)
+fn fetch(reader: &Reader, anchor: &str, budget: Option<u32>) -> Result<Answer, Error> {
+    asked(reader, Query::Fetch(FetchQuery { anchor, levels: 32 }), budget)
 }
 
 /// What a search finds, as JSON.
 fn found(reader: &Reader, query: &SearchQuery<'_>) -> Value {
-    super::search(reader, query, Output::Structured).unwrap().structured
+    structured(reader, Query::Search(*query), None).unwrap().structured
 }
 
 fn label(query: &str) -> SearchQuery<'_> {
@@ -70,20 +64,20 @@ fn id_of(reader: &Reader, query: &str) -> String {
 }
 
 #[track_caller]
-fn check(reader: &Reader, query: &SearchQuery<'_>, text: Expect) {
-    text.assert_eq(&search(reader, query).unwrap().text);
+fn check(reader: &Reader, query: &SearchQuery<'_>, budget: Option<u32>, text: Expect) {
+    text.assert_eq(&asked(reader, Query::Search(*query), budget).unwrap().text);
 }
 
 #[track_caller]
 fn check_tree(reader: &Reader, root: Option<&str>, levels: u32, budget: Option<u32>, text: Expect) {
-    let answer = tree(reader, &TreeQuery { root, levels, budget }).unwrap();
-    assert_eq!(answer.warmed, []);
+    let answer = asked(reader, Query::Tree(TreeQuery { root, levels }), budget).unwrap();
+    assert_eq!(answer.shown, []);
     text.assert_eq(&answer.text);
 }
 
 #[track_caller]
 fn check_fetch(reader: &Reader, anchor: &str, budget: Option<u32>, text: Expect) {
-    text.assert_eq(&fetch(reader, &FetchQuery { anchor, budget, levels: 32 }).unwrap().text);
+    text.assert_eq(&fetch(reader, anchor, budget).unwrap().text);
 }
 
 /// Makes an edge between the nodes with those keys.
@@ -96,7 +90,7 @@ fn edge(sketch: &Sketch, from: usize, to: usize, weight: f64) {
 
 fn query_related(anchor: &str) -> RelatedQuery<'_> {
     let direction = Direction::Both;
-    RelatedQuery { anchor, direction, depth: None, budget: None, weight_min: 0.0 }
+    RelatedQuery { anchor, direction, depth: None, weight_min: 0.0 }
 }
 
 #[test]
@@ -113,15 +107,18 @@ fn related_nodes_come_once_heaviest_first() {
     }
     edge(&sketch, 1, 2, 3.0);
     let reader = sketch.done();
-    let text = |query: RelatedQuery<'_>| related(&reader, &query).unwrap().text + "\n";
+    let within = |query: RelatedQuery<'_>, budget: Option<u32>| {
+        asked(&reader, Query::Related(query), budget).unwrap().text + "\n"
+    };
+    let text = |query| within(query, None);
     let query = query_related(&ids[0]);
     let mut all = text(query);
     all += &text(RelatedQuery { direction: Direction::Out, depth: Some(2), ..query });
     all += &text(RelatedQuery { direction: Direction::In, depth: Some(0), ..query });
     all += &text(RelatedQuery { depth: Some(99), weight_min: 0.6, ..query });
     all += &text(RelatedQuery { weight_min: 4.0, ..query });
-    all += &text(RelatedQuery { budget: Some(50), depth: Some(5), ..query });
-    all += &text(RelatedQuery { budget: Some(1), ..query });
+    all += &within(RelatedQuery { depth: Some(5), ..query }, Some(50));
+    all += &within(query, Some(1));
     expect![[r#"
         [heading] B (id=EH8muSHBLMx file=a.md hop=1 weight=3.00 temp=0.50 tok=1)
         [heading] D (id=E8jTPLwjz19 file=a.md hop=1 weight=0.50 temp=0.50 tok=1)
@@ -140,7 +137,8 @@ fn related_nodes_come_once_heaviest_first() {
         …
     "#]]
     .assert_eq(&all);
-    let error = related(&reader, &query_related("nonsense")).unwrap_err().to_string();
+    let error =
+        asked(&reader, Query::Related(query_related("nonsense")), None).unwrap_err().to_string();
     assert!(error.starts_with("no node `nonsense`"), "{error}");
 }
 
@@ -155,12 +153,11 @@ fn a_cut_hit_is_not_warmed() {
     }
     let reader = sketch.done();
     for budget in [1, 20, 100, 1_000, 1_000_000] {
-        let answer =
-            related(&reader, &RelatedQuery { budget: Some(budget), ..query_related(&first) })
-                .unwrap();
+        let query = Query::Related(query_related(&first));
+        let answer = asked(&reader, query, Some(budget)).unwrap();
         assert!(tokens::count(&answer.text) <= budget, "{budget}: {}", answer.text);
         let n_lines = answer.text.lines().filter(|it| it.contains("hop=1")).count();
-        assert_eq!(answer.warmed.len(), n_lines);
+        assert_eq!(answer.shown.len(), n_lines);
         assert!(n_lines <= 100);
     }
 }
@@ -179,8 +176,8 @@ fn a_clique_is_walked_once() {
         }
     }
     let reader = sketch.done();
-    let query = RelatedQuery { depth: Some(5), budget: Some(10_000), ..query_related(&first) };
-    let answer = related(&reader, &query).unwrap();
+    let query = Query::Related(RelatedQuery { depth: Some(5), ..query_related(&first) });
+    let answer = asked(&reader, query, Some(10_000)).unwrap();
     assert_eq!(answer.text.matches("hop=1 weight=1.00").count(), 39);
 }
 
@@ -198,8 +195,7 @@ fn statistics_are_those_of_the_whole_memory() {
          INSERT INTO cursor (name, snapshot, updated_at) VALUES ('HEAD', 1, 3000);
          UPDATE heat SET pinned = 1 WHERE node = 1;",
     );
-    let answer =
-        stats(&sketch.done(), HeatThresholds::default(), Millis(200_000), Output::Text).unwrap();
+    let answer = asked(&sketch.done(), Query::Stats, None).unwrap();
     expect![[r#"
         Database: :memory:
         Nodes:                2 (4 tokens)
@@ -220,27 +216,20 @@ fn statistics_are_those_of_the_whole_memory() {
     .assert_eq(&answer.text);
 }
 
-/// Every reading tool, by number.
-fn query(
-    reader: &Reader,
-    tool: u8,
-    words: &str,
-    ids: &[String],
-    budget: u32,
-) -> Option<QueryAnswer> {
-    let budget = Some(budget);
+/// Every kind of query, by number.
+fn any_query<'a>(kind: u8, words: &'a str, ids: &'a [String]) -> Query<'a> {
     let id = ids.first().map_or("none", String::as_str);
-    let batch: Vec<&str> = ids.iter().map(String::as_str).chain(words.split(' ')).collect();
-    let detail = |detail| SearchQuery { query: words, budget, detail, ..SearchQuery::default() };
-    let levels = u32::from(tool) / 8;
-    match tool % 8 {
-        0 => search(reader, &detail(Detail::Label)).ok(),
-        1 => search(reader, &detail(Detail::Snippet)).ok(),
-        2 => search(reader, &detail(Detail::Full)).ok(),
-        3 => tree(reader, &TreeQuery { root: None, levels, budget }).ok(),
-        4 => tree(reader, &TreeQuery { root: Some(id), levels, budget }).ok(),
-        5 | 6 => fetch(reader, &FetchQuery { anchor: id, budget, levels }).ok(),
-        _ => fetch_batch(reader, &batch, budget).ok(),
+    let search =
+        |detail| Query::Search(SearchQuery { query: words, detail, ..SearchQuery::default() });
+    let levels = u32::from(kind) / 8;
+    match kind % 8 {
+        0 => search(Detail::Label),
+        1 => search(Detail::Snippet),
+        2 => search(Detail::Full),
+        3 => Query::Tree(TreeQuery { root: None, levels }),
+        4 => Query::Tree(TreeQuery { root: Some(id), levels }),
+        5 | 6 => Query::Fetch(FetchQuery { anchor: id, levels }),
+        _ => Query::Batch(ids.iter().map(String::as_str).chain(words.split(' ')).collect()),
     }
 }
 
@@ -280,7 +269,7 @@ proptest! {
         sketch.file("a.md");
         let anchor = sketch.node(0, "text", &content);
         let reader = sketch.done();
-        let text = |budget| fetch(&reader, &FetchQuery { anchor: &anchor, budget, levels: 1 }).unwrap().text;
+        let text = |budget| fetch(&reader, &anchor, budget).unwrap().text;
         let cut = text(Some(40));
         let Some((_, needs)) = cut.rsplit_once("needs ") else { return Ok(()) };
         let needed: u32 = needs.split(' ').next().unwrap().parse().unwrap();
@@ -298,12 +287,18 @@ proptest! {
         ),
     ) {
         let (reader, ids) = memory(&corpus);
-        for (tool, words, at, budget) in calls {
+        for (kind, words, at, budget) in calls {
             let from = at.index(ids.len());
-            let Some(answer) = query(&reader, tool, &words, &ids[from..], budget) else { continue };
+            let query = any_query(kind, &words, &ids[from..]);
+            let Ok(answer) = asked(&reader, query.clone(), Some(budget)) else { continue };
             let counted = tokens::count(&answer.text);
-            prop_assert!(counted <= budget, "{counted} of {budget}, tool {}:\n{}", tool % 8, answer.text);
+            prop_assert!(counted <= budget, "{counted} of {budget}, {query:?}:\n{}", answer.text);
             prop_assert!(!answer.text.is_empty());
+            let answer = structured(&reader, query.clone(), Some(budget)).unwrap();
+            for form in [answer.text, answer.structured.to_string()] {
+                let counted = tokens::count(&form);
+                prop_assert!(counted <= budget, "{counted} of {budget}, {query:?}:\n{form}");
+            }
         }
     }
 

@@ -10,14 +10,12 @@ use std::collections::{BinaryHeap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{Output, QueryAnswer, QueryError, budget, facts, node_by_id};
+use super::{Answer, Error, Output, budget, facts, node_by_id};
 use crate::query::render::{self, FileLabel, NodeFacts};
 use crate::store::NodeKey;
 use crate::store::reader::{NodeHead, Reader, SiblingsAfter, SubtreeSize};
 use crate::text::tokens;
 
-/// Tokens of a reply when no budget is given.
-const TOKENS_DEFAULT: u32 = 4_000;
 /// Tokens that a line takes at the least.
 const LINE_TOKENS_MIN: u32 = 10;
 /// Roots that are compared for warmth, at the least.
@@ -39,26 +37,18 @@ pub(crate) struct TreeQuery<'a> {
     pub(crate) root: Option<&'a str>,
     /// Levels below the roots.
     pub(crate) levels: u32,
-    /// Tokens of the reply; `None`: 4,000.
-    pub(crate) budget: Option<u32>,
 }
 
-/// Returns the tree below a node, or below all roots.
-pub(crate) fn tree(
+/// Returns the tree below a node, or below all roots, in at most `max` tokens of text.
+pub(super) fn tree(
     reader: &Reader,
     query: &TreeQuery<'_>,
+    max: u32,
     output: Output,
-) -> Result<QueryAnswer, QueryError> {
-    let budget = query.budget.unwrap_or(TOKENS_DEFAULT);
-    reader.at_one_state(|reader| {
-        super::within(Some(budget), output, |room| {
-            let max = room.unwrap_or(budget);
-            let mut picture = OutlineBuilder::begin(reader, query.root, max)?;
-            let text = picture.text(query.levels, max)?;
-            let structured = output.json(|| picture.structured());
-            Ok(QueryAnswer { text, structured, warmed: Vec::new() })
-        })
-    })
+) -> Result<Answer, Error> {
+    let mut picture = OutlineBuilder::begin(reader, query.root, max)?;
+    let text = picture.text(query.levels, max)?;
+    Ok(Answer::plain(text, output, || picture.structured()))
 }
 
 /// What is known of the tree so far.
@@ -96,7 +86,7 @@ impl OutlineBuilder<'_> {
         reader: &'a Reader,
         root: Option<&str>,
         max: u32,
-    ) -> Result<OutlineBuilder<'a>, QueryError> {
+    ) -> Result<OutlineBuilder<'a>, Error> {
         let mut picture = OutlineBuilder {
             reader,
             attended: reader.attended()?,
@@ -114,7 +104,7 @@ impl OutlineBuilder<'_> {
     }
 
     /// The lines that fit.
-    fn text(&mut self, levels: u32, max: u32) -> Result<String, QueryError> {
+    fn text(&mut self, levels: u32, max: u32) -> Result<String, Error> {
         if self.roots.is_empty() {
             return Ok(budget::first_fitting(max, ["empty tree".to_owned()]));
         }
@@ -152,7 +142,7 @@ impl OutlineBuilder<'_> {
         at
     }
 
-    fn add_roots(&mut self, n_max: usize) -> Result<(), QueryError> {
+    fn add_roots(&mut self, n_max: usize) -> Result<(), Error> {
         let mut heads = self.reader.roots(n_max.saturating_add(1))?;
         if n_max < heads.len() {
             heads.truncate(n_max);
@@ -169,7 +159,7 @@ impl OutlineBuilder<'_> {
         Ok(())
     }
 
-    fn add_children(&mut self, up: usize, n_max: usize) -> Result<(), QueryError> {
+    fn add_children(&mut self, up: usize, n_max: usize) -> Result<(), Error> {
         let key = self.items[up].head.key;
         let mut heads = self.reader.children(key, n_max.saturating_add(1))?;
         if n_max < heads.len() {
@@ -184,7 +174,7 @@ impl OutlineBuilder<'_> {
     }
 
     /// Reads what may be shown; returns it in the order in which it is worth showing.
-    fn grow(&mut self, levels: u32, max: u32) -> Result<Vec<usize>, QueryError> {
+    fn grow(&mut self, levels: u32, max: u32) -> Result<Vec<usize>, Error> {
         let mut budget_left = TokenBudget::new(max);
         let mut heap = BinaryHeap::new();
         let mut order = Vec::new();
@@ -249,7 +239,7 @@ impl OutlineBuilder<'_> {
     }
 
     /// The lines of what is shown and of what is folded.
-    fn draw(&mut self) -> Result<String, QueryError> {
+    fn draw(&mut self) -> Result<String, Error> {
         self.folds.clear();
         let mut out = String::new();
         let mut n_left = COUNTED_MAX;
@@ -277,12 +267,7 @@ impl OutlineBuilder<'_> {
     }
 
     /// A line about the children of `up` that are not shown, if any.
-    fn fold(
-        &mut self,
-        up: Option<usize>,
-        n_left: &mut u32,
-        out: &mut String,
-    ) -> Result<(), QueryError> {
+    fn fold(&mut self, up: Option<usize>, n_left: &mut u32, out: &mut String) -> Result<(), Error> {
         let (children, rest, depth, id) = match up {
             Some(up) => {
                 let item = &self.items[up];

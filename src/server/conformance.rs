@@ -1,5 +1,5 @@
-//! What the official conformance suite asks a server to have, on the engine and the transports that
-//! serve the memory: tools `test_*`, resources `test://…`, prompts, questions.
+//! Fixtures of the official MCP conformance suite, on the project's own engine and transports. They
+//! are tools `test_*`, resources `test://…`, prompts and questions.
 //!
 //! The names and texts are the suite's. Nothing here is in the program; `examples/conformance.rs`
 //! is the binary that `make conformance` runs, and the tests play the same scenarios over stdio.
@@ -15,20 +15,20 @@ use std::time::Duration;
 
 use crate::mcp::uri::UriVars;
 use crate::mcp::{
-    Args, Call, CompletionRequest, Handler, PAGE_ROWS_MAX, PromptMessage, ReadError, Reply, Server,
-    ServerInfo, StateSigner, ToolError,
+    Args, Call, CompletionRequest, Handler, HandlerError, PAGE_ROWS_MAX, PromptMessage, Reply,
+    Server, ServerInfo, StateSigner,
 };
 use crate::model::clock::Clock;
 use crate::server::{Interrupts, stdio};
 
-/// Between the steps of a tool that tells about them, so that a client can see one after the other.
+/// Time between the steps of a tool with progress, so that a client can see them one by one.
 const STEP: Duration = Duration::from_millis(50);
 
-type Run = fn(&Suite, &Args, &Call) -> Result<Reply, ToolError>;
-type Get = fn(&Args, &Call) -> Result<Vec<PromptMessage>, ToolError>;
+type Run = fn(&Suite, &Args, &Call) -> Result<Reply, HandlerError>;
+type Get = fn(&Args, &Call) -> Result<Vec<PromptMessage>, HandlerError>;
 type Read = fn(&UriVars) -> String;
 
-/// What the tools share.
+/// The state that the tools share.
 #[derive(Debug)]
 struct Suite {
     step: Duration,
@@ -37,7 +37,7 @@ struct Suite {
 impl Suite {
     /// Waits as long as a step takes, or until the call is cancelled.
     fn pause(&self, call: &Call) {
-        // Nothing is ever sent: it ends in time or by cancellation, and the engine knows which.
+        // Nothing is ever sent: the wait times out or is cancelled, and the engine knows which.
         let _ = call.cancelled().recv_timeout(self.step);
     }
 }
@@ -47,15 +47,25 @@ impl Handler for Suite {
     type Read = Read;
     type Prompt = Get;
 
-    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+    fn call(&self, run: &Run, args: &Args, call: &Call) -> Result<Reply, HandlerError> {
         run(self, args, call)
     }
 
-    fn read(&self, read: &Read, vars: &UriVars, out: &mut dyn fmt::Write) -> Result<(), ReadError> {
-        out.write_str(&read(vars)).map_err(|_| ReadError::Internal("cannot write".to_owned()))
+    fn read(
+        &self,
+        read: &Read,
+        vars: &UriVars,
+        out: &mut dyn fmt::Write,
+    ) -> Result<(), HandlerError> {
+        out.write_str(&read(vars)).map_err(|_| HandlerError::Internal("cannot write".to_owned()))
     }
 
-    fn prompt(&self, get: &Get, args: &Args, call: &Call) -> Result<Vec<PromptMessage>, ToolError> {
+    fn prompt(
+        &self,
+        get: &Get,
+        args: &Args,
+        call: &Call,
+    ) -> Result<Vec<PromptMessage>, HandlerError> {
         get(args, call)
     }
 
@@ -79,23 +89,25 @@ fn server(step: Duration) -> Arc<Server<Suite>> {
         page_rows_max: PAGE_ROWS_MAX,
         state_signer: StateSigner::default(),
         handler: Suite { step },
+        clock: Clock::System,
+        waker: Arc::default(),
         hub: Arc::default(),
     })
 }
 
-/// Serves the fixtures over HTTP, on a port of this machine, until a signal comes; tells `announce`
-/// the URL.
+/// Serves the fixtures over HTTP, on a port of this machine, until a signal comes. Calls `announce`
+/// with the URL.
 ///
 /// # Errors
 ///
-/// There is no port, no thread or no way to hear signals.
+/// There is no port, no thread or no way to receive signals.
 #[cfg(feature = "http")]
 pub fn http(announce: impl FnOnce(&str)) -> io::Result<()> {
     use crate::server::http::{ADDRESS, Guard, HttpOptions, Limits, serve_http};
 
     let interrupts = Interrupts::watch()?;
     let mut address = ADDRESS;
-    // One that is free.
+    // Any free port.
     address.set_port(0);
     let guard = Guard::new(address.ip(), &[], &[], None);
     let options = HttpOptions { address, guard, limits: Limits::default() };
@@ -108,7 +120,7 @@ pub fn http(announce: impl FnOnce(&str)) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// There is no thread or no way to hear signals.
+/// There is no thread or no way to receive signals.
 pub fn stdio() -> io::Result<()> {
     let interrupts = Interrupts::watch()?;
     let (input, output) = (io::stdin(), io::stdout());

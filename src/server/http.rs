@@ -1,5 +1,4 @@
-//! MCP over HTTP: any number of clients of both eras at `/mcp`, as the Streamable HTTP transport
-//! has them.
+//! MCP over the Streamable HTTP transport: any number of clients of both eras at `/mcp`.
 //!
 //! ```text
 //! listener ─▶ connection × n ─ head ─ guard ─ body ─▶ engine ─▶ response
@@ -7,14 +6,14 @@
 //! ```
 //! The sockets are our own, with `httparse` for the grammar of a head. A server library such as
 //! `tiny_http` lets header lines grow without bound, sets no deadline, starts a thread for each
-//! connection that comes, and ends for good when one `accept` fails; here each of these has a bound
-//! that [`Limits`] names, and a bad `accept` is one line in the log.
+//! connection, and ends for good when one `accept` fails. Here each of these has a bound in
+//! [`Limits`], and a bad `accept` is one line in the log.
 //!
-//! What always holds: a request is checked by its head before its body is read; what is read has a
-//! deadline as a whole; a connection that waits makes room for one that comes; nothing of a request
-//! is logged but its status.
+//! Invariants: a request is checked by its head before its body is read; each read has a deadline
+//! as a whole; a waiting connection makes room for a new one; only the status of a request is
+//! logged.
 //!
-//! Order of the end: background work, idle connections and streams are told at once; calls get
+//! Order of shutdown: background work, idle connections and streams are stopped at once; calls get
 //! [`GRACE`] to answer and are cancelled then. All of it takes less than a second.
 
 mod body;
@@ -58,23 +57,23 @@ pub(crate) use guard::{BearerToken, Guard};
 #[cfg(any(test, fuzzing))]
 pub(crate) use {body::Body, head::RequestHead, read_buffer::ReadBuffer, reply::HttpError};
 
-/// Where it listens unless something else is said.
+/// Default address.
 pub(crate) const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7474);
 
-/// How often it is looked whether a client that waits has gone.
+/// Milliseconds between checks whether a waiting client has gone.
 const GLANCE_MS: u64 = 250;
-/// How soon a client should come back when a stream broke.
+/// Milliseconds after which a client should reconnect when a stream broke.
 const RETRY_MS: u32 = 1_000;
-/// How long each stage of the end may take.
+/// Maximum time of each stage of shutdown.
 const GRACE: Duration = Duration::from_millis(200);
-/// How long to wait after a connection could not be taken in.
+/// Time to wait after a failed `accept`.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How often sessions are looked at that nobody has used for long.
+/// Time between checks for idle sessions.
 const SWEEP: Duration = Duration::from_secs(30);
-/// Connections beyond the most that are still about to be closed.
+/// Maximum connections beyond the limit that are about to be closed.
 const SHED_MAX: usize = 64;
 
-/// How much of everything there may be, and for how long.
+/// Limits of numbers, sizes and times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) connections: usize,
@@ -84,17 +83,17 @@ pub(crate) struct Limits {
     pub(crate) calls: usize,
     /// Bytes of all bodies that are being read, or whose calls run.
     pub(crate) body_bytes: usize,
-    /// A connection on which nothing is asked.
+    /// Milliseconds of a connection without a request.
     pub(crate) idle_ms: i64,
-    /// A head, from its first byte on.
+    /// Milliseconds of a head, from its first byte on.
     pub(crate) head_ms: i64,
-    /// A body.
+    /// Milliseconds of a body.
     pub(crate) body_ms: i64,
-    /// A response, or an event, until the client has taken it.
+    /// Milliseconds until the client has taken a response or an event.
     pub(crate) write_ms: i64,
-    /// A session that nobody uses.
+    /// Milliseconds of an unused session.
     pub(crate) session_ms: i64,
-    /// A stream on which nothing is said.
+    /// Milliseconds of silence on a stream before a sign of life.
     pub(crate) keep_alive_ms: i64,
 }
 
@@ -116,7 +115,7 @@ impl Default for Limits {
     }
 }
 
-/// Where to listen, and who may come in.
+/// The address to listen at, and the guard.
 #[derive(Clone, Debug)]
 pub(crate) struct HttpOptions {
     pub(crate) address: SocketAddr,
@@ -124,17 +123,17 @@ pub(crate) struct HttpOptions {
     pub(crate) limits: Limits,
 }
 
-/// Reads `ADDRESS:PORT`, of which a name can only be `localhost`.
+/// Parses `ADDRESS:PORT`, in which the only name is `localhost`.
 pub(crate) fn parse_listen_address(text: &str) -> Option<SocketAddr> {
     let local = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     local.as_deref().unwrap_or(text).parse().ok()
 }
 
-/// What every connection shares.
+/// The state that all connections share.
 struct Endpoint<S: Handler> {
     server: Arc<Server<S>>,
     clock: Clock,
-    /// What deadlines are read from.
+    /// The clock of the deadlines.
     watch: Stopwatch,
     guard: Guard,
     limits: Limits,
@@ -145,11 +144,11 @@ struct Endpoint<S: Handler> {
     n_threads: Arc<AtomicUsize>,
     n_streams: Arc<AtomicUsize>,
     n_body_bytes: Arc<AtomicUsize>,
-    /// Arguments of tools that stand in fields, too.
+    /// Arguments of tools that are repeated in fields.
     mirrored: Vec<MirroredArgument>,
 }
 
-/// Serves until a message comes on `interrupts`. Tells `announce` where, once it listens;
+/// Serves until a message comes on `interrupts`. Calls `announce` with the address once it listens;
 /// background work starts then.
 pub(crate) fn serve_http<S: Handler>(
     server: &Arc<Server<S>>,
@@ -195,7 +194,7 @@ pub(crate) fn serve_http<S: Handler>(
             .for_each(|it| endpoint.end(it));
     }
     endpoint.stop.set();
-    // Whoever waits for a connection is woken by one.
+    // A connection wakes the listener.
     let woken = TcpStream::connect_timeout(&reachable(address), GRACE);
     endpoint.peers.wake();
     let is_over = over.recv_timeout(GRACE) == Err(RecvTimeoutError::Disconnected);
@@ -211,7 +210,7 @@ pub(crate) fn serve_http<S: Handler>(
     Ok(ServeEnd::Signal)
 }
 
-/// Takes in connections until it is time to end.
+/// Accepts connections until shutdown.
 fn listen<S: Handler>(endpoint: &Arc<Endpoint<S>>, listener: &TcpListener, alive: &Sender<()>) {
     let mut said = None;
     loop {
@@ -228,7 +227,7 @@ fn listen<S: Handler>(endpoint: &Arc<Endpoint<S>>, listener: &TcpListener, alive
                 if said.replace(error.kind()) != Some(error.kind()) {
                     log::warn!("cannot take in a connection: {error}");
                 }
-                // What is short may be what an idle connection has.
+                // The shortage may be of what an idle connection holds.
                 endpoint.peers.close_longest_waiting();
                 if endpoint.stop.is_set_within(PAUSE) {
                     return;
@@ -238,7 +237,7 @@ fn listen<S: Handler>(endpoint: &Arc<Endpoint<S>>, listener: &TcpListener, alive
     }
 }
 
-/// Gives a connection its thread.
+/// Starts the thread of a connection.
 fn admit<S: Handler>(endpoint: &Arc<Endpoint<S>>, stream: TcpStream, alive: &Sender<()>) {
     /// Bytes of a connection's stack; calls run elsewhere.
     const STACK_BYTES: usize = 512 * 1024;
@@ -248,7 +247,7 @@ fn admit<S: Handler>(endpoint: &Arc<Endpoint<S>>, stream: TcpStream, alive: &Sen
     let Some(place) = place.filter(|_| has_room) else {
         let refused = reply::HttpError::new(503, "too many connections are open; try again");
         let bytes = reply::HttpResponse::from(refused).bytes("Connection: close\r\n");
-        // A new socket takes this much at once, or nobody minds.
+        // A new socket takes this much at once, and a loss does no harm.
         let _ = stream.set_nonblocking(true).and_then(|()| (&stream).write(&bytes));
         return;
     };
@@ -264,7 +263,7 @@ fn admit<S: Handler>(endpoint: &Arc<Endpoint<S>>, stream: TcpStream, alive: &Sen
     }
 }
 
-/// Takes a connection off the list when its thread ends, however it does.
+/// Removes a connection from the list when its thread ends, in any way.
 struct PeerGuard<'a, S: Handler> {
     endpoint: &'a Endpoint<S>,
     number: u64,
@@ -277,7 +276,7 @@ impl<S: Handler> Drop for PeerGuard<'_, S> {
 }
 
 impl<S: Handler> Endpoint<S> {
-    /// A place among the streams, while there is one.
+    /// Takes a permit for a stream, if there is one.
     fn stream_place(&self) -> Result<Permit, reply::HttpError> {
         Permit::take(&self.n_streams, self.limits.streams)
             .ok_or_else(|| reply::HttpError::new(503, "too many streams are open; try again"))
@@ -290,7 +289,7 @@ impl<S: Handler> Endpoint<S> {
     }
 }
 
-/// An address by which this machine reaches a listener of its own.
+/// Returns an address by which this machine reaches its own listener.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

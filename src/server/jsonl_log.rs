@@ -1,13 +1,13 @@
-//! Files of lines in a source folder's own `.remindb/`: what happened, for people and programs.
+//! Files of JSON lines in a source folder's own `.remindb/`, for people and programs.
 //!
 //! The folder may come from somebody else's repository, so nothing is read or written through a
-//! link that leads out of it, nor what is no regular file. What is made here is the user's alone.
+//! link that leads out of it, and only regular files are. New files are readable by the user alone.
 //!
-//! | files | what they hold |
+//! | files | contents |
 //! |---|---|
 //! | `sessions/NAME-HASH.jsonl` | the [`SessionHistory`] of one client, one line a session |
-//! | `logs/ID.log` | what one session did, if that is wanted: [`SessionLogs`] |
-//! | `rescan.jsonl` | what scans did, if that is wanted: a [`JsonlSink`] |
+//! | `logs/ID.log` | the activity of one session, if enabled: [`SessionLogs`] |
+//! | `rescan.jsonl` | the results of scans, if enabled: a [`JsonlSink`] |
 
 mod client_ledgers;
 mod folder;

@@ -1,8 +1,9 @@
-//! The latest records of the log, kept in memory for those who watch.
+//! A ring buffer of the latest log records, for observers.
 //!
 //! A line of this program's log is a message and then `key=value`s, at its end or before `: ` and a
-//! detail. The keys become attributes, and the message keeps the words: `tool failed
-//! tool=MemoryTree: the file is gone` is `tool failed: the file is gone` with a `tool`.
+//! detail. The keys become attributes, and the message keeps the other words:
+//! `tool failed tool=MemoryTree: the file is gone` is `tool failed: the file is gone` with a
+//! `tool`.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,7 +17,7 @@ use crate::model::clock::Millis;
 /// Called after each record.
 type LogObserver = Box<dyn Fn() + Send + Sync>;
 
-/// The records, shared by the log that adds and those who look.
+/// The records, shared by the logger and its observers.
 #[derive(Clone)]
 pub(crate) struct LogBuffer {
     capacity: usize,
@@ -41,16 +42,16 @@ pub(crate) struct LogRecord {
     pub(crate) attrs: Map<String, Value>,
 }
 
-/// What the ring holds, oldest first.
+/// The records of the buffer, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct LogRecords {
     pub(crate) records: Vec<LogRecord>,
-    /// Records that had to make room.
+    /// Number of records that were dropped for newer ones.
     pub(crate) dropped: u64,
 }
 
 impl LogRecord {
-    /// A record of a line of the log.
+    /// Returns a record of a line of the log.
     pub(crate) fn new(line: &str, level: &'static str, now: Millis) -> LogRecord {
         let (msg, attrs) = split_log_line(line);
         LogRecord { time: now.0, level, msg, attrs }
@@ -58,19 +59,19 @@ impl LogRecord {
 }
 
 impl LogBuffer {
-    /// An empty ring for so many records, at least one.
+    /// Returns an empty buffer for `capacity` records, at least one.
     pub(crate) fn new(capacity: u32) -> LogBuffer {
         let capacity = usize::try_from(capacity).unwrap_or(usize::MAX).max(1);
         LogBuffer { capacity, state: Arc::default(), observers: Arc::default() }
     }
 
-    /// Calls `observer` after every record that is pushed from now on, on the thread that logged.
+    /// Adds an observer that is called after every record from now on, on the thread that logged.
     /// It must neither log nor wait.
     pub(crate) fn add_observer(&self, observer: impl Fn() + Send + Sync + 'static) {
         self.observers().push(Arc::new(Box::new(observer)));
     }
 
-    /// Adds a record and calls nobody; the oldest makes room.
+    /// Adds a record without calling observers; the oldest makes room.
     pub(crate) fn add_silently(&self, record: LogRecord) {
         let mut state = self.state();
         if self.capacity <= state.records.len() {
@@ -80,15 +81,15 @@ impl LogBuffer {
         state.records.push_back(record);
     }
 
-    /// Adds a record, which those who observe should see.
+    /// Adds a record and calls the observers.
     pub(crate) fn push(&self, record: LogRecord) {
         self.add_silently(record);
-        // Nobody is called under a lock: whoever looks then would wait for himself.
+        // Observers are called without a lock: one that reads the buffer would wait for itself.
         let observers = self.observers().clone();
         observers.iter().for_each(|it| it());
     }
 
-    /// What it holds now.
+    /// Returns the present records.
     pub(crate) fn read(&self) -> LogRecords {
         let state = self.state();
         LogRecords { records: state.records.iter().cloned().collect(), dropped: state.dropped }
@@ -110,10 +111,10 @@ impl fmt::Debug for LogBuffer {
     }
 }
 
-/// The words of a line, and its attributes.
+/// Splits a line into its message and its attributes.
 pub(crate) fn split_log_line(line: &str) -> (String, Map<String, Value>) {
     let mut attrs = Map::new();
-    // What comes after the run of pairs that was tried last.
+    // The text after the last run of pairs that was tried.
     let mut rest = line;
     while let Some(start) = first_pair(rest) {
         let before = line.len() - rest.len() + start;
@@ -140,7 +141,7 @@ pub(crate) fn split_log_line(line: &str) -> (String, Map<String, Value>) {
     (line.to_owned(), Map::new())
 }
 
-/// Where the first word is that is a pair.
+/// Returns the start of the first word that is a pair.
 fn first_pair(text: &str) -> Option<usize> {
     let mut at = 0;
     for word in text.split(' ') {
@@ -152,7 +153,7 @@ fn first_pair(text: &str) -> Option<usize> {
     None
 }
 
-/// The pair at the start of `text`, and what follows it.
+/// Parses the pair at the start of `text`; returns the rest, too.
 fn pair(text: &str) -> Option<(&str, &str, &str)> {
     let (word, after) = text.split_once(' ').unwrap_or((text, ""));
     let (key, value) = word.split_once('=')?;
@@ -161,7 +162,7 @@ fn pair(text: &str) -> Option<(&str, &str, &str)> {
     is_key.then_some((key, value, after))
 }
 
-/// A number where it reads the same as one.
+/// Converts a value, to a number if that prints the same.
 fn to_value(text: &str) -> Value {
     match text.parse::<i64>() {
         Ok(number) if number.to_string() == text => number.into(),

@@ -1,5 +1,4 @@
-//! What this process knows beside the database, for those who watch: read halves, asked one fact at
-//! a time.
+//! Facts about this process that are not in the database, for observers.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,18 +10,18 @@ use crate::server::jsonl_log::{SessionHistory, SessionLogs};
 use crate::server::log_buffer::LogBuffer;
 use crate::server::sessions::Registry;
 
-/// The read halves.
+/// Read handles on the state of this process.
 pub(crate) struct ProcessStatus {
     pub(crate) clock: Clock,
     /// The latest scan of the source folder.
     pub(crate) rescan: LatestScan,
-    /// The latest of the log.
+    /// The latest records of the log.
     pub(crate) log_buffer: LogBuffer,
-    /// Who is connected.
+    /// The connected clients.
     pub(crate) registry: Registry,
-    /// Who ever was.
+    /// The recorded sessions.
     pub(crate) history: SessionHistory,
-    /// What each session did, where that is written down.
+    /// The session logs, if enabled.
     pub(crate) logs: SessionLogs,
 }
 
@@ -43,7 +42,7 @@ impl ProcessFacts for ProcessStatus {
     }
 
     fn names(&self, of: ProcessNames) -> Vec<String> {
-        // Nothing is completed from what cannot be read.
+        // Unreadable files complete nothing.
         match of {
             ProcessNames::Clients => {
                 self.history.clients().unwrap_or_default().into_iter().map(|it| it.hash).collect()

@@ -1,8 +1,8 @@
-//! Who is connected, and who ever was: values that are told the time and touch nothing.
+//! Client sessions, present and past, as values: time is an argument, and there is no IO.
 //!
-//! The [`Registry`] is fed with what clients do and shows who is there. What changed since the last
-//! time leaves it as [`LedgerEntry`]s, the lines of the ledger; a [`SessionLedger`] makes of all
-//! lines of one client what is to be said of it. Nothing a client says of itself is proved.
+//! The [`Registry`] takes the requests of clients and lists the present sessions. Changes leave it
+//! as [`LedgerEntry`]s, the lines of the ledger; a [`SessionLedger`] summarizes all lines of one
+//! client. The statements of a client about itself are unverified.
 
 pub(crate) mod recorder;
 
@@ -20,10 +20,10 @@ pub(crate) use ledger::LEDGER_LINE_BYTES_MAX;
 pub(crate) use ledger::{ClientHistory, LedgerEntry, SessionLedger, each_line};
 pub(crate) use registry::{ChangedSessions, Keeping, Registry, RequestInfo, TransportInfo};
 
-/// Characters of a client's name in the name of its file.
+/// Maximum characters of a client's name in the name of its file.
 const SLUG_CHARS_MAX: usize = 40;
 
-/// What a client says of itself.
+/// A client's own identification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SessionClient {
     /// Its name for programs.
@@ -41,15 +41,14 @@ pub(crate) struct SessionClient {
 }
 
 impl SessionClient {
-    /// What tells it from others that reach the server in the same way: 11 base62 characters, the
-    /// same for ever.
+    /// Returns 11 base62 characters that identify the client on this transport. They never change.
     pub(crate) fn hash(&self, transport: &str) -> String {
         let title = self.title.as_deref().unwrap_or_default();
         let parts = ["client", &self.name, title, &self.version, &self.protocol, transport];
         base62(ContentHash::of(&parts.join("\0")).0)
     }
 
-    /// The name of its ledger without the ending: something to recognise, then the hash.
+    /// Returns the name of its ledger without the extension: a readable part, then the hash.
     pub(crate) fn stem(&self, transport: &str) -> String {
         let mut slug = String::new();
         for letter in self.name.chars().flat_map(char::to_lowercase) {

@@ -1,4 +1,4 @@
-//! One client over a pair of byte streams, as MCP's stdio transport has it.
+//! MCP's stdio transport: one client over a pair of byte streams.
 //!
 //! ```text
 //! input ─ reader ─▶ frames ─ router ─▶ jobs ─ worker × 4 ─▶ lines ─ writer ─▶ output
@@ -7,10 +7,9 @@
 //! The router is the calling thread and owns the connection. Every queue is bounded: a client that
 //! does not read its answers is not read from either.
 //!
-//! Order of the end: no more frames; the calls run out; background work is told to stop; the lines
-//! run out. The end of input waits for the calls as long as they take, since whoever asked may
-//! still listen. A signal or a closed output, also while waiting, leaves each stage [`GRACE`] at
-//! most.
+//! Order of shutdown: no more frames; the calls run out; background work is stopped; the lines run
+//! out. The end of input waits for the calls as long as they take, since the client may still
+//! listen. A signal or a closed output, also while waiting, leaves each stage [`GRACE`] at most.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -24,17 +23,17 @@ use crate::mcp::rpc::{Frame, Frames};
 use crate::mcp::{Connection, FrameStep, Handler, Job, Outbox, OutgoingLine, Server};
 use crate::model::clock::Clock;
 
-/// What the one connection is called.
+/// Name of the one connection.
 const CONNECTION: &str = "stdio";
-/// Threads that run tool calls.
+/// Number of threads that run tool calls.
 const WORKERS: usize = 4;
-/// Frames that were read and not looked at; each may have 8 MiB.
+/// Maximum frames that wait for the router; each may have 8 MiB.
 const FRAMES_MAX: usize = 4;
-/// Calls that wait for a worker; beyond that the client is not read from.
+/// Maximum calls that wait for a worker; beyond that the client is not read from.
 const JOBS_MAX: usize = 256;
-/// Lines that wait for the output.
+/// Maximum lines that wait for the output.
 const LINES_MAX: usize = 64;
-/// How long each stage of the end may take when nobody is left to wait for it.
+/// Maximum time of each stage of shutdown after a signal or a closed output.
 const GRACE: Duration = Duration::from_millis(1000);
 
 /// Serves one client until its input ends, its output breaks or a message comes on `interrupts`.
@@ -60,7 +59,7 @@ pub(crate) fn serve_stdio<S: Handler>(
             if let Some(line) = work(&server, &clock, job) {
                 outbox.say(line);
             }
-            // The reply goes first, and then the news of what the call did.
+            // The reply goes first, and then the notifications of the changes that the call made.
             server.hub.wake();
         })?
     };
@@ -90,7 +89,7 @@ pub(crate) fn serve_stdio<S: Handler>(
     Ok(ended)
 }
 
-/// The connection's thread, with everything that it can wake and that can wake it.
+/// The state of the connection's thread, with the channels in both directions.
 struct Router<'a, S: Handler> {
     server: &'a Server<S>,
     connection: Connection,
@@ -107,7 +106,7 @@ struct Router<'a, S: Handler> {
 }
 
 impl<S: Handler> Router<'_, S> {
-    /// Gives why serving ended, and whether the reader had come to the end of its input.
+    /// Routes frames; returns the end, and whether the reader had reached the end of its input.
     fn run(mut self, frames: &Receiver<Frame>) -> io::Result<(ServeEnd, bool)> {
         let ended = self.route(frames)?;
         Ok((self.finish(ended), ended == ServeEnd::Input))
@@ -145,7 +144,7 @@ impl<S: Handler> Router<'_, S> {
         }
     }
 
-    /// Hands a step to whoever does it; gives why serving ends, if it does meanwhile.
+    /// Handles a step; returns why serving ends, if it does meanwhile.
     fn hand(&self, step: FrameStep) -> Option<ServeEnd> {
         match step {
             FrameStep::NoReply => None,
@@ -189,7 +188,7 @@ impl<S: Handler> Router<'_, S> {
             }
         }
         self.stop.set();
-        // Quick calls are still answered, if there is somebody to answer; long ones hear the end.
+        // Quick calls are still answered, if the output is open; long ones get the stop signal.
         if ended == ServeEnd::Output || !self.workers.is_over_within(GRACE) {
             self.connection.cancel_all();
         }
@@ -198,13 +197,13 @@ impl<S: Handler> Router<'_, S> {
         self.background.settle_within(GRACE);
         if ended != ServeEnd::Output {
             for line in self.connection.end_subscriptions() {
-                // Whoever does not read by now is not waited for.
+                // A client that does not read by now is not waited for.
                 if self.lines.send_timeout(line, GRACE).is_err() {
                     break;
                 }
             }
         }
-        // The writer ends when the last of those that feed it has gone.
+        // The writer ends when its last sender has gone.
         drop((self.connection, self.outbox, self.lines));
         if ended == ServeEnd::Input {
             select! {
@@ -220,7 +219,7 @@ impl<S: Handler> Router<'_, S> {
 fn read_frames(input: impl Read, frames: &Sender<Frame>) {
     for frame in Frames::new(input) {
         match frame {
-            // The router has gone when nobody takes it: the end has begun.
+            // The router is gone when the queue is: shutdown has begun.
             Ok(frame) => match frames.send(frame) {
                 Ok(()) => (),
                 Err(_) => return,
@@ -230,8 +229,8 @@ fn read_frames(input: impl Read, frames: &Sender<Frame>) {
     }
 }
 
-/// Writes each line as it comes. A failed write ends the thread, which ends the server: there is
-/// nobody left to talk to.
+/// Writes each line as it comes. A failed write ends the thread, which ends the server: the client
+/// is gone.
 fn write_lines(lines: &Receiver<OutgoingLine>, mut output: impl Write) {
     for mut line in lines {
         line.text.push('\n');

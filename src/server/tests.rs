@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_signal_is_a_message() {
+fn a_signal_sends_a_message() {
     let interrupts = Interrupts::watch().unwrap();
     signal_hook::low_level::raise(SIGTERM).unwrap();
     interrupts.received().recv().unwrap();
@@ -10,7 +10,7 @@ fn a_signal_is_a_message() {
 }
 
 #[test]
-fn a_stop_wakes_who_waits() {
+fn a_stop_wakes_waiting_threads() {
     let stop = Stop::default();
     assert!(!stop.is_set() && !stop.is_set_within(Duration::ZERO));
     let waiting = stop.clone();

@@ -1,4 +1,4 @@
-//! Threads that end together.
+//! A group of threads with one common end.
 
 use std::io;
 use std::thread::JoinHandle;
@@ -36,7 +36,7 @@ impl ThreadGroup {
         Ok(())
     }
 
-    /// From here on, no thread is added: the channel tells when the last one has ended.
+    /// Closes the group to new threads: the channel shows when the last one has ended.
     pub(super) fn close(&mut self) {
         self.alive = None;
     }
@@ -45,7 +45,7 @@ impl ThreadGroup {
         self.over.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected)
     }
 
-    /// Joins the threads if they end in time, and leaves them to the end of the process if not.
+    /// Joins the threads if they end in time, and abandons them otherwise.
     pub(super) fn settle_within(mut self, wait: Duration) {
         self.close();
         match self.is_over_within(wait) {

@@ -1,8 +1,7 @@
-//! Threads that run the calls of one client: the first that is idle takes the next one.
+//! A pool of threads for the calls of one client: the first idle one takes the next call.
 //!
-//! So a client that asks one thing at a time is answered by one thread, with what that thread has
-//! at hand, and the others take no memory until they are needed. Where none is idle, calls wait in
-//! a queue for whoever is first.
+//! So a client that sends one call at a time is answered by one thread, whose caches are warm, and
+//! the others take no memory until they are needed. Without an idle thread, calls wait in a queue.
 
 use std::io;
 
@@ -10,16 +9,16 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
 
 use super::ThreadGroup;
 
-/// The ends at which calls are handed over; dropping them ends the threads when all is done.
+/// The senders of calls; dropping them ends the threads when all is done.
 pub(super) struct WorkerPool<T> {
-    /// One for each thread, without a buffer: it takes what its thread waits for.
+    /// One for each thread, without a buffer: it accepts a call only while its thread waits.
     idle: Vec<Sender<T>>,
-    /// What waits for a thread.
+    /// The queue of calls that wait for a thread.
     pub(super) queue: Sender<T>,
 }
 
 impl<T: Send + 'static> WorkerPool<T> {
-    /// Starts so many threads in `threads`, and seals it; `n_waiting` may wait.
+    /// Starts `threads` and closes the group; `n_waiting` calls may wait.
     pub(super) fn start(
         threads: &mut ThreadGroup,
         n_threads: usize,
@@ -42,7 +41,7 @@ impl<T: Send + 'static> WorkerPool<T> {
         Ok(WorkerPool { idle, queue })
     }
 
-    /// Hands over to the first thread that is idle; gives it back if there is none.
+    /// Hands a call to the first idle thread; returns it if there is none.
     pub(super) fn try_submit(&self, it: T) -> Option<T> {
         self.idle.iter().try_fold(it, |it, thread| match thread.try_send(it) {
             Ok(()) => None,
@@ -51,7 +50,7 @@ impl<T: Send + 'static> WorkerPool<T> {
     }
 }
 
-/// What a thread does next; nothing at the end.
+/// Returns the next call of a thread; `None` at the end.
 fn next<T>(own: &Receiver<T>, waiting: &Receiver<T>) -> Option<T> {
     select! {
         recv(own) -> it => it.or_else(|_| waiting.recv()).ok(),

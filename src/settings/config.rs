@@ -1,8 +1,9 @@
-//! `.remindb/config.json`: every setting, its range, its default, and who may set it.
+//! `.remindb/config.json`: every setting, its range, its default, and whether an untrusted folder
+//! may set it.
 //!
-//! The file lies in the folder whose notes are remembered, so it may come from somebody else's
-//! repository. [`Config::restrict`] undoes what such a file may not do: turn protections off, open
-//! a port, write outside. Reading is pure; the shell brings the text.
+//! The file is in the folder whose notes are remembered, so it may come from somebody else's
+//! repository. [`Config::restrict`] undoes the settings that such a file may not make: turning
+//! protections off, opening a port, writing outside. Parsing is pure; the shell reads the file.
 
 mod fields;
 #[cfg(test)]
@@ -22,32 +23,32 @@ pub(crate) use values::{
     TemperatureSettings, Transport,
 };
 
-/// The file, as messages name it.
+/// Path of the file in messages.
 pub(crate) const CONFIG_FILE: &str = ".remindb/config.json";
 
-/// Bytes of the file, at the most.
+/// Maximum bytes of the file.
 pub(crate) const CONFIG_BYTES_MAX: usize = 1024 * 1024;
 
-/// The resources whose changes are announced.
+/// Names of the resources whose changes are announced.
 const RESOURCES: [&str; 7] =
     ["graph", "snapshots", "tree", "files", "rescan", "temperature", "logs"];
 
-/// What is wrong with the file, and what to do about it.
+/// A fault in the file, and how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConfigError(String);
 
-/// A setting that is not followed, since the folder is not trusted.
+/// A setting that is ignored, since the folder is not trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Untrusted {
     /// The setting's name.
     pub(crate) key: &'static str,
-    /// What it could do.
+    /// The harm it could do.
     pub(crate) why: &'static str,
 }
 
 impl Config {
-    /// Reads the text of the file. An empty one means the defaults; what follows the first value is
-    /// left alone.
+    /// Parses the text of the file. An empty text means the defaults; text after the first value is
+    /// ignored.
     pub(crate) fn parse(text: &str) -> Result<Config, ConfigError> {
         if CONFIG_BYTES_MAX < text.len() {
             return Err(ConfigError(format!(
@@ -83,12 +84,12 @@ impl Config {
         Ok(config)
     }
 
-    /// What looks for secrets as configured.
+    /// Returns the redactor as configured.
     pub(crate) fn redactor(&self) -> Result<Redactor, RedactError> {
         Redactor::new(&self.redaction.disable_builtin_kinds, &self.redaction.custom)
     }
 
-    /// Refuses an address for a transport that does not listen.
+    /// Refuses an address with a transport that does not listen.
     pub(crate) fn check_listen(&self, transport: Transport) -> Result<(), ConfigError> {
         match (&self.server.listen, transport) {
             (Some(listen), Transport::Stdio) => Err(ConfigError(format!(
@@ -99,14 +100,14 @@ impl Config {
         }
     }
 
-    /// The settings that only a trusted folder may make.
+    /// Returns the settings that only a trusted folder may make.
     #[cfg(any(test, fuzzing))]
     pub(crate) fn untrusted(&self) -> Vec<Untrusted> {
         let mut config = self.clone();
         config.restrict()
     }
 
-    /// Undoes the settings that only a trusted folder may make, and says which.
+    /// Undoes the settings that only a trusted folder may make, and returns them.
     pub(crate) fn restrict(&mut self) -> Vec<Untrusted> {
         let mut undone = Vec::new();
         let mut undo = |set: bool, key, why| {
@@ -135,8 +136,8 @@ impl Config {
     }
 }
 
-/// A duration above zero, as the settings have it: `500ms`, `30s`, `1h30m`. The error fits behind
-/// the name of what was set.
+/// Parses a duration above zero: `500ms`, `30s`, `1h30m`. The error is the rest of a sentence that
+/// begins with the setting's name.
 pub(crate) fn positive_duration(text: &str) -> Result<std::time::Duration, String> {
     match units::duration(text) {
         None => Err(format!("is no duration, `{text}`; {}", units::DURATION_HELP)),
@@ -147,10 +148,10 @@ pub(crate) fn positive_duration(text: &str) -> Result<std::time::Duration, Strin
     }
 }
 
-/// `path` without `.` and `..`, if it is relative and stays below where it starts. Links are for
+/// Returns `path` without `.` and `..`, if it is relative and stays below its start. Links are for
 /// the shell to follow and to check again.
 pub(crate) fn confined_path(path: &str) -> Option<String> {
-    // A root, a home or a drive, also where `.` and `..` stood before it.
+    // A root, a home or a drive, also after `.` and `..` are gone.
     let is_elsewhere =
         |path: &str| path.starts_with(['/', '\\', '~']) || path.as_bytes().get(1) == Some(&b':');
     if is_elsewhere(path) || path.contains('\0') {
@@ -170,8 +171,8 @@ pub(crate) fn confined_path(path: &str) -> Option<String> {
     (!resolved.is_empty() && !is_elsewhere(&resolved)).then_some(resolved)
 }
 
-/// Whether a log may be written to `path` by a folder that is not trusted: inside, called like a
-/// log, and in nothing hidden but the program's own folder.
+/// Returns whether an untrusted folder may have a log at `path`. The path must be inside, named
+/// like a log, and in no hidden folder but the program's own.
 fn is_log_path(path: &str) -> bool {
     confined_path(path).is_some_and(|path| {
         let own = path.strip_prefix(".remindb/logs/").unwrap_or(&path);
@@ -299,7 +300,7 @@ fn log_files(mut fields: Fields) -> Result<LogFileSettings, ConfigError> {
 fn temperature(mut fields: Fields) -> Result<TemperatureSettings, ConfigError> {
     let default = TemperatureSettings::default();
     let enabled = fields.flag("enabled")?.unwrap_or(default.enabled);
-    // Where nothing ticks, any interval will do.
+    // Without ticks, any interval is valid.
     let range = if enabled { NumberRange::Positive } else { NumberRange::NotNegative };
     let tick_interval = fields.duration("tick_interval", range)?;
     let tick_interval = tick_interval.filter(|interval| !interval.is_zero());

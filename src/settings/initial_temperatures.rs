@@ -1,4 +1,4 @@
-//! `.remindb/temperatures.json`: how warm the nodes of a file are at birth, by path.
+//! `.remindb/temperatures.json`: the temperatures of a file's nodes at birth, by path.
 //!
 //! An object of names and numbers from 0 to 1; names nest, or are joined by `/`; `*` is any one
 //! name. The most specific entry wins: a name before a `*`, a deeper entry before the number of a
@@ -9,34 +9,34 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// The file, as messages name it.
+/// Path of the file in messages.
 pub(crate) const TEMPERATURES_FILE: &str = ".remindb/temperatures.json";
 
-/// Names of one path, at the most.
+/// Maximum names of one path.
 const DEPTH_MAX: usize = 128;
 
-/// Bytes of the file, at the most.
+/// Maximum bytes of the file.
 pub(crate) const TEMPERATURES_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Temperatures by path.
+/// Initial temperatures by path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct InitialTemperatures {
     root: PathEntry,
 }
 
-/// What is wrong with the file, and what to do about it.
+/// A fault in the file, and how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InitialTemperaturesError(String);
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct PathEntry {
-    /// The temperature of the file, or of all that is in the folder.
+    /// The temperature of the file, or of everything in the folder.
     number: Option<f64>,
     below: BTreeMap<String, PathEntry>,
 }
 
 impl InitialTemperatures {
-    /// Reads the text of the file. An empty one seeds nothing.
+    /// Parses the text of the file. An empty text sets no temperatures.
     pub(crate) fn parse(text: &str) -> Result<InitialTemperatures, InitialTemperaturesError> {
         if TEMPERATURES_BYTES_MAX < text.len() {
             return Err(InitialTemperaturesError(format!(
@@ -60,20 +60,20 @@ impl InitialTemperatures {
         Ok(temperatures)
     }
 
-    /// The temperature that nodes of the file at `path`, relative and with `/`, are born with.
+    /// Returns the temperature of new nodes of the file at `path`, relative and with `/`.
     pub(crate) fn of(&self, path: &str) -> Option<f64> {
         let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
         self.root.find(&names)
     }
 
-    /// Whether no path has a temperature.
+    /// Returns whether no path has a temperature.
     pub(crate) fn is_empty(&self) -> bool {
         self.root == PathEntry::default()
     }
 }
 
 impl PathEntry {
-    /// Adds the fields of an object that stands at `path`.
+    /// Adds the fields of the object at `path`.
     fn add(
         &mut self,
         fields: Vec<(String, Json)>,
@@ -113,7 +113,7 @@ impl PathEntry {
         Ok(())
     }
 
-    /// The temperature of what stands at `names` below this entry.
+    /// Returns the temperature of the path `names` below this entry.
     fn find(&self, names: &[&str]) -> Option<f64> {
         let Some((name, rest)) = names.split_first() else { return self.number };
         let named = self.below.get(*name).and_then(|below| below.find(rest));
@@ -122,7 +122,7 @@ impl PathEntry {
     }
 }
 
-/// The names that `key` joins.
+/// Splits `key` into names.
 fn names<'k>(key: &'k str, path: &[String]) -> Result<Vec<&'k str>, InitialTemperaturesError> {
     let at = || crate::text::truncate_chars(&[path.join("/"), key.to_owned()].join("/"), 200);
     let trimmed = key.strip_prefix("./").unwrap_or(key);
@@ -152,7 +152,7 @@ fn bad(path: &str, why: &str) -> InitialTemperaturesError {
     ))
 }
 
-/// JSON that keeps a name that is given twice.
+/// JSON that keeps repeated names.
 enum Json {
     Number(f64),
     Object(Vec<(String, Json)>),

@@ -1,9 +1,9 @@
 //! A root's own folder `.remindb/`: its settings and first temperatures, read and checked.
 //!
-//! The folder may come from a stranger's repository. Nothing of it is read through a link that
-//! leaves the root, nothing larger than it may be, and settings that would turn a protection off
-//! are followed only where the operator trusts the folder. A missing file means the defaults; a bad
-//! one is an error, and whoever runs already keeps what was last good.
+//! The folder may come from a stranger's repository. Nothing in it is read through a link that
+//! leaves the root, or beyond its maximum size, and settings that would turn a protection off are
+//! followed only if the operator trusts the folder. A missing file means the defaults; a bad one is
+//! an error, and a running server keeps the last good settings.
 
 #[cfg(test)]
 mod tests;
@@ -18,12 +18,12 @@ use crate::model::identity::ContentHash;
 use crate::settings::config::{self, Config, ConfigError, Untrusted};
 use crate::settings::initial_temperatures::{self, InitialTemperatures, InitialTemperaturesError};
 
-/// What the operator says about a folder; the folder itself cannot.
+/// The operator's options for a folder, which the folder itself cannot set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkspaceOptions {
-    /// Whether its settings may turn protections off.
+    /// Whether the folder's settings may turn protections off.
     pub(crate) trust: Trust,
-    /// Whether git's ignore files are followed, too; the folder may ask for the same.
+    /// Whether git's ignore files are followed, too; the folder may request it as well.
     pub(crate) gitignore: Gitignore,
 }
 
@@ -37,20 +37,20 @@ pub(crate) enum Trust {
     Given,
 }
 
-/// What a root's own folder says.
+/// The settings of a root, checked.
 #[derive(Debug)]
 pub(crate) struct Workspace {
     /// The settings that are followed.
     pub(crate) config: Config,
     /// Temperatures at birth.
     pub(crate) initial_temperatures: InitialTemperatures,
-    /// What must not be stored.
+    /// The redactor of secrets.
     pub(crate) redactor: Redactor,
-    /// The settings that are not followed.
+    /// The settings that are ignored.
     pub(crate) untrusted: Vec<Untrusted>,
 }
 
-/// What is wrong with a root's own folder, and what to do about it.
+/// A fault in a root's own folder, and how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WorkspaceError(String);
 
@@ -66,7 +66,7 @@ impl Default for Workspace {
 }
 
 impl Workspace {
-    /// Reads what a root says.
+    /// Reads the settings of a root.
     pub(crate) fn load(
         root: &Path,
         options: WorkspaceOptions,
@@ -74,18 +74,18 @@ impl Workspace {
         SettingsFiles::read(root).workspace(options)
     }
 
-    /// Whether git's ignore files are followed.
+    /// Returns whether git's ignore files are followed.
     pub(crate) fn gitignore(&self) -> Gitignore {
         if self.config.compile.gitignore { Gitignore::Followed } else { Gitignore::Unread }
     }
 
-    /// The settings about compiling that are not followed, as oddities of the file.
+    /// Returns the ignored settings about compiling, as oddities of the file.
     pub(crate) fn oddities(&self) -> impl Iterator<Item = SkippedPath> {
         let about_compiling = self.untrusted.iter().filter(|it| !it.key.starts_with("server."));
         about_compiling.map(Workspace::oddity)
     }
 
-    /// A setting that is not followed, as an oddity of the file.
+    /// Returns an ignored setting as an oddity of the file.
     pub(crate) fn oddity(untrusted: &Untrusted) -> SkippedPath {
         SkippedPath {
             path: config::CONFIG_FILE.to_owned(),
@@ -95,7 +95,7 @@ impl Workspace {
     }
 }
 
-/// The bytes of the files, as they were found.
+/// The bytes of the files as read.
 struct SettingsFiles {
     config: Result<Vec<u8>, String>,
     initial_temperatures: Result<Vec<u8>, String>,
@@ -115,7 +115,7 @@ impl SettingsFiles {
         }
     }
 
-    /// Tells two looks apart, also where a file could not be read.
+    /// Returns a hash of the contents, and of the errors of unreadable files.
     fn hash(&self) -> ContentHash {
         let mut all = Vec::new();
         for file in [&self.config, &self.initial_temperatures] {
@@ -156,30 +156,30 @@ fn text(name: &str, bytes: Result<Vec<u8>, String>) -> Result<String, WorkspaceE
     })
 }
 
-/// What a root says while somebody may be editing it: the last that was good.
+/// The last good settings of a root that may be edited meanwhile.
 #[derive(Debug, Default)]
 pub(crate) struct LiveWorkspace {
-    /// `None`: there is no root, and nothing ever changes.
+    /// `None` without a root; then nothing ever changes.
     root: Option<PathBuf>,
     options: WorkspaceOptions,
-    /// What was seen at the last look, good or bad.
+    /// Hash of the files when last read, good or bad.
     seen: Option<ContentHash>,
     current: Arc<Workspace>,
 }
 
-/// What a look found.
+/// The result of reading the files again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reload {
-    /// The same as last time.
+    /// They are unchanged.
     Same,
-    /// Something else, which is followed from now on.
+    /// They changed, and are followed from now on.
     Changed,
-    /// Something that cannot be followed; what was good stays. Said once for each content.
+    /// They changed and are faulty; the last good ones stay. Reported once for each content.
     Bad(WorkspaceError),
 }
 
 impl LiveWorkspace {
-    /// Reads what a root says for the first time, when a bad file is an error.
+    /// Reads the settings of a root for the first time, when a bad file is an error.
     pub(crate) fn start(
         root: &Path,
         options: WorkspaceOptions,
@@ -190,12 +190,12 @@ impl LiveWorkspace {
         Ok(LiveWorkspace { root: Some(root.to_owned()), options, seen, current })
     }
 
-    /// No root, and what the operator says about those that will be compiled.
+    /// Returns settings without a root, with the options for roots that will be compiled.
     pub(crate) fn without_folder(options: WorkspaceOptions) -> LiveWorkspace {
         LiveWorkspace { options, ..LiveWorkspace::default() }
     }
 
-    /// Looks again.
+    /// Reads the files again.
     pub(crate) fn reload(&mut self) -> Reload {
         let Some(root) = &self.root else { return Reload::Same };
         let files = SettingsFiles::read(root);
@@ -212,17 +212,17 @@ impl LiveWorkspace {
         }
     }
 
-    /// What is followed now.
+    /// Returns the settings that are followed now.
     pub(crate) fn current(&self) -> &Arc<Workspace> {
         &self.current
     }
 
-    /// The root that it is about.
+    /// Returns the root of the settings.
     pub(crate) fn root(&self) -> Option<&Path> {
         self.root.as_deref()
     }
 
-    /// What the operator says about other roots: they are not the one that may be trusted.
+    /// Returns the options for other roots, which are never trusted.
     pub(crate) fn options_of_others(&self) -> WorkspaceOptions {
         WorkspaceOptions { trust: Trust::Withheld, ..self.options }
     }

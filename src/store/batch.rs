@@ -22,12 +22,12 @@ use std::collections::{BTreeSet, HashMap};
 use fts::Indexing;
 pub(crate) use links::{ManualEdge, UnrelateOutcome};
 pub(crate) use nodes::NewNode;
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use rusqlite::{Row, Transaction, params};
 
 use super::columns::Sql;
 use super::links::DirtyRefs;
 use super::record::{self, FileId, NodeKey, NodePlace, NodeRecord};
-use super::{ErrorStep, StoreError, heat_rows, one};
+use super::{ErrorStep, Prepared, StoreError, heat_rows, one};
 use crate::model::clock::Millis;
 use crate::model::fingerprint::{self, NodeState};
 use crate::model::identity::{ContentHash, NodeId};
@@ -84,6 +84,17 @@ enum FamilyOf {
     Node(NodeKey),
     File(FileId),
     Nobody,
+}
+
+impl FamilyOf {
+    /// Chooses the question of a family, and its argument.
+    fn ask<Q>(self, of_node: Q, of_file: Q) -> (Q, Option<i64>) {
+        match self {
+            FamilyOf::Node(key) => (of_node, Some(key.0)),
+            FamilyOf::File(file) => (of_file, Some(file.0)),
+            FamilyOf::Nobody => (of_file, None),
+        }
+    }
 }
 
 impl From<NodePlace> for FamilyOf {
@@ -203,23 +214,14 @@ impl<'a> Batch<'a> {
             };
             Ok((record::read_state(row, row.get(0)?, 4)?, place))
         };
-        let (state, place) = self
-            .tx
-            .prepare_cached(NODE.text())
-            .and_then(|mut it| it.query_row([key.0], read))
-            .doing("read a state")?;
-        let (sql, parent) = match FamilyOf::from(place) {
-            FamilyOf::Node(parent) => (BEFORE, Some(parent.0)),
-            FamilyOf::File(file) => (BEFORE_ROOT, Some(file.0)),
-            FamilyOf::Nobody => (BEFORE_ROOT, None),
-        };
-        let before: Option<String> = self
-            .tx
-            .prepare_cached(sql)
-            .and_then(|mut it| {
-                it.query_row(params![parent, place.position, key.0], |row| row.get(0)).optional()
-            })
-            .doing("read the state before")?;
+        let (state, place) = self.tx.row(NODE.text(), [key.0], read, "read a state")?;
+        let (sql, parent) = FamilyOf::from(place).ask(BEFORE, BEFORE_ROOT);
+        let before: Option<String> = self.tx.find(
+            sql,
+            params![parent, place.position, key.0],
+            |row| row.get(0),
+            "read the state before",
+        )?;
         let parent = self.parent_name(place.into())?;
         Ok(fingerprint::term_of_node(parent.as_deref(), before.as_deref(), &state))
     }
@@ -227,13 +229,7 @@ impl<'a> Batch<'a> {
     fn parent_name(&self, family: FamilyOf) -> Result<Option<String>, StoreError> {
         const NODE: &str = "SELECT id FROM node WHERE key = ?1";
         const FILE: &str = "SELECT root || ':' || path FROM file WHERE id = ?1";
-        let named = |sql, id: i64| {
-            let found = self
-                .tx
-                .prepare_cached(sql)
-                .and_then(|mut it| it.query_row([id], |row| row.get::<_, String>(0)).optional());
-            found.doing("name a parent")
-        };
+        let named = |sql, id: i64| self.tx.find(sql, [id], |row| row.get(0), "name a parent");
         match family {
             FamilyOf::Node(key) => named(NODE, key.0),
             FamilyOf::File(file) => named(FILE, file.0),
@@ -257,15 +253,9 @@ impl<'a> Batch<'a> {
                AND file IS ?1
              ORDER BY position, key",
         );
-        let (sql, argument) = match family {
-            FamilyOf::Node(key) => (&OF_NODE, Some(key.0)),
-            FamilyOf::File(file) => (&OF_FILE, Some(file.0)),
-            FamilyOf::Nobody => (&OF_FILE, None),
-        };
-        let mut query = self.tx.prepare_cached(sql.text()).doing("read states")?;
+        let (sql, argument) = family.ask(&OF_NODE, &OF_FILE);
         let read = |row: &Row<'_>| record::read_state(row, row.get(0)?, 1);
-        let rows = query.query_map([argument], read).doing("read states")?;
-        rows.collect::<Result<_, _>>().doing("read states")
+        self.tx.rows(sql.text(), [argument], read, "read states")
     }
 
     fn record(
@@ -294,17 +284,13 @@ impl<'a> Batch<'a> {
         let (snapshot, seq) = self.next_diff()?;
         let hash = new_hash.map(|it| it.to_string());
         let conflict = conflict == Conflict::Yes;
-        self.tx
-            .prepare_cached(RECORD.text())
-            .and_then(|mut it| {
-                it.execute(params![snapshot, seq, op.as_str(), hash, conflict, old.key.0])
-            })
-            .doing("record a change")?;
+        self.tx.run(
+            RECORD.text(),
+            params![snapshot, seq, op.as_str(), hash, conflict, old.key.0],
+            "record a change",
+        )?;
         if new_hash != Some(old.content_hash) {
-            self.tx
-                .prepare_cached(KEEP)
-                .and_then(|mut it| it.execute([old.key.0]))
-                .doing("keep replaced text")?;
+            self.tx.run(KEEP, [old.key.0], "keep replaced text")?;
         }
         Ok(())
     }
@@ -347,16 +333,13 @@ impl<'a> Batch<'a> {
         let old: i64 = one(self.tx, FINGERPRINT).doing("read the fingerprint")?;
         let new = old.cast_unsigned().wrapping_add(self.drift);
         let hash = ContentHash(new).to_string();
-        let prepared = |sql| self.tx.prepare_cached(sql);
-        prepared(SET_FINGERPRINT)
-            .and_then(|mut it| it.execute([new.cast_signed()]))
-            .doing("set the fingerprint")?;
-        prepared(SET_SNAPSHOT_FINGERPRINT)
-            .and_then(|mut it| it.execute(params![snapshot, hash, self.message]))
-            .doing("note the snapshot's fingerprint")?;
-        prepared(MOVE_HEAD)
-            .and_then(|mut it| it.execute(params![snapshot, self.now.0]))
-            .doing("move HEAD")?;
+        self.tx.run(SET_FINGERPRINT, [new.cast_signed()], "set the fingerprint")?;
+        self.tx.run(
+            SET_SNAPSHOT_FINGERPRINT,
+            params![snapshot, hash, self.message],
+            "seal the snapshot",
+        )?;
+        self.tx.run(MOVE_HEAD, params![snapshot, self.now.0], "move HEAD")?;
         Ok(Some(snapshot))
     }
 }

@@ -5,14 +5,13 @@
 //! and the two would write without seeing each other. Which it is says the lock that each open
 //! connection holds.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{StoreError, busy_handler};
-use crate::maintenance::transfer::with_suffix;
 
 /// How long somebody who opens or closes the database at the same time is waited for.
 const RIVALS_WAIT: Duration = Duration::from_secs(2);
@@ -30,6 +29,13 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     }
     let missing = if log.exists() { index } else { log };
     Err(StoreError::Orphaned { path: path.to_owned(), missing })
+}
+
+/// `path` with more at the end of its name.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 /// Whether somebody has the database open, by asking for the lock that needs nobody to. It is asked

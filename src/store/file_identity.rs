@@ -16,7 +16,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::StoreError;
-use crate::maintenance::transfer::with_suffix;
+use super::companions::with_suffix;
 
 /// The endings of the names, in the order of [`OpenInodes`].
 const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];

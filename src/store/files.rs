@@ -1,9 +1,9 @@
 //! Questions about roots and files, for whoever has a connection.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 use super::record::{FileRow, Root, RootId};
-use super::{ErrorStep, StoreError};
+use super::{Prepared, StoreError};
 
 /// Every compiled folder that has files, by path. Others are remembered, since the history and the
 /// fingerprint name a root by its number.
@@ -13,9 +13,12 @@ pub(crate) fn roots(conn: &Connection) -> Result<Vec<Root>, StoreError> {
           FROM root
          WHERE EXISTS (SELECT 1 FROM file WHERE file.root = root.id AND NOT file.gone)
          ORDER BY path";
-    let mut query = conn.prepare_cached(ROOTS).doing("list the roots")?;
-    let rows = query.query_map([], |row| Ok(Root { id: RootId(row.get(0)?), path: row.get(1)? }));
-    rows.doing("list the roots")?.collect::<Result<_, _>>().doing("list the roots")
+    conn.rows(
+        ROOTS,
+        [],
+        |row| Ok(Root { id: RootId(row.get(0)?), path: row.get(1)? }),
+        "list the roots",
+    )
 }
 
 /// The files of a root, by path.
@@ -25,17 +28,12 @@ pub(super) fn files(conn: &Connection, root: RootId) -> Result<Vec<FileRow>, Sto
           FROM file
          WHERE root = ?1
          ORDER BY path";
-    let mut query = conn.prepare_cached(FILES).doing("list the files")?;
-    let rows = query.query_map([root.0], FileRow::read);
-    rows.doing("list the files")?.collect::<Result<_, _>>().doing("list the files")
+    conn.rows(FILES, [root.0], FileRow::read, "list the files")
 }
 
 /// The files of the root at that path, whether any of them is there or not.
 pub(super) fn files_at(conn: &Connection, root: &str) -> Result<Vec<FileRow>, StoreError> {
     const FIND: &str = "SELECT id FROM root WHERE path = ?1";
-    let found = conn
-        .prepare_cached(FIND)
-        .and_then(|mut it| it.query_row([root], |row| row.get(0)).optional())
-        .doing("find a root")?;
+    let found = conn.find(FIND, [root], |row| row.get(0), "find a root")?;
     found.map_or(Ok(Vec::new()), |id| files(conn, RootId(id)))
 }

@@ -5,9 +5,9 @@
 //! it becomes cold, since cold nodes are found by their rows. All nodes up to the key
 //! `memory.heated` have rows.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
-use super::{ErrorStep, NodeKey, StoreError, one};
+use super::{ErrorStep, NodeKey, Prepared, StoreError, one};
 use crate::model::heat::Heat;
 
 /// Nodes that get rows in one transaction when they become cold.
@@ -47,9 +47,7 @@ pub(super) fn heat_rows_end(conn: &Connection) -> Result<NodeKey, StoreError> {
 /// What is noted of a node.
 pub(super) fn heat_row_of(conn: &Connection, node: NodeKey) -> Result<Option<Heat>, StoreError> {
     const NOTED: &str = "SELECT temperature, at, pinned FROM heat WHERE node = ?1";
-    conn.prepare_cached(NOTED)
-        .and_then(|mut it| it.query_row([node.0], |row| read_heat(row, 0)).optional())
-        .doing("read a temperature")
+    conn.find(NOTED, [node.0], |row| read_heat(row, 0), "read a temperature")
 }
 
 /// The heat of a node that is about to change, which has a row from here on; `None` when there is
@@ -65,10 +63,11 @@ pub(super) fn ensure_heat_row(
         return Ok(Some(heat));
     }
     let heat = untouched();
-    let n_given = conn
-        .prepare_cached(GIVE)
-        .and_then(|mut it| it.execute(params![node.0, heat.temperature, heat.at, heat.full_at()]))
-        .doing("give a node a temperature")?;
+    let n_given = conn.run(
+        GIVE,
+        params![node.0, heat.temperature, heat.at, heat.full_at()],
+        "give a node a temperature",
+    )?;
     Ok((0 < n_given).then_some(heat))
 }
 
@@ -97,16 +96,11 @@ pub(super) fn add_next_heat_rows(conn: &Connection) -> Result<(), StoreError> {
             ON CONFLICT (node) DO NOTHING";
     const NOTE: &str = "UPDATE memory SET heated = ?1";
     let doing = "give nodes temperatures";
-    let prepared = |sql| conn.prepare_cached(sql);
-    let last: Option<i64> = prepared(LAST)
-        .and_then(|mut it| it.query_row([GIVEN_MAX], |row| row.get(0)))
-        .doing(doing)?;
+    let last: Option<i64> = conn.row(LAST, [GIVEN_MAX], |row| row.get(0), doing)?;
     let Some(last) = last else { return Ok(()) };
     let heat = untouched();
-    prepared(GIVE)
-        .and_then(|mut it| it.execute(params![last, heat.temperature, heat.at, heat.full_at()]))
-        .doing(doing)?;
-    prepared(NOTE).and_then(|mut it| it.execute([last])).map(drop).doing(doing)
+    conn.run(GIVE, params![last, heat.temperature, heat.at, heat.full_at()], doing)?;
+    conn.run(NOTE, [last], doing).map(drop)
 }
 
 #[cfg(test)]

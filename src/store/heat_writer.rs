@@ -16,7 +16,7 @@ use rusqlite::{Connection, Row, ToSql, Transaction, TransactionBehavior, params}
 pub(crate) use nudges::{ColdNode, ColdOffer};
 
 use super::file_identity::FileIdentity;
-use super::{ErrorStep, NodeKey, StoreError, Writer, connection, heat_rows, one};
+use super::{ErrorStep, NodeKey, Prepared, StoreError, Writer, connection, heat_rows, one};
 use crate::model::clock::Millis;
 use crate::model::heat::{AttendedTime, Heat};
 
@@ -184,10 +184,8 @@ fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
         Ok((NodeKey(row.get(0)?), heat))
     };
     let tx = begin(conn, "begin to work out temperatures")?;
-    let unknown: Vec<(NodeKey, Heat)> = tx
-        .prepare_cached(UNKNOWN)
-        .and_then(|mut it| it.query_map([limit], read)?.collect())
-        .doing("look for temperatures that moved")?;
+    let unknown: Vec<(NodeKey, Heat)> =
+        tx.rows(UNKNOWN, [limit], read, "look for temperatures that moved")?;
     for (node, heat) in &unknown {
         note_full_at(&tx, *node, *heat)?;
     }
@@ -198,10 +196,7 @@ fn work_out(conn: &mut Connection) -> Result<usize, StoreError> {
 /// Notes of a node what the index is of.
 fn note_full_at(tx: &Transaction<'_>, node: NodeKey, heat: Heat) -> Result<(), StoreError> {
     const NOTE: &str = "UPDATE heat SET full_at = ?2 WHERE node = ?1";
-    tx.prepare_cached(NOTE)
-        .and_then(|mut it| it.execute(params![node.0, heat.full_at()]))
-        .map(drop)
-        .doing("work out a temperature")
+    tx.run(NOTE, params![node.0, heat.full_at()], "work out a temperature").map(drop)
 }
 
 fn write(conn: &mut Connection, warmth: &[HeatShare]) -> Result<(), StoreError> {

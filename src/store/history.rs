@@ -4,10 +4,10 @@
 //! the first change after it or, where nothing changed since, the node itself: one look into an
 //! index, however long the history is.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use super::columns::{Attributes, Sql};
-use super::{ErrorStep, StoreError};
+use super::{ErrorStep, Prepared, StoreError};
 use crate::model::clock::Millis;
 
 /// A snapshot.
@@ -88,139 +88,143 @@ fn read_side(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<NodeVersion>> 
     }))
 }
 
-/// The snapshot of that id.
-pub(super) fn snapshot(conn: &Connection, id: i64) -> Result<Option<Snapshot>, StoreError> {
-    const SNAPSHOT: &str = "
-        SELECT id, cursor_hash, message, created_at FROM snapshot WHERE id = ?1";
-    let read = |row: &Row<'_>| {
-        Ok(Snapshot {
-            id: row.get(0)?,
-            cursor_hash: row.get(1)?,
-            message: row.get(2)?,
-            created_at: Millis(row.get(3)?),
-        })
-    };
-    conn.prepare_cached(SNAPSHOT)
-        .and_then(|mut it| it.query_row([id], read).optional())
-        .doing("read a snapshot")
+/// Reads what was, on any connection.
+#[derive(Clone, Copy)]
+pub(crate) struct Versions<'a> {
+    conn: &'a Connection,
 }
 
-/// Which snapshots there are; all zero when there is none.
-pub(super) fn snapshots(conn: &Connection) -> Result<Snapshots, StoreError> {
-    // Whoever makes a snapshot records a change; one without is what was left of a longer history.
-    const EXTENT: &str = "
-        SELECT count(*), ifnull(min(id), 0),
-               ifnull((SELECT snapshot FROM cursor WHERE name = 'HEAD'), 0),
-               NOT EXISTS (SELECT 1 FROM diff WHERE snapshot = (SELECT min(id) FROM snapshot))
-          FROM snapshot";
-    let read = |row: &Row<'_>| {
-        let (n, is_cut): (i64, bool) = (row.get(0)?, row.get(3)?);
-        Ok(Snapshots { n, first: row.get(1)?, last: row.get(2)?, is_cut: is_cut && 0 < n })
-    };
-    conn.query_row(EXTENT, [], read).doing("measure the history")
-}
-
-/// The snapshots next to an id that is none: the one before and the one after.
-pub(super) fn snapshots_beside(
-    conn: &Connection,
-    id: i64,
-) -> Result<(Option<i64>, Option<i64>), StoreError> {
-    const AROUND: &str = "
-        SELECT (SELECT max(id) FROM snapshot WHERE id < ?1),
-               (SELECT min(id) FROM snapshot WHERE id > ?1)";
-    conn.query_row(AROUND, [id], |row| Ok((row.get(0)?, row.get(1)?))).doing("list snapshots")
-}
-
-/// What a node was at a snapshot; `None` where it was not there.
-pub(super) fn version_at(
-    conn: &Connection,
-    node_id: &str,
-    snapshot: i64,
-) -> Result<Option<NodeVersion>, StoreError> {
-    version_after(conn, node_id, Moment { snapshot, seq: i64::MAX })
-}
-
-/// What a node was right after a change.
-pub(super) fn version_after(
-    conn: &Connection,
-    node_id: &str,
-    after: Moment,
-) -> Result<Option<NodeVersion>, StoreError> {
-    static NEXT: Sql = Sql::new(
-        "
-        SELECT {version}
-          FROM diff
-         WHERE node_id = ?1 AND (snapshot, seq) > (?2, ?3)
-         ORDER BY snapshot, seq
-         LIMIT 1",
-    );
-    static NOW: Sql = Sql::new(
-        "
-        SELECT {present}
-          FROM node
-          LEFT JOIN node AS parent ON parent.key = node.parent
-          LEFT JOIN file ON file.id = node.file
-         WHERE node.id = ?1",
-    );
-    let doing = "look into the history";
-    let next = conn
-        .prepare_cached(NEXT.text())
-        .and_then(|mut it| {
-            let args = params![node_id, after.snapshot, after.seq];
-            it.query_row(args, |row| read_side(row, 0)).optional()
-        })
-        .doing(doing)?;
-    if let Some(side) = next {
-        return Ok(side);
+impl<'a> Versions<'a> {
+    pub(super) fn of(conn: &'a Connection) -> Versions<'a> {
+        Versions { conn }
     }
-    let now = conn
-        .prepare_cached(NOW.text())
-        .and_then(|mut it| it.query_row([node_id], |row| read_side(row, 0)).optional());
-    Ok(now.doing(doing)?.flatten())
-}
 
-/// The text of that hash, which the node has or had.
-pub(super) fn text(
-    conn: &Connection,
-    node_id: &str,
-    hash: &str,
-) -> Result<Option<String>, StoreError> {
-    const TEXT: &str = "
-        SELECT content FROM blob WHERE hash = ?2
-         UNION ALL
-        SELECT content FROM node WHERE id = ?1 AND content_hash = ?2
-         LIMIT 1";
-    conn.prepare_cached(TEXT)
-        .and_then(|mut it| it.query_row([node_id, hash], |row| row.get(0)).optional())
-        .doing("read a former text")
-}
+    /// The snapshot of that id.
+    pub(crate) fn snapshot(&self, id: i64) -> Result<Option<Snapshot>, StoreError> {
+        const SNAPSHOT: &str = "
+            SELECT id, cursor_hash, message, created_at FROM snapshot WHERE id = ?1";
+        let read = |row: &Row<'_>| {
+            Ok(Snapshot {
+                id: row.get(0)?,
+                cursor_hash: row.get(1)?,
+                message: row.get(2)?,
+                created_at: Millis(row.get(3)?),
+            })
+        };
+        self.conn.find(SNAPSHOT, [id], read, "read a snapshot")
+    }
 
-/// The changes of a node before that one, newest first.
-pub(super) fn changes_of(
-    conn: &Connection,
-    node_id: &str,
-    before: Moment,
-    n_max: usize,
-) -> Result<Vec<Change>, StoreError> {
-    static CHANGES: Sql = Sql::new(
-        "
-        SELECT snapshot, seq, op, conflict, {version}
-          FROM diff
-         WHERE node_id = ?1 AND (snapshot, seq) < (?2, ?3) AND op <> 'rank'
-         ORDER BY snapshot DESC, seq DESC
-         LIMIT ?4",
-    );
-    let read = |row: &Row<'_>| {
-        Ok(Change {
-            moment: Moment { snapshot: row.get(0)?, seq: row.get(1)? },
-            node_id: node_id.to_owned(),
-            op: row.get(2)?,
-            is_conflict: row.get(3)?,
-            old: read_side(row, 4)?,
-        })
-    };
-    let n_max = i64::try_from(n_max).unwrap_or(i64::MAX);
-    let mut query = conn.prepare_cached(CHANGES.text()).doing("read a node's history")?;
-    let rows = query.query_map(params![node_id, before.snapshot, before.seq, n_max], read);
-    rows.doing("read a node's history")?.collect::<Result<_, _>>().doing("read a node's history")
+    /// Which snapshots there are; all zero when there is none.
+    pub(crate) fn snapshots(&self) -> Result<Snapshots, StoreError> {
+        // Each snapshot records a change; one without is what was left of a longer history.
+        const EXTENT: &str = "
+            SELECT count(*), ifnull(min(id), 0),
+                   ifnull((SELECT snapshot FROM cursor WHERE name = 'HEAD'), 0),
+                   NOT EXISTS (SELECT 1 FROM diff WHERE snapshot = (SELECT min(id) FROM snapshot))
+              FROM snapshot";
+        let read = |row: &Row<'_>| {
+            let (n, is_cut): (i64, bool) = (row.get(0)?, row.get(3)?);
+            Ok(Snapshots { n, first: row.get(1)?, last: row.get(2)?, is_cut: is_cut && 0 < n })
+        };
+        self.conn.query_row(EXTENT, [], read).doing("measure the history")
+    }
+
+    /// The snapshots next to an id that is none: the one before and the one after.
+    pub(crate) fn snapshots_beside(
+        &self,
+        id: i64,
+    ) -> Result<(Option<i64>, Option<i64>), StoreError> {
+        const AROUND: &str = "
+            SELECT (SELECT max(id) FROM snapshot WHERE id < ?1),
+                   (SELECT min(id) FROM snapshot WHERE id > ?1)";
+        self.conn
+            .query_row(AROUND, [id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .doing("list snapshots")
+    }
+
+    /// What a node was at a snapshot; `None` where it was not there.
+    pub(crate) fn version_at(
+        &self,
+        node_id: &str,
+        snapshot: i64,
+    ) -> Result<Option<NodeVersion>, StoreError> {
+        self.version_after(node_id, Moment { snapshot, seq: i64::MAX })
+    }
+
+    /// What a node was right after a change.
+    pub(crate) fn version_after(
+        &self,
+        node_id: &str,
+        after: Moment,
+    ) -> Result<Option<NodeVersion>, StoreError> {
+        static NEXT: Sql = Sql::new(
+            "
+            SELECT {version}
+              FROM diff
+             WHERE node_id = ?1 AND (snapshot, seq) > (?2, ?3)
+             ORDER BY snapshot, seq
+             LIMIT 1",
+        );
+        static NOW: Sql = Sql::new(
+            "
+            SELECT {present}
+              FROM node
+              LEFT JOIN node AS parent ON parent.key = node.parent
+              LEFT JOIN file ON file.id = node.file
+             WHERE node.id = ?1",
+        );
+        let doing = "look into the history";
+        let args = params![node_id, after.snapshot, after.seq];
+        if let Some(side) = self.conn.find(NEXT.text(), args, |row| read_side(row, 0), doing)? {
+            return Ok(side);
+        }
+        Ok(self.conn.find(NOW.text(), [node_id], |row| read_side(row, 0), doing)?.flatten())
+    }
+
+    /// The text of that hash, which the node has or had.
+    pub(crate) fn former_text(
+        &self,
+        node_id: &str,
+        hash: &str,
+    ) -> Result<Option<String>, StoreError> {
+        const TEXT: &str = "
+            SELECT content FROM blob WHERE hash = ?2
+             UNION ALL
+            SELECT content FROM node WHERE id = ?1 AND content_hash = ?2
+             LIMIT 1";
+        self.conn.find(TEXT, [node_id, hash], |row| row.get(0), "read a former text")
+    }
+
+    /// The changes of a node before that one, newest first.
+    pub(crate) fn changes_of(
+        &self,
+        node_id: &str,
+        before: Moment,
+        n_max: usize,
+    ) -> Result<Vec<Change>, StoreError> {
+        static CHANGES: Sql = Sql::new(
+            "
+            SELECT snapshot, seq, op, conflict, {version}
+              FROM diff
+             WHERE node_id = ?1 AND (snapshot, seq) < (?2, ?3) AND op <> 'rank'
+             ORDER BY snapshot DESC, seq DESC
+             LIMIT ?4",
+        );
+        let read = |row: &Row<'_>| {
+            Ok(Change {
+                moment: Moment { snapshot: row.get(0)?, seq: row.get(1)? },
+                node_id: node_id.to_owned(),
+                op: row.get(2)?,
+                is_conflict: row.get(3)?,
+                old: read_side(row, 4)?,
+            })
+        };
+        let n_max = i64::try_from(n_max).unwrap_or(i64::MAX);
+        self.conn.rows(
+            CHANGES.text(),
+            params![node_id, before.snapshot, before.seq, n_max],
+            read,
+            "read a node's history",
+        )
+    }
 }

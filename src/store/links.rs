@@ -23,7 +23,7 @@ use rusqlite::{Connection, Row, params};
 use targets::LinkRows;
 pub(super) use targets::ids;
 
-use super::{ErrorStep, FileId, NodeKey, StoreError};
+use super::{ErrorStep, FileId, NodeKey, Prepared, StoreError};
 use crate::ingest::parse::link;
 use crate::ingest::redact::Redactor;
 use crate::model::links::name::{self, NameKey, Target};
@@ -131,9 +131,7 @@ impl DirtyRefs {
         } else if link_text.tells_of_file() {
             self.tells_of(link_text.file);
         }
-        conn.prepare_cached(FORGET)
-            .and_then(|mut it| it.execute([link_text.key.0]))
-            .doing("forget references")?;
+        conn.run(FORGET, [link_text.key.0], "forget references")?;
         self.add_references(conn, link_text.key, &parsed(link_text.node_type, link_text.content))
     }
 
@@ -420,11 +418,7 @@ fn want(conn: &Connection, id: i64, reference: &Reference) -> Result<(), StoreEr
 /// The names that a row wants.
 fn wanted_of(conn: &Connection, id: i64) -> Result<BTreeSet<NameKey>, StoreError> {
     const WANTED: &str = "SELECT name FROM wanted WHERE reference = ?1";
-    let mut query = conn.prepare_cached(WANTED).doing("read what a reference wants")?;
-    let rows = query.query_map([id], |row| row.get(0).map(NameKey));
-    rows.doing("read what a reference wants")?
-        .collect::<Result<_, _>>()
-        .doing("read what a reference wants")
+    conn.rows(WANTED, [id], |row| row.get(0).map(NameKey), "read what a reference wants")
 }
 
 fn form_name(form: ReferenceForm) -> &'static str {

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row};
 
 use super::columns::Sql;
 use super::record::read_state;
-use super::{ErrorStep, StoreError};
+use super::{ErrorStep, Prepared, StoreError};
 use crate::model::fingerprint::{self, NodeState};
 
 /// Who the children belong to: the parent's id, or for the roots of a file `ROOT:PATH`, or nobody.
@@ -143,12 +143,10 @@ fn read_seated(row: &Row<'_>) -> rusqlite::Result<Seated> {
 /// Every snapshot from the youngest to the oldest, with the fingerprint of its state.
 pub(crate) fn fingerprints(conn: &Connection) -> Result<Vec<(i64, u64)>, StoreError> {
     const SNAPSHOTS: &str = "SELECT id FROM snapshot ORDER BY id DESC";
-    let mut query = conn.prepare(SNAPSHOTS).doing("list the snapshots")?;
-    let ids = query.query_map([], |row| row.get(0)).doing("list the snapshots")?;
+    let ids: Vec<i64> = conn.rows(SNAPSHOTS, [], |row| row.get(0), "list the snapshots")?;
     let mut past = PastState::present(conn)?;
     let mut found = Vec::new();
     for id in ids {
-        let id: i64 = id.doing("list the snapshots")?;
         found.push((id, past.fingerprint()));
         past.undo(conn, id)?;
     }

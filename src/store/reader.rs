@@ -13,6 +13,7 @@ mod hits;
 mod listings;
 mod summary;
 #[cfg(any(test, fuzzing))]
+#[cfg_attr(fuzzing, allow(dead_code, reason = "tests use the rest of it"))]
 pub(crate) mod testing;
 mod typed;
 
@@ -20,7 +21,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use rusqlite::{Connection, Params, Row, params};
 
 pub(crate) use change_counters::ChangeCounters;
 pub(crate) use counts::{SiblingsAfter, SubtreeSize};
@@ -33,7 +34,7 @@ pub(crate) use typed::{AccessCounts, Facet, FacetValue, TypedNode, read_access};
 
 use super::heat_rows::{self, heat_columns};
 use super::record::{FileId, NodeKey};
-use super::{ErrorStep, StoreError, connection};
+use super::{ErrorStep, Prepared, StoreError, connection};
 use crate::model::heat::Heat;
 
 /// A read-only connection to a memory.
@@ -112,10 +113,7 @@ impl Reader {
               LEFT JOIN heat AS h ON h.node = n.key
              WHERE n.id = ?1"
         );
-        self.conn
-            .prepare_cached(HEAD)
-            .and_then(|mut query| query.query_row([id], read_head).optional())
-            .doing("find a node")
+        self.conn.find(HEAD, [id], read_head, "find a node")
     }
 
     /// The nodes of those keys, in no particular order; keys of no node are passed over.

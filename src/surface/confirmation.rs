@@ -5,13 +5,13 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp::{Args, Call, ElicitResult, ToolError};
+use crate::mcp::{Args, Call, ElicitResult, HandlerError};
 use crate::memory::{Error, Memory};
-use crate::query::{self, QueryError};
+use crate::query;
 use crate::store::reader::SiblingsAfter;
 
 /// What to ask before a call; nothing when it removes little.
-pub(crate) type ConfirmFn = fn(&Memory, &Args) -> Result<Option<String>, Error>;
+pub(crate) type Confirm = fn(&Memory, &Args) -> Result<Option<String>, Error>;
 
 /// Nodes that an agent may remove at once without being asked about it.
 const UNASKED_NODES_MAX: u32 = 10;
@@ -19,16 +19,16 @@ const UNASKED_NODES_MAX: u32 = 10;
 const COUNTED_NODES_MAX: u32 = 10_000;
 
 /// Asks, and gives an error when the answer is no.
-pub(super) fn confirm(call: &Call, question: &str) -> Result<(), ToolError> {
+pub(super) fn confirm(call: &Call, question: &str) -> Result<(), HandlerError> {
     match call.elicit("confirm", question, schema())? {
         ElicitResult::Accepted(content) if content["confirm"] == true => Ok(()),
         ElicitResult::Unsupported => Ok(()),
         ElicitResult::Accepted(_) | ElicitResult::Declined => {
-            Err(ToolError::BadArgument("the user said no; nothing was changed".to_owned()))
+            Err(HandlerError::BadArgument("the user said no; nothing was changed".to_owned()))
         }
         ElicitResult::Cancelled => {
             let why = "the user was asked and did not answer; nothing was changed";
-            Err(ToolError::BadArgument(why.to_owned()))
+            Err(HandlerError::BadArgument(why.to_owned()))
         }
     }
 }
@@ -43,7 +43,7 @@ pub(super) fn forget(memory: &Memory, args: &Args) -> Result<Option<String>, Err
         return Ok(None);
     }
     let id = args.text("node_id").unwrap_or_default();
-    let asked = memory.read(|reader| -> Result<_, QueryError> {
+    let asked = memory.read(|reader| -> Result<_, Error> {
         let head = query::node_by_id(reader, id)?;
         let extent = reader.subtree_size(&[head.key], SiblingsAfter::Nothing, COUNTED_NODES_MAX)?;
         Ok((head.label, extent))
@@ -59,7 +59,7 @@ pub(super) fn forget(memory: &Memory, args: &Args) -> Result<Option<String>, Err
 
 pub(super) fn rollback(memory: &Memory, args: &Args) -> Result<Option<String>, Error> {
     let target = args.integer("snapshot_id").unwrap_or(0);
-    let known = memory.read(|reader| reader.snapshots())?;
+    let known = memory.read(|reader| reader.versions().snapshots())?;
     if !args.flag("drop_after") || known.last <= target || target < known.first {
         return Ok(None);
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp::{Args, Level, Notice, Receipt, Reply};
+use crate::mcp::{Notice, Receipt, Reply, Severity};
 use crate::memory::Memory;
 use crate::model::clock::Clock;
 use crate::query::Output;
@@ -26,11 +26,11 @@ const NOTICE_TOKENS_MIN: usize = 40;
 const JOINT_TOKENS: usize = 4;
 
 /// Cold nodes that no client was told of: as many as fit beside the reply.
-pub(super) fn notice(memory: &Memory, beside: Option<(&Args, &Reply)>) -> Option<Notice> {
+pub(super) fn notice(memory: &Memory, beside: Option<&Reply>) -> Option<Notice> {
     if !memory.may_have_cold_nodes() {
         return None;
     }
-    let room = beside.map(|(args, reply)| room(args, reply));
+    let room = beside.map(room);
     if room.is_some_and(|it| it < NOTICE_TOKENS_MIN) {
         // The next reply may have room.
         return None;
@@ -51,7 +51,7 @@ pub(super) fn notice(memory: &Memory, beside: Option<(&Args, &Reply)>) -> Option
     let lines: Vec<String> = offer.nodes().iter().map(line).collect();
     let text = format!("{MESSAGE}\n{}", lines.join("\n"));
     let receipt = receipt(offer, memory.clock().clone());
-    Some(Notice { level: Level::Warning, logger: LOGGER, data, text, receipt })
+    Some(Notice { level: Severity::Warning, logger: LOGGER, data, text, receipt })
 }
 
 fn receipt(offer: ColdOffer, clock: Clock) -> Receipt {
@@ -63,9 +63,8 @@ fn receipt(offer: ColdOffer, clock: Clock) -> Receipt {
 }
 
 /// Tokens that the client leaves for a notice.
-fn room(args: &Args, reply: &Reply) -> usize {
-    let asked = args.integer("budget").and_then(|it| usize::try_from(it).ok());
-    let most = asked.filter(|&it| it != 0).unwrap_or(REPLY_TOKENS_MAX);
+fn room(reply: &Reply) -> usize {
+    let most = reply.budget.map_or(REPLY_TOKENS_MAX, |it| it as usize);
     let structured = reply.structured.as_ref().map_or(0, |it| tokens::count(&it.to_string()));
     let n_tokens = tokens::count(&reply.text).max(structured);
     most.saturating_sub(n_tokens as usize + JOINT_TOKENS)

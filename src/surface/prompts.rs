@@ -1,10 +1,10 @@
 //! The prompts of a memory: what a person picks from a menu, told to the agent as steps.
 
-use crate::mcp::{Arg, Args, Prompt, PromptMessage, ToolError};
+use crate::mcp::{Arg, Args, HandlerError, Prompt, PromptMessage};
 use crate::text;
 
 /// How a prompt is made.
-pub(crate) type PromptFn = fn(&Args) -> Result<String, ToolError>;
+pub(crate) type PromptFn = fn(&Args) -> Result<String, HandlerError>;
 
 /// Characters of a topic; the rest is cut off.
 const TOPIC_CHARS_MAX: usize = 200;
@@ -40,11 +40,11 @@ const TIDY: Prompt<PromptFn> = Prompt {
 };
 
 /// The messages of a prompt: one, which the person says.
-pub(super) fn messages(get: PromptFn, args: &Args) -> Result<Vec<PromptMessage>, ToolError> {
+pub(super) fn messages(get: PromptFn, args: &Args) -> Result<Vec<PromptMessage>, HandlerError> {
     Ok(vec![PromptMessage::user(get(args)?)])
 }
 
-fn orient(args: &Args) -> Result<String, ToolError> {
+fn orient(args: &Args) -> Result<String, HandlerError> {
     let topic = topic(args);
     let search = match &topic {
         Some(topic) => format!(
@@ -66,14 +66,14 @@ fn orient(args: &Args) -> Result<String, ToolError> {
     ))
 }
 
-fn resync(args: &Args) -> Result<String, ToolError> {
+fn resync(args: &Args) -> Result<String, HandlerError> {
     let since = match args.text("since_snapshot").map(str::trim).filter(|it| !it.is_empty()) {
         Some(id) => match id.parse::<u64>() {
             Ok(id) => format!("`since_snapshot` {id}"),
             Err(_) => {
                 let id = text::truncate_chars(id, 40);
                 let why = format!("`since_snapshot` must be the number of a snapshot, not `{id}`");
-                return Err(ToolError::BadArgument(why));
+                return Err(HandlerError::BadArgument(why));
             }
         },
         None => "as `since_snapshot` the last snapshot that you know; if you know none, the one \
@@ -91,7 +91,7 @@ fn resync(args: &Args) -> Result<String, ToolError> {
     ))
 }
 
-fn tidy(args: &Args) -> Result<String, ToolError> {
+fn tidy(args: &Args) -> Result<String, HandlerError> {
     let where_to = match topic(args) {
         Some(topic) => format!("MemorySearch for `{topic}` with `detail` full"),
         None => "MemoryTree with `depth` 3, then MemorySearch in the busiest parts".to_owned(),

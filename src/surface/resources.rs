@@ -9,10 +9,9 @@ mod process;
 use std::fmt::Write;
 
 use crate::mcp::uri::{self, UriError, UriVars};
-use crate::mcp::{CompletionRef, CompletionRequest, ReadError, Resource, ResourceFormat};
+use crate::mcp::{CompletionRef, CompletionRequest, Resource, ResourceFormat};
 use crate::memory::{Error, ProcessNames, ReadOnlyMemory};
-use crate::query::QueryError;
-use crate::query::dashboard::{self, ObserveError, TreeScope};
+use crate::query::dashboard::{self, TreeScope};
 use crate::store::StoreError;
 use crate::text;
 
@@ -23,7 +22,7 @@ const COMPLETIONS_MAX: usize = 101;
 const ECHO_CHARS_MAX: usize = 40;
 
 /// How a resource is read: the variables of its URI in, one document of JSON out.
-pub(crate) type ResourceFn = fn(&ReadOnlyMemory, &UriVars, &mut dyn Write) -> Result<(), ReadError>;
+pub(crate) type ResourceFn = fn(&ReadOnlyMemory, &UriVars, &mut dyn Write) -> Result<(), Error>;
 
 const TREE_BY_ROOT: &str = "remindb://tree/{rootId}{?depth}";
 const SNAPSHOT_DIFFS: &str = "remindb://snapshots/{id}/diffs";
@@ -49,7 +48,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "Compiled source files by compile root, with nodes and tokens.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| Ok(it.read(|reader| dashboard::write_files(reader, out))?),
+        read: |it, _, out| it.read(|reader| dashboard::write_files(reader, out)),
     },
     Resource {
         uri: "remindb://tree",
@@ -58,9 +57,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "All nodes, each within its parent.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| {
-            Ok(it.read(|reader| dashboard::write_tree(reader, TreeScope::Forest, out))?)
-        },
+        read: |it, _, out| it.read(|reader| dashboard::write_tree(reader, TreeScope::Forest, out)),
     },
     Resource {
         uri: TREE_BY_ROOT,
@@ -78,7 +75,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         description: "Relations, those that wait for their target, and the nodes at their ends.",
         form: ResourceFormat::Json,
         is_subscribable: true,
-        read: |it, _, out| Ok(it.read(|reader| dashboard::write_graph(reader, out))?),
+        read: |it, _, out| it.read(|reader| dashboard::write_graph(reader, out)),
     },
     Resource {
         uri: "remindb://snapshots",
@@ -115,7 +112,7 @@ pub(crate) const RESOURCES: &[Resource<ResourceFn>] = &[
         form: ResourceFormat::Json,
         is_subscribable: true,
         read: |it, _, out| {
-            Ok(it.read(|reader| dashboard::write_temperatures(reader, it.thresholds(), out))?)
+            it.read(|reader| dashboard::write_temperatures(reader, it.thresholds(), out))
         },
     },
     Resource {
@@ -201,16 +198,14 @@ pub(crate) fn read_resource(
     view: &ReadOnlyMemory,
     uri: &str,
     out: &mut dyn Write,
-) -> Result<(), ReadError> {
+) -> Result<(), Error> {
     let (idx, vars) =
         uri::match_template(RESOURCES.iter().map(|it| it.uri), uri).map_err(|it| match it {
             UriError::Unknown => {
                 let uri = text::truncate_chars(uri, ECHO_CHARS_MAX);
-                ReadError::NotFound(format!(
-                    "no resource `{uri}`; list them to see which there are"
-                ))
+                Error::NotFound(format!("no resource `{uri}`; list them to see which there are"))
             }
-            UriError::Bad(why) => ReadError::BadArgument(why),
+            UriError::Bad(why) => Error::BadArgument(why),
         })?;
     (RESOURCES[idx].read)(view, &vars, out)
 }
@@ -223,14 +218,8 @@ impl ReadOnlyMemory {
     /// There is none, the URI makes no sense, or the database failed.
     pub fn resource(&self, uri: &str) -> Result<String, Error> {
         let mut out = String::new();
-        match read_resource(self, uri, &mut out) {
-            Ok(()) => Ok(out),
-            Err(ReadError::BadArgument(why)) => Err(Error::BadArgument(why)),
-            Err(ReadError::NotFound(why)) => Err(Error::NotFound(why)),
-            Err(ReadError::Unavailable(what) | ReadError::Internal(what)) => {
-                Err(Error::Store(StoreError::Corrupt { what }))
-            }
-        }
+        read_resource(self, uri, &mut out)?;
+        Ok(out)
     }
 }
 
@@ -270,34 +259,34 @@ fn values(
     }
 }
 
-fn overview(view: &ReadOnlyMemory, _: &UriVars, out: &mut dyn Write) -> Result<(), ReadError> {
+fn overview(view: &ReadOnlyMemory, _: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let (path, lines, now) = (path(view), view.thresholds(), view.now());
-    Ok(view.read(|reader| dashboard::write_overview(reader, &path, lines, now, out))?)
+    view.read(|reader| dashboard::write_overview(reader, &path, lines, now, out))
 }
 
-fn subtree(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), ReadError> {
+fn subtree(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let levels = number(vars, "depth")?.filter(|it| 0 < *it);
     let root = vars.get("rootId").unwrap_or_default();
     let extent = TreeScope::Below { root, levels: levels.map(i64::cast_unsigned) };
-    Ok(view.read(|reader| dashboard::write_tree(reader, extent, out))?)
+    view.read(|reader| dashboard::write_tree(reader, extent, out))
 }
 
-fn snapshots(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), ReadError> {
+fn snapshots(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let limit = number(vars, "limit")?;
     if limit == Some(0) {
-        return Err(ReadError::BadArgument("`limit` is 0; ask for at least 1".to_owned()));
+        return Err(Error::BadArgument("`limit` is 0; ask for at least 1".to_owned()));
     }
     let limit = limit.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
-    Ok(view.read(|reader| dashboard::write_snapshots(reader, limit, out))?)
+    view.read(|reader| dashboard::write_snapshots(reader, limit, out))
 }
 
-fn diffs(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), ReadError> {
+fn diffs(view: &ReadOnlyMemory, vars: &UriVars, out: &mut dyn Write) -> Result<(), Error> {
     let id = number(vars, "id")?.unwrap_or_default();
-    Ok(view.read(|reader| dashboard::write_diffs(reader, id, out))?)
+    view.read(|reader| dashboard::write_diffs(reader, id, out))
 }
 
 /// A whole number, not negative, in digits and nothing else.
-fn number(vars: &UriVars, name: &str) -> Result<Option<i64>, ReadError> {
+fn number(vars: &UriVars, name: &str) -> Result<Option<i64>, Error> {
     let Some(value) = vars.get(name) else { return Ok(None) };
     let is_number = value.bytes().all(|it| it.is_ascii_digit());
     match value.parse() {
@@ -305,7 +294,7 @@ fn number(vars: &UriVars, name: &str) -> Result<Option<i64>, ReadError> {
         _ => {
             let value = text::truncate_chars(value, ECHO_CHARS_MAX);
             let why = format!("`{name}` is `{value}`; it must be a whole number, 0 or above");
-            Err(ReadError::BadArgument(why))
+            Err(Error::BadArgument(why))
         }
     }
 }
@@ -315,28 +304,8 @@ fn path(view: &ReadOnlyMemory) -> String {
     view.path().to_string_lossy().into_owned()
 }
 
-fn put(out: &mut dyn Write, text: &str) -> Result<(), ReadError> {
-    out.write_str(text).map_err(|error| ObserveError::from(error).into())
-}
-
-impl From<ObserveError> for ReadError {
-    fn from(error: ObserveError) -> ReadError {
-        match error {
-            ObserveError::Query(QueryError::BadArgument(why)) => ReadError::BadArgument(why),
-            ObserveError::Query(QueryError::NotFound(why)) => ReadError::NotFound(why),
-            ObserveError::Query(QueryError::Store(error)) => error.into(),
-            ObserveError::Full => ReadError::Internal("the answer was not taken".to_owned()),
-        }
-    }
-}
-
-impl From<StoreError> for ReadError {
-    fn from(error: StoreError) -> ReadError {
-        match error.is_outside() {
-            true => ReadError::Unavailable(error.to_string()),
-            false => ReadError::Internal(error.to_string()),
-        }
-    }
+fn put(out: &mut dyn Write, text: &str) -> Result<(), Error> {
+    Ok(out.write_str(text)?)
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 pub(crate) mod compile;
 pub(crate) mod read;
 pub(crate) mod relate;
-pub(crate) mod versions;
 pub(crate) mod write;
 
 use super::{ToolRunner, confirmation, prompts};
@@ -99,9 +98,9 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             BUDGET,
             CURSOR,
         ],
-        output: Some(versions::changes_output),
+        output: Some(read::changes_output),
         effect: Effect::Reads,
-        run: ToolRunner::Read(versions::delta),
+        run: ToolRunner::Read(read::delta),
     },
     Tool {
         name: "MemoryDiff",
@@ -113,9 +112,9 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             BUDGET,
             CURSOR,
         ],
-        output: Some(versions::changes_output),
+        output: Some(read::changes_output),
         effect: Effect::Reads,
-        run: ToolRunner::Read(versions::diff),
+        run: ToolRunner::Read(read::diff),
     },
     Tool {
         name: "MemoryFetch",
@@ -129,7 +128,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: ToolRunner::Budgeted(|it| it.fetch, read::fetch),
+        run: ToolRunner::Read(read::fetch),
     },
     Tool {
         name: "MemoryFetchBatch",
@@ -138,7 +137,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         args: &[Arg::texts("node_ids", "Ids", 1, 256).required(), BUDGET],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: ToolRunner::Budgeted(|it| it.fetch_batch, read::fetch_batch),
+        run: ToolRunner::Read(read::fetch_batch),
     },
     Tool {
         name: "MemoryForget",
@@ -169,9 +168,9 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             BUDGET,
             CURSOR,
         ],
-        output: Some(versions::history_output),
+        output: Some(read::history_output),
         effect: Effect::Reads,
-        run: ToolRunner::Read(versions::history),
+        run: ToolRunner::Read(read::history),
     },
     Tool {
         name: "MemoryPin",
@@ -212,7 +211,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         ],
         output: Some(read::nodes_output),
         effect: Effect::Reads,
-        run: ToolRunner::Budgeted(|it| Some(it.related), read::related),
+        run: ToolRunner::Read(read::related),
     },
     Tool {
         name: "MemoryRollback",
@@ -223,9 +222,9 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
             Arg::integer("snapshot_id", "Snapshot").required(),
             Arg::flag("drop_after", "Delete later snapshots"),
         ],
-        output: Some(versions::rollback_output),
+        output: Some(write::rollback_output),
         effect: Effect::Destroys,
-        run: ToolRunner::Confirmed(confirmation::rollback, versions::rollback),
+        run: ToolRunner::Confirmed(confirmation::rollback, write::rollback),
     },
     Tool {
         name: "MemorySearch",
@@ -241,7 +240,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         ],
         output: Some(read::hits_output),
         effect: Effect::Reads,
-        run: ToolRunner::Budgeted(|it| it.search, read::search),
+        run: ToolRunner::Read(read::search),
     },
     Tool {
         name: "MemoryStats",
@@ -250,7 +249,7 @@ pub(crate) const TOOLS: &[Tool<ToolRunner>] = &[
         args: &[],
         output: Some(read::stats_output),
         effect: Effect::Reads,
-        run: ToolRunner::WithThresholds(query::stats),
+        run: ToolRunner::Read(read::stats),
     },
     Tool {
         name: "MemorySummarize",

@@ -1,39 +1,39 @@
-//! Pairs of characters, so that scripts written without spaces can be searched by a part of a run.
+//! Character bigrams, by which scripts written without spaces can be searched.
 //!
-//! Full-text search splits text at spaces and punctuation. Chinese, Japanese, Korean, Thai, Lao,
-//! Khmer and Burmese give it whole sentences as one word, which nobody searches for. So a node also
-//! stores, for every run of such characters, its pairs: `日本語` becomes `日本 本語 語`, the last character
-//! standing alone so that every character begins something. A query of one character is a prefix,
-//! of two a pair, of more a phrase of pairs ([`fts_pattern`]).
+//! Full-text search splits text at spaces and punctuation. It takes whole sentences of Chinese,
+//! Japanese, Korean, Thai, Lao, Khmer and Burmese for one word. So a node also stores, for every
+//! run of such characters, its pairs: `日本語` becomes `日本 本語 語`. The last character is kept alone so
+//! that every character begins a term. A query of one character is a prefix, of two a pair, of more
+//! a phrase of pairs ([`fts_pattern`]).
 //!
-//! Words of other scripts that touch a run (`Rustの所有権`) stand in the pairs as themselves, since the
-//! index sees them only as the beginning of one long word. Combining marks are left out on both
-//! sides. This module does no IO.
+//! Words of other scripts that touch a run (`Rustの所有権`) are added as whole terms, since the index
+//! sees them only as the beginning of one long word. Combining marks are left out on both sides.
+//! This module does no IO.
 
-/// Characters of a run that a query looks at; what follows adds nothing to what is found.
+/// Characters of a run that a query uses; further ones find nothing more.
 const PATTERN_CHARS_MAX: usize = 64;
 
-/// What a stretch of text is made of.
+/// The kind of script of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Script {
     /// Letters and digits of a script that puts spaces between words.
     Spaced,
-    /// Characters of a script that does not.
+    /// Letters of a script written without spaces.
     Spaceless,
 }
 
-/// A maximal stretch of letters and digits of one kind.
+/// A maximal run of letters and digits of one kind of script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment<'a> {
-    /// The stretch; a spaceless one may hold combining marks.
+    /// The text; a spaceless one may hold combining marks.
     pub(crate) text: &'a str,
-    /// Its kind.
+    /// Its kind of script.
     pub(crate) script: Script,
-    /// Whether it follows the one before it with nothing between.
+    /// Whether it follows the segment before it directly.
     pub(crate) is_glued: bool,
 }
 
-/// The pairs of every spaceless run of `text`, separated by spaces; `None` when there is no such
+/// Returns the bigrams of every spaceless run of `text`, separated by spaces; `None` without such a
 /// run.
 pub(crate) fn bigrams(text: &str) -> Option<String> {
     if !may_have_spaceless_run(text) {
@@ -58,13 +58,13 @@ pub(crate) fn bigrams(text: &str) -> Option<String> {
     has_run.then_some(pairs)
 }
 
-/// Whether `text` may have such a run.
+/// Returns whether `text` may have a spaceless run.
 pub(crate) fn may_have_spaceless_run(text: &str) -> bool {
     !text.is_ascii() && text.chars().any(|it| !it.is_ascii() && holds(SPACELESS, it))
 }
 
-/// What finds `run` inside a longer run, in full-text syntax: a prefix, a pair or a phrase of
-/// pairs. `None` when the run has no character of its own.
+/// Returns the full-text query that finds `run` inside a longer run. It is a prefix, a pair or a
+/// phrase of pairs. `None` when the run has no character of its own.
 pub(crate) fn fts_pattern(run: &str) -> Option<String> {
     let letters: Vec<char> = letters(run).take(PATTERN_CHARS_MAX).collect();
     match letters[..] {
@@ -84,13 +84,13 @@ pub(crate) fn fts_pattern(run: &str) -> Option<String> {
     }
 }
 
-/// The pairs of `run`, each as a text of its own, at most `max` of them.
+/// Returns the bigrams of `run`, at most `max` of them.
 pub(crate) fn bigrams_of_run(run: &str, max: usize) -> Vec<String> {
     let letters: Vec<char> = letters(run).take(max.saturating_add(1)).collect();
     letters.windows(2).map(|pair| pair.iter().collect()).collect()
 }
 
-/// The stretches of letters and digits of `text`, in order.
+/// Returns the segments of `text`, in order.
 pub(crate) fn segments(text: &str) -> Segments<'_> {
     Segments { text, at: 0, end_of_last: None }
 }
@@ -108,7 +108,7 @@ impl<'a> Iterator for Segments<'a> {
 
     fn next(&mut self) -> Option<Segment<'a>> {
         self.at = char_class_end(self.text, self.at, |it| it == CharKind::Gap);
-        // What is all ASCII needs no look at its letters.
+        // ASCII text is scanned by a table.
         let end = char_class_end(self.text, self.at, |it| it == CharKind::Letter);
         if self.at < end && self.text.as_bytes().get(end).is_none_or(u8::is_ascii) {
             let start = std::mem::replace(&mut self.at, end);
@@ -144,7 +144,7 @@ impl<'a> Iterator for Segments<'a> {
     }
 }
 
-/// What a byte is by itself.
+/// The class of a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CharKind {
     Gap,
@@ -165,7 +165,7 @@ const KINDS: [CharKind; 256] = {
     kinds
 };
 
-/// Where the bytes end that begin at a place and are of such kinds.
+/// Returns the end of the run of bytes from `begin` on whose kinds match.
 pub(crate) fn char_class_end(text: &str, begin: usize, is_one: impl Fn(CharKind) -> bool) -> usize {
     let bytes = text.as_bytes();
     let mut end = begin;
@@ -233,8 +233,8 @@ fn holds(ranges: &[(u32, u32)], letter: char) -> bool {
     0 < after && code <= ranges[after - 1].1
 }
 
-/// Letters and digits of the scripts written without spaces, ascending. Marks among them are taken
-/// out by [`MARKS`], which is asked first.
+/// Letters and digits of scripts written without spaces, ascending. [`MARKS`] is checked first and
+/// takes its marks out.
 const SPACELESS: &[(u32, u32)] = &[
     (0x0E01, 0x0E3A), // Thai
     (0x0E40, 0x0E4E),
@@ -274,7 +274,7 @@ const SPACELESS: &[(u32, u32)] = &[
     (0x30000, 0x323AF),
 ];
 
-/// Combining marks, ascending: the index takes them for separators, so they are left out of pairs.
+/// Combining marks, ascending. The index takes them for separators, so they are left out of pairs.
 const MARKS: &[(u32, u32)] = &[
     (0x0300, 0x036F),
     (0x0E31, 0x0E31),

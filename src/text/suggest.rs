@@ -1,9 +1,9 @@
-//! The known name that a mistyped one was probably meant to be.
+//! Suggestions: the known name that a mistyped one most likely means.
 
-/// Bytes of names that are compared; longer ones are no typing mistakes.
+/// Maximum length of names in bytes; longer ones get no suggestion.
 const NAME_BYTES_MAX: usize = 64;
 
-/// The one of `names` that fewest edits make of `typed`, if they are few for its length.
+/// Returns the name at the smallest edit distance from `typed`, if that is small for its length.
 pub(crate) fn suggest<'n>(
     typed: &str,
     names: impl IntoIterator<Item = &'n str>,
@@ -20,7 +20,7 @@ pub(crate) fn suggest<'n>(
         .map(|(_, name)| name)
 }
 
-/// Insertions, removals and replacements from one to the other.
+/// Returns the Levenshtein distance.
 fn distance(from: &[u8], to: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (idx, a) in from.iter().enumerate() {

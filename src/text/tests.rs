@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_label_is_the_first_line_with_words() {
+fn a_label_is_the_first_line_that_is_not_blank() {
     assert_eq!(label_of_text("\n \n  a \t b \nc"), "a b");
 }
 
@@ -29,7 +29,7 @@ fn cutting_counts_characters_not_bytes() {
 
 proptest::proptest! {
     #[test]
-    fn folding_and_cutting_are_what_they_are_apart(
+    fn fold_and_truncate_equals_the_two_steps(
         text in r"( |\t|\u{3000}|\u{85}|a|bc|語|……){0,30}",
         max_chars in 1..20_usize,
     ) {

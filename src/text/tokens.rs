@@ -1,7 +1,7 @@
-//! Exact cl100k token counts, over a vocabulary that is part of the program and needs no loading.
+//! Exact cl100k token counts, from a vocabulary that is compiled into the program.
 //!
-//! A text is split into words as the encoding's own pattern has it ([`split`]), and each word is
-//! merged from its bytes by the ranks of the [`vocabulary`]. Tests compare both with the encoding's
+//! A text is split into words by the encoding's own pattern ([`pretokenize`]), and the bytes of
+//! each word are merged by the ranks of the [`vocabulary`]. Tests compare both with the encoding's
 //! reference, over random texts and over characters of all scripts.
 
 mod cache;
@@ -10,10 +10,11 @@ mod vocabulary;
 
 use cache::TokenCache;
 
-/// Longer texts are counted piece by piece, which bounds what a word of any length takes.
+/// Maximum bytes counted at once. Longer texts are counted piece by piece, which bounds the time
+/// for one word.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
 
-/// Tokens of `text` in the cl100k_base encoding, special tokens being ordinary text.
+/// Returns the tokens of `text` in the cl100k_base encoding; special tokens count as ordinary text.
 ///
 /// Exact for every text whose lines are shorter than 64 KiB; beyond that, each further 64 KiB of
 /// one line may be off by one token.
@@ -37,15 +38,14 @@ fn count_with(text: &str, counted: &mut TokenCache) -> u32 {
     u32::try_from(total).unwrap_or(u32::MAX)
 }
 
-/// Whether `text` has at most `max` tokens; counts nothing when the bytes alone say yes.
+/// Returns whether `text` has at most `max` tokens; counts only when the bytes leave it open.
 pub(crate) fn fits(text: &str, max: u32) -> bool {
     // A token is at least one byte.
     text.len() <= max as usize || count(text) <= max
 }
 
-/// Where to cut so that counting both sides apart gives the same sum: after a line break that is
-/// followed by something other than white space, which is where the encoding's own pattern ends a
-/// piece.
+/// Returns the end of a piece whose tokens can be counted apart. That is after a line break before
+/// anything but white space, where the encoding's own pattern ends a word.
 fn piece_end(text: &str) -> usize {
     if text.len() <= PIECE_BYTES_MAX {
         return text.len();

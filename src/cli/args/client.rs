@@ -19,13 +19,6 @@ impl Scope {
             _ => None,
         }
     }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Scope::Project => "project",
-            Scope::User => "user",
-        }
-    }
 }
 
 /// A program that runs agents.
@@ -54,9 +47,5 @@ pub(crate) const CLIENTS: &[(&str, Client)] = &[
 impl Client {
     pub(crate) fn named(name: &str) -> Option<Client> {
         CLIENTS.iter().find(|(it, _)| *it == name).map(|(_, client)| *client)
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        CLIENTS.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
     }
 }

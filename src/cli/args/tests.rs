@@ -51,9 +51,22 @@ fn mistakes_are_explained() {
         &["gc", "--older-than", "30"],
         "`--older-than` needs a span such as 12h, 30d or 8w, not `30`",
     );
-    usage_error(&["doctor", "-m"], "`doctor` has no flag `--message`");
+    usage_error(&["doctor", "-m"], "`doctor` has no flag `-m`");
     usage_error(
         &["completion", "tcsh"],
         "no completion for `tcsh`; there is one for bash, zsh and fish",
     );
+}
+
+#[test]
+fn every_flag_in_a_help_is_read() {
+    for spec in COMMANDS {
+        assert!(spec.flags().contains(&"help"), "{}", spec.name);
+        for flag in spec.flags() {
+            let flag = format!("--{flag}");
+            let parsed = parse_args([spec.name, &flag].map(OsString::from));
+            let is_unknown = |it: &UsageError| it.0.contains("has no flag");
+            assert!(!parsed.as_ref().is_err_and(is_unknown), "{}: {parsed:?}", spec.name);
+        }
+    }
 }

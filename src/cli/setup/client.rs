@@ -22,7 +22,7 @@ use super::edit::SettingsFormat;
 use super::entry::{Entry, Grant};
 use super::json::ServersPath;
 use super::scan::Dialect;
-use crate::cli::args::{Client, Scope};
+use crate::cli::args::{CLIENTS, Client, Scope};
 
 /// The server's name in every client's settings.
 pub(super) const SERVER: &str = "remindb";
@@ -63,7 +63,20 @@ pub(super) struct Launch {
     pub(super) args: Vec<String>,
 }
 
+impl Scope {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Scope::Project => "project",
+            Scope::User => "user",
+        }
+    }
+}
+
 impl Client {
+    pub(super) fn name(self) -> &'static str {
+        CLIENTS.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+    }
+
     /// Files that may hold the servers: the first that exists does, else the first.
     pub(super) fn settings(self, scope: Scope, at: &Folders) -> Vec<PathBuf> {
         let Folders { project, home, config, .. } = at;

@@ -315,6 +315,14 @@ fn a_table_keeps_what_somebody_added_to_it() {
     );
 }
 
+#[test]
+fn a_comment_above_the_table_stays_when_that_goes() {
+    let put = SettingsFormat::Toml.put("model = 'm'\n", &entry("/m.db")).unwrap();
+    let edited = put.text.replace("[mcp_servers.remindb]", "# of mine\n[mcp_servers.remindb]");
+    let back = SettingsFormat::Toml.take(&edited, "remindb", None, false).unwrap();
+    assert_eq!(back, "model = 'm'\n\n# of mine\n");
+}
+
 fn grants() -> Vec<Grant> {
     let tools = ["a", "b"].map(str::to_owned);
     vec![
@@ -459,6 +467,32 @@ fn settings() -> impl Strategy<Value = String> {
     })
 }
 
+/// Settings in TOML that people could have: each part at most once.
+fn tables() -> impl Strategy<Value = String> {
+    const PARTS: &[&str] = &[
+        "# a comment\n",
+        "\n",
+        "model = \"m\" # mine\n",
+        "dotted . key = [1,\n  2, # two\n]\n",
+        "long = '''\n[mcp_servers.remindb]\n'''\n",
+        "[tui]\n  theme = { a = 1, b.c = 'x' }\n\n\n",
+        "[[list]]\na = 1\n[[list]]\n",
+        "[mcp_servers.\"a b\"]\ncommand = 'x'\n",
+        "[mcp_servers.a.env]\nA = \"b\"\n# last of it\n",
+        "[mcp_servers.remindb] # mine\ncommand = 'old'\n",
+        "[mcp_servers.remindb.env]\nA = 'b'\n",
+    ];
+    let parts = prop::sample::subsequence(PARTS, 0..PARTS.len());
+    (parts, any::<bool>()).prop_map(|(parts, is_crlf)| {
+        let text = parts.concat();
+        // The environment of a server that nobody starts is refused.
+        let is_whole =
+            text.contains("[mcp_servers.remindb] # mine") || !text.contains("remindb.env");
+        let text = if is_whole { text } else { text.replace("remindb.env", "b.env") };
+        if is_crlf { text.replace('\n', "\r\n") } else { text }
+    })
+}
+
 /// The value without comments and last commas, and how many comments there were.
 fn meaning(text: &str) -> (Value, usize) {
     let n_comments = text.matches("// c, }").count() + text.matches("/* { */").count();
@@ -486,5 +520,19 @@ proptest! {
             after.as_object_mut().unwrap().shift_remove("servers");
         }
         prop_assert_eq!(after, before);
+    }
+
+    #[test]
+    fn a_table_comes_and_goes_without_a_trace(settings in tables()) {
+        let Ok(put) = SettingsFormat::Toml.put(&settings, &entry("/m.db")) else {
+            return Err(TestCaseError::fail("refused"));
+        };
+        let grants = [Grant::value(&["mcp_servers", "remindb", "tools", "X", "mode"], json!("ask"))];
+        let (text, given) = SettingsFormat::Toml.grant(&put.text, &grants).unwrap();
+        prop_assert_eq!(given.len(), 1);
+        let text = SettingsFormat::Toml.revoke(&text, &given).unwrap();
+        prop_assert_eq!(&text, &put.text);
+        let back = SettingsFormat::Toml.take(&text, "remindb", put.entry.as_deref(), false);
+        prop_assert_eq!(back.unwrap(), settings);
     }
 }

@@ -55,10 +55,14 @@ pub(super) fn take(text: &str, name: &str, before: Option<&str>) -> Result<Strin
         restore(entry, old);
         return Ok(document.text());
     }
+    let comments = comments_above(entry);
     servers.remove(name);
     if servers.is_empty() && document.table.get(CONTAINER).is_some_and(is_implicit) {
         document.table.remove(CONTAINER);
     }
+    // They are of somebody else: the next place that holds comments is the end.
+    let trailing = document.table.trailing().as_str().unwrap_or_default();
+    document.table.set_trailing(comments + trailing);
     Ok(document.text())
 }
 
@@ -111,7 +115,9 @@ fn revoke_in(at: &mut dyn TableLike, path: &[String], gives: &Gives, n_made: &mu
         ([key, rest @ ..], _) => {
             let Some(inner) = at.get_mut(key).and_then(Item::as_table_like_mut) else { return };
             revoke_in(inner, rest, gives, n_made);
-            if inner.is_empty() && 0 < *n_made {
+            let is_bare = inner.is_empty();
+            let is_bare = is_bare && at.get(key).is_some_and(|it| comments_above(it).is_empty());
+            if is_bare && 0 < *n_made {
                 at.remove(key);
                 *n_made -= 1;
             }
@@ -146,7 +152,11 @@ impl Document {
 
     fn text(&self) -> String {
         let text = self.table.to_string();
-        let text = if self.newline == "\n" { text } else { text.replace('\n', self.newline) };
+        let text = match self.newline {
+            "\n" => text,
+            // A string of several lines keeps its own.
+            newline => text.replace(newline, "\n").replace('\n', newline),
+        };
         [self.bom, &text].concat()
     }
 
@@ -181,14 +191,21 @@ fn insert(at: &mut dyn TableLike, key: &str, table: Table) {
     at.insert(key, item);
 }
 
-/// Puts what a table was before in its place, under the header that it has.
-fn restore(entry: &mut Item, mut old: Item) {
-    if let (Some(table), Some(old)) = (entry.as_table(), old.as_table_mut()) {
-        if let Some(position) = table.position() {
-            old.set_position(Some(position));
+/// Gives a table what it was before, each part of it in its place.
+fn restore(entry: &mut Item, old: Item) {
+    let old = match (entry.as_table_mut(), old) {
+        (Some(table), Item::Table(old)) => {
+            table.retain(|key, _| old.contains_key(key));
+            for (key, old) in old {
+                match table.get_mut(&key) {
+                    Some(item) => restore(item, old),
+                    None => drop(table.insert(&key, old)),
+                }
+            }
+            return;
         }
-        *old.decor_mut() = table.decor().clone();
-    }
+        (_, old) => old,
+    };
     *entry = old;
 }
 
@@ -200,6 +217,15 @@ fn alone(name: &str, entry: &Item) -> String {
     let mut document = DocumentMut::new();
     document.insert(CONTAINER, Item::Table(servers));
     document.to_string()
+}
+
+/// The comments above a table and those below it, with the empty lines before them.
+fn comments_above(item: &Item) -> String {
+    let Some(table) = item.as_table() else { return String::new() };
+    let own = table.decor().prefix().and_then(|it| it.as_str()).unwrap_or_default();
+    let own = if own.contains('#') { own } else { "" };
+    let below = table.iter().map(|(_, it)| comments_above(it));
+    own.to_owned() + &below.collect::<String>()
 }
 
 fn is_implicit(item: &Item) -> bool {

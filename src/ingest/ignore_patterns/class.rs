@@ -1,7 +1,7 @@
-//! Classes of characters, `[a-z]`, from git's notation to that of the globs: names of classes and
-//! backslashes are resolved, and no class matches the `/` between names.
+//! Translates character classes, `[a-z]`, from git's notation to that of the globs. Named classes
+//! and backslashes are resolved, and no class matches the `/` between names.
 
-/// Git's names of classes, and their characters in the globs' notation.
+/// Git's named classes, and their characters in the globs' notation.
 const NAMES: [(&str, &str); 12] = [
     ("alnum", "0-9A-Za-z"),
     ("alpha", "A-Za-z"),
@@ -17,7 +17,7 @@ const NAMES: [(&str, &str); 12] = [
     ("xdigit", "0-9A-Fa-f"),
 ];
 
-/// Reads a class whose `[` was read; gives it and what follows.
+/// Parses a class after its `[`; returns it and the rest of the text.
 pub(super) fn read(text: &str) -> Result<(String, &str), String> {
     let unclosed = || "a `[` has no `]`; write `\\[` for the character itself".to_owned();
     let (is_negated, mut rest) = match text.strip_prefix(['!', '^']) {
@@ -49,13 +49,13 @@ pub(super) fn read(text: &str) -> Result<(String, &str), String> {
     }
 }
 
-/// One character, which a backslash may stand before.
+/// Parses one character, with or without a backslash before it.
 fn member(text: &str) -> Option<(char, &str)> {
     let mut chars = text.strip_prefix('\\').unwrap_or(text).chars();
     Some((chars.next()?, chars.as_str()))
 }
 
-/// The characters of a class, with those apart that mean something at the wrong place.
+/// The characters of a class; those with a meaning that depends on their place are kept apart.
 #[derive(Default)]
 struct CharacterClass {
     ranges: String,
@@ -88,7 +88,7 @@ impl CharacterClass {
             ('-', '-') => self.has_dash = true,
             ('!' | '^', _) if low == high => self.signs.push(low),
             ('/', '/') => (),
-            // Around the separator, and from what means something else to its neighbour.
+            // Around the separator, and so that no sign gets a meaning from its neighbour.
             (low, high) if low <= '/' && '/' <= high => {
                 if low < '/' {
                     self.add_range(low, '.')?;
@@ -114,8 +114,8 @@ impl CharacterClass {
         Ok(())
     }
 
-    /// The class in the globs' notation, with each sign where it means itself. The zero character,
-    /// which no name has, keeps the place where others would mean something.
+    /// Prints the class in the globs' notation, with each sign where it is literal. The zero
+    /// character, which no name has, separates signs that would mean something together.
     fn show(&self, is_negated: bool) -> String {
         let CharacterClass { ranges, has_bracket, has_dash, signs } = self;
         let bracket = if *has_bracket { "]" } else { "" };

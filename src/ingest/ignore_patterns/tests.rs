@@ -2,15 +2,15 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What git says: the first line has the paths of a folder, each other one the lines of an ignore
+/// Verdicts of git. The first line has the paths of a folder, each other one the lines of an ignore
 /// file and the paths that `git check-ignore --no-index` named then.
 const GIT: &str = include_str!("git.jsonl");
 
-/// Whether a path is excluded, with the folders above it.
+/// Returns whether a path is excluded, with the folders above it.
 fn is_ignored(patterns: &Patterns, path: &str) -> bool {
     let folders = path.match_indices('/').map(|(at, _)| (&path[..at], true));
     folders.chain([(path, false)]).any(|(it, is_dir)| {
-        // A folder that is not excluded lets its files be asked about.
+        // A folder that is not excluded lets its files be checked.
         patterns.verdict(it, is_dir) == Verdict::Ignored
     })
 }
@@ -28,7 +28,7 @@ fn check_bad(text: &str, expected: &[(u32, &str)]) {
 }
 
 #[test]
-fn patterns_mean_what_they_mean_to_git() {
+fn patterns_match_as_in_git() {
     let mut lines = GIT.lines();
     let paths: Vec<String> = serde_json::from_str(lines.next().unwrap()).unwrap();
     let mut wrong = Vec::new();
@@ -44,7 +44,7 @@ fn patterns_mean_what_they_mean_to_git() {
 }
 
 #[test]
-fn a_line_that_is_no_pattern_is_named_and_costs_itself() {
+fn a_bad_line_is_reported_and_skipped() {
     check_bad(
         "a.md\n[\n\nb[z-a]\n# no\n[[:foo:]]\nc\\\n/\n!\n!/\na//b\n**//",
         &[

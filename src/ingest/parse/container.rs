@@ -1,7 +1,7 @@
-//! Lists, quotes and footnotes: their text with its structure, written line by line.
+//! Lists, quotes and footnotes: their text and structure, rendered line by line.
 //!
-//! A container becomes one node with its text, unless a block stands inside that is a node of its
-//! own: then the text before it is the container's content, the block a child, and the text after
+//! A container becomes one node with its text, unless it holds a block that is a node of its own.
+//! Then the text before the block is the container's content, the block a child, and the text after
 //! it a further child. So the nodes in order read as the document does.
 
 use std::ops::Range;
@@ -11,14 +11,14 @@ use super::outline::Outline;
 use crate::model::tree::{Node, NodeType};
 use crate::text;
 
-/// Containers deeper than this are written without further indentation.
+/// Maximum nesting that is indented; deeper containers are written without further indentation.
 pub(crate) const NESTING_MAX: usize = 64;
 
-/// Bytes of indentation and quote marks for each byte of the source, at the most: a line may
-/// inherit dozens of marks that its author did not have to repeat.
+/// Maximum bytes of indentation and quote marks per byte of the source. A line may inherit dozens
+/// of marks that its author did not have to repeat.
 const PREFIX_RATIO_MAX: usize = 2;
 
-/// What a container is.
+/// The kind of a container.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ContainerKind {
     #[default]
@@ -27,7 +27,7 @@ pub(crate) enum ContainerKind {
     Footnote,
 }
 
-/// What the block written last was, as far as the space after it goes.
+/// The kind of the last block, which decides the space after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LastBlock {
     #[default]
@@ -43,26 +43,26 @@ struct NestingLevel {
     kind: ContainerKind,
     /// Bytes of the prefix outside of this level.
     outer_bytes: usize,
-    /// Bytes of the lead outside of this level, and how much had been written then.
+    /// Bytes of the lead outside of this level, and bytes written when it was opened.
     lead_bytes: usize,
     n_writes: usize,
 }
 
-/// A list, quote or footnote at the top level, being written.
+/// A list, quote or footnote at the top level while it is written.
 #[derive(Debug, Default)]
 pub(crate) struct Container {
     kind: ContainerKind,
-    /// The container's node.
+    /// Index of the container's node.
     index: usize,
     base: usize,
     frames: Vec<NestingLevel>,
-    /// What each line starts with.
+    /// Prefix of each line.
     prefix: String,
-    /// What the next block's first line starts with: the prefix, and markers not yet written.
+    /// Start of the next block's first line: the prefix, and markers not yet written.
     lead: String,
     n_writes: usize,
     last: LastBlock,
-    /// The space that a container just opened needs before it: none, a break, a blank line.
+    /// Space needed before a container just opened: none, a break, a blank line.
     opening: Option<(bool, String)>,
     piece: String,
     piece_plain: String,
@@ -77,9 +77,9 @@ pub(crate) struct Container {
 }
 
 impl Container {
-    /// Starts a container: its node goes into the outline at once, to precede its children.
+    /// Starts a container, and adds its node to the outline at once, to precede its children.
     ///
-    /// `base` is where the section starts in the file; all other places are counted from there.
+    /// `base` is the start of the section in the file; all other offsets are relative to it.
     pub(crate) fn new(
         kind: ContainerKind,
         range: &Range<usize>,
@@ -95,17 +95,17 @@ impl Container {
         Container { kind, index, base, piece_span, prefix_bytes_left, ..Container::default() }
     }
 
-    /// The container's node: the parent of the blocks inside.
+    /// Returns the index of the container's node, the parent of the blocks inside.
     pub(crate) fn index(&self) -> usize {
         self.index
     }
 
-    /// Whether no container is open any more.
+    /// Returns whether all containers are closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// Opens a list; its items have the markers.
+    /// Opens a list, whose items have the markers.
     pub(crate) fn open_list(&mut self) {
         self.open(ContainerKind::List, "", "");
     }
@@ -161,7 +161,7 @@ impl Container {
     pub(crate) fn close(&mut self) {
         let Some(frame) = self.frames.last() else { return };
         if frame.n_writes == self.n_writes && self.lead_names_something() {
-            // An empty item: its number is still something to read.
+            // The number of an empty item is still something to read.
             self.write("", "", self.piece_span.end..self.piece_span.end);
         }
         let Some(frame) = self.frames.pop() else { return };
@@ -178,7 +178,7 @@ impl Container {
         }
     }
 
-    /// Whether the innermost marker, not yet written, has a number or a name.
+    /// Returns whether the innermost marker, not yet written, has a number or a name.
     fn lead_names_something(&self) -> bool {
         let from = self.frames.last().map_or(0, |frame| frame.lead_bytes);
         self.lead[from..].contains(char::is_alphanumeric)
@@ -190,7 +190,7 @@ impl Container {
         self.last = LastBlock::Paragraph;
     }
 
-    /// Writes a line that the next paragraph follows at once: the kind of an alert.
+    /// Writes a line that the next paragraph follows directly: the kind of an alert.
     pub(crate) fn mark(&mut self, line: &str, span: Range<usize>) {
         self.write(line, "", span);
         self.last = LastBlock::Nothing;
@@ -254,7 +254,7 @@ impl Container {
         }
     }
 
-    /// Makes a node of the text so far, since a block comes that is a node of its own.
+    /// Makes a node of the text so far, before a block that is a node of its own.
     pub(crate) fn interrupt(&mut self, at: usize, outline: &mut Outline) {
         let unwritten = self.frames.iter().rev().take_while(|it| it.n_writes == self.n_writes);
         let from = unwritten.last().map_or(self.lead.len(), |frame| frame.lead_bytes);
@@ -289,7 +289,7 @@ impl Container {
         }
     }
 
-    /// Ends the container; one that holds nothing leaves no node.
+    /// Ends the container; an empty one leaves no node.
     pub(crate) fn finish(mut self, outline: &mut Outline) {
         self.flush(outline);
         if self.index + 1 == outline.tree.nodes.len()

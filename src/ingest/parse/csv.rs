@@ -1,4 +1,4 @@
-//! Tables in text: comma, semicolon or tab between cells, quotes around what has them inside.
+//! Delimited tables: comma, semicolon or tab between cells, quotes around cells that contain them.
 //!
 //! Rows are kept as their author wrote them. A table that is too large for one node keeps its
 //! header, and groups of rows are its children; no cell is cut in two while its row fits a node.
@@ -11,10 +11,10 @@ use crate::model::tree::{Node, NodeType, Tree};
 use crate::text::tokens;
 use crate::text::{self, LABEL_CHARS_MAX};
 
-/// Bytes of a group of rows.
+/// Maximum bytes of a group of rows.
 const GROUP_BYTES: usize = 1600;
 
-/// Columns that a label may need.
+/// Maximum columns that a label may need.
 const COLUMNS_MAX: usize = LABEL_CHARS_MAX;
 
 /// Parses a table whose cells are separated by commas or, if the header has none, semicolons.
@@ -73,7 +73,7 @@ fn parse_with(source: &str, delimiter: char) -> Parsed {
     Parsed { tree, warnings }
 }
 
-/// Adds rows as one node, or as several when they have too many tokens.
+/// Adds rows as one node, or as several if they have too many tokens.
 fn add_group(tree: &mut Tree, parent: usize, source: &str, rows: &[Range<usize>]) {
     let mut due = vec![rows];
     while let Some(rows) = due.pop() {
@@ -101,7 +101,7 @@ fn add_group(tree: &mut Tree, parent: usize, source: &str, rows: &[Range<usize>]
     }
 }
 
-/// Gives a node its content if that is small enough.
+/// Sets a node's content if that is small enough; returns whether it is.
 fn set(tree: &mut Tree, index: usize, content: &str) -> bool {
     if !tokens::fits(content, PART_TOKENS_MAX) {
         return false;
@@ -121,8 +121,8 @@ fn joined(source: &str, rows: &[Range<usize>]) -> String {
     out
 }
 
-/// The rows: lines, or several where quotes hold line breaks. A quote that is never closed is a
-/// mere character, and so are all that follow it.
+/// Returns the rows: lines, or several where quotes hold line breaks. A quote that is never closed
+/// is an ordinary character, and so are all that follow it.
 fn rows(source: &str, delimiter: char, warnings: &mut Vec<Warning>) -> Vec<Range<usize>> {
     let mut rows = Vec::new();
     let mut has_quotes = true;
@@ -149,7 +149,7 @@ fn rows(source: &str, delimiter: char, warnings: &mut Vec<Warning>) -> Vec<Range
     rows
 }
 
-/// Where the row that begins at `start` ends; `None` when a quote in it is not closed.
+/// Returns the end of the row that begins at `start`; `None` if a quote in it is not closed.
 fn row_end(source: &str, start: usize, delimiter: char) -> Option<usize> {
     let bytes = source.as_bytes();
     let mut is_quoted = false;
@@ -162,7 +162,7 @@ fn row_end(source: &str, start: usize, delimiter: char) -> Option<usize> {
         }
         match byte {
             b'\n' => return Some(at),
-            // Behind a closing quote, another one stands for a quote in the cell.
+            // After a closing quote, another one is a quote within the cell.
             b'"' if is_cell_start || bytes[at - 1] == b'"' && start < at => is_quoted = true,
             _ => (),
         }
@@ -171,7 +171,7 @@ fn row_end(source: &str, start: usize, delimiter: char) -> Option<usize> {
     (!is_quoted).then_some(bytes.len())
 }
 
-/// The cells of a row as they are written.
+/// Returns the cells of a row as written.
 fn cells(row: &str, delimiter: char) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
     row.split(move |c: char| {

@@ -1,4 +1,4 @@
-//! Bytes to text: byte order marks, UTF-16, and bytes that are no text at all.
+//! Decodes bytes to text: byte order marks, UTF-16, and invalid bytes.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use crate::text;
 
 const UTF8_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The text of a file, without its byte order mark. Bytes that are not UTF-8 become `�`, with a
-/// warning that names the first line where that happened; UTF-16 is understood by its mark.
+/// Returns the text of a file, without its byte order mark. Bytes that are not UTF-8 become `�`,
+/// with a warning that names the first such line; UTF-16 is recognized by its mark.
 pub fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Warning>) {
     if let Some(rest) = bytes.strip_prefix(b"\xFF\xFE") {
         return decode_utf16(rest, u16::from_le_bytes);

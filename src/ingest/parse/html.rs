@@ -1,12 +1,11 @@
-//! HTML to nodes: whatever a reader of the page sees, in the blocks that it is seen in.
+//! Parses HTML into nodes: the visible text of a page, block by block.
 //!
-//! Every element is a block, an item, a piece of a line, or something that is a node wherever it
-//! stands (code, tables, formulas, media, headings). A run of text is a paragraph whatever
-//! element it stands in. What scripts do is unknown, so what `noscript` holds is text, and what
-//! is hidden until a script shows it is, too.
+//! Every element is a block, an item, a part of a line, or always a node (code, tables, formulas,
+//! media, headings). A run of text is a paragraph in any element. What scripts do is unknown, so
+//! the content of `noscript` is text, and so is anything hidden until a script shows it.
 //!
-//! The title is the root: a heading without a level that the rest stands under, unless the first
-//! heading of level 1 says the same. Furniture ([`boilerplate`]) is left out, with one warning.
+//! The title is the root: a heading without a level above all others, unless the first heading of
+//! level 1 has the same text. Boilerplate ([`boilerplate`]) is left out, with one warning.
 
 mod boilerplate;
 mod code;
@@ -25,10 +24,10 @@ use crate::text;
 use dom::{Dom, ROOT};
 use walk::HtmlWalk;
 
-/// Bytes of a file, at the most; a longer one is kept as plain text.
+/// Maximum bytes of a file; a larger one is kept as plain text.
 const BYTES_MAX: usize = 1 << 30;
 
-/// Nodes of a file, at the most; what comes after is kept as plain text.
+/// Maximum nodes of a file; the rest is kept as plain text.
 const NODES_MAX: usize = 200_000;
 
 /// Parses an HTML file.
@@ -49,7 +48,7 @@ pub(super) fn parse(source: &str) -> Parsed {
     Parsed { tree: outline.tree, warnings }
 }
 
-/// Makes the title the root, unless the first main heading says the same.
+/// Makes the title the root, unless the first main heading has the same text.
 fn add_title(dom: &Dom, outline: &mut Outline) {
     let Some(id) = dom.inside(ROOT).find(|&id| dom.html_name(id) == "title") else { return };
     let title = text::fold_whitespace(&dom.inner_text(id));

@@ -1,7 +1,7 @@
-//! JSON, read character by character so that numbers, order and repeated keys stay as written.
+//! Parses JSON character by character, so that numbers, order and repeated keys stay as written.
 //!
-//! Comments and commas before a closing bracket are taken, since editors' settings have them. What
-//! is broken is kept: the entries before the first fault as values, the rest as text.
+//! Comments and commas before a closing bracket are accepted, since editors' settings have them. A
+//! broken file is kept: the entries before the first fault as values, the rest as text.
 
 mod lines;
 
@@ -14,12 +14,12 @@ use crate::text;
 
 pub(super) use lines::parse as parse_lines;
 
-/// Why a value could not be read.
+/// A fault in a value.
 #[derive(Debug)]
 struct JsonError {
-    /// Where it was noticed.
+    /// Offset of the fault.
     offset: usize,
-    /// Where the text starts that is not part of any value yet.
+    /// Start of the text that is not part of any value yet.
     resume: usize,
     what: &'static str,
 }
@@ -66,14 +66,14 @@ fn keep<'a>(out: &mut ValueWriter<'a>, source: &'a str, range: Range<usize>) {
     }
 }
 
-/// The warning about values that nest too deep, at the first of these offsets.
+/// Returns a warning about values that nest too deep, at the first of these offsets.
 fn deep_warning(source: &str, too_deep: &[usize]) -> Option<Warning> {
     let line = text::line_number_at(source, *too_deep.first()?);
     let what = format!("nests deeper than {DEPTH_MAX} levels; what is deeper is kept as text");
     Some(Warning { line, what })
 }
 
-/// What may come next.
+/// The token that may come next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum JsonExpected {
     Value,
@@ -81,16 +81,16 @@ enum JsonExpected {
     Item,
     /// A key or the end of the map.
     Key,
-    /// A comma, or the end of what the value is in.
+    /// A comma, or the end of the map or list.
     More,
 }
 
 struct JsonReader<'a> {
     text: &'a str,
     at: usize,
-    /// How far was looked for an end that is missing.
+    /// End of the text that was searched in vain for a missing end.
     far: usize,
-    /// Where maps and lists start that are too deep.
+    /// Offsets of maps and lists that nest too deep.
     too_deep: Vec<usize>,
 }
 
@@ -99,7 +99,7 @@ impl<'a> JsonReader<'a> {
         JsonReader { text, at, far: 0, too_deep: Vec::new() }
     }
 
-    /// Reads one value; what is open when it fails is closed.
+    /// Reads one value; on failure, closes open maps and lists.
     fn value(&mut self, out: &mut ValueWriter<'a>) -> Result<(), JsonError> {
         let base = out.depth();
         let result = self.entries(out, base);
@@ -165,7 +165,7 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Reads a scalar, or the opening bracket of what holds more.
+    /// Reads a scalar, or the opening bracket of a map or list.
     fn one(&mut self, byte: u8, out: &mut ValueWriter<'a>) -> Result<JsonExpected, &'static str> {
         let at = self.at;
         match byte {
@@ -205,7 +205,7 @@ impl<'a> JsonReader<'a> {
         Ok(JsonExpected::More)
     }
 
-    /// Goes behind white space and remarks, which are kept.
+    /// Skips white space and comments; comments are kept.
     fn space(&mut self, out: &mut ValueWriter<'a>) {
         loop {
             let rest = &self.text[self.at..];
@@ -238,7 +238,7 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Reads a string; `None` when no quote closes it.
+    /// Reads a string; `None` if no quote closes it.
     fn string(&mut self) -> Option<Cow<'a, str>> {
         let words = self.closed_string();
         if words.is_none() {
@@ -270,7 +270,7 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Goes behind a map or list without reading it; `None` when it does not end.
+    /// Skips a map or list; `None` if it does not end.
     fn skip(&mut self) -> Option<()> {
         let bytes = self.text.as_bytes();
         let mut n_open = 0_usize;
@@ -293,8 +293,8 @@ impl<'a> JsonReader<'a> {
     }
 }
 
-/// Adds what the escape at the start of `rest` means; returns its bytes. One that means nothing is
-/// kept as it is written.
+/// Decodes the escape at the start of `rest` into `words`; returns its bytes. An unknown one is
+/// kept as written.
 fn escape(rest: &str, words: &mut String) -> Option<usize> {
     let second = rest[1..].chars().next()?;
     let plain = match second {
@@ -314,7 +314,7 @@ fn escape(rest: &str, words: &mut String) -> Option<usize> {
     Some(2)
 }
 
-/// The character of `\u20ac`, or of a pair of such.
+/// Decodes `\u20ac`, or a pair of surrogates.
 fn unicode(rest: &str) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let digits = rest.get(at..at + 6)?.strip_prefix("\\u")?;

@@ -1,20 +1,20 @@
-//! Labels: one line of plain text, at most 80 characters, that tells what a node holds.
+//! Labels: one line of plain text, at most 80 characters, that summarizes a node.
 
 use pulldown_cmark::{Event, Options, Parser};
 
 use crate::text::{LABEL_CHARS_MAX, fold_whitespace, truncate_chars};
 
-/// Bytes of a text that a label is looked for in; a label never needs more.
+/// Maximum bytes of a text that a label is made from.
 const LOOK_BYTES_MAX: usize = 4096;
 
-/// The first line of code, after its language: `Code (sh): make`.
+/// Returns the first line of code, after its language: `Code (sh): make`.
 pub(crate) fn code(info: &str, code: &str) -> String {
     let line = first_line(code);
     let info = fold_whitespace(head(info, LOOK_BYTES_MAX));
     titled(&if info.is_empty() { "Code".to_owned() } else { format!("Code ({info})") }, &line)
 }
 
-/// `title: line`, or the title alone where there is no line.
+/// Returns `title: line`, or the title alone if the line is empty.
 pub(crate) fn titled(title: &str, line: &str) -> String {
     match line.is_empty() {
         true => truncate_chars(title, LABEL_CHARS_MAX),
@@ -24,7 +24,7 @@ pub(crate) fn titled(title: &str, line: &str) -> String {
     }
 }
 
-/// The columns and the size of a table: `Table: a, b (2 rows)`; the size is never cut away.
+/// Returns the columns and the size of a table: `Table: a, b (2 rows)`; the size is never cut off.
 pub(crate) fn table(columns: &[String], n_rows: usize) -> String {
     let size = format!(" ({n_rows} {})", if n_rows == 1 { "row" } else { "rows" });
     let mut names = String::new();
@@ -38,7 +38,7 @@ pub(crate) fn table(columns: &[String], n_rows: usize) -> String {
     truncate_chars(&format!("Table{names}"), LABEL_CHARS_MAX - size.chars().count()) + &size
 }
 
-/// The label of rendered Markdown; `plain` is its first line without marks, where that is known.
+/// Returns the label of rendered Markdown; `plain` is its first line without marks, if known.
 pub(crate) fn shown(plain: &str, markdown: &str) -> String {
     match plain.is_empty() {
         true => visible(markdown),
@@ -46,7 +46,7 @@ pub(crate) fn shown(plain: &str, markdown: &str) -> String {
     }
 }
 
-/// The first line of rendered Markdown, without its marks.
+/// Returns the first line of rendered Markdown, without its marks.
 pub(crate) fn visible(markdown: &str) -> String {
     let look = head(markdown, LOOK_BYTES_MAX);
     for line in look.lines() {
@@ -68,7 +68,7 @@ pub(crate) fn visible(markdown: &str) -> String {
     truncate_chars(&first_line(look), LABEL_CHARS_MAX)
 }
 
-/// The first line of markup that has something outside of the tags, else its first line.
+/// Returns the first line of markup that has text outside of tags, else its first line.
 pub(crate) fn markup(html: &str) -> String {
     let look = head(html, LOOK_BYTES_MAX);
     let mut words = String::new();
@@ -84,13 +84,13 @@ pub(crate) fn markup(html: &str) -> String {
     truncate_chars(&if line.is_empty() { first_line(look) } else { line }, LABEL_CHARS_MAX)
 }
 
-/// The first line that has something on it, white space folded, however long.
+/// Returns the first line that is not blank, white space folded, of any length.
 pub(crate) fn first_line(text: &str) -> String {
     let line = text.split(['\n', '\r']).find(|line| !line.trim().is_empty()).unwrap_or("");
     fold_whitespace(head(line.trim_start(), LOOK_BYTES_MAX))
 }
 
-/// At most `max` bytes of `text`, whole characters.
+/// Returns at most `max` bytes of `text`, whole characters.
 fn head(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }

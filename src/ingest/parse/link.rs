@@ -1,9 +1,11 @@
-//! References in a node's text: `[[Label; w=2.5]]`, `[[file#Heading|alias]]`, `![[…]]`,
-//! `<knowledge>`, and relative Markdown links.
+//! Finds the references in a node's text.
 //!
-//! The text is read once, from left to right, before emphasis and links are: what stands inside the
-//! brackets may be marked up. Code, in spans and in fences, is passed over. The text itself stays
-//! as authored; only labels lose the parameters, and cleaning one twice changes nothing more. Time
+//! Their forms are `[[Label; w=2.5]]`, `[[file#Heading|alias]]`, `![[…]]`, `<knowledge>`, and
+//! relative Markdown links.
+//!
+//! The text is read once, from left to right, before emphasis and links are: the text inside the
+//! brackets may be marked up. Code, in spans and in fences, is skipped. The text itself stays as
+//! authored; only labels lose the parameters, and stripping them twice changes nothing more. Time
 //! is linear in the text.
 
 mod code;
@@ -16,14 +18,14 @@ use code::Code;
 use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::model::tree::NodeType;
 
-/// Bytes of a tag, or of the label in an element, that are looked at.
+/// Maximum bytes of a tag, or of the label in an element.
 const PART_BYTES_MAX: usize = 4096;
 
-/// Bytes of a link's destination and title that are looked at.
+/// Maximum bytes of a link's destination and title.
 const DESTINATION_BYTES_MAX: usize = 512;
 
-/// What a node with this text refers to, in order. Code refers to nothing, and neither does the
-/// place of a medium.
+/// Returns the references of a node with this text, in order. Code and the addresses of media have
+/// none.
 pub(crate) fn references(node_type: NodeType, content: &str) -> Vec<Reference> {
     if matches!(node_type, NodeType::Code | NodeType::Embed) || !may_refer(content) {
         return Vec::new();
@@ -31,17 +33,17 @@ pub(crate) fn references(node_type: NodeType, content: &str) -> Vec<Reference> {
     extract(content)
 }
 
-/// Whether it is worth reading a text: most have nothing in them that begins a reference.
+/// Returns whether a text may have references: most have nothing that begins one.
 fn may_refer(text: &str) -> bool {
     text.contains("[[") || text.contains("](") || text.contains('<')
 }
 
-/// What a text refers to, in order.
+/// Returns the references in a text, in order.
 pub(crate) fn extract(text: &str) -> Vec<Reference> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut code = Code::of(text);
-    // Where `[` was opened that may begin a Markdown link.
+    // Offsets of each `[` that may begin a Markdown link.
     let mut opened: Vec<usize> = Vec::new();
     let mut closing = Closing::default();
     let mut at = 0;
@@ -80,7 +82,7 @@ pub(crate) fn extract(text: &str) -> Vec<Reference> {
                 at += 1;
                 if let Some((end, reference)) = link {
                     found.extend(reference);
-                    // No link holds a link.
+                    // Links do not nest.
                     opened.clear();
                     at = end;
                 }
@@ -99,8 +101,8 @@ pub(crate) fn extract(text: &str) -> Vec<Reference> {
     found
 }
 
-/// A label without the parameters of its references, which the content keeps. What cutting left of
-/// one at the end loses its parameters, too.
+/// Returns a label without the parameters of its references, which the content keeps. A reference
+/// cut off at the end loses its parameters, too.
 pub(crate) fn strip_parameters(label: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let (mut at, mut done) = (0, 0);
@@ -132,14 +134,13 @@ pub(crate) fn strip_parameters(label: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What a name that somebody gave stands for, with brackets around it or without; `None` if it
-/// names nothing.
+/// Parses a name that was typed, with or without brackets; `None` if it names nothing.
 pub(crate) fn parse_typed_name(name: &str) -> Option<Reference> {
     let inside = name.trim().strip_prefix("[[").and_then(|it| it.strip_suffix("]]"));
     inside.map_or_else(|| wiki::named(name), wiki::parse)
 }
 
-/// Where the next `</knowledge` is, so that each stretch of text is searched once.
+/// The offset of the next `</knowledge`, so that each stretch of text is searched once.
 #[derive(Debug, Default)]
 struct Closing {
     /// `None` before the first search; the text's length if there is none.
@@ -158,7 +159,7 @@ impl Closing {
     }
 }
 
-/// The element that begins at `at`: where it ends, and what it says.
+/// Parses the element that begins at `at`; returns its end and its reference.
 fn knowledge(text: &str, at: usize, closing: &mut Closing) -> Option<(usize, Reference)> {
     let near = text.floor_char_boundary((at + PART_BYTES_MAX).min(text.len()));
     let tag_end = at + text[at..near].find('>')? + 1;
@@ -183,7 +184,7 @@ fn starts_tag(bytes: &[u8], name: &[u8]) -> bool {
         && bytes.get(name.len() + 1).is_some_and(|next| b" \t\n\r/>".contains(next))
 }
 
-/// The text of an element, without tags, its entities decoded.
+/// Returns the text of an element, without tags, its entities decoded.
 fn strip_tags(inner: &str) -> String {
     let mut out = String::with_capacity(inner.len());
     let mut depth = 0_usize;
@@ -209,7 +210,7 @@ fn decode_entities(text: &str) -> String {
         .replace("&amp;", "&")
 }
 
-/// Names in lower case and decoded values of the attributes of a tag.
+/// Returns the attributes of a tag: names in lower case and decoded values.
 fn attributes(tag: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = tag.trim_end_matches('/');
@@ -226,13 +227,13 @@ fn attributes(tag: &str) -> Vec<(String, String)> {
     found
 }
 
-/// A weight as written: within bounds, `None` if it is none.
+/// Parses a weight; `None` if it is none or out of bounds.
 fn weight(text: &str) -> Option<f64> {
     let weight: f64 = text.trim().parse().ok()?;
     weight.is_finite().then(|| weight.clamp(0.0, WEIGHT_MAX))
 }
 
-/// The destination of a link that begins after `(`, and where the link ends.
+/// Parses a destination that begins after `(`; returns the end of the link, too.
 fn destination(text: &str, from: usize) -> Option<(usize, &str)> {
     let near = text.floor_char_boundary((from + DESTINATION_BYTES_MAX).min(text.len()));
     let part = text.get(from..near)?;
@@ -267,7 +268,7 @@ fn destination(text: &str, from: usize) -> Option<(usize, &str)> {
     Some((near - close.len(), destination))
 }
 
-/// The reference that a link with a relative destination makes.
+/// Returns the reference that a link with a relative destination makes.
 fn relative(label: &str, destination: &str) -> Option<Reference> {
     let scheme = destination.split(['/', '#', '?']).next().is_some_and(|head| head.contains(':'));
     if scheme || destination.starts_with(['/', '\\', '?']) || destination.is_empty() {
@@ -295,7 +296,7 @@ fn relative(label: &str, destination: &str) -> Option<Reference> {
     })
 }
 
-/// `text` with `%20` and its kin as characters; as it is if they make no text.
+/// Decodes `%20` and its kin; returns `text` unchanged if the result is no text.
 fn decode_percent(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());

@@ -1,8 +1,8 @@
-//! Markdown to nodes, section by section.
+//! Parses Markdown into nodes, section by section.
 //!
 //! Blocks at the top level become nodes under the innermost open heading. The blocks that are
-//! nodes wherever they stand (code, tables, markup, formulas, headings) become children of the
-//! list, quote or footnote around them.
+//! always nodes (code, tables, markup, formulas, headings) become children of the list, quote or
+//! footnote around them.
 
 mod inline;
 mod raw;
@@ -25,7 +25,7 @@ use sections::Section;
 use source::{MarkdownSource, mask_pipes};
 use walk::MarkdownWalk;
 
-/// Nodes of a file, at the most, before the rest is kept as plain text.
+/// Maximum nodes of a file; the rest is kept as plain text.
 const NODES_MAX: usize = 200_000;
 
 /// Parses a Markdown file.
@@ -86,7 +86,7 @@ pub(super) fn parse(text: &str) -> Parsed {
     Parsed { tree: outline.tree, warnings }
 }
 
-/// Keeps a stretch of the source as it is.
+/// Keeps a stretch of the source unchanged.
 fn add_plain(outline: &mut Outline, text: &str, range: Range<usize>) {
     let words = &text[range.clone()];
     if words.trim().is_empty() {
@@ -104,7 +104,7 @@ fn add_plain(outline: &mut Outline, text: &str, range: Range<usize>) {
     outline.add(node, Some(range.start + lead));
 }
 
-/// A node of code: its language is the first word of what stands beside the fence.
+/// Returns a node of code, whose language is the first word of the info string.
 fn code_node(info: &str, content: String, parent: Option<usize>, span: Range<usize>) -> Node {
     Node {
         parent,

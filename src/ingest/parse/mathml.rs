@@ -1,8 +1,8 @@
-//! MathML to LaTeX, where that is possible without changing what the formula says.
+//! Converts MathML to LaTeX where that keeps the formula's meaning.
 //!
-//! The TeX that the author left in an annotation wins. Otherwise every element is written as LaTeX
-//! from the leaves up, in one pass over the flat formula; an element that has no faithful
-//! counterpart leaves the whole formula unwritten, and the caller keeps the markup.
+//! An author's TeX in an annotation takes precedence. Otherwise every element is written as LaTeX
+//! from the leaves up, in one pass over the flat formula. An element without a faithful counterpart
+//! makes the conversion fail, and the caller keeps the markup.
 
 mod fence;
 mod script;
@@ -11,7 +11,7 @@ mod token;
 
 use fence::{PieceRow, finished, row};
 
-/// The name that text between elements has.
+/// The name of text between elements.
 pub(crate) const TEXT: &str = "#text";
 
 /// A formula: its elements in document order, `math` first.
@@ -28,7 +28,7 @@ pub(crate) struct Element {
     /// The lower-case name; [`TEXT`] for text.
     pub(crate) name: String,
     pub(crate) attributes: Vec<(String, String)>,
-    /// The text of a piece of text.
+    /// The text, for a piece of text.
     pub(crate) text: String,
 }
 
@@ -39,7 +39,7 @@ impl Element {
     }
 }
 
-/// Who wrote the TeX.
+/// The origin of the TeX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Author {
     /// The formula's author, in an annotation.
@@ -48,16 +48,16 @@ pub(crate) enum Author {
     Conversion,
 }
 
-/// What a piece of LaTeX is, as far as its neighbours care.
+/// The kind of a piece of LaTeX, as far as its neighbours depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PieceKind {
-    /// Nothing to see.
+    /// Nothing visible.
     Empty,
     /// One symbol or one command: takes a script without braces.
     Atom,
     /// An operator or fence, with its character.
     Operator(char),
-    /// A large operator or function whose scripts stand below and above it.
+    /// A large operator or function whose scripts are below and above it.
     Limits,
     /// A fraction without a line.
     Stack,
@@ -65,7 +65,7 @@ enum PieceKind {
     Table,
     /// Anything else.
     Group,
-    /// Where the scripts before the base begin.
+    /// The start of the scripts before the base.
     Prescripts,
     /// An annotation, which is not shown.
     Annotation,
@@ -91,7 +91,7 @@ impl Piece {
         Piece::new(PieceKind::Group, tex)
     }
 
-    /// The piece as the base of a script.
+    /// Returns the piece as the base of a script.
     fn base(&self) -> String {
         match self.kind {
             PieceKind::Atom | PieceKind::Limits | PieceKind::Operator(_) => self.tex.clone(),
@@ -100,7 +100,7 @@ impl Piece {
     }
 }
 
-/// The LaTeX of a formula; `None` when it cannot be said in LaTeX.
+/// Converts a formula to LaTeX; `None` if LaTeX cannot express it.
 pub(crate) fn to_latex(formula: &Formula) -> Option<(String, Author)> {
     if let Some(tex) = annotation(formula, 0) {
         return Some((tex, Author::Annotation));
@@ -112,7 +112,7 @@ pub(crate) fn to_latex(formula: &Formula) -> Option<(String, Author)> {
         children.get_mut(element.parent)?.push(index);
     }
     let mut pieces: Vec<Option<Piece>> = vec![None; elements.len()];
-    // Children stand behind their parents, so they are written when their parent's turn comes.
+    // Children come after their parents, so backwards they are converted first.
     for index in (0..elements.len()).rev() {
         let piece = {
             let scope = ElementContext { formula, children: &children, pieces: &mut pieces };
@@ -121,13 +121,13 @@ pub(crate) fn to_latex(formula: &Formula) -> Option<(String, Author)> {
         pieces[index] = piece;
     }
     let tex = finished(pieces.into_iter().next()??);
-    // LaTeX has no way to say a control character; the source keeps it.
+    // LaTeX cannot express a control character; the source keeps it.
     let is_sayable =
         !tex.trim().is_empty() && !tex.contains(|it: char| it.is_control() && it != '\n');
     is_sayable.then_some((tex, Author::Conversion))
 }
 
-/// The TeX annotation of the formula, if the element at `top` is annotated as a whole.
+/// Returns the TeX annotation of the formula, if the element at `top` is annotated as a whole.
 fn annotation(formula: &Formula, top: usize) -> Option<String> {
     let elements = &formula.elements;
     let mut at = top;
@@ -178,7 +178,7 @@ fn tex_of(elements: &[Element], index: usize) -> Option<String> {
     (!tex.is_empty()).then(|| tex.to_owned())
 }
 
-/// What an element is written from.
+/// The formula and pieces that an element is converted from.
 struct ElementContext<'a> {
     formula: &'a Formula,
     children: &'a [Vec<usize>],
@@ -239,7 +239,7 @@ impl ElementContext<'_> {
         }
     }
 
-    /// A base with what stands beside, below and above it.
+    /// Returns a base with its scripts beside, below and above.
     fn scripts(&mut self, index: usize) -> Option<Piece> {
         match &*self.formula.elements[index].name {
             "msub" => {
@@ -270,7 +270,7 @@ impl ElementContext<'_> {
         }
     }
 
-    /// The text of an element that holds nothing but text.
+    /// Returns the text of an element that holds nothing but text.
     fn own_text(&self, index: usize) -> Option<String> {
         let mut out = String::new();
         for &child in &self.children[index] {
@@ -283,7 +283,7 @@ impl ElementContext<'_> {
         Some(out)
     }
 
-    /// The children, without the white space between them.
+    /// Returns the children, without the white space between them.
     fn shown(&mut self, index: usize) -> Option<Vec<Piece>> {
         let mut out = Vec::new();
         for &child in &self.children[index] {
@@ -299,7 +299,7 @@ impl ElementContext<'_> {
         Some(row(self.shown(index)?))
     }
 
-    /// What is in an element, as one row.
+    /// Returns the inside of an element as one row.
     fn inside(&mut self, index: usize) -> Option<String> {
         Some(finished(self.row(index)?.join()))
     }
@@ -325,7 +325,7 @@ impl ElementContext<'_> {
         Some(Piece::group(format!("\\frac{{{above}}}{{{below}}}")))
     }
 
-    /// Of several alternatives, the one that is selected.
+    /// Returns the selected one of several alternatives.
     fn action(&mut self, index: usize) -> Option<Piece> {
         let selection = self.formula.elements[index].attribute("selection").unwrap_or("1");
         let selected = selection.parse::<usize>().ok()?.checked_sub(1)?;

@@ -1,16 +1,16 @@
-//! MDX: Markdown with statements and components. Statements are kept as code, components as markup.
+//! Parses MDX: Markdown with statements, kept as code, and components, kept as markup.
 
 use std::ops::Range;
 
 use super::Parsed;
 
-/// A fence that no statement contains is made of so many backticks at least.
+/// Minimum backticks of a fence, so that no statement contains it.
 const FENCE_MIN: usize = 4;
 
-/// Lines of a statement.
+/// Maximum lines of a statement.
 const STATEMENT_LINES_MAX: usize = 500;
 
-/// Parses an MDX file with the parser for what it is besides: the statements are fenced for it.
+/// Parses an MDX file: fences the statements, then calls the Markdown parser.
 pub(super) fn parse(source: &str, markdown: fn(&str) -> Parsed) -> Parsed {
     let (masked, seams) = mask(source);
     if seams.is_empty() {
@@ -24,7 +24,7 @@ pub(super) fn parse(source: &str, markdown: fn(&str) -> Parsed) -> Parsed {
     }
     let lines = |text: &str| text.bytes().filter(|&byte| byte == b'\n').count();
     for warning in &mut parsed.warnings {
-        // Every fence is a line of its own, which the source does not have.
+        // Every fence is a line that the source does not have.
         let n_added = seams
             .iter()
             .filter(|seam| lines(&masked[..seam.masked.start]) + 1 < warning.line as usize)
@@ -34,13 +34,13 @@ pub(super) fn parse(source: &str, markdown: fn(&str) -> Parsed) -> Parsed {
     parsed
 }
 
-/// A line of the masked text that the source does not have, and where it would stand there.
+/// An inserted line of the masked text, and its place in the source.
 struct Seam {
     masked: Range<usize>,
     source: usize,
 }
 
-/// The source with fences around its statements.
+/// Returns the source with fences around its statements.
 fn mask(source: &str) -> (String, Vec<Seam>) {
     let mut masked = String::with_capacity(source.len());
     let mut seams = Vec::new();
@@ -85,7 +85,7 @@ fn add_fenced(masked: &mut String, seams: &mut Vec<Seam>, source: &str, range: R
     add(masked, &format!("{lead}{fence}\n"), range.end);
 }
 
-/// The fence that a line opens, of Markdown's own code.
+/// Returns the fence that a line of Markdown opens, if it does.
 fn opens_fence(line: &str) -> Option<String> {
     let line = line.trim_start_matches(' ');
     let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -101,7 +101,7 @@ fn is_statement(line: &str) -> bool {
             || line.contains('{'))
 }
 
-/// Statements end at a blank line, once their braces are closed.
+/// Returns the end of a statement: a blank line, once its braces are closed.
 fn statement_end(source: &str, start: usize) -> usize {
     let mut n_open = 0_i64;
     let mut at = start;
@@ -124,11 +124,11 @@ fn statement_end(source: &str, start: usize) -> usize {
         }
         at = end;
     }
-    // What is never closed has no better end than its first blank line.
+    // A statement with open braces ends at its first blank line.
     if 0 < n_open { at_blank.unwrap_or(at) } else { at }
 }
 
-/// Where in the source an offset of the masked text is.
+/// Maps an offset of the masked text to the source.
 fn unmasked(seams: &[Seam], offset: usize, source: &str) -> usize {
     let n_before = seams.partition_point(|seam| seam.masked.start <= offset);
     let Some(seam) = n_before.checked_sub(1).map(|at| &seams[at]) else { return offset };

@@ -5,16 +5,16 @@ use super::parts::{self, CutAt, TextPart};
 use crate::model::tree::{Node, NodeType, Tree};
 use crate::text::first_sentence;
 
-/// What a builder of nodes writes into.
+/// The tree that parsers add nodes to.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     pub(crate) tree: Tree,
-    /// Level and index of the headings that are open, outermost first.
+    /// Level and index of the open headings, outermost first.
     open: Vec<(u8, usize)>,
 }
 
 impl Outline {
-    /// The innermost open heading: where the next block belongs.
+    /// Returns the innermost open heading, the parent of the next block.
     pub(crate) fn parent(&self) -> Option<usize> {
         self.open.last().map(|&(_, index)| index)
     }
@@ -26,8 +26,8 @@ impl Outline {
         }
     }
 
-    /// Adds a heading and opens it: one without a level, a title, is never closed. What is too
-    /// large for its content goes on in text below it.
+    /// Adds a heading and opens it; one without a level, a title, is never closed. A heading too
+    /// large for its content continues in text below it.
     pub(crate) fn open(&mut self, mut node: Node) {
         let level = node.level.unwrap_or(0);
         self.close(level);
@@ -61,10 +61,10 @@ impl Outline {
         index
     }
 
-    /// Adds a block under the parent that it names. Of its first line, text has the first sentence
-    /// as its label.
+    /// Adds a block under the parent that it names. The label of text is the first sentence of its
+    /// first line.
     ///
-    /// `base` is where the content stands in the source, if it stands there as it is.
+    /// `base` is the offset of the content in the source, if it is there unchanged.
     pub(crate) fn add(&mut self, mut node: Node, base: Option<usize>) -> usize {
         let content = std::mem::take(&mut node.content);
         node.label = or_first_line(node.label, &content, node.node_type);
@@ -77,7 +77,7 @@ impl Outline {
         index
     }
 
-    /// Adds a table: the header stays with the table when the rows have to go into parts.
+    /// Adds a table; the header stays with the table if the rows have to go into parts.
     pub(crate) fn add_table(&mut self, mut node: Node, header_bytes: usize) {
         let content = std::mem::take(&mut node.content);
         let whole = parts::split_parts(&content, CutAt::Lines);
@@ -97,7 +97,7 @@ impl Outline {
         }
     }
 
-    /// Gives a node its content, or parts that have it.
+    /// Sets a node's content, or adds parts that have it.
     pub(crate) fn fill(&mut self, index: usize, content: String, base: Option<usize>) {
         let cut = match self.tree.nodes[index].node_type {
             NodeType::Code | NodeType::Table => CutAt::Lines,
@@ -140,7 +140,7 @@ impl Outline {
     }
 }
 
-/// A label for what has no visible text of its own.
+/// Returns a label for content without visible text.
 fn or_first_line(label: String, content: &str, node_type: NodeType) -> String {
     let label = if label.is_empty() { crate::text::label_of_text(content) } else { label };
     if label.is_empty() { node_type.as_str().to_owned() } else { label }

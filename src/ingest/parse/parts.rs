@@ -1,8 +1,8 @@
-//! Where to cut what is too large for one node.
+//! Splits content that is too large for one node.
 //!
-//! A part ends, in order of preference, where an item or row ends, a line, a sentence, a word, a
-//! character. Parts that end at a line break leave the break out, so that joining such parts with a
-//! line break gives the whole back.
+//! A part ends, in order of preference, at the end of an item or row, a line, a sentence, a word, a
+//! character. Parts that end at a line break leave the break out, so that joining them with a line
+//! break gives the whole back.
 
 use std::ops::Range;
 
@@ -10,27 +10,27 @@ use xxhash_rust::xxh64::xxh64;
 
 use crate::text::tokens;
 
-/// Tokens of a node's content, at the most.
+/// Maximum tokens of a node's content.
 pub(crate) const PART_TOKENS_MAX: u32 = 800;
 
-/// Longer texts are split without counting the whole first: nothing but filler has so few tokens.
+/// Maximum bytes of a text that is counted before it is split; only filler has so few tokens.
 const WHOLE_BYTES_MAX: usize = 16 * 1024;
 
-/// The first part is tried with so many bytes, which is what 800 tokens of prose have.
+/// Bytes with which the first part is tried, which is 800 tokens of prose.
 const TRY_BYTES: usize = 3200;
 
-/// The other parts are tried with what the last one suggests, up to so many bytes.
+/// Maximum bytes with which the other parts are tried; the last one suggests how many.
 const TRY_BYTES_MAX: usize = 12_800;
 
-/// Bytes behind a place that decide whether a part ends there.
+/// Bytes after a place that decide whether a part ends there.
 const SETTLE_BYTES: usize = 48;
 
-/// What a text is made of, which tells where it may be cut.
+/// The kind of a text, which decides where it may be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CutAt {
-    /// Prose, quotes and lists: a cut takes the white space around it away.
+    /// Prose, quotes and lists: a cut removes the white space around it.
     Prose,
-    /// Code and table rows: a cut takes one line break away and nothing else.
+    /// Code and table rows: a cut removes one line break and nothing else.
     Lines,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct TextPart {
     pub(crate) is_inside_line: bool,
 }
 
-/// The parts of `text`; exactly one when it is small enough for one node.
+/// Returns the parts of `text`; exactly one if it is small enough for one node.
 pub(crate) fn split_parts(text: &str, cut: CutAt) -> Vec<TextPart> {
     if text.len() <= WHOLE_BYTES_MAX {
         let n = tokens::count(text);
@@ -73,7 +73,7 @@ pub(crate) fn split_parts(text: &str, cut: CutAt) -> Vec<TextPart> {
             let line_start = text[end..start].rfind('\n').map_or(start, |at| end + at + 1);
             start = if start < text.len() { line_start } else { start };
         } else if start == text.len() && 0 < gap {
-            // The text ends with a line break: an empty last part stands for what follows it.
+            // The text ends with a line break: an empty last part follows it.
             parts.push(TextPart { range: start..start, tokens: 0, is_inside_line: false });
         }
     }
@@ -84,12 +84,12 @@ fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r')
 }
 
-/// Bytes of the line break that `text` starts with.
+/// Returns the bytes of the line break that `text` starts with.
 fn line_break(text: &str) -> usize {
     usize::from(text.starts_with('\n'))
 }
 
-/// The part that starts at `start`: at most 800 tokens, empty only where the text is blank.
+/// Returns the part that starts at `start`: at most 800 tokens, empty only in blank text.
 ///
 /// Parts of one text are alike, so that the size of one is a good guess at the next one's.
 fn part_at(text: &str, start: usize, cut: CutAt, try_bytes: &mut usize) -> (Range<usize>, u32) {
@@ -116,10 +116,10 @@ fn part_at(text: &str, start: usize, cut: CutAt, try_bytes: &mut usize) -> (Rang
     }
 }
 
-/// A good place to end a part within the first `max_bytes` of `text`, which is longer than that.
+/// Returns a good end of a part within the first `max_bytes` of `text`, which is longer.
 fn boundary(text: &str, max_bytes: usize, cut: CutAt) -> usize {
     let end = text.floor_char_boundary(max_bytes);
-    // One more character is looked at, to see what the last place stands before.
+    // One more character shows what follows the last place.
     let after = text[end..].chars().next().map_or(0, char::len_utf8);
     let window = &text[..end + after];
     let breaks =
@@ -143,8 +143,8 @@ fn boundary(text: &str, max_bytes: usize, cut: CutAt) -> usize {
         .unwrap_or(end)
 }
 
-/// Of several good places, the one that the text after it decides on, not the distance from the
-/// start. So the parts behind an edit begin and end where they did before it.
+/// Chooses among several good places by the text after them, not by the distance from the start. So
+/// the parts after an edit begin and end where they did before it.
 fn settled(text: &str, places: impl Iterator<Item = usize>) -> Option<usize> {
     places.min_by_key(|&at| {
         let rest = &text.as_bytes()[at..];
@@ -152,7 +152,7 @@ fn settled(text: &str, places: impl Iterator<Item = usize>) -> Option<usize> {
     })
 }
 
-/// Where sentences end.
+/// Returns the ends of sentences.
 fn sentence_ends(window: &str) -> impl Iterator<Item = usize> {
     window.char_indices().filter_map(|(at, c)| {
         let end = at + c.len_utf8();
@@ -165,7 +165,7 @@ fn sentence_ends(window: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Where the last word ends that is not alone: before white space, or else beside a mark.
+/// Returns the end of the last word that is not alone: before white space, or else beside a mark.
 fn word_end(window: &str) -> Option<usize> {
     let is_late = |at: &usize| window.len() / 4 <= *at && 0 < *at;
     let mark = || {

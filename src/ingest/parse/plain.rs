@@ -1,4 +1,4 @@
-//! Text without a notation, and notations that are little more than text: one node a paragraph.
+//! Parses plain text and notations that are little more, one node per paragraph.
 
 pub(super) mod org;
 pub(super) mod rst;
@@ -10,7 +10,7 @@ use super::{Parsed, Warning, label};
 use crate::model::tree::{Node, NodeType};
 use crate::text::{self, LABEL_CHARS_MAX};
 
-/// Nodes of a file, at the most; what comes after is kept in parts, wherever paragraphs end.
+/// Maximum nodes of a file; the rest is kept in parts, regardless of paragraphs.
 const NODES_MAX: usize = 200_000;
 
 /// Parses a text file.
@@ -25,7 +25,7 @@ pub(super) fn parse(source: &str) -> Parsed {
     page.finish()
 }
 
-/// The lines of a text, without their breaks.
+/// Returns the lines of a text, without their breaks.
 fn lines(source: &str) -> impl Iterator<Item = Range<usize>> + Clone + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -40,7 +40,7 @@ fn lines(source: &str) -> impl Iterator<Item = Range<usize>> + Clone + '_ {
     })
 }
 
-/// Nodes in the making, and the paragraph that is open.
+/// The nodes so far, and the open paragraph.
 struct PlainReader<'a> {
     text: &'a str,
     outline: Outline,
@@ -58,7 +58,7 @@ impl<'a> PlainReader<'a> {
         Parsed { tree: self.outline.tree, warnings: self.warnings }
     }
 
-    /// Whether there are nodes enough; then all from `start` on has become one, and its parts.
+    /// Returns whether the maximum of nodes is reached; if so, adds the rest of the text.
     fn is_full(&mut self, start: usize) -> bool {
         if self.outline.tree.nodes.len() < NODES_MAX {
             return false;
@@ -70,7 +70,7 @@ impl<'a> PlainReader<'a> {
         true
     }
 
-    /// Takes a line that is part of a paragraph, or ends it.
+    /// Adds a line to a paragraph, or ends it.
     fn text_line(&mut self, line: Range<usize>) {
         if self.text[line.clone()].trim().is_empty() {
             return self.end_paragraph();
@@ -98,7 +98,7 @@ impl<'a> PlainReader<'a> {
         });
     }
 
-    /// Adds a stretch of the source as it is.
+    /// Adds a stretch of the source unchanged.
     fn add(&mut self, node_type: NodeType, range: Range<usize>) {
         let content = self.text[range.clone()].trim_end();
         if content.trim().is_empty() {
@@ -143,7 +143,7 @@ fn or_mark(label: String) -> String {
     if label.trim().is_empty() { "…".to_owned() } else { label }
 }
 
-/// The text behind the marker of an item: `- x`, `+ x`, `1. x`.
+/// Returns the text behind the marker of an item: `- x`, `+ x`, `1. x`.
 fn item(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let rest = match line.strip_prefix(['-', '+']) {

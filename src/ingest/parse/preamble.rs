@@ -1,7 +1,7 @@
-//! Front matter: the keys and values between two `---` (YAML) or `+++` (TOML) lines at the top.
+//! Parses front matter: keys and values between two `---` (YAML) or `+++` (TOML) lines at the top.
 //!
-//! What reads as a map becomes a `preamble` node, its large values children. Anything else stays
-//! text: a note may well begin with a rule.
+//! A map becomes a `preamble` node, its large values children. Anything else stays text: a note may
+//! well begin with a rule.
 
 use std::ops::Range;
 
@@ -11,19 +11,19 @@ use super::{label, toml, yaml};
 use crate::model::tree::{Node, NodeType};
 use crate::text;
 
-/// Larger front matter is data that strayed into a note, and is kept as text.
+/// Maximum bytes of front matter; larger data is kept as text.
 const PREAMBLE_BYTES_MAX: usize = 256 * 1024;
 
-/// How front matter is written.
+/// The notation of front matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FrontMatterFormat {
     Yaml,
     Toml,
 }
 
-/// Reads the front matter of `text` into the outline; returns where the rest of the text starts.
+/// Reads the front matter of `text` into the outline; returns the start of the rest of the text.
 ///
-/// `warn` takes the place of what is odd, and what it is.
+/// `warn` takes the offset and the text of a warning.
 pub(super) fn parse(
     text: &str,
     outline: &mut Outline,
@@ -73,7 +73,7 @@ pub(super) fn parse(
     }
 }
 
-/// Whether the values are one map that has something in it, with comments around it perhaps.
+/// Returns whether the values are one map that is not empty, with or without comments around it.
 fn is_map(values: &ValueWriter<'_>) -> bool {
     let data = &values.data;
     let mut roots =
@@ -98,12 +98,12 @@ fn add(words: &str, values: &ValueWriter<'_>, start: usize, outline: &mut Outlin
     }
 }
 
-/// Bytes of the first line of `text`, its break included.
+/// Returns the bytes of the first line of `text`, its break included.
 fn line_len(text: &str) -> usize {
     text.find('\n').map_or(text.len(), |at| at + 1)
 }
 
-/// What stands between the opening line and the closing one, and where the closing one ends.
+/// Returns the text between the opening line and the closing one, and the end of the latter.
 fn closing(text: &str, from: usize, notation: FrontMatterFormat) -> Option<(Range<usize>, usize)> {
     let mut at = from;
     while at < text.len() {
@@ -120,8 +120,8 @@ fn closing(text: &str, from: usize, notation: FrontMatterFormat) -> Option<(Rang
     None
 }
 
-/// Whether the first line that says something is a key with a value, which a rule with prose after
-/// it does not have.
+/// Returns whether the first line that is not blank or a comment is a key with a value. A rule with
+/// prose after it has none.
 fn has_a_key_first(text: &str, notation: FrontMatterFormat) -> bool {
     let mut lines = text.lines().take(100).map(str::trim);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));

@@ -1,6 +1,6 @@
-//! TOML: tables and values in the order in which they first appear, numbers and dates as written.
+//! Parses TOML: tables and values in the order of their first appearance, scalars as written.
 //!
-//! A file with a fault in it is kept as text, since what a table has may stand anywhere in a file.
+//! A file with a fault is kept as text, since a table's entries may be anywhere in a file.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub(super) fn parse(source: &str) -> Parsed {
     value::parsed(source, &out, warnings)
 }
 
-/// The values of a text that is TOML; else where it is not, and why.
+/// Returns the values of a TOML text; else the offset and text of the fault.
 pub(super) fn values(source: &str) -> Result<ValueWriter<'_>, (usize, String)> {
     let table = DeTable::parse(source).map_err(|error| {
         (error.span().map_or(0, |span| span.start), text::fold_whitespace(error.message()))
@@ -39,16 +39,16 @@ pub(super) fn values(source: &str) -> Result<ValueWriter<'_>, (usize, String)> {
     Ok(walk.out)
 }
 
-/// Where keys and scalars stand; what stands between them is marks, white space and comments.
+/// The spans of keys and scalars; between them are marks, white space and comments.
 #[derive(Default)]
 struct CoveredSpans {
     ranges: Vec<Range<usize>>,
-    /// Where each key starts.
+    /// Start of each key.
     keys: Vec<usize>,
 }
 
 impl CoveredSpans {
-    /// The parser bounds how deep this goes.
+    /// Adds the spans of a table; the parser bounds the depth of this recursion.
     fn table(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
             self.keys.push(key.span().start);
@@ -69,7 +69,7 @@ impl CoveredSpans {
         }
     }
 
-    /// The comments, by the key that each one stands before.
+    /// Returns the comments, by the key that follows each.
     fn comments(mut self, source: &str) -> HashMap<usize, Vec<Range<usize>>> {
         self.keys.sort_unstable();
         let mut by_key: HashMap<usize, Vec<Range<usize>>> = HashMap::new();
@@ -82,7 +82,7 @@ impl CoveredSpans {
     }
 }
 
-/// The comments between the stretches that are covered.
+/// Returns the comments between the stretches that are covered.
 fn comments(source: &str, mut covered: Vec<Range<usize>>) -> Vec<Range<usize>> {
     covered.sort_by_key(|it| it.start);
     covered.push(source.len()..source.len());
@@ -91,7 +91,7 @@ fn comments(source: &str, mut covered: Vec<Range<usize>>) -> Vec<Range<usize>> {
     for range in covered {
         while done < range.start {
             let gap = &source[done..range.start];
-            // Keys that appear again are quoted sometimes; what is in quotes is no comment.
+            // Repeated keys are sometimes quoted; quoted text is no comment.
             let Some(at) = gap.find(['#', '"', '\'']) else { break };
             let rest = &gap[at..];
             let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
@@ -114,7 +114,7 @@ fn comments(source: &str, mut covered: Vec<Range<usize>>) -> Vec<Range<usize>> {
 struct TomlReader<'a> {
     text: &'a str,
     out: ValueWriter<'a>,
-    /// By the offset of the key that they stand before.
+    /// The comments by the offset of the key that follows them.
     comments: HashMap<usize, Vec<Range<usize>>>,
 }
 
@@ -155,7 +155,7 @@ impl<'a> TomlReader<'a> {
         }
     }
 
-    /// Writes the comments that stand before the key at `offset`.
+    /// Writes the comments before the key at `offset`.
     fn comments_at(&mut self, offset: usize) {
         for range in self.comments.remove(&offset).unwrap_or_default() {
             self.out.comment(self.text, range);

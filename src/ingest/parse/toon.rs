@@ -1,4 +1,4 @@
-//! TOON, the compact notation for tables: files are read, and tables are written in it.
+//! TOON, the compact table notation: parses files, and prints tables.
 
 mod reader;
 mod table;
@@ -11,7 +11,7 @@ use crate::text;
 
 pub(super) use table::ToonTable;
 
-/// Parses a TOON file; from the first line that is not understood on, it is kept as text.
+/// Parses a TOON file; from the first faulty line on, it is kept as text.
 pub(super) fn parse(source: &str) -> Parsed {
     let mut warnings = Vec::new();
     let (mut out, fault) = reader::read(source);

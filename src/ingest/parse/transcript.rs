@@ -1,27 +1,28 @@
-//! Talks between people and models, as coding agents log them: one record a turn.
+//! Transcripts: conversations between people and models, as coding agents log them, one record a
+//! turn.
 //!
-//! A turn's content is what was said, character by character; everything else in the record (times,
-//! ids, the calls of tools) is a child beside it, where `|` stands for what was said.
+//! A turn's content is its message, character by character. Everything else in the record (times,
+//! ids, the calls of tools) is a child beside it, in which `|` replaces the message.
 
 use super::label;
 use super::value::{ValueArena, ValueKind, ValueNodes, preview};
 use crate::model::tree::Node;
 use crate::text;
 
-/// Who speaks in a talk.
+/// Roles of the speakers.
 const ROLES: [&str; 9] =
     ["user", "assistant", "system", "tool", "developer", "human", "ai", "model", "function"];
 
-/// Where a record keeps what was said.
+/// The parts of a record that hold its message.
 struct Turn {
-    /// Who says it.
+    /// The role of the speaker.
     role: String,
     /// The map that has the content.
     message: usize,
     content: usize,
 }
 
-/// Whether the record at `index` is a turn of a talk.
+/// Returns whether the record at `index` is a turn of a conversation.
 pub(super) fn is_turn(data: &ValueArena<'_>, index: usize) -> bool {
     turn(data, index).is_some()
 }
@@ -68,7 +69,7 @@ pub(super) fn add(data: &mut ValueArena<'_>, index: usize, path: String, nodes: 
     for &it in &said {
         data.values[it].is_taken = true;
     }
-    // The label begins with the role; a turn that has nothing else needs no second node.
+    // The label begins with the role; a turn with nothing else needs no second node.
     let is_plain =
         data.values[index].n == 2 && turn.message == index && data.values[turn.content].is_taken;
     if is_plain {
@@ -82,7 +83,7 @@ pub(super) fn add(data: &mut ValueArena<'_>, index: usize, path: String, nodes: 
         label::titled("fields", &text::fold_whitespace(&keys.join(", ")));
 }
 
-/// The strings that were said, and what kind of block the first one is from.
+/// Returns the strings of the message, and the kind of block that the first one is from.
 fn said<'a>(data: &'a ValueArena<'_>, content: usize) -> (Vec<usize>, &'a str) {
     let mut said = Vec::new();
     let mut what = "";
@@ -117,7 +118,7 @@ fn said<'a>(data: &'a ValueArena<'_>, content: usize) -> (Vec<usize>, &'a str) {
     (said, what)
 }
 
-/// The first tool that is called, with what it is given.
+/// Returns the first tool that is called, with its arguments.
 fn called(data: &ValueArena<'_>, list: usize) -> Option<String> {
     data.children(list).find_map(|block| {
         let call = data.get(block, "function").unwrap_or(block);

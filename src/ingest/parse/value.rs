@@ -1,9 +1,8 @@
-//! Structured data as its author wrote it: one value tree for JSON, YAML, TOML and TOON.
+//! Structured data as authored: one value tree for JSON, YAML, TOML and TOON.
 //!
-//! Scalars keep the text that the source has (`1.50`, `1e400`, `01`), strings their exact
-//! characters, entries their order, also those whose key repeats. The tree is flat, a value before
-//! what it holds, so that no depth of nesting costs stack. [`ValueWriter`] makes one, [`parsed`]
-//! makes nodes of it.
+//! Scalars keep the text of the source (`1.50`, `1e400`, `01`), strings their exact characters, and
+//! entries their order, even with repeated keys. The tree is flat, a value before its contents, so
+//! that no depth of nesting costs stack. [`ValueWriter`] makes one, [`parsed`] makes nodes of it.
 
 mod nodes;
 mod path;
@@ -19,10 +18,10 @@ use crate::text;
 pub(super) use nodes::{ValueNodes, add, place_path};
 pub(super) use plain::{plain_items, preview};
 
-/// Nesting of values; what is deeper is kept as the text that it is.
+/// Maximum nesting of values; deeper ones are kept as text.
 pub(super) const DEPTH_MAX: usize = 256;
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueKind {
     Map,
@@ -30,13 +29,13 @@ pub(super) enum ValueKind {
     /// A number, a truth value, a date, a reference: written without quotes.
     Bare,
     Text,
-    /// A remark of the author, one line; no entry of the map or list that it stands in.
+    /// A comment, one line; no entry of the map or list around it.
     Comment,
-    /// Source that was not understood.
+    /// Source that could not be parsed.
     Raw,
 }
 
-/// One value. What it holds stands behind it, up to `end`.
+/// One value, followed by its contents, up to `end`.
 #[derive(Clone, Debug)]
 pub(super) struct ValueNode<'a> {
     pub(super) kind: ValueKind,
@@ -44,32 +43,32 @@ pub(super) struct ValueNode<'a> {
     pub(super) key: Option<Cow<'a, str>>,
     /// The text of a scalar, exactly.
     pub(super) text: Cow<'a, str>,
-    /// What YAML puts before a value: an anchor, a tag.
+    /// The anchor or tag before a value in YAML.
     pub(super) marks: Cow<'a, str>,
     pub(super) span: Range<usize>,
     /// Index of the first value that does not belong to this one.
     pub(super) end: usize,
     /// Entries, for a map or list.
     pub(super) n: usize,
-    /// Whether the text stands in another node already.
+    /// Whether the text is in another node already.
     pub(super) is_taken: bool,
-    /// Whether a comment is about what stands before it, not behind it.
+    /// Whether a comment is about what precedes it, not what follows.
     pub(super) is_aside: bool,
 }
 
-/// Values in the order of the source; what is at the top follows one another.
+/// Values in the order of the source, those at the top one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ValueArena<'a> {
     pub(super) values: Vec<ValueNode<'a>>,
 }
 
 impl<'a> ValueArena<'a> {
-    /// The values directly in the value at `index`, comments included.
+    /// Returns the values directly in the value at `index`, comments included.
     pub(super) fn children(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
         self.within(index + 1..self.values[index].end)
     }
 
-    /// The values at the top.
+    /// Returns the values at the top.
     pub(super) fn roots(&self) -> impl Iterator<Item = usize> + '_ {
         self.within(0..self.values.len())
     }
@@ -86,7 +85,7 @@ impl<'a> ValueArena<'a> {
         })
     }
 
-    /// The value of `key` in the map at `index`.
+    /// Returns the value of `key` in the map at `index`.
     pub(super) fn get(&self, index: usize, key: &str) -> Option<usize> {
         if self.values[index].kind != ValueKind::Map {
             return None;
@@ -94,14 +93,14 @@ impl<'a> ValueArena<'a> {
         self.children(index).find(|&it| self.values[it].key.as_deref() == Some(key))
     }
 
-    /// The string of `key` in the map at `index`.
+    /// Returns the string of `key` in the map at `index`.
     pub(super) fn get_text(&self, index: usize, key: &str) -> Option<&str> {
         let value = &self.values[self.get(index, key)?];
         (value.kind == ValueKind::Text).then_some(&*value.text)
     }
 }
 
-/// What a reader of some notation writes values into.
+/// The writer through which parsers build a value tree.
 #[derive(Debug, Default)]
 pub(super) struct ValueWriter<'a> {
     pub(super) data: ValueArena<'a>,
@@ -111,10 +110,10 @@ pub(super) struct ValueWriter<'a> {
     repeated: Vec<(usize, String)>,
 }
 
-/// Repeated keys that are remembered.
+/// Maximum repeated keys that are reported.
 const REPEATED_MAX: usize = 20;
 
-/// A place to go back to.
+/// A position to return to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     n_values: usize,
@@ -127,19 +126,19 @@ impl<'a> ValueWriter<'a> {
         self.open.len()
     }
 
-    /// Where keys repeat, each with a warning.
+    /// Returns the offset and the warning of each repeated key.
     pub(super) fn repetitions(&self) -> impl Iterator<Item = (usize, String)> + '_ {
         self.repeated
             .iter()
             .map(|(at, key)| (*at, format!("the key `{key}` repeats; all its values are kept")))
     }
 
-    /// Whether the next value that is written is, or would need, the value of a key.
+    /// Returns whether the next value is, or would need, the value of a key.
     pub(super) fn is_in_map(&self) -> bool {
         self.open.last().is_some_and(|&it| self.data.values[it].kind == ValueKind::Map)
     }
 
-    /// Whether the innermost map or list has nothing in it.
+    /// Returns whether the innermost map or list is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.open.last().is_some_and(|&it| self.data.values[it].n == 0)
     }
@@ -148,23 +147,23 @@ impl<'a> ValueWriter<'a> {
         self.key.is_some()
     }
 
-    /// Says what the key of the next value is.
+    /// Sets the key of the next value.
     pub(super) fn key(&mut self, key: Cow<'a, str>) {
         self.key = Some(key);
     }
 
-    /// Forgets a key whose value did not come.
+    /// Drops a key whose value is missing.
     pub(super) fn drop_key(&mut self) {
         self.key = None;
     }
 
-    /// Where the writer stands, between two values of what is open.
+    /// Returns the present position, between two values.
     pub(super) fn mark(&self) -> Mark {
         let n = self.open.last().map_or(0, |&it| self.data.values[it].n);
         Mark { n_values: self.data.values.len(), n, n_repeated: self.repeated.len() }
     }
 
-    /// Takes back what was written since.
+    /// Removes everything written since.
     pub(super) fn reset(&mut self, mark: Mark) {
         self.data.values.truncate(mark.n_values);
         self.repeated.truncate(mark.n_repeated);
@@ -200,7 +199,7 @@ impl<'a> ValueWriter<'a> {
         self.push(kind, text, span)
     }
 
-    /// Adds a remark that stands at `span` of `source`; it takes no key.
+    /// Adds a comment at `span` of `source`; it takes no key.
     pub(super) fn comment(&mut self, source: &'a str, span: Range<usize>) {
         let key = self.key.take();
         let before = source[..span.start].trim_end_matches([' ', '\t', ',']);
@@ -244,7 +243,7 @@ impl<'a> ValueWriter<'a> {
     }
 }
 
-/// Makes the nodes of the values that a file was read into, with a warning for keys that repeat.
+/// Makes the nodes of a file's values, with a warning for keys that repeat.
 pub(super) fn parsed(source: &str, out: &ValueWriter<'_>, mut warnings: Vec<Warning>) -> Parsed {
     let repeated = out.repetitions();
     warnings.extend(
@@ -255,8 +254,8 @@ pub(super) fn parsed(source: &str, out: &ValueWriter<'_>, mut warnings: Vec<Warn
     Parsed { tree: nodes.tree, warnings }
 }
 
-/// Whether `text`, written without quotes, is read as something other than a string by some reader
-/// of the notations at hand: a number, a truth value, nothing, a date.
+/// Returns whether some parser reads `text` without quotes as another type than a string. The
+/// notations are those at hand; the types are numbers, truth values, nothing and dates.
 pub(super) fn is_typed(text: &str) -> bool {
     if text.len() <= 5 {
         let words = ["null", "true", "false", "yes", "no", "on", "off", "nan", "inf", "~", ".inf"];
@@ -300,7 +299,7 @@ fn is_digits(text: &str, is_digit: fn(u8) -> bool) -> bool {
     text.bytes().any(is_digit) && text.bytes().all(|byte| is_digit(byte) || byte == b'_')
 }
 
-/// Dates and times as YAML and TOML have them, and minutes in base 60.
+/// Returns whether a text is a date or time as YAML and TOML have them, or minutes in base 60.
 fn is_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let has_shape = |shape: &[u8]| {

@@ -1,7 +1,7 @@
-//! YAML, read event by event: every document, comments, anchors and references as they are written.
+//! Parses YAML event by event: every document, comments, anchors and references as written.
 //!
-//! A reference is never followed, so no file can make more of itself than it is. Up to the first
-//! fault the file is values, from there on text.
+//! A reference is never followed, so no file can expand. Up to the first fault the file is values,
+//! from there on text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -34,13 +34,13 @@ pub(super) fn parse(source: &str) -> Parsed {
     value::parsed(source, &reader.out, warnings)
 }
 
-/// The values of a text that is YAML to its last line; else where it is not, and why.
+/// Returns the values of a YAML text; else the offset and text of the fault.
 pub(super) fn values(source: &str) -> Result<ValueWriter<'_>, (usize, String)> {
     let mut reader = YamlReader::new(source);
     reader.read().map(|()| reader.out)
 }
 
-/// Where the parser is, which counts characters.
+/// The position of the parser, which counts characters.
 #[derive(Clone, Copy, Debug, Default)]
 struct YamlPosition {
     n_chars: usize,
@@ -48,7 +48,7 @@ struct YamlPosition {
 }
 
 impl YamlPosition {
-    /// The offset of a character; fast where it is near the last one asked for.
+    /// Returns the byte offset of a character; fast near the one asked for last.
     fn offset(&mut self, text: &str, n_chars: usize) -> usize {
         while self.n_chars < n_chars && self.offset < text.len() {
             self.offset = text.ceil_char_boundary(self.offset + 1);
@@ -62,7 +62,7 @@ impl YamlPosition {
     }
 }
 
-/// A key that is a map or list, kept as its author wrote it.
+/// A key that is a map or list, kept as authored.
 struct KeyText {
     start: usize,
     n_open: usize,
@@ -72,9 +72,9 @@ struct YamlReader<'a> {
     text: &'a str,
     out: ValueWriter<'a>,
     place: YamlPosition,
-    /// Where the source is accounted for up to.
+    /// End of the source that is accounted for.
     done: usize,
-    /// Where the source starts that is not part of any value yet.
+    /// Start of the source that is not part of any value yet.
     resume: usize,
     key: Option<KeyText>,
 }
@@ -86,7 +86,7 @@ impl<'a> YamlReader<'a> {
     }
 
     fn read(&mut self) -> Result<(), (usize, String)> {
-        // The parser of whole texts counts bytes of a directive, where others count characters.
+        // The parser counts bytes of a directive, but characters elsewhere.
         let is_miscounted = |line: &str| line.starts_with('%') && !line.is_ascii();
         match self.text.lines().any(is_miscounted) {
             true => self.read_events(Parser::new_from_iter(self.text.chars())),
@@ -124,8 +124,8 @@ impl<'a> YamlReader<'a> {
         Ok(())
     }
 
-    /// Refuses words before `end` that are no comment: the parser says nothing of some that follow
-    /// the end of a document.
+    /// Refuses words before `end` that are no comment. The parser ignores some that follow the end
+    /// of a document.
     fn pass_over(&self, end: usize) -> Result<(), (usize, String)> {
         let Some(gap) = self.text.get(self.done..end) else { return Ok(()) };
         let mut at = self.done;
@@ -208,7 +208,7 @@ impl<'a> YamlReader<'a> {
         range: Range<usize>,
         is_key: bool,
     ) {
-        // What means nothing may still have a span, over something that the parser passed over.
+        // An empty scalar may still have a span, over something that the parser skipped.
         let is_nothing = kind == ValueKind::Bare && words.is_empty();
         self.done = self.done.max(if is_nothing { range.start } else { range.end });
         if is_key {
@@ -220,8 +220,8 @@ impl<'a> YamlReader<'a> {
         self.out.data.values[index].marks = marks;
     }
 
-    /// Where a scalar ends: the span of one in quotes has the comment behind it. That in the head
-    /// of a block is kept here.
+    /// Returns the end of a scalar: the span of a quoted one includes the comment behind it. A
+    /// comment in the head of a block is kept here.
     fn end_of(&mut self, style: ScalarStyle, range: &Range<usize>) -> usize {
         let start = self.done.clamp(range.start, range.end);
         let authored = &self.text[start..range.end];
@@ -273,17 +273,17 @@ impl<'a> YamlReader<'a> {
             }
             return;
         }
-        // A block ends where something else starts; what stands before that belongs to what comes.
+        // A block ends where something else starts; comments before that belong to what follows.
         if !range.is_empty() {
             self.keep_until(range.start);
-            // The comment behind a bracket is in its span, too.
+            // The span of a bracket includes the comment behind it, too.
             let is_bracket = self.text[range.start..].starts_with(['}', ']']);
             self.done = self.done.max(if is_bracket { range.start + 1 } else { range.end });
         }
         self.out.close(self.done.min(range.end));
     }
 
-    /// The anchor and tag of the value at `range`, some of which may stand before it.
+    /// Returns the anchor and tag of the value at `range`, some of which may precede it.
     fn marks(
         &mut self,
         before: Cow<'a, str>,
@@ -313,13 +313,13 @@ impl<'a> YamlReader<'a> {
         start.max(self.resume)
     }
 
-    /// Where marks start that stand right before `at`, or `at` itself.
+    /// Returns the start of marks directly before `at`, or `at` itself.
     fn start_with(&self, marks: &str, at: usize) -> usize {
         let first = marks.split(' ').next().filter(|it| !it.is_empty());
         first.and_then(|it| self.text[..at].rfind(it)).unwrap_or(at)
     }
 
-    /// Keeps the comments up to `end`, and as such also the marks, which belong to no value.
+    /// Keeps the comments up to `end`, and as comments also the marks, which belong to no value.
     fn keep_until(&mut self, end: usize) {
         let before = self.done;
         let marks = self.comments_until(end);
@@ -331,7 +331,7 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// Keeps the comments up to `end`; returns the anchor and the tag that stand there.
+    /// Keeps the comments up to `end`; returns the anchor and the tag among them.
     fn comments_until(&mut self, end: usize) -> Cow<'a, str> {
         if end <= self.done {
             return Cow::Borrowed("");
@@ -362,7 +362,7 @@ impl<'a> YamlReader<'a> {
         marks
     }
 
-    /// The anchor and tag at the start of `text`.
+    /// Returns the anchor and tag at the start of `text`.
     fn marks_at(&self, text: &'a str) -> &'a str {
         let mut end = 0;
         for word in text.split([' ', '\t', '\n', '\r']) {

@@ -1,4 +1,4 @@
-//! Kinds of secrets that a configuration adds: a name and a regular expression.
+//! Custom kinds of secrets: a name and a regular expression from the configuration.
 //!
 //! The dialect is RE2's: leftmost-first, no look-around, and `\d`, `\w`, `\s`, `\b` are ASCII. The
 //! engine's own dialect differs in a few signs, so a pattern is rewritten before it is compiled.
@@ -7,13 +7,13 @@ use regex::{Regex, RegexBuilder};
 
 use super::RedactError;
 
-/// Custom kinds of one configuration, at the most.
+/// Maximum custom kinds of one configuration.
 pub(super) const KINDS_MAX: usize = 256;
 
-/// Bytes of a name, at the most.
+/// Maximum bytes of a name.
 pub(super) const NAME_BYTES_MAX: usize = 64;
 
-/// Bytes of a compiled pattern: bounds the memory and the time that a pattern can cost.
+/// Maximum bytes of a compiled pattern, which bounds its memory and time.
 const PROGRAM_BYTES_MAX: usize = 1024 * 1024;
 
 /// A kind of secret as configured.
@@ -21,11 +21,11 @@ const PROGRAM_BYTES_MAX: usize = 1024 * 1024;
 pub(crate) struct CustomKind {
     /// Its name, which the marker shows.
     pub(crate) kind: String,
-    /// What it looks like.
+    /// Its regular expression.
     pub(crate) pattern: String,
 }
 
-/// The patterns, compiled.
+/// Compiles the patterns.
 pub(super) fn compile(custom: &[CustomKind]) -> Result<Vec<(String, Regex)>, RedactError> {
     if KINDS_MAX < custom.len() {
         return Err(RedactError::TooMany { n_custom: custom.len() });
@@ -50,7 +50,7 @@ fn compile_one(custom: &CustomKind) -> Result<Regex, RedactError> {
         .map_err(|error| RedactError::BadPattern { kind, why: why(&error) })
 }
 
-/// What is wrong, in one line.
+/// Returns the fault, on one line.
 fn why(error: &regex::Error) -> String {
     match error {
         regex::Error::CompiledTooBig(_) => "it is too large; use smaller repetitions".to_owned(),
@@ -62,7 +62,7 @@ fn why(error: &regex::Error) -> String {
     }
 }
 
-/// `pattern` in the engine's dialect.
+/// Translates `pattern` to the engine's dialect.
 fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut rest = pattern;
@@ -104,7 +104,7 @@ fn translate(pattern: &str) -> String {
     out
 }
 
-/// Translates what follows a backslash and returns what follows that.
+/// Translates an escape after its backslash; returns the rest of the pattern.
 fn translate_escape<'t>(rest: &'t str, in_class: bool, out: &mut String) -> &'t str {
     let Some(at) = rest.chars().next() else {
         out.push('\\');

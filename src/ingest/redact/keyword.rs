@@ -1,9 +1,9 @@
-//! Assignments of secrets: a name that says so, a separator, a value. Only the value is replaced,
-//! so that JSON, YAML, TOML and code stay what they are.
+//! Finds assigned secrets: a telling name, a separator, a value. Only the value is replaced, so
+//! that JSON, YAML, TOML and code stay valid.
 //!
-//! How much a value must look like a secret depends on how clearly its name and its notation say
-//! that it is one: `DB_PASSWORD=x1` is, `the password: see below` is not. Work per candidate is
-//! bounded by [`value::HEAD_BYTES_MAX`] until the value is known to be a secret.
+//! The clearer the name and the notation mark a secret, the less the value must look like one:
+//! `DB_PASSWORD=x1` is a secret, `the password: see below` is not. Work per candidate is bounded by
+//! [`value::HEAD_BYTES_MAX`] until the value is known to be a secret.
 
 use std::ops::Range;
 
@@ -15,19 +15,19 @@ use super::value::{self, HEAD_BYTES_MAX};
 pub(super) const WORDS: [&str; 8] =
     ["password", "passwd", "passphrase", "pwd", "pass", "secret", "token", "key"];
 
-/// Where an assignment was recognized.
+/// The notation of an assignment.
 #[derive(Clone, Debug)]
 struct AssignmentSite {
     class: NameClass,
     /// `UPPER_CASE=`: the notation of environment variables.
     upper: bool,
-    /// Nothing but the keyword itself.
+    /// The name is only the keyword.
     alone: bool,
-    /// `=` or one of its kin, not `:`.
+    /// The separator is `=` or one of its kin, not `:`.
     equals: bool,
-    /// White space before the value.
+    /// White space precedes the value.
     spaced: bool,
-    /// It is all that stands on its line.
+    /// The line has nothing else.
     is_line: bool,
     wrap: Wrap,
 }
@@ -37,9 +37,9 @@ struct AssignmentSite {
 pub(super) struct Assigned {
     /// The value, without its quotes.
     pub(super) value: Range<usize>,
-    /// Where its name begins.
+    /// Start of its name.
     pub(super) begin: usize,
-    /// What must stand around a marker here so that the notation stays valid.
+    /// Quotes that a marker needs here to keep the notation valid.
     pub(super) quote: &'static str,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Assigned {
 #[derive(Clone, Debug)]
 struct Sign {
     name_end: usize,
-    /// What closes the notation of the name: quotes, brackets, marks of emphasis.
+    /// The closing of the name's notation: quotes, brackets, marks of emphasis.
     closer: Range<usize>,
     separator: Separator,
     end: usize,
@@ -61,26 +61,26 @@ enum Separator {
     Colon,
     /// The end of a tag.
     Tag,
-    /// Between the arguments of a call.
+    /// A comma between the arguments of a call.
     Comma,
     /// White space, after an option of a command line.
     Blank,
-    /// The name is itself a value, and `value` names what belongs to it: `name: X, value: …`.
+    /// The name is itself a value, and `value` names its partner: `name: X, value: …`.
     Pair,
 }
 
-/// Whether the word that ends at `word_end` may name an assigned secret.
+/// Returns whether the word that ends at `word_end` may name an assigned secret.
 pub(super) fn is_site(text: &str, word_end: usize) -> bool {
     sign(text, word_end).is_some()
 }
 
-/// The assignments of secrets in `text`, in order and apart from each other. Each of `word_ends` is
-/// where one of [`WORDS`] ends.
+/// Returns the assignments of secrets in `text`, in order and disjoint. Each of `word_ends` is the
+/// end of one of [`WORDS`].
 pub(super) fn find(text: &str, word_ends: &[usize]) -> Vec<Assigned> {
     let mut found: Vec<Assigned> = Vec::new();
     let mut done = 0;
     for &word_end in word_ends {
-        // What stands in a value belongs to it.
+        // Words inside a value belong to it.
         if done <= word_end
             && let Some(sign) = sign(text, word_end)
             && let Some(assigned) = at_sign(text, &sign)
@@ -92,7 +92,7 @@ pub(super) fn find(text: &str, word_ends: &[usize]) -> Vec<Assigned> {
     found
 }
 
-/// What follows a word: the rest of its name, what closes it, and a separator.
+/// Parses the text after a word: the rest of its name, its closing, and a separator.
 fn sign(text: &str, word_end: usize) -> Option<Sign> {
     let bytes = text.as_bytes();
     let rest = &bytes[word_end..];
@@ -125,7 +125,7 @@ fn sign(text: &str, word_end: usize) -> Option<Sign> {
     Some(Sign { name_end, closer, separator, end: at + n_bytes })
 }
 
-/// Where the value begins after `, "value":` or `value=`.
+/// Returns the start of the value after `, "value":` or `value=`.
 fn pair_end(bytes: &[u8], from: usize) -> Option<usize> {
     let skip = |at: usize, set: &[u8]| {
         at + bytes[at..].iter().take(48).take_while(|byte| set.contains(byte)).count()
@@ -143,7 +143,7 @@ fn pair_end(bytes: &[u8], from: usize) -> Option<usize> {
     matches!(bytes.get(at), Some(b':' | b'=')).then_some(at + 1)
 }
 
-/// Whether the name that ends at `end` is an option: `--token`.
+/// Returns whether the name that ends at `end` is an option: `--token`.
 fn is_option(text: &str, end: usize) -> bool {
     let bytes = &text.as_bytes()[..end];
     let n_name = bytes
@@ -224,7 +224,8 @@ fn count_blanks(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|at| matches!(at, b' ' | b'\t')).count()
 }
 
-/// Whether the name is that of an element, or the value of an attribute, whose tag ends here.
+/// Returns whether the name is that of an element, or the value of an attribute, whose tag ends
+/// here.
 fn in_tag(bytes: &[u8], begin: usize, closer: &str) -> bool {
     match begin.checked_sub(1).map(|at| bytes[at]) {
         Some(b'<') => true,
@@ -233,7 +234,7 @@ fn in_tag(bytes: &[u8], begin: usize, closer: &str) -> bool {
     }
 }
 
-/// Where the value begins in `name: Type = "…"`.
+/// Returns the start of the value in `name: Type = "…"`.
 fn after_type(text: &str, at: usize) -> Option<usize> {
     let bytes = &text.as_bytes()[at..];
     let n_type = bytes
@@ -247,7 +248,7 @@ fn after_type(text: &str, at: usize) -> Option<usize> {
     (0 < n_type && quoted).then_some(at + n_type + 1 + n_blanks)
 }
 
-/// The words of a YAML block after `key: |`, whose lines are indented more than the key.
+/// Returns the words of a YAML block after `key: |`, whose lines are indented more than the key.
 fn block(text: &str, begin: usize, at: usize) -> Option<Range<usize>> {
     let rest = text[at..].strip_prefix(['|', '>'])?;
     let line = rest.split(['\n', '\r']).next().unwrap_or("");
@@ -277,7 +278,7 @@ fn block(text: &str, begin: usize, at: usize) -> Option<Range<usize>> {
 
 fn is_secret_block(site: &AssignmentSite, text: &str, value: &Range<usize>) -> bool {
     let words = value::head(&text[value.clone()]);
-    // It says itself what it is.
+    // A PEM header needs no further proof.
     if words.starts_with("-----BEGIN") {
         return false;
     }
@@ -288,7 +289,7 @@ fn is_secret_block(site: &AssignmentSite, text: &str, value: &Range<usize>) -> b
     several || is_secret(site, text, value.start, value.start + words.len())
 }
 
-/// Whether a cell of a column of that class holds a secret.
+/// Returns whether a cell of a column of that class holds a secret.
 pub(super) fn is_secret_cell(
     class: NameClass,
     alone: bool,
@@ -301,7 +302,7 @@ pub(super) fn is_secret_cell(
 }
 
 impl AssignmentSite {
-    /// What stands alone in its notation, as if it were quoted.
+    /// Returns the site of a cell, as if it were quoted.
     fn of_cell(class: NameClass, alone: bool) -> AssignmentSite {
         AssignmentSite {
             class,
@@ -315,7 +316,7 @@ impl AssignmentSite {
     }
 }
 
-/// Whether nothing but what may open a line of a file of variables stands before the name.
+/// Returns whether only what may open a line of a file of variables precedes the name.
 fn begins_line(text: &str, begin: usize) -> bool {
     let near = text.floor_char_boundary(begin.saturating_sub(24));
     let head = &text[near..begin];
@@ -327,7 +328,7 @@ fn begins_line(text: &str, begin: usize) -> bool {
     matches!(line.trim(), "" | "export" | "set" | "-" | ">" | "$" | "#")
 }
 
-/// The rules: what a value must look like, given how it was assigned.
+/// Decides whether a value is a secret, given its assignment.
 fn is_secret(site: &AssignmentSite, text: &str, start: usize, end: usize) -> bool {
     let value = &text[start..end];
     let whole = value.trim();
@@ -382,7 +383,7 @@ fn is_secret(site: &AssignmentSite, text: &str, start: usize, end: usize) -> boo
     is_secret_word(&AssignmentSite { is_line, ..site.clone() }, whole, n_chars)
 }
 
-/// The rules for one word that stands where a value stands.
+/// Decides for one word in the place of a value.
 fn is_secret_word(site: &AssignmentSite, word: &str, n_chars: usize) -> bool {
     let clear = site.equals || site.wrap == Wrap::Quoted;
     let letters = word.chars().all(char::is_alphabetic);
@@ -411,7 +412,7 @@ fn is_secret_word(site: &AssignmentSite, word: &str, n_chars: usize) -> bool {
     }
 }
 
-/// Whether the value is a type whose parameters follow: `Option<`.
+/// Returns whether the value is a type whose parameters follow: `Option<`.
 fn opens_type(word: &str, rest: &str) -> bool {
     let mut rest = rest.bytes();
     rest.next() == Some(b'<')
@@ -421,7 +422,7 @@ fn opens_type(word: &str, rest: &str) -> bool {
         && word.chars().any(|at| at.is_ascii_lowercase())
 }
 
-/// Whether nothing but a comment or a closing mark follows on the line.
+/// Returns whether only a comment or a closing mark follows on the line.
 fn ends_line(text: &str, end: usize) -> bool {
     let rest = value::head(&text[end..]);
     let line = rest.split(['\n', '\r', '"', '<', '|']).next().unwrap_or("");

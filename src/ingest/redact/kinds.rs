@@ -1,65 +1,46 @@
-//! The table of built-in kinds: what each secret looks like, one row a shape.
+//! The table of built-in kinds of secrets, one row per shape.
 //!
-//! A row has *triggers*, words of which one is in every such secret, and the shape itself. All
-//! triggers together are one automaton, so that clean text costs one pass. A kind may have several
-//! rows. Rows stand from the most to the least specific: the earlier wins where two are equal.
+//! A row has *triggers*, of which one is in every such secret, and the shape itself. All triggers
+//! together are one automaton, so that clean text costs one pass. A kind may have several rows.
+//! Rows go from the most to the least specific: the earlier wins where two are equal.
 //!
 //! Shapes have no upper length: a value that is too long to be real loses its tail, too. Classes
-//! are ASCII. What must not stand before a token is in [`LEAD`].
+//! are ASCII. The text that may precede a token is in [`LEAD`].
 
 use std::sync::OnceLock;
 
 use regex::Regex;
 
 /// The names of the built-in kinds, in the order in which the documentation lists them.
+#[rustfmt::skip]
 pub(crate) const KINDS: [&str; 26] = [
-    "aws_access_key",
-    "gcp_oauth_client_secret",
-    "google_api_key",
-    "github_pat",
-    "github_fine_grained_pat",
-    "gitlab_pat",
-    "anthropic_api_key",
-    "huggingface_token",
-    "openai_api_key",
-    "stripe_secret_key",
-    "stripe_webhook_secret",
-    "discord_bot_token",
-    "discord_webhook",
-    "slack_token",
-    "slack_webhook",
-    "mailgun_api_key",
-    "sendgrid_api_key",
-    "npm_token",
-    "pypi_token",
-    "linear_api_key",
-    "jwt",
-    "db_connection_string",
-    "bearer_auth_header",
-    "basic_auth_url",
-    "private_key_block",
-    "env_secret_assignment",
+    "aws_access_key", "gcp_oauth_client_secret", "google_api_key", "github_pat",
+    "github_fine_grained_pat", "gitlab_pat", "anthropic_api_key", "huggingface_token",
+    "openai_api_key", "stripe_secret_key", "stripe_webhook_secret", "discord_bot_token",
+    "discord_webhook", "slack_token", "slack_webhook", "mailgun_api_key", "sendgrid_api_key",
+    "npm_token", "pypi_token", "linear_api_key", "jwt", "db_connection_string",
+    "bearer_auth_header", "basic_auth_url", "private_key_block", "env_secret_assignment",
 ];
 
-/// What may stand before a token: no letter or digit, except as the end of an escape (`\n`, `%20`,
-/// a terminal colour), which raw text has where the parsed text has a space.
+/// The text that may precede a token: no letter or digit, except the end of an escape. Raw text has
+/// escapes (`\n`, `%20`, a terminal colour) where the parsed text has a space.
 const LEAD: &str =
     r"(?:\b|_|\\[abefnrtv]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\[[0-9;]{0,9}m)";
 
-/// How one shape is found.
+/// The way one shape is found.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shape {
     /// A token: the pattern, after a [`LEAD`]; its run of letters and digits is taken to its end.
     Token(&'static str),
-    /// An address: all of it is replaced, unless its group 1, the password, is a stand-in.
+    /// An address, replaced as a whole unless its group 1, the password, is a placeholder.
     Address(&'static str),
-    /// A header: its group 1 is replaced, unless that is a stand-in.
+    /// A header, whose group 1 is replaced unless it is a placeholder.
     Header(&'static str),
     /// 40 characters of base64 shortly after words that announce an AWS secret.
     AwsSecret,
     /// A private key in PEM, whole or in part.
     Pem,
-    /// A name that says secret, a separator and a value.
+    /// A telling name, a separator and a value.
     Assignment,
 }
 
@@ -68,9 +49,9 @@ pub(super) enum Shape {
 pub(super) struct Rule {
     /// Name of the kind.
     pub(super) kind: &'static str,
-    /// Words of which one is in every match, found whatever their case is.
+    /// Words of which one is in every match, in any case.
     pub(super) triggers: &'static [&'static str],
-    /// What is looked for once a trigger is there.
+    /// The shape that is searched for once a trigger is found.
     pub(super) shape: Shape,
     /// The shape's pattern, compiled when first needed.
     compiled: OnceLock<Option<Regex>>,
@@ -81,7 +62,7 @@ impl Rule {
         Rule { kind, triggers, shape, compiled: OnceLock::new() }
     }
 
-    /// The pattern of a shape that has one.
+    /// Returns the pattern of a shape that has one.
     pub(super) fn regex(&self) -> Option<&Regex> {
         let compile = || {
             let source = match self.shape {

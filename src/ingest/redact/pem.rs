@@ -1,6 +1,6 @@
-//! Private keys in PEM: whole blocks, blocks whose end is missing, and ends whose beginning is.
+//! Private keys in PEM: whole blocks, and blocks whose beginning or end is missing.
 //!
-//! The body may be quoted, indented, numbered with blank lines, or one string with escaped line
+//! The body may be quoted, indented, interrupted by blank lines, or one string with escaped line
 //! breaks. Words between a mention of the first line and one of the last are no body.
 
 use std::ops::Range;
@@ -13,16 +13,16 @@ static EDGE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(edge).expect("a test compiles it")
 });
 
-/// A block whose end is farther away than this has none.
+/// Maximum bytes between the first line of a block and its end.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// A run of base64 that no word is as long as.
+/// Minimum bytes of a run of base64, longer than any word.
 const RUN_BYTES_MIN: usize = 16;
 
-/// A body without a long run is one only when it is short.
+/// Maximum bytes of a body without a long run.
 const STUB_BYTES_MAX: usize = 200;
 
-/// The keys in `text`, in order and apart from each other.
+/// Returns the keys in `text`, in order and disjoint.
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let edges: Vec<(Range<usize>, bool)> = EDGE
         .find_iter(text)
@@ -53,7 +53,7 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether what stands between the first and the last line is a key.
+/// Returns whether the text between the first and the last line is a key.
 fn is_body(between: &str) -> bool {
     if BODY_BYTES_MAX < between.len() {
         return false;
@@ -64,7 +64,7 @@ fn is_body(between: &str) -> bool {
     long || breaks && between.len() <= STUB_BYTES_MAX
 }
 
-/// Where the body that begins at `from` ends; `None` if there is none.
+/// Returns the end of the body that begins at `from`; `None` if there is none.
 fn body_end(text: &str, from: usize, limit: usize) -> Option<usize> {
     let bytes = &text.as_bytes()[..limit];
     let mut at = from;
@@ -87,7 +87,7 @@ fn body_end(text: &str, from: usize, limit: usize) -> Option<usize> {
             at += n_header;
             continue;
         }
-        // The last line of a body may be short, and stands right below.
+        // The last line of a body may be short, and is directly below.
         let closes = 40 <= longest && n_breaks < 2 && 0 < n_run && n_run < RUN_BYTES_MIN;
         if n_run < RUN_BYTES_MIN && !closes {
             break;
@@ -106,7 +106,7 @@ fn body_end(text: &str, from: usize, limit: usize) -> Option<usize> {
     end
 }
 
-/// Where the body that ends at `end` begins; `None` if there is none.
+/// Returns the start of the body that ends at `end`; `None` if there is none.
 fn body_begin(text: &str, from: usize, end: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = end;
@@ -151,7 +151,7 @@ fn is_gap(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b">|\"'`#*,\\".contains(&byte)
 }
 
-/// Bytes of one mark that may stand between the lines of a body.
+/// Returns the bytes of one mark that may separate the lines of a body.
 fn gap(bytes: &[u8]) -> Option<usize> {
     let escapes = bytes.iter().take(8).take_while(|byte| **byte == b'\\').count();
     if 0 < escapes && bytes.get(escapes).is_some_and(|byte| b"nrt".contains(byte)) {
@@ -165,7 +165,7 @@ fn gap(bytes: &[u8]) -> Option<usize> {
     bytes.first().filter(|byte| is_gap(**byte)).map(|_| 1)
 }
 
-/// Bytes of a header of an encrypted or annotated key, up to its line's end.
+/// Returns the bytes of a header of an encrypted or annotated key, up to its line's end.
 fn header(bytes: &[u8]) -> Option<usize> {
     const NAMES: [&str; 8] = [
         "Proc-Type:",

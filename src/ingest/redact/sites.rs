@@ -1,4 +1,4 @@
-//! The one pass over a text: which triggers are in it, and where names of secrets end.
+//! Scans a text once for triggers and for the ends of names of secrets.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -7,16 +7,16 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use super::kinds::{RULES, Shape};
 use super::{ASSIGNMENT, keyword, table};
 
-/// All triggers, and the row that each belongs to.
+/// All triggers, and the row of each.
 pub(super) static TRIGGERS: LazyLock<(Vec<&str>, Vec<usize>)> = LazyLock::new(|| {
     let triggers = RULES.iter().enumerate();
     triggers.flat_map(|(row, rule)| rule.triggers.iter().map(move |word| (*word, row))).unzip()
 });
 
-/// Bytes of a text that is worth the quick automaton, which takes longer to make.
+/// Minimum bytes of a text that is worth the fast automaton, which takes longer to build.
 const LARGE_BYTES: usize = 1024;
 
-/// What finds the triggers in a text as large: the quick one, if it is there already.
+/// Returns the automaton for a text of `n_bytes`: the fast one, if it exists already.
 fn automaton(n_bytes: usize) -> &'static AhoCorasick {
     static QUICK: OnceLock<AhoCorasick> = OnceLock::new();
     static SMALL: LazyLock<AhoCorasick> =
@@ -33,20 +33,20 @@ pub(super) fn build(kind: AhoCorasickKind) -> AhoCorasick {
     builder.build(&TRIGGERS.0).expect("a test builds it")
 }
 
-/// What the one pass over a text tells.
+/// The result of the one pass over a text.
 pub(super) struct Sites {
-    /// By row: whether one of its triggers is there.
+    /// Whether each row has a trigger in the text.
     pub(super) rows: [bool; RULES.len()],
-    /// Where words end that name secrets.
+    /// Ends of words that name secrets.
     pub(super) names: Vec<usize>,
-    /// Where words end that may name columns.
+    /// Ends of words that may name columns.
     pub(super) heads: Vec<usize>,
-    /// Where words end that announce secrets of AWS.
+    /// Ends of words that announce secrets of AWS.
     pub(super) aws: Vec<usize>,
 }
 
 impl Sites {
-    /// Looks for all triggers at once.
+    /// Searches for all triggers at once.
     pub(super) fn in_text(text: &str) -> Sites {
         let mut sites = Sites {
             rows: [false; RULES.len()],
@@ -79,20 +79,21 @@ impl Sites {
         sites
     }
 
-    /// Whether there is nothing to look at.
+    /// Returns whether the text has no candidates.
     pub(super) fn is_empty(&self) -> bool {
         !self.rows.contains(&true) && self.heads.is_empty()
     }
 }
 
-/// Whether an address whose `://` ends at `from` has a part before its host, or is a webhook's.
+/// Returns whether an address whose `://` ends at `from` has a part before its host, or is a
+/// webhook's.
 fn has_credentials(text: &str, from: usize) -> bool {
     let bytes = text.as_bytes();
     let stop = |byte: &&u8| byte.is_ascii_whitespace() || b"@/\"'<>`".contains(byte);
     !text[..from].ends_with("://") || bytes[from..].iter().find(stop) == Some(&b'@')
 }
 
-/// Whether the second dot of a bot's token follows the first.
+/// Returns whether the second dot of a bot's token follows the first.
 fn has_dots(text: &str, from: usize) -> bool {
     let bytes = text.as_bytes();
     bytes.get(from + 6) == Some(&b'.') || bytes.get(from + 7) == Some(&b'.')

@@ -1,25 +1,25 @@
-//! Where an assigned value begins and ends: in quotes, in quotes within quotes, or bare.
+//! The span of an assigned value: in quotes, in quotes within quotes, or bare.
 
 use super::name::is_name_byte;
 
-/// How the value is set apart from what follows.
+/// The way a value is delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wrap {
     /// Up to the closing quote.
     Quoted,
-    /// Up to white space, or what cannot be part of it.
+    /// Up to white space, or a character that cannot be part of it.
     Bare,
     /// A line of a file of variables: up to white space.
     Line,
 }
 
-/// An opened quotation.
+/// An open quotation.
 #[derive(Clone, Debug)]
 pub(super) struct OpenQuote {
-    /// Where the value begins.
+    /// Start of the value.
     pub(super) start: usize,
     quote: u8,
-    /// Backslashes before the quote: it stands in a string of another notation.
+    /// Backslashes before the quote, in a string of another notation.
     n_escapes: usize,
     triple: bool,
 }
@@ -41,7 +41,7 @@ pub(super) fn open(text: &str, at: usize) -> Option<OpenQuote> {
     Some(OpenQuote { start, quote, n_escapes, triple })
 }
 
-/// Where the value that begins at `start` ends, looking at no more than `max` bytes.
+/// Returns the end of the value that begins at `start`, within `max` bytes.
 pub(super) fn value_end(
     text: &str,
     start: usize,
@@ -67,7 +67,7 @@ fn quoted_end(text: &str, start: usize, limit: usize, opened: &OpenQuote) -> usi
                 return at;
             }
         } else if byte == b'\n' || byte == b'\r' {
-            // The quotation is not closed on its line: everything on the line is the value.
+            // The quotation is not closed on its line: the rest of the line is the value.
             return at;
         } else if byte == opened.quote {
             let doubled =
@@ -125,7 +125,7 @@ fn bare_end(text: &str, start: usize, limit: usize, wrap: Wrap) -> usize {
     end
 }
 
-/// Whether `name=` or `name:` follows, as in a query or a connection string; or an entity.
+/// Returns whether `name=` or `name:` follows, as in a query or a connection string; or an entity.
 fn is_next_pair(rest: &[u8]) -> bool {
     let n_name = rest
         .iter()

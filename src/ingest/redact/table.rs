@@ -1,9 +1,9 @@
-//! Columns of secrets: a table whose head says `password` over values that say nothing themselves.
+//! Columns of secrets: a table whose head has `password` over values that show nothing themselves.
 //!
 //! A head is recognized in three notations: the first line of values that commas, semicolons, tabs
 //! or bars separate; the line above a rule in Markdown; and `{…}:` in TOON. Cells are judged like
-//! quoted values of an assignment. Where one of them is a password beyond doubt, its short and
-//! plain neighbours in the column are, too. Each row is looked at once.
+//! quoted values of an assignment. If one of them is certainly a password, its short and plain
+//! neighbours in the column are secrets, too. Each row is read once.
 
 #[cfg(test)]
 mod tests;
@@ -14,20 +14,20 @@ use super::keyword::is_secret_cell;
 use super::name::{NameClass, classify, name_begin};
 use super::value;
 
-/// Bytes of a line that can be a head.
+/// Maximum bytes of a line that can be a head.
 const HEAD_BYTES_MAX: usize = 4096;
 
-/// Bytes of a quoted cell that may hold line breaks.
+/// Maximum bytes of a quoted cell that may hold line breaks.
 const CELL_BYTES_MAX: usize = 1024;
 
-/// Characters of a plain word in a column of passwords.
+/// Minimum characters of a plain word in a column of passwords.
 const WORD_CHARS_MIN: usize = 4;
 
 /// A cell that holds a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SecretCell {
     pub(super) value: Range<usize>,
-    /// What must stand around a marker here so that the notation stays valid.
+    /// Quotes that a marker needs here to keep the notation valid.
     pub(super) quote: &'static str,
 }
 
@@ -43,17 +43,17 @@ struct TableHeader {
     notation: TableNotation,
     delimiter: u8,
     n_columns: usize,
-    /// Columns of secrets: index, class, and whether the name is nothing but the keyword.
+    /// Columns of secrets: index, class, and whether the name is only the keyword.
     columns: Vec<(usize, NameClass, bool)>,
     /// Blanks before it.
     indent: usize,
-    /// Its separators are followed by blanks, as commas in a sentence are.
+    /// Whether blanks follow its separators, as they do commas in a sentence.
     is_loose: bool,
-    /// Where the rows begin.
+    /// Start of the rows.
     rows: usize,
 }
 
-/// Whether the word that ends at `word_end` may be the last of a column's name.
+/// Returns whether the word that ends at `word_end` may be the last of a column's name.
 pub(super) fn is_site(text: &str, word_end: usize) -> bool {
     let bytes = text.as_bytes();
     let rest = &bytes[word_end..bytes.len().min(word_end + 24)];
@@ -61,7 +61,7 @@ pub(super) fn is_site(text: &str, word_end: usize) -> bool {
     rest.get(n_closers).is_none_or(|at| b",;|}\t\r\n".contains(at))
 }
 
-/// The cells of secrets below the heads of `text`. Each of `word_ends` may end a column's name.
+/// Returns the secret cells below the heads of `text`. Each of `word_ends` may end a column's name.
 pub(super) fn find(text: &str, word_ends: &[usize]) -> Vec<SecretCell> {
     let mut cells = Vec::new();
     let mut done = 0;
@@ -85,7 +85,8 @@ pub(super) fn find(text: &str, word_ends: &[usize]) -> Vec<SecretCell> {
     cells
 }
 
-/// The line around `at`, without its end; how far it goes at least, if it is too long for a head.
+/// Returns the line around `at`, without its break. A line too long for a head is an error with its
+/// least end.
 fn line_around(text: &str, at: usize) -> Result<Range<usize>, usize> {
     let bytes = text.as_bytes();
     let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
@@ -102,7 +103,7 @@ fn line_around(text: &str, at: usize) -> Result<Range<usize>, usize> {
     }
 }
 
-/// Where the first line with words begins, but for one that names the separator.
+/// Returns the start of the first line with words that does not declare the separator.
 fn first_line(text: &str) -> usize {
     let words = text.trim_start_matches('\u{feff}').trim_start();
     let named = words.split_inclusive('\n').next().filter(|it| it.starts_with("sep="));
@@ -130,7 +131,7 @@ fn head(text: &str, line: &Range<usize>, first: usize) -> Option<TableHeader> {
         .max_by_key(|it| it.n_columns)
 }
 
-/// `users[2]{name,password}:`, where a tab or a bar in the brackets is the delimiter.
+/// Parses `users[2]{name,password}:`, where a tab or a bar in the brackets is the delimiter.
 fn toon_head(text: &str, line: &Range<usize>, indent: usize, rows: usize) -> Option<TableHeader> {
     let words = text[line.clone()].trim_end().strip_suffix("}:")?;
     let open = words.find("]{")?;
@@ -184,7 +185,7 @@ fn class_of(text: &str, cell: &Range<usize>) -> Option<(NameClass, bool)> {
     Some((class, alone && before.is_empty()))
 }
 
-/// Appends the secrets of the rows and returns where these end.
+/// Appends the secrets of the rows and returns the end of the rows.
 fn find_in_rows(text: &str, head: &TableHeader, found: &mut Vec<SecretCell>) -> usize {
     let mut columns: Vec<Vec<(Range<usize>, &'static str)>> = vec![Vec::new(); head.columns.len()];
     let mut at = head.rows;
@@ -255,7 +256,7 @@ fn judge(
     }
 }
 
-/// The cells of the record that begins at `at`, and where it ends. A quoted cell may hold
+/// Returns the cells of the record that begins at `at`, and its end. A quoted cell may hold
 /// delimiters and, within `limit`, line breaks.
 fn record(text: &str, at: usize, limit: usize, delimiter: u8) -> (Vec<Range<usize>>, usize) {
     let bytes = &text.as_bytes()[..limit];
@@ -283,7 +284,7 @@ fn record(text: &str, at: usize, limit: usize, delimiter: u8) -> (Vec<Range<usiz
     (cells, here)
 }
 
-/// Where what follows a quoted cell begins; none if it is not closed nearby.
+/// Returns the start of the text after a quoted cell; `None` if it is not closed nearby.
 fn quoted_end(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     while at < bytes.len().min(from + CELL_BYTES_MAX) {
@@ -302,7 +303,7 @@ fn trimmed(text: &str, cell: Range<usize>) -> Range<usize> {
     start..start + words.trim().len()
 }
 
-/// A cell without blanks, quotes and marks of emphasis.
+/// Returns a cell without blanks, quotes and marks of emphasis.
 fn inner(text: &str, cell: Range<usize>) -> Range<usize> {
     let mut cell = trimmed(text, cell);
     for mark in ["**", "\"", "'", "`"] {
@@ -314,12 +315,12 @@ fn inner(text: &str, cell: Range<usize>) -> Range<usize> {
     trimmed(text, cell)
 }
 
-/// The rule below the head of a Markdown table.
+/// Returns whether a line is the rule below the head of a Markdown table.
 fn is_rule(line: &str) -> bool {
     line.contains('|') && line.contains('-') && line.bytes().all(|at| b"|-: \t".contains(&at))
 }
 
-/// Where the line after the break at `end` begins.
+/// Returns the start of the line after the break at `end`.
 fn after_break(text: &str, end: usize) -> usize {
     let rest = &text.as_bytes()[end..];
     end + match (rest.first(), rest.get(1)) {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::sites::{TRIGGERS, build};
 use super::*;
 
-/// Each line is scrubbed alone; `§` marks where 16 characters of a token go on, `¶` a line break.
+/// Checks each line alone; `§` is 16 characters of a token, `¶` a line break.
 #[track_caller]
 fn check(cases: &[(&str, &str)]) {
     let redactor = Redactor::builtin();
@@ -32,7 +32,7 @@ fn unfold(text: &str) -> String {
 }
 
 #[test]
-fn small_and_large_texts_are_looked_through_alike() {
+fn both_automata_find_the_same_triggers() {
     let text = TRIGGERS.0.join(" ") + &TRIGGERS.0.concat().to_uppercase();
     let [small, large] = [AhoCorasickKind::NoncontiguousNFA, AhoCorasickKind::DFA].map(|kind| {
         let automaton = build(kind);
@@ -107,7 +107,7 @@ fn every_kind_is_found() {
 }
 
 #[test]
-fn texts_that_almost_match_stay() {
+fn texts_that_almost_match_are_kept() {
     check_kept(&[
         // Wrong beginning, too short, wrong case, a letter before.
         "AKIBIOSFODNN7EXAMPLE AKIAIOSFODNN7EX akiaiosfodnn7example xAKIAIOSFODNN7EXAMPLE",
@@ -131,7 +131,7 @@ fn texts_that_almost_match_stay() {
 }
 
 #[test]
-fn prose_and_code_about_secrets_stay() {
+fn prose_and_code_about_secrets_are_kept() {
     check_kept(&[
         "KEY=foo",
         "MONKEY = 5",
@@ -423,7 +423,7 @@ fn hits_name_kinds_and_places_of_the_original() {
 }
 
 #[test]
-fn markers_that_exist_stay() {
+fn existing_markers_are_kept() {
     check_kept(&[
         "API_KEY=«redacted:env_secret_assignment» x",
         "«redacted:an_older_kind»«redacted:jwt»",
@@ -476,6 +476,16 @@ fn a_match_in_the_quotes_of_a_marker_takes_the_quotes() {
         assert_eq!(scrubbed, expected, "{pattern}");
         assert!(!redactor.has_secret(&scrubbed), "{scrubbed}");
     }
+}
+
+#[test]
+fn matches_behind_a_marker_without_its_quotes_stay_in_place() {
+    let redactor = custom("odd", ": \"$|\"}").unwrap();
+    let text = r#"{"password": 12345678, "other_password": 87654321}"#;
+    let scrubbed = redactor.scrub(text);
+    let hits: Vec<&str> = scrubbed.hits.iter().map(|hit| &text[hit.range.clone()]).collect();
+    assert_eq!(hits, [": ", "12345678", ": ", "87654321", "}"]);
+    assert!(!redactor.has_secret(&scrubbed.text), "{}", scrubbed.text);
 }
 
 #[test]
@@ -548,7 +558,7 @@ fn hostile_repetition_costs_linear_time() {
         "token, value ",
     ];
     let redactor = Redactor::builtin();
-    // Were it more than linear, this would not end.
+    // With more than linear work, this would not end.
     for piece in pieces {
         let text = piece.repeat(100_000 / piece.len());
         let scrubbed = redactor.scrub(&text).text;

@@ -1,18 +1,18 @@
-//! Whether a value is a secret or only looks like one: stand-ins, words, code, and chance.
+//! Decides whether a value is a secret or a placeholder, words, code or a path.
 //!
-//! Every function looks at a bounded head of the value, so that judging costs the same however long
-//! it is.
+//! Every function reads a bounded head of the value, so that judging costs the same for any length.
 
-/// Bytes of a value that are looked at.
+/// Maximum bytes of a value that are read.
 pub(super) const HEAD_BYTES_MAX: usize = 256;
 
-/// Whether `value` stands in for a secret: a variable, a template, a mask, `YOUR_KEY_HERE`.
+/// Returns whether `value` is a placeholder: a variable, a template, a mask, `YOUR_KEY_HERE`.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let value = value.trim();
     is_variable(value) || is_mask(value) || is_example(value)
 }
 
-/// `$VAR`, `${VAR}`, `$(cmd)`, `{{ x }}`, `{x}`, `<x>`, `[x]`, `%VAR%`, `%s`, `#{x}`, `!tag x`.
+/// Returns whether `value` is a variable: `$VAR`, `${VAR}`, `$(cmd)`, `{{ x }}`, `{x}`, `<x>`,
+/// `[x]`, `%VAR%`, `%s`, `#{x}`, `!tag x`.
 pub(super) fn is_variable(value: &str) -> bool {
     let wrapped = |open: &str, close: &str| {
         open.len() + close.len() <= value.len() && value.starts_with(open) && value.ends_with(close)
@@ -35,8 +35,8 @@ pub(super) fn is_variable(value: &str) -> bool {
     name.is_some_and(|name| is_identifier(name) && !is_random(name))
 }
 
-/// `xxxx`, `****`, `...`, `…`, `----`: one character that nobody would choose, again and again; and
-/// what redaction itself leaves.
+/// Returns whether `value` is a mask: one filler character repeated, or a redaction marker.
+/// Examples are `xxxx`, `****`, `...`, `…`, `----`.
 fn is_mask(value: &str) -> bool {
     let mut masks = value.chars().filter(|at| !matches!(at, '-' | '.' | ' ' | '_'));
     let first = masks.next();
@@ -50,7 +50,7 @@ fn is_mask(value: &str) -> bool {
     masked || value.starts_with("«redacted:") || value.starts_with("[REDACTED")
 }
 
-/// `YOUR_API_KEY_HERE`, `changeme`, `<insert token>`.
+/// Returns whether `value` is an example: `YOUR_API_KEY_HERE`, `changeme`, `<insert token>`.
 fn is_example(value: &str) -> bool {
     let lower = head(value).to_ascii_lowercase();
     let lower = lower.trim_start_matches(['<', '[', '{', '(']);
@@ -70,7 +70,7 @@ fn is_example(value: &str) -> bool {
     (starts || ends) && !split(value).any(is_random)
 }
 
-/// Words that stand where a value would, and are none: types, nothing, algorithms.
+/// Returns whether `value` is a word in place of a value: a type, nothing, an algorithm.
 pub(super) fn is_reserved(value: &str) -> bool {
     const WORDS: &str = " true false yes no on off none null nil undefined nan void any unknown \
         string str text number int integer bool u8 i32 u32 i64 u64 usize isize f64 &str \
@@ -86,7 +86,8 @@ pub(super) fn is_reserved(value: &str) -> bool {
     !bare.contains(' ') && WORDS.contains(&format!(" {bare} "))
 }
 
-/// `process.env.X`, `os.environ["X"]`, `getenv('X')`, `config.token`, `Option<String>`, `a::b`.
+/// Returns whether `value` is code: `process.env.X`, `os.environ["X"]`, `getenv('X')`,
+/// `config.token`, `Option<String>`, `a::b`.
 pub(super) fn is_code(value: &str) -> bool {
     let value = head(value);
     let value = value.trim_start_matches(['&', '*', '!', '(', '@']);
@@ -123,7 +124,8 @@ pub(super) fn is_code(value: &str) -> bool {
         })
 }
 
-/// A number as code writes it: `0x1F`, `126u16`, `1_000`, `-1.5`; not one of digits only.
+/// Returns whether `value` is a number as code writes it, but not one of digits only: `0x1F`,
+/// `126u16`, `1_000`, `-1.5`.
 pub(super) fn is_small_number(value: &str) -> bool {
     let digits = value.strip_prefix("0x").unwrap_or(value);
     let bare = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "usize", "isize"]
@@ -140,7 +142,8 @@ pub(super) fn is_small_number(value: &str) -> bool {
         && !value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `/etc/key.pem`, `./id_rsa`, `~/.ssh/id`, `C:\keys`, `https://…`, `key.pem`: where, not what.
+/// Returns whether `value` is a location: `/etc/key.pem`, `./id_rsa`, `~/.ssh/id`, `C:\keys`,
+/// `https://…`, `key.pem`.
 pub(super) fn is_path_or_url(value: &str) -> bool {
     let value = head(value);
     let rooted =
@@ -154,7 +157,8 @@ pub(super) fn is_path_or_url(value: &str) -> bool {
     (rooted || drive || ending) && !split(value).any(is_random)
 }
 
-/// Whether a text of several words is prose: it has a word that glues sentences or labels a field.
+/// Returns whether a text of several words is prose: it has a word that glues sentences or labels a
+/// field.
 pub(super) fn is_prose(value: &str) -> bool {
     const GLUE: &str = " a an the your you my our its is are was be must may can will should for \
         to of in on at as by from with without or and not no if when then than this that these it \
@@ -167,7 +171,7 @@ pub(super) fn is_prose(value: &str) -> bool {
     })
 }
 
-/// Letters with digits or with signs: what people are told to choose.
+/// Returns whether `value` has letters with digits or with signs, as chosen passwords have.
 pub(super) fn is_varied(value: &str) -> bool {
     let value = head(value);
     let has = |test: fn(char) -> bool| value.chars().any(test);
@@ -178,8 +182,8 @@ pub(super) fn is_varied(value: &str) -> bool {
     letters && (digits || signs) || digits && signs
 }
 
-/// Whether chance wrote `value`: at least 8 characters, letters and digits in more turns than words
-/// with a number have.
+/// Returns whether `value` is random: 8 characters or more, with many turns between letters and
+/// digits. A word with a number has fewer turns.
 pub(super) fn is_random(value: &str) -> bool {
     let value = head(value);
     // Long, of both cases in many turns, and with few letters twice.
@@ -202,7 +206,7 @@ pub(super) fn is_random(value: &str) -> bool {
     2 < n_breaks_max || 4 < n_digits_max && 0 < n_breaks_max || is_hex
 }
 
-/// Shannon entropy of the bytes, in bits a byte.
+/// Returns the Shannon entropy of the bytes, in bits per byte.
 pub(super) fn entropy(value: &str) -> f64 {
     let mut counts = [0_u32; 256];
     let head = head(value);
@@ -216,7 +220,7 @@ pub(super) fn entropy(value: &str) -> f64 {
     })
 }
 
-/// The part of `value` that is looked at.
+/// Returns the head of `value` that is read.
 pub(super) fn head(value: &str) -> &str {
     &value[..value.floor_char_boundary(HEAD_BYTES_MAX)]
 }
@@ -226,18 +230,18 @@ fn is_identifier(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(&byte))
 }
 
-/// The runs of letters and digits.
+/// Returns the runs of letters and digits.
 fn split(value: &str) -> impl Iterator<Item = &str> {
     head(value).split(|at: char| !at.is_alphanumeric()).filter(|part| !part.is_empty())
 }
 
-/// How often letters and digits take turns.
+/// Counts the turns between letters and digits.
 fn n_breaks(run: &str) -> usize {
     let is_digit: Vec<bool> = run.chars().map(|at| at.is_ascii_digit()).collect();
     is_digit.windows(2).filter(|pair| pair[0] != pair[1]).count()
 }
 
-/// How often the case changes between neighbouring letters.
+/// Counts the case changes between neighbouring letters.
 fn n_turns(value: &str) -> usize {
     let is_turn = |pair: &&[u8]| {
         pair.iter().all(u8::is_ascii_alphabetic)

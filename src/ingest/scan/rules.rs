@@ -1,8 +1,8 @@
-//! Which entries of a root are let in: its own ignore file, and those of git by option.
+//! Ignore rules of a root: its own ignore file, and those of git by option.
 //!
-//! Nothing below an excluded folder is let in, whatever a pattern says about it, and of several
-//! files that speak about an entry the nearest one decides. The root's own file speaks before
-//! git's.
+//! Nothing below an excluded folder is admitted, whatever a pattern says about it, and of several
+//! files with a verdict on an entry the nearest one decides. The root's own file takes precedence
+//! over git's.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,19 +10,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{IGNORE_FILE, SkippedPath, read_root_file};
 use crate::ingest::ignore_patterns::{Patterns, Verdict};
 
-/// Bytes of a root's own ignore file, at the most: some milliseconds to compile each kilobyte.
+/// Maximum bytes of a root's own ignore file: each kilobyte takes some milliseconds to compile.
 const OWN_BYTES_MAX: usize = 256 * 1024;
 
-/// Bytes of each of git's.
+/// Maximum bytes of each of git's ignore files.
 const GIT_BYTES_MAX: usize = 64 * 1024;
 
-/// Git's own ignore files, by which nothing is left out unless asked for.
+/// Whether git's own ignore files are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Gitignore {
-    /// They mean nothing.
+    /// They are not read.
     #[default]
     Unread,
-    /// Those in the root and in its folders are followed.
+    /// The files in the root and in its folders are followed.
     Followed,
 }
 
@@ -37,22 +37,22 @@ pub(crate) struct Rules {
 /// Git's ignore files.
 #[derive(Default)]
 struct GitignoreFiles {
-    /// Those of the folders above the path that was asked about last, from the root down. A walk
-    /// goes down before it goes on, so each is read once, and only a few are held.
+    /// The files of the folders above the path that was asked about last, from the root down. A
+    /// walk goes down before it goes on, so each is read once, and only a few are held.
     open: Mutex<Vec<OpenIgnoreFile>>,
     oddities: Mutex<Vec<SkippedPath>>,
 }
 
 /// Git's ignore file of a folder.
 struct OpenIgnoreFile {
-    /// Relative to the root, with a `/` at its end unless it is empty.
+    /// The folder, relative to the root, with a `/` at its end unless it is empty.
     folder: String,
     patterns: Patterns,
 }
 
 impl Rules {
-    /// Reads the rules of a root. A line that is no rule is said and passed over; a file that
-    /// cannot be read is an error, since following no rules would let in what it keeps out.
+    /// Reads the rules of a root. A line that is no rule is reported and skipped; a file that
+    /// cannot be read is an error, since following no rules would admit what it excludes.
     pub(crate) fn load(root: &Path, git: Gitignore) -> Result<(Rules, Vec<SkippedPath>), String> {
         let mut oddities = Vec::new();
         let own = match read_root_file(root, IGNORE_FILE, OWN_BYTES_MAX)? {
@@ -63,7 +63,7 @@ impl Rules {
         Ok((Rules { root: root.into(), own, git }, oddities))
     }
 
-    /// Whether `path` (relative to the root) or a folder above it is excluded.
+    /// Returns whether `path` (relative to the root) or a folder above it is excluded.
     pub(crate) fn is_ignored(&self, path: &str, is_dir: bool) -> bool {
         let above = path.match_indices('/').map(|(at, _)| &path[..at]);
         !path.is_empty()
@@ -71,7 +71,7 @@ impl Rules {
                 || !self.admits(path, is_dir))
     }
 
-    /// Whether an entry in a folder that was let in is, too.
+    /// Returns whether an entry in an admitted folder is admitted, too.
     pub(super) fn admits(&self, path: &str, is_dir: bool) -> bool {
         let verdict = match self.own.verdict(path, is_dir) {
             Verdict::NoMatch => self.by_git(path, is_dir),
@@ -80,7 +80,7 @@ impl Rules {
         path.is_empty() || verdict != Verdict::Ignored
     }
 
-    /// What was odd in git's files that were read so far.
+    /// Returns the oddities of git's files that were read so far.
     pub(super) fn take_oddities(&self) -> Vec<SkippedPath> {
         let Some(git) = &self.git else { return Vec::new() };
         std::mem::take(&mut *git.oddities.lock().unwrap_or_else(PoisonError::into_inner))
@@ -105,7 +105,7 @@ impl Rules {
 }
 
 impl GitignoreFiles {
-    /// The patterns of git's file in a folder.
+    /// Returns the patterns of git's file in a folder.
     fn read(&self, root: &Path, folder: &str) -> Patterns {
         let mut oddities = self.oddities.lock().unwrap_or_else(PoisonError::into_inner);
         let name = format!("{folder}.gitignore");

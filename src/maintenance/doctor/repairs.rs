@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, Row, TransactionBehavior, params};
 
 use super::{CHECKS, compute_state_fingerprint, count, run, typed};
 use crate::model::clock::Millis;
@@ -14,7 +14,7 @@ use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
 use crate::store::commit::commit;
-use crate::store::{ErrorStep, StoreError, links};
+use crate::store::{ErrorStep, Prepared, StoreError, links};
 use crate::text::tokens;
 
 /// Rounds of taking away what refers to nothing; each can leave another such row.
@@ -93,10 +93,8 @@ fn adopt_orphans(conn: &Connection, _: Millis) -> Result<(), StoreError> {
 fn cut_cycles(conn: &Connection, _: Millis) -> Result<(), StoreError> {
     const PARENTS: &str = "SELECT key, parent FROM node WHERE parent IS NOT NULL";
     const CUT: &str = "UPDATE node SET parent = NULL WHERE key = ?1";
-    let mut query = conn.prepare(PARENTS).doing("read the parents")?;
-    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
-    let parents: BTreeMap<i64, i64> =
-        rows.doing("read the parents")?.collect::<Result<_, _>>().doing("read the parents")?;
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let parents: BTreeMap<i64, i64> = conn.rows(PARENTS, [], read, "read the parents")?;
     // By node: the walk that came by first.
     let mut seen: BTreeMap<i64, i64> = BTreeMap::new();
     for &start in parents.keys() {
@@ -146,26 +144,21 @@ fn drop_dangling(conn: &Connection, _: Millis) -> Result<(), StoreError> {
           FROM pragma_foreign_key_check AS found
           JOIN pragma_foreign_key_list (found.\"table\") AS key ON key.id = found.fkid
           JOIN pragma_table_info (found.\"table\") AS info ON info.name = key.\"from\"";
+    let repair = |row: &Row<'_>| {
+        let is_needed: bool = row.get(4)?;
+        let (table, from): (String, String) = (row.get(0)?, row.get(1)?);
+        let (other, to): (String, String) = (row.get(2)?, row.get(3)?);
+        let dangles = format!("{from} IS NOT NULL AND {from} NOT IN (SELECT {to} FROM {other})");
+        // Names of the schema.
+        Ok(match is_needed {
+            true => format!("DELETE FROM {table} WHERE {dangles}"),
+            false => format!("UPDATE {table} SET {from} = NULL WHERE {dangles}"),
+        })
+    };
     // What refers to a row that goes is the next round's.
     conn.pragma_update(None, "defer_foreign_keys", true).doing("begin a repair")?;
     for _ in 0..ROUNDS_MAX {
-        let mut query = conn.prepare(DANGLING).doing("look for dangling rows")?;
-        let rows = query.query_map([], |row| {
-            let is_needed: bool = row.get(4)?;
-            let (table, from): (String, String) = (row.get(0)?, row.get(1)?);
-            let (other, to): (String, String) = (row.get(2)?, row.get(3)?);
-            let dangles =
-                format!("{from} IS NOT NULL AND {from} NOT IN (SELECT {to} FROM {other})");
-            // Names of the schema.
-            Ok(match is_needed {
-                true => format!("DELETE FROM {table} WHERE {dangles}"),
-                false => format!("UPDATE {table} SET {from} = NULL WHERE {dangles}"),
-            })
-        });
-        let repairs: Vec<String> = rows
-            .doing("look for dangling rows")?
-            .collect::<Result<_, _>>()
-            .doing("look for dangling rows")?;
+        let repairs: Vec<String> = conn.rows(DANGLING, [], repair, "look for dangling rows")?;
         if repairs.is_empty() {
             return Ok(());
         }

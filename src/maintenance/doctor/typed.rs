@@ -47,7 +47,8 @@ pub(super) fn fields(conn: &Connection, _: &Path) -> Result<(CheckStatus, String
 pub(super) fn rewrite_fields(conn: &Connection) -> Result<(), StoreError> {
     const SET: &str = "UPDATE node SET fields = ?2 WHERE key = ?1";
     let mut query = conn.prepare(FIELDS).doing("read the fields")?;
-    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(3)?))).doing("read the fields")?;
+    let rows =
+        query.query_map([], |row| Ok((row.get(0)?, row.get(3)?))).doing("read the fields")?;
     let all: Vec<(i64, String)> = rows.collect::<Result<_, _>>().doing("read the fields")?;
     for (key, text) in all {
         if Fields::parse(&text) == Err(FieldsError::NotCanonical) {

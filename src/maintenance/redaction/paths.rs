@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use super::RedactionWork;
 use crate::model::breadcrumb;
-use crate::store::{ErrorStep, StoreError};
+use crate::store::{ErrorStep, Prepared, StoreError};
 
 impl RedactionWork<'_> {
     /// Scrubs the paths of roots and files. Returns the keys of files that have another one now.
@@ -49,22 +49,18 @@ impl RedactionWork<'_> {
         const SET: &str = "UPDATE file SET path = ?3 WHERE root IS ?1 AND path = ?2 RETURNING id";
         const SET_OLD: &str =
             "UPDATE diff SET old_path = ?3 WHERE old_root IS ?1 AND old_path = ?2";
-        let mut query = self.tx.prepare(PATHS).doing("read the paths")?;
-        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let paths: Vec<(Option<i64>, String)> = self.tx.rows(PATHS, [], read, "read the paths")?;
         let mut by_root: BTreeMap<Option<i64>, Vec<String>> = BTreeMap::new();
-        for row in rows.doing("read the paths")? {
-            let (root, path) = row.doing("read the paths")?;
+        for (root, path) in paths {
             by_root.entry(root).or_default().push(path);
         }
         let mut changed = Vec::new();
         for (root, paths) in by_root {
             for (old, new) in self.scrub_paths(paths) {
                 let row = params![root, old, new];
-                let mut set = self.tx.prepare_cached(SET).doing("scrub a path")?;
-                let files = set.query_map(row, |row| row.get::<_, i64>(0)).doing("scrub a path")?;
-                for file in files {
-                    changed.push(file.doing("scrub a path")?);
-                }
+                let files: Vec<i64> = self.tx.rows(SET, row, |it| it.get(0), "scrub a path")?;
+                changed.extend(files);
                 self.redaction.n_others += 1;
                 self.tx.execute(SET_OLD, row).doing("scrub an old path")?;
             }
@@ -107,25 +103,21 @@ impl RedactionWork<'_> {
               JOIN node AS parent ON parent.key = child.parent
              WHERE parent.key = ?1";
         let mut open: Vec<i64> = relabelled.into_iter().rev().collect();
+        let read = "read the trails";
         for file in restemmed {
-            let mut query = self.tx.prepare_cached(TOP).doing("read the trails")?;
-            let rows = query
-                .query_map([file], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-                .doing("read the trails")?;
-            for row in rows.collect::<Result<Vec<_>, _>>().doing("read the trails")? {
-                let (key, path, old): (i64, String, String) = row;
+            let top = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            let tops: Vec<(i64, String, String)> = self.tx.rows(TOP, [file], top, read)?;
+            for (key, path, old) in tops {
                 if self.set_breadcrumb(key, &old, breadcrumb::root_breadcrumb(&path))? {
                     open.push(key);
                 }
             }
         }
         while let Some(parent) = open.pop() {
-            let mut query = self.tx.prepare_cached(BELOW).doing("read the trails")?;
-            let rows = query
-                .query_map([parent], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
-                .doing("read the trails")?;
-            for row in rows.collect::<Result<Vec<_>, _>>().doing("read the trails")? {
-                let (key, above, label, old): (i64, String, String, String) = row;
+            let child = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+            let children: Vec<(i64, String, String, String)> =
+                self.tx.rows(BELOW, [parent], child, read)?;
+            for (key, above, label, old) in children {
                 if self.set_breadcrumb(key, &old, breadcrumb::child_breadcrumb(&above, &label))? {
                     open.push(key);
                 }
@@ -146,10 +138,7 @@ impl RedactionWork<'_> {
         if breadcrumb == old {
             return Ok(false);
         }
-        self.tx
-            .prepare_cached(SET)
-            .and_then(|mut it| it.execute(params![key, breadcrumb]))
-            .doing("change a trail")?;
+        self.tx.run(SET, params![key, breadcrumb], "change a trail")?;
         Ok(true)
     }
 }

@@ -5,7 +5,7 @@ use rusqlite::{Row, params};
 
 use super::RedactionWork;
 use crate::model::links::name::fold_name;
-use crate::store::{ErrorStep, StoreError, links};
+use crate::store::{ErrorStep, Prepared, StoreError, links};
 
 /// The words of a reference: label, path, id, heading, alias.
 type ReferenceWords = [Option<String>; 5];
@@ -25,10 +25,8 @@ impl RedactionWork<'_> {
                    id_hint = ifnull(?4, (SELECT node.id FROM node WHERE key = target)),
                    heading = ?5, alias = ?6
              WHERE id = ?1";
-        let mut query = self.tx.prepare(BY_HAND).doing("read references")?;
-        let rows = query.query_map([], read).doing("read references")?;
-        for row in rows {
-            let (id, words) = row.doing("read references")?;
+        let rows: Vec<_> = self.tx.rows(BY_HAND, [], read, "read references")?;
+        for (id, words) in rows {
             let scrubbed = words.clone().map(|it| it.map(|it| self.scrub_name(it)));
             if scrubbed != words {
                 let [label, path, id_hint, heading, alias] = scrubbed;

@@ -5,7 +5,7 @@ use rusqlite::{Row, ToSql, params};
 use super::{FoundSecret, RedactionWork, RehashedText, columns};
 use crate::model::identity::ContentHash;
 use crate::store::columns::{ColumnContent, Sql};
-use crate::store::{Attributes, ErrorStep, StoreError};
+use crate::store::{Attributes, ErrorStep, Prepared, StoreError};
 use crate::text::{bigrams, tokens};
 
 /// What of a node can hold a secret.
@@ -115,11 +115,7 @@ impl RedactionWork<'_> {
             &node.bigrams,
         ];
         let row: Vec<&dyn ToSql> = own.into_iter().chain(node.attributes.params()).collect();
-        self.tx
-            .prepare_cached(SET.text())
-            .and_then(|mut it| it.execute(&row[..]))
-            .map(drop)
-            .doing("scrub a node")
+        self.tx.run(SET.text(), &row[..], "scrub a node").map(drop)
     }
 
     /// Notes that a text became `content`; returns its hash and number of tokens.
@@ -151,9 +147,9 @@ impl RedactionWork<'_> {
         }
         for (old, new, content) in changed {
             let doing = "scrub a replaced text";
-            self.tx.prepare_cached(FORGET).and_then(|mut it| it.execute([&old])).doing(doing)?;
+            self.tx.run(FORGET, [&old], doing)?;
             let row = params![new, content];
-            self.tx.prepare_cached(KEEP).and_then(|mut it| it.execute(row)).doing(doing)?;
+            self.tx.run(KEEP, row, doing)?;
         }
         Ok(())
     }
@@ -167,20 +163,14 @@ impl RedactionWork<'_> {
                AND old_label IS NOT NULL";
         const SET: &str = "
             UPDATE diff SET old_label = ?3 WHERE old_hash = ?1 AND old_label = ?2";
-        let mut query = self.tx.prepare(LABELS).doing("read old labels")?;
-        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
-        let labels: Vec<(String, String)> =
-            rows.doing("read old labels")?.collect::<Result<_, _>>().doing("read old labels")?;
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let labels: Vec<(String, String)> = self.tx.rows(LABELS, [], read, "read old labels")?;
         for (hash, label) in labels {
             let found = self.moved.get(&hash).map(|it| it.found.clone());
             let Some(new) = self.scrub_label(&label, found.as_deref().unwrap_or_default()) else {
                 continue;
             };
-            let n_rows = self
-                .tx
-                .prepare_cached(SET)
-                .and_then(|mut it| it.execute(params![hash, label, new]))
-                .doing("scrub an old label")?;
+            let n_rows = self.tx.run(SET, params![hash, label, new], "scrub an old label")?;
             // The others are counted with their texts.
             self.redaction.n_versions += if found.is_none() { n_rows } else { 0 };
         }
@@ -199,10 +189,7 @@ impl RedactionWork<'_> {
         let mut moved: Vec<(&String, &RehashedText)> = self.moved.iter().collect();
         moved.sort_by_key(|(old, _)| *old);
         for (old, RehashedText { hash, tokens, .. }) in moved {
-            self.tx
-                .prepare_cached(NOTE)
-                .and_then(|mut it| it.execute(params![old, hash, tokens]))
-                .doing("note a changed hash")?;
+            self.tx.run(NOTE, params![old, hash, tokens], "note a changed hash")?;
         }
         let n_versions: i64 =
             self.tx.query_row(VERSIONS, [], |row| row.get(0)).doing("count the history")?;

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 
 use super::tables::TableSchema;
 use super::{MoveError, ProgressFn};
-use crate::store::{ErrorStep, StoreError, connection, schema};
+use crate::store::{ErrorStep, Prepared, StoreError, connection, schema};
 
 /// The version of the lines' form, not of the schema.
 pub(super) const FORMAT: i64 = 1;
@@ -77,9 +77,8 @@ fn written(result: io::Result<()>) -> Result<(), MoveError> {
 /// The highest number that each table has given out, so that none is given out twice.
 fn sequence(conn: &Connection) -> Result<Map<String, Value>, StoreError> {
     const SEQUENCE: &str = "SELECT name, seq FROM sqlite_sequence ORDER BY name";
-    let mut query = conn.prepare(SEQUENCE).doing("read the sequences")?;
-    let rows = query.query_map([], |row| Ok((row.get(0)?, Value::from(row.get::<_, i64>(1)?))));
-    rows.doing("read the sequences")?.collect::<Result<_, _>>().doing("read the sequences")
+    let read = |row: &Row<'_>| Ok((row.get(0)?, Value::from(row.get::<_, i64>(1)?)));
+    conn.rows(SEQUENCE, [], read, "read the sequences")
 }
 
 fn as_json(table: &TableSchema, row: &Row<'_>) -> Result<Map<String, Value>, StoreError> {

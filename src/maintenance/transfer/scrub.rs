@@ -152,5 +152,8 @@ impl<'a> RowRedactor<'a> {
 /// Returns whether a column of nodes or of their versions holds JSON.
 fn is_json(name: &str) -> bool {
     let json = |it: &&Column| it.holds == ColumnContent::Json;
-    columns().iter().filter(json).any(|it| it.name == name || it.old.iter().any(|it| it.name == name))
+    columns()
+        .iter()
+        .filter(json)
+        .any(|it| it.name == name || it.old.iter().any(|it| it.name == name))
 }

@@ -2,9 +2,9 @@
 //!
 //! A new table of the schema is one line here; a test fails until it has one.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
-use crate::store::{ErrorStep, StoreError};
+use crate::store::{Prepared, StoreError};
 
 /// Tables that move, in the order in which their rows are written out: none refers to a later one.
 pub(super) const MOVED: &[&str] = &[
@@ -66,12 +66,10 @@ impl TableSchema {
     fn read(conn: &Connection, name: &'static str) -> Result<TableSchema, StoreError> {
         const COLUMNS: &str =
             "SELECT name, dflt_value, pk FROM pragma_table_info (?1) ORDER BY cid";
-        let mut query = conn.prepare_cached(COLUMNS).doing("read the schema")?;
-        let columns = query.query_map([name], |row| {
+        let read = |row: &Row<'_>| {
             Ok(TableColumn { name: row.get(0)?, default: row.get(1)?, key_idx: row.get(2)? })
-        });
-        let columns = columns.doing("read the schema")?.collect::<Result<_, _>>();
-        Ok(TableSchema { name, columns: columns.doing("read the schema")? })
+        };
+        Ok(TableSchema { name, columns: conn.rows(COLUMNS, [name], read, "read the schema")? })
     }
 
     /// Reads every row, by key. The one place that makes SQL of the schema: names only.

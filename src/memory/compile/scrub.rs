@@ -2,6 +2,7 @@
 //! is torn apart by parsing, and once more in what parsing makes of it, since it may put one
 //! together.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::ingest::parse::{self, Parsed, Syntax, Warning};
@@ -11,13 +12,17 @@ use crate::text::{self, tokens};
 /// The tree of a file's bytes, without its secrets.
 pub(super) fn parse_bytes_redacted(syntax: Syntax, bytes: &[u8], redactor: &Redactor) -> Parsed {
     let (text, mut warnings) = parse::decode(bytes);
-    let mut parsed = parse_text_redacted(syntax, &text, redactor);
+    let (_, mut parsed) = parse_text_redacted(syntax, &text, redactor);
     warnings.append(&mut parsed.warnings);
     Parsed { warnings, ..parsed }
 }
 
-/// The tree of a text without its secrets.
-pub(crate) fn parse_text_redacted(syntax: Syntax, text: &str, redactor: &Redactor) -> Parsed {
+/// A text without its secrets, and its tree.
+pub(crate) fn parse_text_redacted<'a>(
+    syntax: Syntax,
+    text: &'a str,
+    redactor: &'a Redactor,
+) -> (Cow<'a, str>, Parsed) {
     let mut warnings = Vec::new();
     let scrubbed = redactor.scrub(text);
     let mut kinds: BTreeSet<String> = scrubbed.hits.iter().map(|it| it.kind.to_owned()).collect();
@@ -54,5 +59,5 @@ pub(crate) fn parse_text_redacted(syntax: Syntax, text: &str, redactor: &Redacto
         warnings.push(Warning { line, what });
     }
     warnings.append(&mut parsed.warnings);
-    Parsed { warnings, ..parsed }
+    (scrubbed.text, Parsed { warnings, ..parsed })
 }

@@ -124,9 +124,11 @@ impl Scene {
     }
 }
 
-fn query_all(reader: &crate::store::reader::Reader) -> Result<Value, query::QueryError> {
-    let ask = query::TreeQuery { root: None, levels: 128, budget: Some(1_000_000) };
-    query::tree(reader, &ask, query::Output::Structured).map(|it| it.structured)
+fn query_all(reader: &crate::store::reader::Reader) -> Result<Value, query::Error> {
+    let ask = query::Query::Tree(query::TreeQuery { root: None, levels: 128 });
+    let (budget, output) = (Some(1_000_000), query::Output::Structured);
+    let options = query::QueryOptions { budget, output, ..query::QueryOptions::text(Millis(0)) };
+    query::answer(reader, &ask, &options).map(|it| it.structured)
 }
 
 /// The reply with ids and numbers of snapshots in their places.
@@ -437,77 +439,98 @@ fn note(blocks: &[String]) -> String {
     blocks.join("\n\n") + "\n\nThe last block, which nobody touches.\n"
 }
 
-fn play(steps: &[Step]) {
-    let scene = Scene::new();
-    let mut blocks: Vec<String> = BLOCKS.iter().map(|it| (*it).to_owned()).collect();
-    let mut path = "a.md".to_owned();
-    let mut n_written = 0;
-    scene.file(&path, &note(&blocks));
-    let last = scene.id("The last block, which nobody touches.");
-    scene.write("What the agent knows.", Some(&last));
-    scene.memory.write("What it adds.", Some(&last), WriteMode::Append).unwrap();
-    scene.file("b.md", "# B\n\nWhat is forgotten.\n");
-    scene.memory.forget(&scene.id("What is forgotten."), ForgetMode::Strict).unwrap();
-    for (nth, step) in steps.iter().enumerate() {
-        let ids = || -> Vec<String> {
-            let tree = scene.memory.read(query_all).unwrap();
-            let nodes = tree["nodes"].as_array().unwrap().iter();
-            let others = nodes.filter(|it| {
-                let label = it["label"].as_str().unwrap();
-                label != "What the agent knows." && label != "What it adds." && label != "B"
-            });
-            others.map(|it| it["id"].as_str().unwrap().to_owned()).collect()
-        };
+/// A folder whose note somebody edits, and an agent that writes beside it.
+struct Play {
+    scene: Scene,
+    blocks: Vec<String>,
+    path: String,
+    n_written: usize,
+    /// The last block of the note, over which the agent has written.
+    last: String,
+}
+
+impl Play {
+    fn new() -> Play {
+        let scene = Scene::new();
+        let blocks: Vec<String> = BLOCKS.iter().map(|it| (*it).to_owned()).collect();
+        scene.file("a.md", &note(&blocks));
+        let last = scene.id("The last block, which nobody touches.");
+        scene.write("What the agent knows.", Some(&last));
+        scene.memory.write("What it adds.", Some(&last), WriteMode::Append).unwrap();
+        scene.file("b.md", "# B\n\nWhat is forgotten.\n");
+        scene.memory.forget(&scene.id("What is forgotten."), ForgetMode::Strict).unwrap();
+        Play { scene, blocks, path: "a.md".to_owned(), n_written: 0, last }
+    }
+
+    /// Nodes that may be written over and forgotten.
+    fn ids(&self) -> Vec<String> {
+        let tree = self.scene.memory.read(query_all).unwrap();
+        let nodes = tree["nodes"].as_array().unwrap().iter();
+        let others = nodes.filter(|it| {
+            let label = it["label"].as_str().unwrap();
+            label != "What the agent knows." && label != "What it adds." && label != "B"
+        });
+        others.map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+    }
+
+    fn take(&mut self, nth: usize, step: &Step) {
+        let memory = &self.scene.memory;
         match step {
-            Step::Edit(at, to) if !blocks.is_empty() => {
-                let at = at % blocks.len();
-                blocks[at] = BLOCKS[*to].to_owned();
+            Step::Edit(at, to) if !self.blocks.is_empty() => {
+                let at = at % self.blocks.len();
+                self.blocks[at] = BLOCKS[*to].to_owned();
             }
             Step::Insert(at, to) => {
                 let block = match to % 2 {
                     0 => BLOCKS[*to].to_owned(),
                     _ => format!("Words of paragraph {nth}, which is new."),
                 };
-                blocks.insert(at % (blocks.len() + 1), block);
+                self.blocks.insert(at % (self.blocks.len() + 1), block);
             }
             Step::Rename => {
-                let old = scene.dir.path().join("notes").join(&path);
-                path = format!("{nth}.md");
-                fs::rename(old, scene.dir.path().join("notes").join(&path)).unwrap();
+                let notes = self.scene.dir.path().join("notes");
+                let old = notes.join(&self.path);
+                self.path = format!("{nth}.md");
+                fs::rename(old, notes.join(&self.path)).unwrap();
             }
             Step::Write(at, text) => {
-                let ids = ids();
+                let ids = self.ids();
                 let anchor = ids.get(at % (ids.len() + 1)).map(String::as_str);
-                n_written += 1;
-                let text = format!("{}\n\nNote {n_written}.", BLOCKS[*text]);
-                scene.memory.write(&text, anchor, WriteMode::Append).unwrap();
+                self.n_written += 1;
+                let text = format!("{}\n\nNote {}.", BLOCKS[*text], self.n_written);
+                memory.write(&text, anchor, WriteMode::Append).unwrap();
             }
             Step::Overlay(at) => {
-                if let Some(id) = ids().get(*at) {
-                    scene.memory.summarize(id, &format!("Summary {nth}"), None).unwrap();
+                if let Some(id) = self.ids().get(*at) {
+                    memory.summarize(id, &format!("Summary {nth}"), None).unwrap();
                 }
             }
             Step::Forget(at, mode) => {
                 // The last block's parents stay, so that it is found.
-                if let Some(id) = ids().get(*at) {
-                    let below = scene.memory.tree(Some(id), Some(100_000)).unwrap().text;
+                if let Some(id) = self.ids().get(*at) {
+                    let below = memory.tree(Some(id), Some(100_000)).unwrap().text;
                     let mode = match below.contains("What the agent knows.") {
                         true => ForgetMode::Reparent,
                         false => *mode,
                     };
                     // Strict may refuse.
-                    let _ = scene.memory.forget(id, mode);
+                    let _ = memory.forget(id, mode);
                 }
             }
             Step::Edit(..) => (),
         }
-        scene.file(&path, &note(&blocks));
+    }
+
+    #[track_caller]
+    fn assert_nothing_is_undone(&self, nth: usize) {
+        let scene = &self.scene;
+        scene.file(&self.path, &note(&self.blocks));
         scene.assert_healthy();
         let tree = scene.tree();
         assert_eq!(tree.matches("What the agent knows.").count(), 1, "{nth}\n{tree}");
         assert_eq!(tree.matches("What it adds.").count(), 1, "{nth}\n{tree}");
         assert_eq!(scene.find("The last block, which nobody touches."), [""; 0], "{nth}\n{tree}");
-        assert_eq!(scene.id("What the agent knows."), last);
+        assert_eq!(scene.id("What the agent knows."), self.last);
         assert_eq!(scene.find("What is forgotten."), [""; 0], "{nth}\n{tree}");
         // Looked at again as if all files had changed.
         let conn = rusqlite::Connection::open(scene.db()).unwrap();
@@ -515,6 +538,14 @@ fn play(steps: &[Step]) {
         let report = scene.compile();
         assert_eq!(report.snapshot, None, "{nth}: {report}\n{tree}\n{}", scene.tree());
         assert_eq!(scene.tree(), tree);
+    }
+}
+
+fn play(steps: &[Step]) {
+    let mut play = Play::new();
+    for (nth, step) in steps.iter().enumerate() {
+        play.take(nth, step);
+        play.assert_nothing_is_undone(nth);
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::model::{Changes, State};
 use super::world::Simulation;
-use crate::query::{self, QueryError};
+use crate::query::{self, Query};
 
 const ALL: Option<u32> = Some(1_000_000);
 
@@ -16,20 +16,12 @@ pub(super) fn check(simulation: &mut Simulation) {
     let ids: Vec<i64> = simulation.model.snapshots.iter().map(|it| it.id).collect();
     let Some(from) = simulation.dice.pick(&ids) else { return };
     let to = simulation.dice.pick(&ids).unwrap().max(from);
-    let delta = query::DeltaQuery { since: from, budget: ALL, ..query::DeltaQuery::default() };
-    let said = simulation
-        .memory()
-        .read(|it| query::delta(it, &delta, query::Output::Structured))
-        .unwrap()
-        .structured;
+    let delta = query::DeltaQuery { since: from, ..query::DeltaQuery::default() };
+    let said = simulation.memory().query_and_warm(&Query::Delta(delta), ALL).unwrap().structured;
     let changes = state(simulation, from).changes(&simulation.model.state);
     matches(&format!("delta since {from}"), &said["changes"], &changes);
-    let diff = query::DiffQuery { from, to, budget: ALL, cursor: None };
-    let said = simulation
-        .memory()
-        .read(|it| query::diff(it, &diff, query::Output::Structured))
-        .unwrap()
-        .structured;
+    let diff = query::DiffQuery { from, to, cursor: None };
+    let said = simulation.memory().query_and_warm(&Query::Diff(diff), ALL).unwrap().structured;
     let changes = state(simulation, from).changes(state(simulation, to));
     matches(&format!("diff from {from} to {to}"), &said["changes"], &changes);
     let all: BTreeSet<&String> =
@@ -66,12 +58,8 @@ fn matches(what: &str, said: &Value, changes: &Changes) {
 /// What a node's history tells is what happened from one copy to the next.
 #[track_caller]
 fn has_history(simulation: &Simulation, id: &str) {
-    let ask = query::HistoryQuery { anchor: id, depth: u32::MAX, budget: ALL, cursor: None };
-    let now = simulation.memory().clock().now();
-    let said = simulation
-        .memory()
-        .read::<_, QueryError>(|it| query::history(it, &ask, now, query::Output::Structured));
-    let said = said.unwrap().structured;
+    let ask = query::HistoryQuery { anchor: id, depth: u32::MAX, cursor: None };
+    let said = simulation.memory().query_and_warm(&Query::History(ask), ALL).unwrap().structured;
     let mut told: BTreeMap<i64, BTreeSet<&str>> = BTreeMap::new();
     for step in said["history"].as_array().unwrap() {
         let at = step["snapshot"].as_i64().unwrap();

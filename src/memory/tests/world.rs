@@ -405,16 +405,11 @@ impl Simulation {
     }
 
     fn fetch(&mut self, id: &str) -> String {
-        let ask =
-            query::FetchQuery { anchor: id, budget: None, levels: query::clamp_levels(None, 3) };
-        let answer =
-            self.memory().read(|it| query::fetch(it, &ask, query::Output::Structured)).unwrap();
-        self.memory()
-            .query_and_warm(|it| query::fetch(it, &ask, query::Output::Structured))
-            .unwrap();
+        let ask = query::FetchQuery { anchor: id, levels: query::clamp_levels(None, 3) };
+        let answer = self.memory().query_and_warm(&query::Query::Fetch(ask), None).unwrap();
         let keys = seen::read_state(&self.db()).keys;
         let attended = self.model.attended;
-        for (key, attention) in answer.warmed {
+        for (key, attention) in answer.shown {
             let heat = self.model.heat.get_mut(&keys[&key.0]).unwrap();
             let by = if attention == ViewKind::Read { 0.15 } else { 0.03 };
             heat.set(heat.now(attended) + by, attended);
@@ -442,21 +437,21 @@ impl Simulation {
         let ids: Vec<i64> = self.model.snapshots.iter().map(|it| it.id).collect();
         let told = format!("rollback to {target} ({after:?})");
         self.tell(told.clone());
-        let rolled = self.memory().rollback_to(target, after).unwrap();
+        let rolled = self.memory().rollback_to(target, after).unwrap().structured;
         let at = ids.iter().position(|it| *it == target).unwrap();
         self.model.state = self.model.snapshots[at].state.clone();
         if after == LaterSnapshots::Keep || at + 1 == ids.len() {
-            assert_eq!(rolled.was_head, at + 1 == ids.len());
-            self.finish(rolled.snapshot, &format!("rollback to {target}"));
+            assert_eq!(rolled["was_head"], at + 1 == ids.len());
+            self.finish(rolled["snapshot"].as_i64(), &format!("rollback to {target}"));
             return told;
         }
-        assert_eq!(rolled.n_dropped, Some(ids.len() - at - 1), "{told}");
+        assert_eq!(rolled["dropped"], ids.len() - at - 1, "{told}");
         let before = self.model.snapshots.last().unwrap().state.clone();
         let is_same = before == self.model.state;
-        assert!(rolled.snapshot.is_some() || is_same, "{told} made no snapshot");
+        assert!(!rolled["snapshot"].is_null() || is_same, "{told} made no snapshot");
         self.model.snapshots.truncate(at + 1);
         self.model.head = target;
-        if let Some(id) = rolled.snapshot {
+        if let Some(id) = rolled["snapshot"].as_i64() {
             let mut own = self.model.snapshots[at].clone();
             self.model.n_snapshots_ever += 1;
             assert_eq!(id, self.model.n_snapshots_ever);

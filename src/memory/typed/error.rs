@@ -81,9 +81,11 @@ impl From<StoreError> for MemoryError {
             StoreError::Corrupt { .. } => ErrorCode::CorruptedData,
             StoreError::Sqlite { source, .. } => match source.sqlite_error_code() {
                 Some(Cause::DatabaseCorrupt | Cause::NotADatabase) => ErrorCode::CorruptedData,
-                Some(Cause::ReadOnly | Cause::PermissionDenied | Cause::AuthorizationForStatementDenied) => {
-                    ErrorCode::PermissionError
-                }
+                Some(
+                    Cause::ReadOnly
+                    | Cause::PermissionDenied
+                    | Cause::AuthorizationForStatementDenied,
+                ) => ErrorCode::PermissionError,
                 _ => ErrorCode::StorageError,
             },
             _ => ErrorCode::StorageError,

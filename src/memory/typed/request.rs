@@ -185,8 +185,16 @@ impl QueryRequest {
         const SORT_ORDERS: [(&str, SortOrder); 2] =
             [("asc", SortOrder::Ascending), ("desc", SortOrder::Descending)];
         let known = &[
-            "type", "tags", "search", "importance", "category", "archived", "limit", "offset",
-            "sort_by", "sort_order",
+            "type",
+            "tags",
+            "search",
+            "importance",
+            "category",
+            "archived",
+            "limit",
+            "offset",
+            "sort_by",
+            "sort_order",
         ];
         let args = Arguments::new(args, known)?;
         let category = match args.checked("category", form_of("category"))? {
@@ -196,8 +204,7 @@ impl QueryRequest {
         let search = args.text("search")?;
         let n_chars = search.map_or(0, |it| it.chars().count());
         if SEARCH_CHARS_MAX < n_chars {
-            let what =
-                format!("`search` has {n_chars} characters; at most {SEARCH_CHARS_MAX} fit");
+            let what = format!("`search` has {n_chars} characters; at most {SEARCH_CHARS_MAX} fit");
             return Err(MemoryError::invalid(what));
         }
         Ok(QueryRequest {

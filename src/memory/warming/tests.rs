@@ -304,7 +304,8 @@ fn being_read_writes_a_page_for_each_node_and_no_index() {
     fixture.note_all();
     let warm = |nth: i64| {
         empty_log(&fixture);
-        memory.warm((1..=20).map(|it| (NodeKey(it * 4_000 + nth), ViewKind::Listed)).collect());
+        let some = |it: i64| (NodeKey(it * 4_000 + nth), ViewKind::Listed);
+        memory.warm(&(1..=20).map(some).collect::<Vec<_>>());
         log_pages(&fixture)
     };
     assert!((20..=24).contains(&warm(0)), "{} pages", log_pages(&fixture));
@@ -320,8 +321,8 @@ fn an_unread_node_has_no_heat_row_and_its_birth_temperature() {
     cool(&fixture, &memory, 30);
     is_near(average(&memory), after_hours(BIRTH, 30.0));
     let read = [7, 7, 9];
-    memory.warm(read.map(|it| (NodeKey(it), ViewKind::Read)).to_vec());
-    memory.warm(vec![(NodeKey(n_nodes + 1), ViewKind::Read)]);
+    memory.warm(&read.map(|it| (NodeKey(it), ViewKind::Read)));
+    memory.warm(&[(NodeKey(n_nodes + 1), ViewKind::Read)]);
     assert_eq!(n_rows(), 2, "of what was read, and of nothing that is not there");
     let added = 3.0 * memory.rates().access_boost;
     is_near(average(&memory), after_hours(BIRTH, 30.0) + added / n_nodes as f64);
@@ -408,7 +409,7 @@ fn a_memory_of_the_first_schema_learns_what_is_cold() {
 fn of_an_older_memory_only_those_rows_stay_that_say_something() {
     let (fixture, memory) = WarmingFixture::compiled(10);
     fixture.note_all();
-    memory.warm(vec![(NodeKey(3), ViewKind::Read)]);
+    memory.warm(&[(NodeKey(3), ViewKind::Read)]);
     fixture.run("UPDATE heat SET pinned = 1 WHERE node = 4", []);
     fixture.run("UPDATE heat SET announced_at = 9 WHERE node = 5", []);
     let before = average(&memory);
@@ -429,9 +430,9 @@ fn of_an_older_memory_only_those_rows_stay_that_say_something() {
 fn reads_warm_as_the_settings_say() {
     let (fixture, memory) = WarmingFixture::compiled(1);
     let key = NodeKey(fixture.number("SELECT max(key) FROM node"));
-    memory.warm(vec![(key, ViewKind::Read)]);
+    memory.warm(&[(key, ViewKind::Read)]);
     memory.set_rates(Rates { access_boost: 0.05, is_enabled: false, ..Rates::default() });
-    memory.warm(vec![(key, ViewKind::Listed)]);
+    memory.warm(&[(key, ViewKind::Listed)]);
     let conn = Connection::open(fixture.db()).unwrap();
     let warmest: f64 =
         conn.query_row("SELECT max(temperature) FROM heat", [], |row| row.get(0)).unwrap();

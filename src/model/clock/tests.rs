@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_stamp_knows_leap_days_and_the_time_before_the_epoch() {
+fn a_stamp_handles_leap_days_and_times_before_the_epoch() {
     let stamp = |seconds: i64| Millis(seconds * 1000 + 999).stamp();
     assert_eq!(stamp(0), "19700101T000000Z");
     assert_eq!(stamp(-1), "19691231T235959Z");
@@ -12,7 +12,7 @@ fn a_stamp_knows_leap_days_and_the_time_before_the_epoch() {
     assert_eq!(stamp(4_107_542_400), "21000301T000000Z");
 }
 #[test]
-fn a_time_has_no_more_of_a_fraction_than_it_needs() {
+fn a_time_has_only_the_decimals_it_needs() {
     let text = |at: i64| Millis(at).rfc3339();
     assert_eq!(text(0), "1970-01-01T00:00:00Z");
     assert_eq!(text(1_795_310_269_250), "2026-11-22T01:17:49.25Z");

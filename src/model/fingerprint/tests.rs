@@ -1,6 +1,6 @@
 use super::*;
 
-/// A state of these fields from the language on.
+/// Returns a state of these fields from the language on.
 fn node(
     id: &'static str,
     lang: Option<&'static str>,
@@ -12,19 +12,19 @@ fn node(
 }
 
 #[test]
-fn order_counts() {
+fn the_fingerprint_depends_on_order() {
     let (a, b) = (node("a", None, None), node("b", None, None));
     assert_ne!(sum_of_children(None, [&a, &b]), sum_of_children(None, [&b, &a]));
 }
 
 #[test]
-fn the_parent_counts() {
+fn the_fingerprint_depends_on_the_parent() {
     let a = node("a", None, None);
     assert_ne!(sum_of_children(None, [&a]), sum_of_children(Some("1:x.md"), [&a]));
 }
 
 #[test]
-fn a_field_cannot_pose_as_its_neighbour() {
+fn adjacent_fields_do_not_run_together() {
     let with_lang = node("a", Some("x"), None);
     let with_key_path = node("a", None, Some("x"));
     assert_ne!(sum_of_children(None, [&with_lang]), sum_of_children(None, [&with_key_path]));
@@ -33,7 +33,7 @@ fn a_field_cannot_pose_as_its_neighbour() {
 }
 
 #[test]
-fn a_term_is_what_it_was() {
+fn terms_never_change() {
     let a = node("a", Some("rust"), None);
     assert_eq!(format!("{:016x}", term_of_node(Some("1:x.md"), Some("b"), &a)), "8436c63e3b6c0a2b");
 }

@@ -1,37 +1,37 @@
-//! Rates that change while others look at them: one end changes them, any number look.
+//! The current rates, shared between one writer and any number of readers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Rates;
 
-/// The rates as they are now, shared between whoever follows the settings and whoever asks.
+/// The current rates; this end may change them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LiveRates(Arc<Mutex<Rates>>);
 
 impl LiveRates {
-    /// As they are.
+    /// Returns the current rates.
     pub(crate) fn get(&self) -> Rates {
         // A value that is copied in and out is whole at any time.
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The end that can only look.
+    /// Returns a read-only handle.
     pub(crate) fn watched(&self) -> WatchedRates {
         WatchedRates(self.clone())
     }
 
-    /// From now on.
+    /// Replaces the rates.
     pub(crate) fn set(&self, rates: Rates) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = rates;
     }
 }
 
-/// The rates as they are now, for those who only look.
+/// A read-only handle on the current rates.
 #[derive(Clone, Debug)]
 pub(crate) struct WatchedRates(LiveRates);
 
 impl WatchedRates {
-    /// As they are.
+    /// Returns the current rates.
     pub(crate) fn get(&self) -> Rates {
         self.0.get()
     }

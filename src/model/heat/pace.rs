@@ -1,26 +1,25 @@
-//! When the memory clock is to be written, and by how much it moved since.
+//! Decides when the memory clock is written, and by how much it has moved since.
 //!
-//! Fed with the readings of a clock that only runs while the machine does. A reading that is far
-//! from the one before it, as after a suspension that was counted after all, counts for little more
-//! than one interval.
+//! It takes the readings of a clock that runs only while the machine does. After a jump, such as a
+//! suspend that was counted after all, little more than one tick counts.
 
 use super::Rates;
 
-/// How much longer than an interval the time between two looks may be.
+/// Milliseconds beyond one interval that may pass between two readings and still count.
 const LATE_MS_MAX: i64 = 10_000;
 
 /// Attended time that has not been written yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct AttendedTime {
-    /// How long it was.
+    /// Attended time in milliseconds.
     pub(crate) real_ms: i64,
-    /// What the memory clock moves by, if nobody else has moved it meanwhile.
+    /// Milliseconds to move the memory clock by, unless another server has moved it meanwhile.
     pub(crate) cooling_ms: f64,
 }
 
 impl AttendedTime {
-    /// What the memory clock moves by when it was last moved `since_ms` ago: servers that are up at
-    /// the same time share the time between them, and none counts what another has counted.
+    /// Returns the share of this time that is not yet counted, when the clock moved `since_ms` ago.
+    /// Servers that are up at the same time share the time, and none counts it twice.
     pub(crate) fn share_ms(self, since_ms: i64) -> i64 {
         let share = since_ms.clamp(0, self.real_ms) as f64 / self.real_ms.max(1) as f64;
         (self.cooling_ms * share) as i64
@@ -41,7 +40,7 @@ impl TickPace {
         TickPace { seen_ms: reading_ms, unwritten: AttendedTime::default() }
     }
 
-    /// Counts the time up to this reading, as the settings have it now.
+    /// Adds the time up to this reading, at the present rates.
     pub(crate) fn note(&mut self, reading_ms: i64, rates: &Rates) {
         let most = rates.tick_ms.max(0).saturating_add(LATE_MS_MAX);
         let passed = reading_ms.saturating_sub(self.seen_ms).clamp(0, most);
@@ -50,22 +49,22 @@ impl TickPace {
         self.unwritten.cooling_ms += rates.cooling_ms(passed);
     }
 
-    /// What is to be written, when it is time.
+    /// Returns the time to write, once an interval is full.
     pub(crate) fn due(&self, rates: &Rates) -> Option<AttendedTime> {
         (rates.tick_ms <= self.unwritten.real_ms).then_some(self.unwritten)
     }
 
-    /// What is to be written at the end, whenever that is.
+    /// Returns the time to write at shutdown.
     pub(crate) fn rest(&self) -> Option<AttendedTime> {
         (0 < self.unwritten.real_ms).then_some(self.unwritten)
     }
 
-    /// Notes that all of it was written.
+    /// Resets the time after it was written.
     pub(crate) fn settle(&mut self) {
         self.unwritten = AttendedTime::default();
     }
 
-    /// How long until it is time.
+    /// Returns the milliseconds until the next write.
     pub(crate) fn wait_ms(&self, rates: &Rates) -> i64 {
         rates.tick_ms.saturating_sub(self.unwritten.real_ms).max(0)
     }

@@ -1,4 +1,4 @@
-//! What heat promises for any stored value, any boost and any clock.
+//! Properties of heat for any stored value, any boost and any clock.
 
 use proptest::prelude::*;
 
@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn a_pinned_node_stands_still(heat in heat(), now in any::<i64>(), later in any::<i64>()) {
+    fn a_pinned_node_keeps_its_temperature(heat in heat(), now in any::<i64>(), later in any::<i64>()) {
         let pinned = Heat { pinned: true, ..heat };
         prop_assert_eq!(pinned.now(later), pinned.now(now));
     }
@@ -64,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_stored_has_a_place_in_the_index(heat in heat(), line in any_number()) {
+    fn indexed_numbers_are_finite_for_any_heat(heat in heat(), line in any_number()) {
         prop_assert!(heat.full_at().is_finite());
         prop_assert!(cold_before(line, heat.at).is_finite());
     }
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn no_rate_brings_the_clock_to_its_end(rate in any_number(), elapsed in any::<i64>()) {
+    fn no_rate_overflows_the_clock(rate in any_number(), elapsed in any::<i64>()) {
         let rates = Rates { decay_per_hour: rate, ..Rates::default() };
         prop_assert!((0.0..=COOLING_MS_MAX).contains(&rates.cooling_ms(elapsed)));
         prop_assert_eq!(Rates { is_enabled: false, ..rates }.cooling_ms(elapsed), 0.0);
@@ -84,7 +84,7 @@ proptest! {
 
     #[test]
     fn servers_share_the_time_between_them(
-        // Which of three servers looks next, and after how long.
+        // Which of three servers reads the clock next, and after how long.
         looks in prop::collection::vec((0_usize..3, 0_i64..5 * 60_000), 1..60),
     ) {
         let rates = Rates::default();
@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn the_warmer_never_ranks_lower(
+    fn the_warmer_node_never_ranks_lower(
         relevance in any_number(), one in any_number(), other in any_number(),
     ) {
         prop_assert!(score(relevance, one).is_finite());
@@ -117,14 +117,14 @@ proptest! {
 }
 
 #[test]
-fn time_that_jumps_counts_as_little_more_than_a_tick() {
+fn a_time_jump_counts_little_more_than_a_tick() {
     let rates = Rates::default();
     let mut pace = TickPace::new(0);
     pace.note(1000 * HOUR, &rates);
     let due = pace.due(&rates).unwrap();
     assert!(due.real_ms < rates.tick_ms + HOUR / 60, "{due:?}");
     pace.settle();
-    // Back again, nothing passes until the old time is over.
+    // After a step back, no time passes until the old reading is reached.
     pace.note(0, &rates);
     assert_eq!(pace.rest(), None);
 }
@@ -154,7 +154,7 @@ fn an_unread_node_is_cold_after_33_attended_hours() {
 }
 
 #[test]
-fn four_reads_make_a_node_as_hot_as_can_be() {
+fn four_reads_reach_full_heat() {
     let heat = (0..4).fold(Heat::birth(0), |heat, _| heat.warmed(Rates::default().access_boost, 0));
     assert_eq!(heat.temperature, 1.0);
 }
@@ -166,7 +166,7 @@ fn a_clock_that_stepped_back_cools_nothing() {
 }
 
 #[test]
-fn the_coldest_keeps_three_tenths_of_its_relevance() {
+fn the_coldest_node_keeps_three_tenths_of_its_relevance() {
     assert!((score(10.0, 0.0) - 3.0).abs() < 1e-12);
     assert!((score(10.0, 1.0) - 10.0).abs() < 1e-12);
 }

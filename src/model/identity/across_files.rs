@@ -1,4 +1,4 @@
-//! Between files: renamed files, and nodes that moved from one file to another.
+//! Alignment between files: renamed files, and nodes that moved from one file to another.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -6,29 +6,30 @@ use std::collections::HashMap;
 use crate::model::identity::ContentHash;
 use crate::model::tree::NodeType;
 
-/// A hash that more files than this share on one side says little about which file is which.
+/// Maximum files on one side that share a hash; a more common hash tells no files apart.
 const FILES_PER_HASH_MAX: usize = 16;
 
-/// Candidates per file that are compared in full.
+/// Maximum candidates per file that are compared in full.
 const CANDIDATES_MAX: usize = 8;
 
-/// Smaller nodes (`TODO`, `Yes.`) are equal by accident too often to be a move between files.
+/// Minimum bytes of a node that may move between files. Smaller ones (`TODO`, `Yes.`) are equal by
+/// accident too often.
 pub(super) const MOVE_BYTES_MIN: usize = 32;
 
 /// An unmatched node of some changed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnmatchedNode {
-    /// What the node is.
+    /// The node's type.
     pub node_type: NodeType,
-    /// Hash of what the file said.
+    /// Hash of the base text.
     pub hash: ContentHash,
     /// Bytes of its content.
     pub size_bytes: usize,
 }
 
-/// Pairs of indexes of a removed and an added file that are one renamed file: of all their hashes,
-/// more than half are shared. Equal files first and in order, then the most alike; each file once.
-/// Files without nodes are nobody's rename.
+/// Returns the renamed files, as pairs of indexes of a removed and an added file. A pair shares
+/// more than half of all its hashes. Equal files come first and in order, then the most alike; each
+/// file once. Files without nodes are never a rename.
 pub(crate) fn renames(removed: &[&[ContentHash]], added: &[&[ContentHash]]) -> Vec<(usize, usize)> {
     let removed: Vec<Vec<u64>> = removed.iter().map(|hashes| sorted(hashes)).collect();
     let added: Vec<Vec<u64>> = added.iter().map(|hashes| sorted(hashes)).collect();
@@ -66,9 +67,9 @@ pub(crate) fn renames(removed: &[&[ContentHash]], added: &[&[ContentHash]]) -> V
     pairs
 }
 
-/// Pairs of indexes of an old and a new node, unmatched in their own files, that are one node which
-/// moved from file to file: same type, same hash, and large enough to be no accident. Equal ones
-/// are paired in order; each node once.
+/// Returns the nodes that moved between files, as pairs of an old and a new index. The nodes are
+/// unmatched in their own files, of the same type and hash, and large enough to be no accident.
+/// Equal ones are paired in order; each node once.
 pub(crate) fn moves(old: &[UnmatchedNode], new: &[UnmatchedNode]) -> Vec<(usize, usize)> {
     let is_real = |it: &UnmatchedNode| MOVE_BYTES_MIN <= it.size_bytes;
     let mut places: HashMap<(NodeType, ContentHash), Vec<usize>> = HashMap::new();
@@ -90,7 +91,7 @@ fn sorted(hashes: &[ContentHash]) -> Vec<u64> {
     hashes
 }
 
-/// How many elements two sorted lists share, repetitions counted.
+/// Counts the elements that two sorted lists share, with repetitions.
 pub(super) fn shared<T: Ord>(old: &[T], new: &[T]) -> usize {
     let (mut i, mut j, mut n_shared) = (0, 0, 0);
     while i < old.len() && j < new.len() {
@@ -103,7 +104,7 @@ pub(super) fn shared<T: Ord>(old: &[T], new: &[T]) -> usize {
     n_shared
 }
 
-/// Pairs worth comparing: those that share the most telling hashes.
+/// Returns the pairs worth comparing: those that share the most distinctive hashes.
 fn candidates(
     removed: &[Vec<u64>],
     added: &[Vec<u64>],
@@ -137,8 +138,8 @@ fn candidates(
     most_frequent(pairs, CANDIDATES_MAX)
 }
 
-/// The distinct pairs, most frequent first, in which no element stands more than `each_max` times
-/// on its side.
+/// Returns the distinct pairs, most frequent first. No element occurs more than `each_max` times on
+/// its side.
 pub(super) fn most_frequent(
     mut pairs: Vec<(usize, usize)>,
     each_max: usize,

@@ -1,14 +1,13 @@
-//! The alignment of one file's old tree with its new one.
+//! Aligns one file's old tree with its new one.
 //!
-//! Evidence is used from the strongest to the weakest, and what is matched stays matched:
+//! Evidence is used from the strongest to the weakest, and a match is final:
 //!
-//! 1. a text that stands once on both sides; a text that a node said earlier and says again;
+//! 1. a text that occurs once on both sides; a former text of a node that it has again;
 //! 2. below matched parents, from the top down: equal subtrees and equal texts in order, headings
-//!    by
-//!    label and level, sections by what they contain (`siblings.rs`);
+//!    by label and level, sections by their content (`siblings.rs`);
 //! 3. parents most of whose children are matched to each other's;
 //! 4. equal subtrees, texts and headings anywhere in the file: moves;
-//! 5. below matched parents: texts that are alike, renamed headings (`near.rs`).
+//! 5. below matched parents: similar texts, renamed headings (`near.rs`).
 //!
 //! Every new pair of parents goes through 2 and 5 in its turn. The roots are the children of a
 //! virtual root, which is matched from the start. There is no recursion, and every step looks at a
@@ -24,11 +23,11 @@ use crate::model::identity::forest::Forest;
 use crate::model::identity::similarity::Shingles;
 use crate::model::identity::{FormerText, KnownNode};
 
-/// Rounds in which matched children may match their parents: a round goes up one level.
+/// Maximum rounds in which matched children match their parents; each goes up one level.
 const VOTE_ROUNDS_MAX: usize = 8;
 
-/// For each new node, the index of the old node that it is, if any. Each old node is used at most
-/// once, and nodes of different types never match.
+/// Returns for each new node the index of the matching old node, if any. Each old node is used at
+/// most once, and nodes of different types never match.
 pub(crate) fn align(
     old: &[KnownNode<'_>],
     new: &[KnownNode<'_>],
@@ -40,7 +39,7 @@ pub(crate) fn align(
     align_counted(old, new, former).0
 }
 
-/// [`align`], with the number of elementary steps that it took.
+/// Aligns as [`align`] does, and counts the elementary steps.
 pub(super) fn align_counted(
     old: &[KnownNode<'_>],
     new: &[KnownNode<'_>],
@@ -68,7 +67,7 @@ pub(super) fn align_counted(
     (it.to_old, it.work)
 }
 
-/// What is known so far.
+/// The state of an alignment.
 struct Matcher<'a> {
     old: Forest<'a>,
     new: Forest<'a>,
@@ -76,19 +75,19 @@ struct Matcher<'a> {
     to_old: Vec<Option<usize>>,
     /// Matched pairs that both have children, in order of discovery.
     parents: Vec<(usize, usize)>,
-    /// How many of `parents` had their children matched exactly, and by likeness.
+    /// Numbers of `parents` whose children are matched exactly, and by similarity.
     n_descended: usize,
     n_compared: usize,
     old_texts: HashMap<usize, Shingles>,
     new_texts: HashMap<usize, Shingles>,
-    /// Elementary steps so far; tests hold them against the size of the input.
+    /// Elementary steps so far; tests compare them with the size of the input.
     work: u64,
 }
 
-/// What of a node must be equal.
+/// The part of a node that must be equal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Key {
-    /// Type and text, and those of all below.
+    /// Type and text, of the node and of all below.
     Subtree,
     /// Type and text.
     Own,
@@ -96,7 +95,7 @@ enum Key {
     Heading,
 }
 
-/// How often a key may stand among what is unmatched.
+/// The number of unmatched nodes that may share a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum KeyCount {
     /// Once on both sides.
@@ -105,25 +104,25 @@ enum KeyCount {
     Many,
 }
 
-/// What must be true of an old node's present text for its former text to count.
+/// A condition on an old node's present text for its former text to count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CurrentText {
-    /// It no longer stands anywhere in the new tree.
+    /// The text occurs nowhere in the new tree.
     Gone,
-    /// Nothing.
+    /// No condition.
     Any,
 }
 
-/// Which parents their children may match.
+/// The parents that their children may match.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ParentFilter {
-    /// Headings and empty nodes, which are mainly what they hold.
+    /// Headings and empty nodes, which are mainly containers.
     Frames,
-    /// Also nodes with a text of their own, which speaks first.
+    /// Also nodes with a text of their own.
     All,
 }
 
-/// A free node's key on either side.
+/// Returns the key of a free node on either side.
 fn key_of(forest: &Forest<'_>, at: usize, key: Key) -> Option<u64> {
     match key {
         Key::Subtree if forest.is_blank(at) && forest.children(at).is_empty() => None,
@@ -149,7 +148,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Matches two nodes if both are free and of one type; says whether it did.
+    /// Matches two nodes if both are free and of one type; returns whether it did.
     fn link(&mut self, old: usize, new: usize) -> bool {
         let is_open = self.is_old_free(old) && self.is_new_free(new);
         if !is_open || self.old.node(old).node_type != self.new.node(new).node_type {
@@ -171,7 +170,7 @@ impl<'a> Matcher<'a> {
         self.to_old[at].is_none()
     }
 
-    /// Matches the children of all matched parents that were not gone through yet.
+    /// Matches the children of all matched parents that are still to be visited.
     fn descend(&mut self) {
         while let Some(&(old, new)) = self.parents.get(self.n_descended) {
             self.n_descended += 1;
@@ -179,7 +178,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Looks for likeness among the children of all matched parents, and below what that matches.
+    /// Matches similar children of all matched parents, and the nodes below the new pairs.
     fn compare(&mut self) {
         while let Some(&(old, new)) = self.parents.get(self.n_compared) {
             self.n_compared += 1;
@@ -188,13 +187,13 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Matches texts that stand once on both sides.
+    /// Matches texts that occur once on both sides.
     fn link_unique(&mut self) {
         // Nothing is matched yet, so that once among the unmatched is once in the file.
         self.link_anywhere(Key::Own, KeyCount::Once);
     }
 
-    /// Matches unmatched nodes of equal key, wherever they stand.
+    /// Matches unmatched nodes of equal key anywhere in the file.
     fn link_anywhere(&mut self, key: Key, often: KeyCount) {
         let mut places: HashMap<u64, [Vec<usize>; 2]> = HashMap::new();
         let mut keys = Vec::new();
@@ -219,7 +218,7 @@ impl<'a> Matcher<'a> {
                 continue;
             }
             for (old, new) in olds.into_iter().zip(news) {
-                // Equal headings with nothing equal below are told apart by their sections.
+                // Equal headings with nothing equal below are distinguished by their sections.
                 let is_section = key == Key::Own && self.old.is_heading(old);
                 if often == KeyCount::Once || !is_section {
                     self.link(old, new);
@@ -228,7 +227,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Gives a text that is new back to the node that said it before.
+    /// Matches a new text with the node that had it before.
     fn link_former(&mut self, former: &FormerText, current: CurrentText) {
         if former.is_empty() {
             return;
@@ -255,7 +254,7 @@ impl<'a> Matcher<'a> {
                 .filter(|&old| !said_now.contains(&self.old.own(old)))
                 .take(news.len())
                 .collect();
-            // Of the most recent sayers, the first text belongs to the first.
+            // Among equally recent nodes, the first text belongs to the first node.
             olds.sort_unstable();
             for (old, new) in olds.into_iter().zip(news) {
                 self.link(old, new);
@@ -273,7 +272,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Matches unmatched nodes of which at least half of all children are matched to each other's.
+    /// Matches unmatched nodes when at least half of all their children are matched to each other.
     fn link_parents(&mut self, which: ParentFilter) -> bool {
         let mut votes: Vec<(usize, usize)> = Vec::new();
         for (old, new) in self.to_new.iter().enumerate() {

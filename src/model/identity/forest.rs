@@ -1,5 +1,4 @@
-//! One side of an alignment, prepared for questions: children, what a node says, what its subtree
-//! says.
+//! One side of an alignment with its indexes: children, and hashes of texts and subtrees.
 
 use std::hash::{Hash, Hasher};
 
@@ -8,21 +7,22 @@ use xxhash_rust::xxh64::Xxh64;
 use crate::model::identity::KnownNode;
 use crate::model::tree::NodeType;
 
-/// Nodes with a virtual root above the roots, whose index is the number of nodes.
+/// A side's nodes with a virtual root above the roots, whose index is the number of nodes.
 pub(super) struct Forest<'a> {
     nodes: &'a [KnownNode<'a>],
     parents: Vec<usize>,
-    /// Where each node's children begin in `children`; one more entry marks the end.
+    /// The start of each node's children in `children`; one more entry marks the end.
     starts: Vec<usize>,
     children: Vec<usize>,
-    /// Each node's place among its siblings.
+    /// The position of each node among its siblings.
     ranks: Vec<usize>,
     own: Vec<u64>,
     subtrees: Vec<u64>,
 }
 
 impl<'a> Forest<'a> {
-    /// Prepares a side. A parent that does not stand before its child counts as the virtual root.
+    /// Builds the indexes of a side. A parent that does not precede its child counts as the virtual
+    /// root.
     pub(super) fn new(nodes: &'a [KnownNode<'a>]) -> Forest<'a> {
         let root = nodes.len();
         let parents: Vec<usize> = (nodes.iter().enumerate())
@@ -52,7 +52,7 @@ impl<'a> Forest<'a> {
         it
     }
 
-    /// Number of nodes, and the index of the virtual root.
+    /// Returns the number of nodes, which is the index of the virtual root.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -73,13 +73,13 @@ impl<'a> Forest<'a> {
         self.ranks[at]
     }
 
-    /// Type and text in one number.
+    /// Returns a hash of type and text.
     pub(super) fn own(&self, at: usize) -> u64 {
         self.own[at]
     }
 
-    /// Type and text of the node and of all below it in one number. Heading levels are left out, so
-    /// that a section stays the same one level deeper.
+    /// Returns a hash of type and text of the node and all below it. Heading levels are left out,
+    /// so that a section stays the same one level deeper.
     pub(super) fn subtree(&self, at: usize) -> u64 {
         self.subtrees[at]
     }
@@ -88,22 +88,23 @@ impl<'a> Forest<'a> {
         self.nodes[at].node_type == NodeType::Heading
     }
 
-    /// Whether the node says nothing itself, so that equal hashes mean nothing.
+    /// Returns whether the node has no text, so that equal hashes mean nothing.
     pub(super) fn is_blank(&self, at: usize) -> bool {
         is_blank(&self.nodes[at])
     }
 
-    /// Whether the node is mainly what it holds: a heading, or an empty node.
+    /// Returns whether the node is mainly a container: a heading, or an empty node.
     pub(super) fn is_frame(&self, at: usize) -> bool {
         self.is_heading(at) || self.is_blank(at)
     }
 
-    /// Whether the node is a frame that holds something.
+    /// Returns whether the node is a frame with children.
     pub(super) fn is_holder(&self, at: usize) -> bool {
         self.is_frame(at) && !self.children(at).is_empty()
     }
 
-    /// A heading's label without case, marks and closing punctuation; `None` when nothing is left.
+    /// Returns a heading's label without case, marks and closing punctuation; `None` if that is
+    /// empty.
     pub(super) fn heading_key(&self, at: usize) -> Option<u64> {
         if !self.is_heading(at) {
             return None;

@@ -1,17 +1,17 @@
-//! Sequences: which elements of two sequences correspond, order kept.
+//! Pairs the equal elements of two sequences in order: a longest common subsequence, nearly.
 //!
-//! Equal ends first, then elements that occur once on both sides, then what stands between those; a
-//! stretch that nothing distinguishes is paired occurrence by occurrence. Short stretches get the
-//! exact longest common subsequence. A bound on the rounds keeps the whole near-linear.
+//! Equal ends come first, then elements that occur once on both sides, then the stretches between
+//! those; a stretch without a distinct element is paired occurrence by occurrence. Short stretches
+//! get the exact longest common subsequence. A bound on the rounds keeps the whole near-linear.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Range;
 
-/// Cells of the table for an exact answer; longer stretches are cut by anchors instead.
+/// Maximum cells of the table for an exact answer; longer stretches are cut by anchors instead.
 const TABLE_CELLS_MAX: usize = 1024;
 
-/// How often a stretch is cut by its own unique elements before occurrences decide.
+/// Maximum rounds in which a stretch is cut by its unique elements before occurrences decide.
 const ROUNDS_MAX: usize = 6;
 
 /// A stretch of both sequences that is still to be paired.
@@ -21,7 +21,8 @@ struct UnpairedStretch {
     round: usize,
 }
 
-/// Pairs of equal elements, strictly increasing on both sides; `work` counts what was looked at.
+/// Returns pairs of equal elements, strictly increasing on both sides; `work` counts the
+/// comparisons.
 pub(crate) fn pair_in_order<K>(old: &[K], new: &[K], work: &mut u64) -> Vec<(usize, usize)>
 where
     K: Copy + Eq + Ord + Hash,
@@ -60,8 +61,8 @@ where
     pairs
 }
 
-/// The longest part of `pairs` (sorted by their first halves, which differ) whose second halves
-/// increase.
+/// Returns the longest part of `pairs` whose second halves increase. The first halves are sorted
+/// and distinct.
 pub(super) fn longest_increasing_pairs(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // `ends[n]` is the pair that ends the best run of n + 1 pairs so far.
     let mut ends: Vec<usize> = Vec::new();
@@ -98,7 +99,7 @@ fn trim<K: Eq>(old: &[K], new: &[K], it: &mut UnpairedStretch, pairs: &mut Vec<(
     }
 }
 
-/// The longest common subsequence of a short stretch.
+/// Pairs a short stretch by its longest common subsequence.
 fn table<K: Ord>(old: &[K], new: &[K], it: &UnpairedStretch, pairs: &mut Vec<(usize, usize)>) {
     let (old, new) = (&old[it.old.clone()], &new[it.new.clone()]);
     let width = new.len() + 1;
@@ -127,7 +128,7 @@ fn table<K: Ord>(old: &[K], new: &[K], it: &UnpairedStretch, pairs: &mut Vec<(us
     }
 }
 
-/// What may hold two sequences together.
+/// The rule by which pairs of elements cut a stretch.
 #[derive(Clone, Copy)]
 enum PivotRule {
     /// Elements that occur once on both sides.

@@ -1,4 +1,4 @@
-//! How alike two texts are, and which of many are worth comparing.
+//! Text similarity, and the choice of the pairs of texts worth comparing.
 //!
 //! A text's shingles are its words and its pairs of adjacent words, repetitions counted, case
 //! folded; characters of scripts without spaces are words of their own. With `n` and `m` shingles
@@ -15,28 +15,28 @@ use std::cmp::Ordering;
 
 use crate::model::identity::across_files::most_frequent;
 
-/// Alikeness of equal texts.
+/// Similarity of equal texts.
 pub(super) const SCORE_MAX: u64 = 1000;
 
-/// What makes an edited node the same node.
+/// Minimum similarity of an edited node to its old text.
 pub(super) const SCORE_MIN: u64 = 500;
 
-/// Texts of fewer words are compared by their characters too.
+/// Number of words below which texts are compared by their characters too.
 const SHORT_WORDS: usize = 8;
 
-/// Characters of a short text that are looked at.
+/// Maximum characters of a short text that are compared.
 const SHORT_CHARS_MAX: usize = 1024;
 
-/// A window of at most that many pairs is compared pair by pair.
+/// Maximum pairs of a window that is compared pair by pair.
 const ALL_PAIRS_MAX: usize = 256;
 
-/// A shingle that makes more pairs than this does not tell texts apart.
+/// Maximum pairs that one shingle makes; a more common one does not distinguish texts.
 const SHINGLE_PAIRS_MAX: usize = 64;
 
-/// Candidates per text that are compared in full.
+/// Maximum candidates per text that are compared in full.
 const CANDIDATES_MAX: usize = 8;
 
-/// What a text is made of, ready to be compared.
+/// The shingles of a text, ready to be compared.
 #[derive(Default)]
 pub(super) struct Shingles {
     /// Words and pairs of words, sorted.
@@ -46,7 +46,7 @@ pub(super) struct Shingles {
 }
 
 impl Shingles {
-    /// The shingles of the texts, one after the other.
+    /// Returns the shingles of the texts, one after the other.
     pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Shingles {
         let singles = words(texts.clone());
         let mut chars = Vec::new();
@@ -59,14 +59,14 @@ impl Shingles {
         Shingles { words, chars }
     }
 
-    /// How alike two texts are, from 0 to [`SCORE_MAX`]; `work` counts what was compared.
+    /// Returns the similarity of two texts, from 0 to [`SCORE_MAX`]; `work` counts the comparisons.
     pub(super) fn score(&self, other: &Shingles, work: &mut u64) -> u64 {
         dice(&self.words, &other.words, work).max(dice(&self.chars, &other.chars, work))
     }
 }
 
-/// Pairs of positions in `old` and `new` that are worth comparing: all, if they are few; else those
-/// that share the most telling shingles, and those in the same place.
+/// Returns the pairs of positions in `old` and `new` that are worth comparing. These are all, if
+/// they are few; else those that share the most distinctive shingles, and those in the same place.
 pub(super) fn candidates(
     old: &[&Shingles],
     new: &[&Shingles],
@@ -105,7 +105,7 @@ pub(super) fn candidates(
     chosen
 }
 
-/// Of scored pairs, those that stand in order on both sides and together score highest. Scores
+/// Returns the scored pairs that are in order on both sides and together score highest. Scores
 /// count squared, so that one good pair beats two poor ones.
 pub(super) fn best_chain(mut scored: Vec<(usize, usize, u64)>) -> Vec<(usize, usize)> {
     // Within one old element the later new ones come first, so that none builds on another.
@@ -154,7 +154,7 @@ fn mix(hash: u32, value: u32) -> u32 {
     (mixed >> 32) as u32 ^ mixed as u32
 }
 
-/// Hashes of the words, in order.
+/// Returns the hashes of the words, in order.
 fn words<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<u32> {
     let mut words = Vec::new();
     for text in texts {
@@ -174,7 +174,7 @@ fn words<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<u32> {
     words
 }
 
-/// Whether a character is of a script that writes no spaces between words.
+/// Returns whether a character is of a script that writes no spaces between words.
 fn stands_alone(it: char) -> bool {
     matches!(it,
         '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
@@ -183,7 +183,8 @@ fn stands_alone(it: char) -> bool {
         && it.is_alphanumeric()
 }
 
-/// Sorted hashes of the pairs of adjacent characters, white space folded, a space at both ends.
+/// Returns the sorted hashes of the pairs of adjacent characters, white space folded, a space at
+/// both ends.
 fn char_pairs<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<u32> {
     let words = texts.flat_map(str::split_whitespace);
     let spaced = words.flat_map(|word| word.chars().chain([' ']));
@@ -199,7 +200,7 @@ fn char_pairs<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<u32> {
 
 fn dice(old: &[u32], new: &[u32], work: &mut u64) -> u64 {
     let n_both = old.len() + new.len();
-    // Not even all of the smaller side being shared would be enough.
+    // Even with all of the smaller side shared, the score would be too low.
     if old.is_empty() || new.is_empty() || 4 * old.len().min(new.len()) < n_both {
         return 0;
     }

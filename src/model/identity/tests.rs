@@ -1,4 +1,4 @@
-//! Alignment, told as two outlines and who is who.
+//! Alignment tests: two outlines, and the matches between them.
 //!
 //! An outline has one node a line, two spaces a level: `## Setup` is a heading, `- item` a list,
 //! `= code` code, `[list]` a list that only holds parts; the rest is text.
@@ -63,8 +63,8 @@ fn outline(text: &str) -> Vec<Owned> {
     side
 }
 
-/// The new outline, each line with what became of it: `=` unchanged, `~ old text` another text,
-/// `+` new, ` from N` where the parent is another one; then what is gone.
+/// Prints the new outline with a mark on each line, then the removed nodes. `=` is unchanged,
+/// `~ old text` another text, `+` new, ` from N` another parent.
 fn differences(old: &[Owned], new: &[Owned], matches: &[Option<usize>]) -> String {
     let name = |it: &Owned| match (it.level, it.content.as_str()) {
         (Some(level), text) => format!("{} {text}", "#".repeat(level.into())),
@@ -187,7 +187,7 @@ fn swapped_sections_with_equal_subheadings_stay_apart() {
 }
 
 #[test]
-fn of_equal_headings_the_one_that_went_is_the_one_whose_text_went() {
+fn of_equal_headings_the_one_without_its_text_is_removed() {
     check(
         "# T\n  ## Ex\n    one\n  ## Ex\n    two\n    TODO\n  ## Ex\n    three",
         "# T\n  ## Ex\n    two\n    TODO\n    more\n  ## Ex\n    three",
@@ -283,7 +283,7 @@ fn an_empty_heading_renamed_between_neighbours_is_the_same_heading() {
 }
 
 #[test]
-fn a_section_replaced_by_another_is_another() {
+fn a_replaced_section_is_a_new_one() {
     check(
         "# A\n# Prices\n  Two euros a piece.\n# B",
         "# A\n# Weather\n  Rain, and more rain tomorrow.\n# B",
@@ -385,7 +385,7 @@ fn a_list_that_became_too_long_for_one_node_is_the_same_list() {
 }
 
 #[test]
-fn the_larger_half_of_a_split_paragraph_is_the_paragraph() {
+fn the_larger_half_of_a_split_paragraph_keeps_its_id() {
     check(
         "# T\n  Nodes are typed. Each has a place and a text. Labels are short.",
         "# T\n  Nodes are typed.\n  Each has a place and a text. Labels are short.",

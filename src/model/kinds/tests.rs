@@ -7,10 +7,13 @@ fn check(node_type: NodeType, value: Value, complaint: &str) {
     let Value::Object(object) = value else { panic!("an object") };
     let fields = Fields::new(object).unwrap();
     let found = Kind::of(node_type).unwrap().check(&fields);
-    assert_eq!(found.map_err(|it| it.to_string()), match complaint {
-        "" => Ok(()),
-        _ => Err(complaint.to_owned()),
-    });
+    assert_eq!(
+        found.map_err(|it| it.to_string()),
+        match complaint {
+            "" => Ok(()),
+            _ => Err(complaint.to_owned()),
+        }
+    );
 }
 
 #[test]
@@ -34,8 +37,16 @@ fn a_refusal_names_the_key_the_limit_and_the_size() {
         json!({"tags": ["ok", "x".repeat(31)]}),
         "`tags` has an item that has 31 characters; at most 30 fit",
     );
-    check(NodeType::Core, json!({"importance": "huge"}), "`importance` must be one of high, medium, low");
-    check(NodeType::Core, json!({"created_at": "today"}), "`created_at` must be a time in milliseconds");
+    check(
+        NodeType::Core,
+        json!({"importance": "huge"}),
+        "`importance` must be one of high, medium, low",
+    );
+    check(
+        NodeType::Core,
+        json!({"created_at": "today"}),
+        "`created_at` must be a time in milliseconds",
+    );
     check(NodeType::Core, json!({"archived": false}), "`archived` must be `true` or absent");
     check(NodeType::Core, json!({"uuid": "7"}), "`uuid` must be a UUID");
 }

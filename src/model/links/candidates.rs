@@ -1,5 +1,5 @@
-//! The places that share one name, so arranged that the nearest to any folder is found in as many
-//! steps as that folder is deep, however many there are.
+//! Candidates: the places that share one name, indexed by folder. The nearest to any folder is
+//! found in as many steps as that folder is deep.
 
 use std::collections::HashMap;
 
@@ -7,22 +7,22 @@ use xxhash_rust::xxh64::xxh64;
 
 use super::name::{LinkPlace, Target, fold_name};
 
-/// Candidates of an ambiguous reference that are named.
+/// Maximum candidates that an ambiguous reference lists.
 const CANDIDATES_MAX: usize = 8;
 
-/// Places of one name.
+/// The places of one name.
 #[derive(Debug)]
 pub(super) struct Candidates<Id> {
     pub(super) places: Vec<LinkPlace<Id>>,
-    /// By hash of the path: the first heading, or else the first place.
+    /// The first heading, or else the first place, by hash of the path.
     by_path: HashMap<u64, usize>,
-    /// By hash of the path's [`fold_name`], with its ending and without.
+    /// The places by hash of the path's [`fold_name`], with and without its extension.
     by_path_key: HashMap<u64, usize>,
     headings: NearestBelow,
     all: NearestBelow,
 }
 
-/// By folder: what is nearest below it.
+/// The nearest places below each folder.
 #[derive(Debug, Default)]
 struct NearestBelow(HashMap<String, BestPlace>);
 
@@ -30,14 +30,14 @@ struct NearestBelow(HashMap<String, BestPlace>);
 struct BestPlace {
     /// Folders down from here.
     depth: usize,
-    /// The first places that deep, in document order.
+    /// The first places at that depth, in document order.
     first: Vec<usize>,
-    /// Whether all places that deep are in one file.
+    /// Whether all places at that depth are in one file.
     is_one_file: bool,
 }
 
 impl<Id: Copy + PartialEq> Candidates<Id> {
-    /// `places` come in document order, those of one file together.
+    /// Indexes `places`, which are in document order, those of one file together.
     pub(super) fn new(places: Vec<LinkPlace<Id>>) -> Candidates<Id> {
         let mut candidates = Candidates {
             by_path: HashMap::new(),
@@ -64,12 +64,12 @@ impl<Id: Copy + PartialEq> Candidates<Id> {
         candidates
     }
 
-    /// The place in the file at `path`, headings before others.
+    /// Returns the place in the file at `path`, headings before others.
     pub(super) fn in_file(&self, path: &str) -> Option<&LinkPlace<Id>> {
         self.by_path.get(&hash(path)).map(|&idx| &self.places[idx])
     }
 
-    /// The place whose file is at `path`, case aside, with or without its ending.
+    /// Returns the place whose file is at `path`, case aside, with or without its extension.
     pub(super) fn at_path(&self, path: &str) -> Option<&LinkPlace<Id>> {
         let idx = self
             .by_path
@@ -78,13 +78,13 @@ impl<Id: Copy + PartialEq> Candidates<Id> {
         Some(&self.places[*idx])
     }
 
-    /// The one heading in the folder of `from`, or the first of several in one file.
+    /// Returns the one heading in the folder of `from`, or the first of several in one file.
     pub(super) fn beside(&self, from: &str) -> Option<Id> {
         let best = self.headings.0.get(folder(from)).filter(|best| best.depth == 0)?;
         best.is_one_file.then(|| self.places[best.first[0]].id)
     }
 
-    /// The nearest to `from`, headings before others; within one file the first one is meant.
+    /// Returns the place nearest to `from`, headings before others, and the first one of a file.
     pub(super) fn nearest(&self, from: &str) -> Target<Id> {
         let own = self.in_file(from);
         let is_any_heading = !self.headings.0.is_empty();
@@ -112,7 +112,7 @@ impl NearestBelow {
                 Some(best) if best.depth < depth => (),
                 Some(best) if best.depth == depth => {
                     let is_same = places[best.first[0]].path == *path;
-                    // One of another file is kept, so that the choice is seen.
+                    // A place of another file is kept, so that the ambiguity shows.
                     if best.first.len() < CANDIDATES_MAX && (!is_same || best.is_one_file) {
                         best.first.push(idx);
                     } else if !is_same && best.is_one_file {
@@ -128,7 +128,7 @@ impl NearestBelow {
         }
     }
 
-    /// The places that fewest folders lie between, in document order.
+    /// Returns the places with the fewest folders between, in document order.
     fn to(&self, from: &str) -> Vec<usize> {
         let above = || {
             let bests = folders(from).map(|it| self.0.get(it)).enumerate();
@@ -143,12 +143,12 @@ impl NearestBelow {
     }
 }
 
-/// Paths are long, and many share a name.
+/// Hashes a path, since paths are long and many share a name.
 fn hash(path: &str) -> u64 {
     xxh64(path.as_bytes(), 0)
 }
 
-/// The folder of a file, the one around it, and so on to the empty one.
+/// Iterates over the folder of a file, its parent, and so on to the empty one.
 fn folders(path: &str) -> impl Iterator<Item = &str> {
     let mut below = Some(folder(path));
     std::iter::from_fn(move || {
@@ -158,7 +158,7 @@ fn folders(path: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The folder of a path, empty at the top.
+/// Returns the folder of a path, empty at the top.
 pub(super) fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }

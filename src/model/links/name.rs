@@ -1,15 +1,15 @@
-//! Names of nodes and files, and the places that they may mean.
+//! Names of nodes and files, and the places that they may denote.
 
 use xxhash_rust::xxh64::xxh64;
 
 use crate::text;
 
-/// A node that a name may mean.
+/// A node that a name may denote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LinkPlace<Id> {
     /// The node.
     pub(crate) id: Id,
-    /// Its file's path with `/`; the first name is that of the root, which no path leaves. Empty
+    /// Path of its file with `/`, beginning with the name of the root, which no path leaves. Empty
     /// for a node of no file.
     pub(crate) path: String,
     /// Its label.
@@ -18,35 +18,35 @@ pub(crate) struct LinkPlace<Id> {
     pub(crate) is_heading: bool,
 }
 
-/// What a reference points at.
+/// The target of a reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target<Id> {
     /// A node.
     Node(Id),
     /// Nothing yet.
     Missing,
-    /// One of several, equally near.
+    /// Several nodes, equally near.
     Ambiguous(Vec<Id>),
 }
 
-/// A name as a number: equal for names that may mean the same, and for hardly any others.
+/// A name as a hash: equal for names that may denote the same, and for hardly any others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NameKey(pub(crate) i64);
 
 impl NameKey {
-    /// Of a label, a heading's fragment, or a file's name, title or alias.
+    /// Returns the key of a label, a heading's fragment, or a file's name, title or alias.
     pub(crate) fn of(name: &str) -> NameKey {
         let key = fold_name(name);
         let slug = slug(&key);
         NameKey::hash(if slug.is_empty() { &key } else { &slug })
     }
 
-    /// Of a node's id.
+    /// Returns the key of a node's id.
     pub(crate) fn of_id(id: &str) -> NameKey {
         NameKey::hash(id)
     }
 
-    /// Of what is called `self` in a file that is called `file`.
+    /// Returns the key of the name `self` within the file called `file`.
     pub(crate) fn inside(self, file: NameKey) -> NameKey {
         let (file, own) = (file.0.to_le_bytes(), self.0.to_le_bytes());
         NameKey(xxh64(&[file, own].concat(), 1).cast_signed())
@@ -57,19 +57,19 @@ impl NameKey {
     }
 }
 
-/// The form in which names are compared: case folded in all scripts, white space as one space.
+/// Folds a name for comparison: case in all scripts, white space to one space.
 pub(crate) fn fold_name(name: &str) -> String {
-    // What is no letter has no case.
+    // Only letters have case.
     if name.is_ascii() || name.chars().all(|it| it.is_ascii() || !it.is_alphabetic()) {
         let mut key = text::fold_whitespace(name);
         key.make_ascii_lowercase();
         return key;
     }
-    // By way of upper case, `ß` meets `SS`, and every sigma the others.
+    // By way of upper case, `ß` equals `SS`, and every sigma the others.
     text::fold_whitespace(&text::fold_whitespace(name).to_uppercase().to_lowercase())
 }
 
-/// The fragment, as renderers make it, of a heading with that key.
+/// Returns the fragment that renderers make of a heading with that key.
 pub(super) fn slug(key: &str) -> String {
     let mut slug = String::with_capacity(key.len());
     let mut rest = key;

@@ -1,12 +1,12 @@
 //! References as authored: label, file, id, heading, alias, weight and form.
 
-/// Weight of a reference that names none.
+/// Weight of a reference without one.
 pub(crate) const WEIGHT_DEFAULT: f64 = 1.0;
 
 /// The largest weight.
 pub(crate) const WEIGHT_MAX: f64 = 1000.0;
 
-/// How a reference was written.
+/// The syntax of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReferenceForm {
     /// `[[…]]`.
@@ -17,11 +17,11 @@ pub(crate) enum ReferenceForm {
     Knowledge,
     /// `[text](path)`.
     Markdown,
-    /// Given by hand.
+    /// Made by hand.
     Manual,
 }
 
-/// What a text refers to, as written.
+/// A reference as written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reference {
     /// Name of the target: of a heading, another node, or a file. Plain, on one line, never empty.
@@ -32,16 +32,16 @@ pub(crate) struct Reference {
     pub(crate) id_hint: Option<String>,
     /// Heading within the file that the label or the source names.
     pub(crate) heading: Option<String>,
-    /// What is shown instead of the label.
+    /// Text shown instead of the label.
     pub(crate) alias: Option<String>,
     /// Strength, finite and within [0, 1000].
     pub(crate) weight: f64,
-    /// How it was written.
+    /// Its syntax.
     pub(crate) form: ReferenceForm,
 }
 
 impl Reference {
-    /// All that it says.
+    /// Returns all its texts.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         let Reference { label, source, id_hint, heading, alias, .. } = self;
         let others = [source, id_hint, heading, alias].into_iter().flatten();

@@ -1,12 +1,12 @@
-//! What a reference points at, given an index of what there is.
+//! Resolves references to their targets, given an index of the nodes.
 //!
 //! In order: the node of that id; the file that it names, and a heading in it; a heading of the
 //! same file; one in the same folder; a file by its name, title or alias; a heading anywhere; any
-//! other node with that label, never the one that refers. Near files come before far ones. What is
-//! equally near is ambiguous: the reference stays pending, and says between what.
+//! other node with that label, never the referring one. Near files come before far ones. Equally
+//! near targets are ambiguous: the reference stays pending, and the answer lists the candidates.
 //!
-//! [`names_needed_by`] lists the names by which the answer was found or could have been: as long as
-//! nothing of these names comes, goes or moves, the answer stays.
+//! [`names_needed_by`] lists the names by which the target was found or could have been: as long as
+//! no node of these names comes, goes or moves, the target stays.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,32 +16,32 @@ use super::name::{LinkPlace, NameKey, Target, fold_name, slug};
 use crate::model::links::reference::{Reference, ReferenceForm};
 use crate::text;
 
-/// What there is to point at. Places come in document order, those of one file together.
+/// An index of possible targets. Places come in document order, those of one file together.
 pub(crate) trait LinkIndex {
-    /// What names a node.
+    /// The id of a node.
     type Id: Copy + PartialEq;
-    /// What can go wrong.
+    /// The error of a lookup.
     type Error;
 
-    /// The node of that id.
+    /// Returns the node of that id.
     fn node(&self, id: &str) -> Result<Option<Self::Id>, Self::Error>;
 
-    /// The nodes whose label has that [`NameKey`].
+    /// Returns the nodes whose label has that [`NameKey`].
     fn labelled(&self, name: NameKey) -> Result<Vec<LinkPlace<Self::Id>>, Self::Error>;
 
-    /// Those of them in the file at `path`.
+    /// Returns the nodes in the file at `path` whose label has that [`NameKey`].
     fn labelled_in(
         &self,
         path: &str,
         name: NameKey,
     ) -> Result<Vec<LinkPlace<Self::Id>>, Self::Error>;
 
-    /// What stands for each file whose path ends in that name, with or without its ending, or whose
-    /// title or alias has that [`fold_name`].
+    /// Returns one place for each file with that name, title or alias. The name is compared with
+    /// the end of the path, with or without extension; all are compared by [`fold_name`].
     fn files(&self, key: &str) -> Result<Vec<LinkPlace<Self::Id>>, Self::Error>;
 }
 
-/// The names that the target of a reference depends on.
+/// Returns the names that the target of a reference depends on.
 pub(crate) fn names_needed_by(reference: &Reference) -> Vec<NameKey> {
     let Reference { label, source, id_hint, heading, .. } = reference;
     let mut names: Vec<NameKey> = id_hint.as_deref().map(NameKey::of_id).into_iter().collect();
@@ -63,20 +63,19 @@ pub(crate) fn names_needed_by(reference: &Reference) -> Vec<NameKey> {
     names
 }
 
-/// Places and lookups that are remembered. What one name has is remembered as a whole.
+/// Maximum places and lookups that are cached. The places of one name are cached as a whole.
 const KNOWN_MAX: usize = 32 * 1024;
 
-/// Resolves references one after the other, while the index stays as it is. It remembers what it
-/// looked up last.
+/// Resolves references against an unchanging index, with a cache of its lookups.
 pub(crate) struct Resolver<I: LinkIndex> {
     index: I,
-    /// Places and lookups that are remembered now.
+    /// Places and lookups that are cached now.
     n_known: usize,
-    /// By key of the label.
+    /// Candidates by key of the label.
     labels: HashMap<String, Rc<Candidates<I::Id>>>,
-    /// By path and name.
+    /// Places by path and name.
     inside: HashMap<(String, NameKey), Places<I>>,
-    /// By key of the file's name.
+    /// Candidates by key of the file's name.
     files: HashMap<String, Rc<Candidates<I::Id>>>,
     /// Files by the end of their path.
     tails: HashMap<String, Rc<Candidates<I::Id>>>,
@@ -88,14 +87,14 @@ type FoundResult<I> = Result<Option<<I as LinkIndex>::Id>, <I as LinkIndex>::Err
 type CandidatesResult<I> = Result<Rc<Candidates<<I as LinkIndex>::Id>>, <I as LinkIndex>::Error>;
 
 impl<I: LinkIndex> Resolver<I> {
-    /// Asks `index`.
+    /// Returns a resolver over `index`.
     pub(crate) fn new(index: I) -> Resolver<I> {
         let (labels, inside) = (HashMap::new(), HashMap::new());
         let (files, tails) = (HashMap::new(), HashMap::new());
         Resolver { index, n_known: 0, labels, inside, files, tails }
     }
 
-    /// Notes how much more is about to be remembered, and forgets what was if it is too much.
+    /// Counts places about to be cached, and clears the cache if there are too many.
     fn know(&mut self, n_places: usize) {
         if KNOWN_MAX < self.n_known + n_places {
             self.n_known = 0;
@@ -107,7 +106,7 @@ impl<I: LinkIndex> Resolver<I> {
         self.n_known += 1 + n_places;
     }
 
-    /// What the `reference` of the node `own` in the file at `from` points at.
+    /// Returns the target of the `reference` of the node `own` in the file at `from`.
     pub(crate) fn resolve(
         &mut self,
         own: I::Id,
@@ -146,7 +145,7 @@ impl<I: LinkIndex> Resolver<I> {
         }
     }
 
-    /// The target of a label.
+    /// Returns the target of a label.
     fn named(&mut self, from: &str, label: &str) -> TargetResult<I> {
         let wanted = fold_name(&as_label(label));
         let own = self.inside(from, label)?;
@@ -164,7 +163,7 @@ impl<I: LinkIndex> Resolver<I> {
         Ok(labelled.nearest(from))
     }
 
-    /// The target of `file#Heading`.
+    /// Returns the target of `file#Heading`.
     fn heading_of(&mut self, from: &str, label: &str, heading: &str) -> TargetResult<I> {
         let files = self.files(label)?;
         match files.nearest(from) {
@@ -179,7 +178,7 @@ impl<I: LinkIndex> Resolver<I> {
         }
     }
 
-    /// The target of a reference that names its file.
+    /// Returns the target of a reference that names its file.
     fn in_source(&mut self, from: &str, source: &str, reference: &Reference) -> TargetResult<I> {
         let files = self.files(last_path_segment(source))?;
         // Beside the file that refers, then from the root, then any path that ends like this.
@@ -190,7 +189,7 @@ impl<I: LinkIndex> Resolver<I> {
             .cloned();
         let file = match exact {
             Some(file) => file,
-            // What a renderer follows means one place only, if it starts from one.
+            // A link that a renderer follows from a file has one meaning only.
             None if reference.form == ReferenceForm::Markdown && !from.is_empty() => {
                 return Ok(Target::Missing);
             }
@@ -222,7 +221,7 @@ impl<I: LinkIndex> Resolver<I> {
         Ok(inside.map_or(Target::Missing, Target::Node))
     }
 
-    /// The heading of that name, or of that fragment, in the file at `path`.
+    /// Returns the heading of that name or fragment in the file at `path`.
     fn heading_in(&mut self, path: &str, name: &str) -> FoundResult<I> {
         let wanted = fold_name(&as_label(name));
         let places = self.inside(path, name)?;
@@ -234,7 +233,7 @@ impl<I: LinkIndex> Resolver<I> {
         Ok(found.map(|it| it.id))
     }
 
-    /// What the file at `path` has of that name, or nearly so.
+    /// Returns the places of that name, or nearly so, in the file at `path`.
     fn inside(&mut self, path: &str, name: &str) -> Result<Places<I>, I::Error> {
         let wanted = (path.to_owned(), NameKey::of(&as_label(name)));
         if let Some(places) = self.inside.get(&wanted) {
@@ -266,7 +265,7 @@ impl<I: LinkIndex> Resolver<I> {
         Ok(Rc::clone(self.files.entry(wanted).or_insert(Rc::new(Candidates::new(places)))))
     }
 
-    /// Those of `files`, which have the name that `tail` ends in, whose path ends like it.
+    /// Returns those of `files` whose path ends in `tail`, all having its last name.
     fn ending_in(&mut self, files: &Candidates<I::Id>, tail: &str) -> Rc<Candidates<I::Id>> {
         let wanted = fold_name(tail);
         if let Some(candidates) = self.tails.get(&wanted) {
@@ -279,7 +278,7 @@ impl<I: LinkIndex> Resolver<I> {
     }
 }
 
-/// A name as a label would have it: cut where labels are.
+/// Cuts a name to the length of a label.
 fn as_label(name: &str) -> String {
     text::truncate_chars(&text::fold_whitespace(name), text::LABEL_CHARS_MAX)
 }
@@ -288,12 +287,12 @@ fn slashed(path: &str) -> String {
     path.trim().replace('\\', "/")
 }
 
-/// The last name of a path: that of the file.
+/// Returns the last name of a path: the file's.
 pub(crate) fn last_path_segment(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or("")
 }
 
-/// A file's name without its ending.
+/// Returns a file's name without its extension.
 pub(crate) fn without_extension(name: &str) -> &str {
     match name.rsplit_once('.') {
         Some((stem, _)) if !stem.is_empty() => stem,
@@ -305,7 +304,7 @@ fn root(path: &str) -> &str {
     path.split('/').next().unwrap_or("")
 }
 
-/// `path` as seen from `folder`, if it does not leave the root.
+/// Joins `path` to `folder`, unless it leaves the root.
 fn join(folder: &str, path: &str) -> Option<String> {
     let mut names: Vec<&str> = folder.split('/').collect();
     for name in path.split('/') {
@@ -323,7 +322,7 @@ fn join(folder: &str, path: &str) -> Option<String> {
     Some(names.join("/"))
 }
 
-/// Whether the last names of `path` are those of `tail`, which is a key, with or without ending.
+/// Returns whether `path` ends in the names of `tail`, a folded name, with or without extension.
 fn ends_in(path: &str, tail: &str) -> bool {
     let path = fold_name(path);
     let ends = |path: &str| {

@@ -1,19 +1,19 @@
 //! The names that front matter gives a file: its title and its aliases.
 //!
-//! They are read from the front matter as it is stored, so that they are right whoever wrote it.
+//! They are read from the front matter as stored, whether a file or an agent wrote it.
 
-/// Names that one file can have; more are passed over.
+/// Maximum names of one file; further ones are ignored.
 const NAMES_MAX: usize = 64;
 
 /// Keys whose values name the file.
 const KEYS: [&str; 3] = ["title", "aliases", "alias"];
 
-/// Whether a node with that key path, below front matter, holds names of the file.
+/// Returns whether the node of that key path, below front matter, holds names of the file.
 pub(crate) fn is_name_field(key_path: &str) -> bool {
     KEYS.contains(&key_path)
 }
 
-/// The names in the content of front matter, or of a part of it.
+/// Returns the names in the content of front matter, or of a part of it.
 pub(crate) fn front_matter_names(content: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut is_list = false;

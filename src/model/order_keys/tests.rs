@@ -28,14 +28,14 @@ fn a_full_gap_renumbers_without_a_move() {
 }
 
 #[test]
-fn ranks_at_the_ends_of_the_range_are_renumbered() {
+fn order_keys_at_the_ends_of_the_range_are_renumbered() {
     assert_eq!(positions(&[Some(i64::MAX), None]), [STEP, 2 * STEP]);
     assert_eq!(positions(&[None, Some(i64::MIN)]), [STEP, 2 * STEP]);
 }
 
 proptest! {
     #[test]
-    fn positions_always_ascend(existing in prop::collection::vec(
+    fn order_keys_always_ascend(existing in prop::collection::vec(
         prop::option::of(prop_oneof![-5i64..50, any::<i64>()]), 0..40,
     )) {
         let ranks = assign_order_keys(&existing);

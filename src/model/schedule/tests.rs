@@ -1,8 +1,8 @@
 use super::*;
 
-/// Plays a schedule: at each of the times, when it is due it is done at once.
+/// Checks that a schedule that is polled at the times `at` runs at the times `expected`.
 #[track_caller]
-fn fires(mut schedule: Schedule, at: &[i64], expected: &[i64]) {
+fn check_runs(mut schedule: Schedule, at: &[i64], expected: &[i64]) {
     let mut fired = Vec::new();
     for &now in at {
         if schedule.is_due(Millis(now)) {
@@ -14,29 +14,29 @@ fn fires(mut schedule: Schedule, at: &[i64], expected: &[i64]) {
 }
 
 #[test]
-fn the_first_is_due_at_once_and_then_each_interval() {
-    fires(Schedule::every(100), &[7, 8, 106, 107, 108, 206, 207], &[7, 107, 207]);
+fn a_new_schedule_is_due_at_once_and_then_each_interval() {
+    check_runs(Schedule::every(100), &[7, 8, 106, 107, 108, 206, 207], &[7, 107, 207]);
 }
 
 #[test]
-fn missed_turns_are_done_once() {
-    fires(Schedule::every(100), &[0, 100_000, 100_001, 100_100], &[0, 100_000, 100_100]);
+fn missed_runs_are_made_up_once() {
+    check_runs(Schedule::every(100), &[0, 100_000, 100_001, 100_100], &[0, 100_000, 100_100]);
 }
 
 #[test]
 fn a_clock_that_steps_back_delays_by_one_interval() {
-    fires(Schedule::every(100), &[1_000_000, 5, 104, 105], &[1_000_000, 105]);
-    fires(Schedule::every(100), &[i64::MAX, i64::MIN, i64::MAX], &[i64::MAX, i64::MAX]);
+    check_runs(Schedule::every(100), &[1_000_000, 5, 104, 105], &[1_000_000, 105]);
+    check_runs(Schedule::every(100), &[i64::MAX, i64::MIN, i64::MAX], &[i64::MAX, i64::MAX]);
 }
 
 #[test]
-fn an_interval_of_nothing_is_not_taken_at_its_word() {
-    fires(Schedule::every(0), &[0, 1, 9, 10, 11, 20], &[0, 10, 20]);
-    fires(Schedule::every(-5), &[0, 9, 10], &[0, 10]);
+fn a_zero_interval_counts_as_the_minimum() {
+    check_runs(Schedule::every(0), &[0, 1, 9, 10, 11, 20], &[0, 10, 20]);
+    check_runs(Schedule::every(-5), &[0, 9, 10], &[0, 10]);
 }
 
 #[test]
-fn long_work_rests_as_long() {
+fn long_runs_are_followed_by_as_long_a_rest() {
     let mut schedule = Schedule::every(100);
     schedule.done(Millis(0), Millis(5_000));
     assert_eq!(schedule.sleep_ms(Millis(5_000)), 5_000);
@@ -66,7 +66,7 @@ fn nothing_is_due_while_paused() {
 }
 
 #[test]
-fn once_it_may_be_sooner() {
+fn one_run_may_be_sooner() {
     let mut schedule = Schedule::every(1_000);
     schedule.done(Millis(0), Millis(0));
     schedule.sooner(200);
@@ -78,8 +78,8 @@ fn once_it_may_be_sooner() {
     assert_eq!(schedule.sleep_ms(Millis(200)), 1_000, "never later than the interval");
 }
 
-/// Plays changes at these times, looking at every deadline, until `end`; when somebody was told.
-fn fired(changes: &[i64], window_ms: i64, end: i64) -> Vec<i64> {
+/// Returns the notifications for changes at these times, polled at every deadline until `end`.
+fn notifications(changes: &[i64], window_ms: i64, end: i64) -> Vec<i64> {
     let mut debounce = Debounce::default();
     let mut fired = Vec::new();
     let mut look = |debounce: &mut Debounce, now| {
@@ -107,17 +107,17 @@ fn fired(changes: &[i64], window_ms: i64, end: i64) -> Vec<i64> {
 
 #[test]
 fn a_first_change_fires_at_once_and_a_burst_once_more() {
-    assert!(fired(&[], 500, 60_000).is_empty());
-    assert_eq!(fired(&[7], 500, 60_000), [7]);
-    assert_eq!(fired(&[7, 8, 9, 400], 500, 60_000), [7, 507]);
-    assert_eq!(fired(&[7, 507, 1007, 9000], 500, 60_000), [7, 507, 1007, 9000]);
-    assert_eq!(fired(&[7, 8], 0, 60_000), [7, 8]);
+    assert!(notifications(&[], 500, 60_000).is_empty());
+    assert_eq!(notifications(&[7], 500, 60_000), [7]);
+    assert_eq!(notifications(&[7, 8, 9, 400], 500, 60_000), [7, 507]);
+    assert_eq!(notifications(&[7, 507, 1007, 9000], 500, 60_000), [7, 507, 1007, 9000]);
+    assert_eq!(notifications(&[7, 8], 0, 60_000), [7, 8]);
 }
 
 #[test]
 fn ten_minutes_of_changes_fire_once_a_window_and_once_after_the_last() {
     let changes: Vec<i64> = (0..60_000).map(|idx| idx * 10).collect();
-    let fired = fired(&changes, 500, 700_000);
+    let fired = notifications(&changes, 500, 700_000);
     let expected: Vec<i64> = (0..=1_200).map(|idx| idx * 500).collect();
     assert_eq!(fired, expected);
     assert_eq!(changes.last(), Some(&599_990));
@@ -146,9 +146,9 @@ proptest::proptest! {
         for gap in gaps {
             changes.push(changes.last().copied().unwrap_or(0) + gap);
         }
-        let fired = fired(&changes, window_ms, 1_000_000);
+        let fired = notifications(&changes, window_ms, 1_000_000);
         for &change in &changes {
-            // Whoever changed something is heard within a window, and at once after quiet.
+            // Each change is announced within a window, and at once after quiet.
             let heard = fired.iter().find(|it| change <= **it).copied();
             let before = fired.iter().rev().find(|it| **it < change).copied();
             let latest = before.map_or(change, |it| change.max(it + window_ms));
@@ -157,7 +157,7 @@ proptest::proptest! {
         if 0 < window_ms {
             proptest::prop_assert!(fired.windows(2).all(|two| two[0] + window_ms <= two[1]));
         }
-        // Nobody is told twice of the same, nor of nothing.
+        // Nothing is announced twice, nor without a change.
         for idx in 0..fired.len() {
             let since = idx.checked_sub(1).map_or(i64::MIN, |it| fired[it]);
             let is_new = |it: &&i64| since <= **it && **it <= fired[idx];

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::query::QueryError;
+use crate::query::Error;
 use crate::store::NodeVersion;
 use crate::store::reader::{Reader, SnapshotRange};
 
@@ -25,7 +25,7 @@ impl Orders {
         range: SnapshotRange,
         id: &str,
         side: &NodeVersion,
-    ) -> Result<bool, QueryError> {
+    ) -> Result<bool, Error> {
         let family = family(side);
         if !self.moved.contains_key(&family) {
             let moved = moved(reader, range, side)?;
@@ -46,10 +46,13 @@ fn moved(
     reader: &Reader,
     range: SnapshotRange,
     of: &NodeVersion,
-) -> Result<HashSet<String>, QueryError> {
+) -> Result<HashSet<String>, Error> {
     let mut both: Vec<(i64, i64, String)> = Vec::new();
     for id in reader.siblings_since(of, range.from)? {
-        let sides = (reader.version_at(&id, range.from)?, reader.version_at(&id, range.to)?);
+        let sides = (
+            reader.versions().version_at(&id, range.from)?,
+            reader.versions().version_at(&id, range.to)?,
+        );
         let (Some(old), Some(new)) = sides else { continue };
         if family(&old) == family(of) && family(&new) == family(of) {
             both.push((old.position, new.position, id));

@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 
 use crate::memory::{Error, Memory};
 use crate::model::clock::{Clock, Millis};
-use crate::query::{self, QueryAnswer};
+use crate::query::{self, Answer};
 use crate::store::IfMissing;
 use crate::text::tokens;
 
@@ -47,14 +47,14 @@ impl Notes {
     }
 
     #[track_caller]
-    fn delta(&self, query: &query::DeltaQuery<'_>) -> QueryAnswer {
-        self.memory.read(|reader| query::delta(reader, query, query::Output::Structured)).unwrap()
+    fn delta(&self, query: query::DeltaQuery<'_>, budget: Option<u32>) -> Answer {
+        self.memory.query_and_warm(&query::Query::Delta(query), budget).unwrap()
     }
 
     #[track_caller]
     fn check_delta(&self, since: i64, expected: Expect) -> &Notes {
         let query = query::DeltaQuery { since, ..query::DeltaQuery::default() };
-        expected.assert_eq(&self.delta(&query).text);
+        expected.assert_eq(&self.delta(query, None).text);
         self
     }
 
@@ -191,7 +191,7 @@ fn the_past_warms_nothing_and_names_unknown_snapshots() {
     notes.check_delta(0, expect!["no changes"]).compile(&[("a.md", TWO_SECTIONS)]);
     let error = notes.memory.delta(7, None).unwrap_err().to_string();
     assert_eq!(error, "`since_snapshot`: no snapshot 7; there is only 1");
-    assert_eq!(notes.delta(&query::DeltaQuery::default()).warmed, []);
+    assert_eq!(notes.delta(query::DeltaQuery::default(), None).shown, []);
 }
 
 /// A folder with enough changes for several pages.
@@ -213,9 +213,8 @@ fn replies_stay_within_their_budget_whatever_it_is() {
     let notes = many();
     for budget in [1, 2, 7, 20, 60, 200, 1000] {
         for show in [query::DeltaDetail::Lines, query::DeltaDetail::Texts] {
-            let query =
-                query::DeltaQuery { show, budget: Some(budget), ..query::DeltaQuery::default() };
-            let answer = notes.delta(&query);
+            let query = query::DeltaQuery { show, ..query::DeltaQuery::default() };
+            let answer = notes.delta(query, Some(budget));
             assert!(tokens::count(&answer.text) <= budget, "{budget}: {}", answer.text);
         }
         for answer in [
@@ -230,18 +229,13 @@ fn replies_stay_within_their_budget_whatever_it_is() {
 #[test]
 fn pages_miss_nothing_and_repeat_nothing() {
     let notes = many();
-    let all =
-        notes.delta(&query::DeltaQuery { budget: Some(100_000), ..query::DeltaQuery::default() });
+    let all = notes.delta(query::DeltaQuery::default(), Some(100_000));
     let mut lines: Vec<String> = Vec::new();
     let mut cursor: Option<String> = None;
     let mut n_pages = 0;
     loop {
-        let query = query::DeltaQuery {
-            budget: Some(150),
-            cursor: cursor.as_deref(),
-            ..query::DeltaQuery::default()
-        };
-        let page = notes.delta(&query);
+        let query = query::DeltaQuery { cursor: cursor.as_deref(), ..query::DeltaQuery::default() };
+        let page = notes.delta(query, Some(150));
         n_pages += 1;
         let shown = page.text.lines().filter(|it| !it.starts_with('…'));
         lines.extend(shown.map(str::to_owned));
@@ -260,9 +254,9 @@ fn a_node_moved_back_has_not_moved() {
     notes.compile(&[("a.md", "First.\n\nSecond.\n")]);
     notes.compile(&[("a.md", "")]);
     notes.compile(&[("a.md", "Zeroth.\n\nFirst.\n\nSecond.\n")]);
-    let delta = notes.delta(&query::DeltaQuery { since: 1, ..query::DeltaQuery::default() });
+    let delta = notes.delta(query::DeltaQuery { since: 1, ..query::DeltaQuery::default() }, None);
     assert_eq!(delta.structured["changes"].as_array().unwrap().len(), 1, "{}", delta.text);
     notes.compile(&[("a.md", "Zeroth.\n\nSecond.\n\nFirst.\n")]);
-    let delta = notes.delta(&query::DeltaQuery { since: 1, ..query::DeltaQuery::default() });
+    let delta = notes.delta(query::DeltaQuery { since: 1, ..query::DeltaQuery::default() }, None);
     assert!(delta.text.contains("; moved among its siblings"), "{}", delta.text);
 }

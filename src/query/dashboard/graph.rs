@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{JsonList, JsonOut, ObserveError};
+use super::{Error, JsonList, JsonOut};
 use crate::store::reader::Reader;
 
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ struct Pending<'a> {
 }
 
 /// Writes the references and the nodes at their ends.
-pub(crate) fn write_graph(reader: &Reader, out: JsonOut<'_>) -> Result<(), ObserveError> {
+pub(crate) fn write_graph(reader: &Reader, out: JsonOut<'_>) -> Result<(), Error> {
     let attended = reader.attended()?;
     out.write_str("{\"nodes\":[")?;
     let mut nodes = JsonList::new(&mut *out);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{JsonList, JsonOut, ObserveError, json};
+use super::{Error, JsonList, JsonOut, json};
 use crate::model::heat::HeatThresholds;
 use crate::query::node_by_id;
 use crate::store::reader::{PlacedNode, Reader};
@@ -39,7 +39,7 @@ pub(crate) fn write_tree(
     reader: &Reader,
     extent: TreeScope<'_>,
     out: JsonOut<'_>,
-) -> Result<(), ObserveError> {
+) -> Result<(), Error> {
     let attended = reader.attended()?;
     // Depths of the nodes that are not closed yet are those from here on, one each.
     let mut n_open: u64 = 0;
@@ -71,7 +71,7 @@ pub(crate) fn write_tree(
         write!(out, "{branch},\"children\":[")?;
         n_open += 1;
         is_first = true;
-        Ok::<(), ObserveError>(())
+        Ok::<(), Error>(())
     };
     match extent {
         TreeScope::Forest => reader.each_placed(&mut grow)?,
@@ -112,7 +112,7 @@ pub(crate) fn write_temperatures(
     reader: &Reader,
     lines: HeatThresholds,
     out: JsonOut<'_>,
-) -> Result<(), ObserveError> {
+) -> Result<(), Error> {
     let attended = reader.attended()?;
     let warm = reader.temperatures(lines)?;
     let summary = Summary {

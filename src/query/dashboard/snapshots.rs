@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{JsonList, JsonOut, ObserveError};
+use super::{Error, JsonList, JsonOut};
 use crate::store::reader::Reader;
 
 #[derive(Serialize)]
@@ -21,7 +21,7 @@ pub(crate) fn write_snapshots(
     reader: &Reader,
     n_max: Option<usize>,
     out: JsonOut<'_>,
-) -> Result<(), ObserveError> {
+) -> Result<(), Error> {
     out.write_str("{\"snapshots\":[")?;
     let mut list = JsonList::new(&mut *out);
     reader.each_snapshot(n_max.unwrap_or(usize::MAX), |it| {
@@ -48,11 +48,7 @@ struct DiffDocument<'a> {
 }
 
 /// Writes what a snapshot did; one that is not there did nothing.
-pub(crate) fn write_diffs(
-    reader: &Reader,
-    snapshot: i64,
-    out: JsonOut<'_>,
-) -> Result<(), ObserveError> {
+pub(crate) fn write_diffs(reader: &Reader, snapshot: i64, out: JsonOut<'_>) -> Result<(), Error> {
     write!(out, "{{\"snapshot_id\":{snapshot},\"diffs\":[")?;
     let mut list = JsonList::new(&mut *out);
     reader.each_edit(snapshot, |it| {

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use super::*;
 use crate::store::reader::SiblingsAfter;
 use crate::store::reader::testing::{Sketch, work_of};
@@ -88,7 +90,7 @@ fn a_full_receiver_ends_the_reading() {
     let reader = large(10);
     let work = work_of(|| {
         let full = write_tree(&reader, TreeScope::Forest, &mut Small(5_000));
-        assert!(matches!(full, Err(ObserveError::Full)));
+        assert!(matches!(full, Err(Error::Unavailable(_))));
     });
     assert!(work < 10_000, "{work} steps for 5,000 bytes");
 }
@@ -103,7 +105,7 @@ fn a_circle_is_no_way_to_walk_for_ever() {
     for id in [one, two] {
         let extent = TreeScope::Below { root: &id, levels: None };
         let error = write_tree(&reader, extent, &mut String::new()).unwrap_err();
-        assert!(matches!(error, ObserveError::Query(QueryError::Store(_))));
+        assert!(matches!(error, Error::Store(_)));
     }
     let mut text = String::new();
     write_tree(&reader, TreeScope::Forest, &mut text).unwrap();

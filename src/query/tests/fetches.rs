@@ -146,9 +146,7 @@ fn an_anchor_too_large_is_cut_and_says_what_it_needs() {
 #[test]
 fn an_unknown_anchor_names_the_nearest() {
     let reader = Sketch::of(NOTES);
-    let error = |anchor: &str| {
-        fetch(&reader, &FetchQuery { anchor, budget: None, levels: 1 }).unwrap_err().to_string()
-    };
+    let error = |anchor: &str| fetch(&reader, anchor, None).unwrap_err().to_string();
     let near = format!("{}0", &id_of(&reader, "beta")[..10]);
     let text = format!(
         "{}\n{}\n{}\n{}",
@@ -168,7 +166,7 @@ fn an_unknown_anchor_names_the_nearest() {
 fn a_batch_keeps_the_order_asked_for() {
     let reader = Sketch::of(NOTES);
     let (beta, timeout) = (id_of(&reader, "beta"), id_of(&reader, "timeout"));
-    let text = |ids: &[&str], budget| match fetch_batch(&reader, ids, budget) {
+    let text = |ids: &[&str], budget| match asked(&reader, Query::Batch(ids.to_vec()), budget) {
         Ok(answer) => answer.text,
         Err(error) => format!("error: {error}"),
     };

@@ -8,13 +8,14 @@ fn the_best_hit_is_the_first_line() {
     check(
         &reader,
         &label("rate limit"),
+        None,
         expect![[r#"
             [heading] Rate limits (id=6l9WlgUKpM7 file=docs/limits.md score=0.65 temp=0.50 tok=2)
             [text] Requests are limited: the rate-limit is 100 a minute. (id=HoIgyuTwbmK file=docs/limits.md score=0.24 temp=0.50 tok=13)
             [list] - C++ (id=84AoZaPAU3j file=docs/limits.md score=0.09 temp=0.50 tok=6)
             [text] What's up? Not much. (id=3rjw82xWzLo file=docs/limits.md score=0.03 temp=0.50 tok=7)"#]],
     );
-    check(&reader, &label("zebra"), expect!["no results"]);
+    check(&reader, &label("zebra"), None, expect!["no results"]);
 }
 
 #[test]
@@ -101,6 +102,7 @@ fn details_follow_their_hit() {
     check(
         &reader,
         &query,
+        None,
         expect![[r#"
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
               …It never changes.
@@ -110,6 +112,7 @@ fn details_follow_their_hit() {
     check(
         &reader,
         &query,
+        None,
         expect![[r#"
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
             The timeout is thirty seconds.
@@ -128,22 +131,20 @@ fn hits_beyond_the_budget_are_counted() {
     let reader = Sketch::of(NOTES);
     check(
         &reader,
-        &SearchQuery { budget: Some(90), ..label("rate lease timeout") },
+        &label("rate lease timeout"),
+        Some(90),
         expect![[r#"
             [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
             [text] One paragraph about the lease of a lock. (id=EKqTrLiHoYm file=a.md score=0.63 temp=0.50 tok=9)
             … 5 more hits, 204 tokens"#]],
     );
-    check(
-        &reader,
-        &SearchQuery { budget: Some(12), ..label("rate lease timeout") },
-        expect!["… 7 more hits, 245 tokens"],
-    );
-    check(&reader, &SearchQuery { budget: Some(1), ..label("rate lease timeout") }, expect!["…"]);
-    let full = SearchQuery { detail: Detail::Full, budget: Some(50), ..label("timeout") };
+    check(&reader, &label("rate lease timeout"), Some(12), expect!["… 7 more hits, 245 tokens"]);
+    check(&reader, &label("rate lease timeout"), Some(1), expect!["…"]);
+    let full = SearchQuery { detail: Detail::Full, ..label("timeout") };
     check(
         &reader,
         &full,
+        Some(50),
         expect![[r#"
         [text] The timeout is thirty seconds. (id=5N109tgyWXQ file=a.md score=0.65 temp=0.50 tok=10)
         The timeout is thirty seconds.

@@ -1,7 +1,7 @@
-//! The thread that lets nodes cool while a server is up, and rings when some may have gone cold.
+//! The thread that cools nodes while a server is up, and wakes listeners when some may be cold.
 //!
-//! The loop only waits; [`TickPace`] decides. Settings are looked at each time, so that a change
-//! acts within seconds.
+//! The loop only waits; [`TickPace`] decides. Settings are read each time, so that a change acts
+//! within seconds.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use crate::memory::{Error, Memory};
 use crate::model::heat::{AttendedTime, TickPace};
 use crate::server::Stop;
 
-/// How long a change of the settings may go unnoticed.
+/// Maximum milliseconds until a change of the settings is noticed.
 const WAIT_MS_MAX: i64 = 5_000;
 
-/// How soon to try again while another process writes, and the quickest tick there is.
+/// Milliseconds until a retry while another process writes, and the shortest tick.
 const WAIT_MS_MIN: i64 = 250;
 
-/// Ticks until it is told to stop; then once more, for the time since.
+/// Ticks until stopped; then once more, for the time since.
 pub(crate) fn run_heat_ticks(memory: &Memory, waker: &Waker, stop: &Stop) {
     let watch = memory.clock().stopwatch();
     let mut pace = TickPace::new(watch.elapsed_ms());
@@ -25,7 +25,7 @@ pub(crate) fn run_heat_ticks(memory: &Memory, waker: &Waker, stop: &Stop) {
         let wait_ms = pace.wait_ms(&memory.rates()).clamp(WAIT_MS_MIN, WAIT_MS_MAX);
         let is_over = stop.is_set_within(Duration::from_millis(wait_ms.unsigned_abs()));
         if let Err(error) = turn(memory, waker, &mut pace, watch.elapsed_ms(), is_over) {
-            // What is owed is written with the next tick.
+            // The unwritten time is written with the next tick.
             log::warn!("the memory clock was not moved: {error}");
         }
         if is_over {

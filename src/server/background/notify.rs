@@ -1,8 +1,8 @@
-//! The thread that tells clients which of the resources changed that they subscribed to.
+//! The thread that notifies clients of changed resources that they subscribed to.
 //!
-//! The loop only waits; [`Debounce`] decides when, [`SubscriptionHub`] knows whom, and the tools'
-//! watch sees what changed, by whatever process. While nobody listens the thread sleeps and looks
-//! at nothing. What is still to be told when the server ends is not told.
+//! The loop only waits. [`Debounce`] decides when to notify, [`SubscriptionHub`] knows the
+//! subscribers, and the tools' watch detects changes by any process. Without subscribers the thread
+//! sleeps and checks nothing. Notifications that are pending when the server ends are dropped.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use crate::model::schedule::Debounce;
 use crate::server::Stop;
 use crate::surface::MemoryHandler;
 
-/// How long another process's change goes unnoticed at most.
+/// Maximum milliseconds until a change by another process is noticed.
 const LOOK_MS: i64 = 250;
 
-/// How long to sleep while nobody listens; who begins to listen wakes the thread.
+/// Time to sleep without subscribers; a new subscription wakes the thread.
 const SLEEP: Duration = Duration::from_secs(3600);
 
-/// Tells of changes until it is told to stop.
+/// Notifies clients of changes until stopped.
 pub(crate) fn run_notifications(server: &Server<MemoryHandler>, stop: &Stop) {
     let (tools, hub) = (&server.handler, &server.hub);
     let watch = tools.memory.clock().stopwatch();
@@ -28,7 +28,7 @@ pub(crate) fn run_notifications(server: &Server<MemoryHandler>, stop: &Stop) {
     loop {
         let wait = match hub.has_subscribers_or(|| tools.watch.end()) {
             false => {
-                // Who listens later is told of what happens later.
+                // A later subscriber is notified of later changes only.
                 pace = NotifyPace::default();
                 SLEEP
             }
@@ -47,8 +47,8 @@ pub(crate) fn run_notifications(server: &Server<MemoryHandler>, stop: &Stop) {
     }
 }
 
-/// Looks what changed. What keeps it from looking is said once and not at every try, since the log
-/// may be what somebody listens to.
+/// Marks the resources that changed. A failure is logged once, not at every try, since the log may
+/// be a resource with a subscriber.
 fn publish_changes(server: &Server<MemoryHandler>, said: &mut String) {
     let Server { handler: tools, hub, .. } = server;
     match tools.watch.changed_resources(&tools.memory) {
@@ -66,17 +66,18 @@ fn publish_changes(server: &Server<MemoryHandler>, said: &mut String) {
     }
 }
 
-/// The name by which settings know a resource.
+/// Returns the name of a resource in the settings.
 fn short(uri: &str) -> &str {
     uri.rsplit('/').next().unwrap_or_default()
 }
 
-/// When which resource is told of.
+/// The debouncers of the resources.
 #[derive(Debug, Default)]
 struct NotifyPace(BTreeMap<&'static str, Debounce>);
 
 impl NotifyPace {
-    /// Tells of what is due by now; gives the milliseconds until the next is, if any.
+    /// Publishes the notifications that are due; returns the milliseconds until the next one, if
+    /// any.
     fn turn(
         &mut self,
         hub: &SubscriptionHub,

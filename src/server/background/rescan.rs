@@ -1,9 +1,9 @@
-//! Keeping the memory current while serving: the source folder is scanned at the start and then
-//! every interval, by the same compile as every other door.
+//! Keeps the memory current while serving. The source folder is scanned at the start and then every
+//! interval, by the ordinary compile.
 //!
-//! Of several processes that serve one folder, the one with the lease scans; the others see in the
-//! database what it found. Who starts scans once in any case, since what holds the lease may be
-//! dead. A scan that finds nothing new writes nothing but, now and then, the lease.
+//! Of several processes that serve one folder, the holder of the lease scans; the others see its
+//! results in the database. A process that starts scans once in any case, since the holder may be
+//! dead. A scan without changes writes nothing but, now and then, the lease.
 
 mod status;
 
@@ -25,16 +25,16 @@ use crate::server::jsonl_log::JsonlSink;
 use crate::settings::config;
 use crate::store::{LeaseClaim, Leases};
 
-/// The log of scans, in the own folder of the source folder.
+/// The log of scans, in the source folder's own folder.
 const LOG_FILE: &str = "rescan.jsonl";
 
-/// How soon the first scan is tried again, when another process may be in the middle of one.
+/// Milliseconds until the first scan is retried, when another process may be in the middle of one.
 const RETRY_MS: i64 = 1_000;
 
-/// Warnings of one scan that are logged.
+/// Maximum warnings of one scan that are logged.
 const WARNINGS_SAID_MAX: usize = 100;
 
-/// What may change while serving.
+/// The settings that may change while serving.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RescanOptions {
     pub(crate) rescan: config::RescanSettings,
@@ -42,34 +42,34 @@ pub(crate) struct RescanOptions {
     pub(crate) files: config::LogFileSettings,
 }
 
-/// A source folder that is kept compiled.
+/// The rescanner of one source folder.
 pub(crate) struct Rescanner {
     source: PathBuf,
     n_threads: usize,
-    /// Asked before every scan.
+    /// Read before every scan.
     settings: Box<dyn Fn(&Memory) -> RescanOptions + Send>,
     leases: Arc<Leases>,
-    /// The lease's name.
+    /// Name of the lease.
     lease: String,
     schedule: Schedule,
     watch: RescanState,
     log: JsonlSink,
     latest: LatestScan,
-    /// What was said of the last scan, and is not said again while it lasts.
+    /// Warnings of the last scan, which are not repeated while they last.
     said: BTreeSet<String>,
     /// Called when a scan changed the memory.
     tell: Box<dyn Fn() + Send>,
 }
 
 impl Rescanner {
-    /// Prepares to keep `source` (absolute, canonical) compiled.
+    /// Returns a rescanner of `source`, which is absolute and canonical.
     pub(crate) fn new(
         source: &Path,
         n_threads: usize,
         leases: Arc<Leases>,
         settings: impl Fn(&Memory) -> RescanOptions + Send + 'static,
     ) -> Rescanner {
-        // A path may hold what nobody should read in the database.
+        // A path may hold something that nobody should read in the database.
         let lease = format!("rescan:{}", ContentHash::of(&source.to_string_lossy()));
         Rescanner {
             source: source.to_owned(),
@@ -86,17 +86,18 @@ impl Rescanner {
         }
     }
 
-    /// The same, which calls `tell` when a scan has changed the memory and the latest one is known.
+    /// Adds a listener that is called when a scan changed the memory. By then the scan is the
+    /// latest.
     pub(crate) fn with_listener(self, tell: impl Fn() + Send + 'static) -> Rescanner {
         Rescanner { tell: Box::new(tell), ..self }
     }
 
-    /// What the latest scan did, for whoever asks while this runs.
+    /// Returns a handle on the result of the latest scan.
     pub(crate) fn latest(&self) -> LatestScan {
         self.latest.clone()
     }
 
-    /// Scans when it is time, until it is told to stop.
+    /// Scans whenever a scan is due, until stopped.
     pub(crate) fn run(mut self, memory: &Memory, stop: &Stop) {
         loop {
             self.scan_if_due(memory, stop);
@@ -110,11 +111,11 @@ impl Rescanner {
         }
     }
 
-    /// Scans if it is time and nobody else does; whether it scanned.
+    /// Scans if a scan is due and no other process scans; returns whether it did.
     pub(crate) fn scan_if_due(&mut self, memory: &Memory, stop: &Stop) -> bool {
         let settings = (self.settings)(memory);
         let is_started = self.watch.is_started();
-        // The first scan is what `--source` is for; the setting is about those that follow.
+        // The setting is about further scans; the first one is the purpose of `--source`.
         let is_on = settings.rescan.enabled || !is_started;
         self.schedule.set(is_on.then(|| millis(settings.rescan.interval)));
         self.watch.set_settle(millis(settings.rescan.settle));
@@ -138,7 +139,7 @@ impl Rescanner {
         has_scanned
     }
 
-    /// One scan; whether it came to an end, good or bad.
+    /// Scans once; returns whether the scan ended, good or bad.
     fn scan(
         &mut self,
         memory: &Memory,
@@ -178,7 +179,7 @@ impl Rescanner {
         true
     }
 
-    /// Whether the folder was ever compiled, by itself or as a part of another.
+    /// Returns whether the folder was ever compiled, by itself or as a part of another.
     fn is_known(&self, memory: &Memory) -> bool {
         let is_around =
             |root: &str| self.source.starts_with(root) || Path::new(root).starts_with(&self.source);
@@ -199,7 +200,7 @@ impl Rescanner {
         ScanReport { run_at, error, ..ScanReport::default() }
     }
 
-    /// Logs what was not said of the last scan already.
+    /// Logs the warnings that the last scan did not have.
     fn say(&mut self, warnings: impl IntoIterator<Item = String>) {
         let now: BTreeSet<String> = warnings.into_iter().collect();
         let mut news = now.difference(&self.said);
@@ -213,7 +214,7 @@ impl Rescanner {
         self.said = now;
     }
 
-    /// Shows what a scan did to whoever asks, and writes it down where that is wanted.
+    /// Publishes the result of a scan, and logs it if configured.
     fn keep(&mut self, settings: &RescanOptions, tick: ScanReport) {
         if settings.files.enabled {
             let written = self.log.append(&tick.to_line(), settings.files.max_file_size);

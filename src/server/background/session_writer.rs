@@ -1,7 +1,7 @@
-//! The thread that writes down who uses the memory.
+//! The thread that records the sessions of clients in the ledgers.
 //!
-//! That a session began or ended is written at once, and what it did, if it did something, once in
-//! an interval and at the end: a crash costs no client and no more than one interval of counting.
+//! Begin and end of a session are written at once, and its activity, if any, once in an interval
+//! and at the end: a crash costs no client and no more than one interval of counting.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use crate::server::Stop;
 use crate::server::jsonl_log::SessionHistory;
 use crate::server::sessions::{ChangedSessions, LedgerEntry, Registry};
 
-/// Lines after which the ledgers are made shorter.
+/// Lines after which the ledgers are compacted.
 const COMPACT_LINES: usize = 1_000;
 
-/// Entries that wait for a folder that can be written to; older ones are given up.
+/// Maximum entries that wait for a writable folder; older ones are dropped.
 const PENDING_MAX: usize = 1_000;
 
-/// Writes down until it is told to stop; then once more, and every session has ended.
+/// Records sessions until stopped; then once more, when every session has ended.
 pub(crate) fn run_session_ledger(
     registry: &Registry,
     rung: &Receiver<()>,
@@ -52,13 +52,13 @@ pub(crate) fn run_session_ledger(
     ledger.write(registry.take_changed(ChangedSessions::All, now));
 }
 
-/// The ledgers, with what could not be added to them yet.
+/// The ledgers, and the entries that are still to be added to them.
 struct LedgerWriter<'a> {
     history: &'a SessionHistory,
     pending: Vec<LedgerEntry>,
-    /// Lines since they were made shorter.
+    /// Lines since the last compaction.
     n_lines: usize,
-    /// What was logged last, and is not logged again while it lasts.
+    /// The last error, which is not logged again while it lasts.
     said: Option<String>,
 }
 

@@ -1,12 +1,12 @@
-//! The suite's tools that ask the client first: its user, its model, its folders.
+//! The suite's tools that first ask the client: for user input, sampling or roots.
 
 use serde_json::{Value, json};
 
 use super::Run;
 use super::tools::{text, tool};
-use crate::mcp::{Arg, Args, Call, Capability, ClientRequest, Reply, Tool, ToolError};
+use crate::mcp::{Arg, Args, Call, Capability, ClientRequest, HandlerError, Reply, Tool};
 
-/// Every tool that asks.
+/// All tools that ask.
 pub(super) const TOOLS: &[Tool<Run>] = &[
     tool(
         "test_sampling",
@@ -63,7 +63,7 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
             ("client_roots", ClientRequest::Folders),
         ])?;
         let [user, greeting, roots] = answers.as_slice() else {
-            return Err(ToolError::Internal("an answer for each question".to_owned()));
+            return Err(HandlerError::Internal("an answer for each question".to_owned()));
         };
         let (user, greeting) = (filled(user, "name"), text_of_answer(greeting));
         text(&format!("{user}: {greeting}; {}", folders(roots)))
@@ -84,13 +84,13 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
         let can = |it: &(&'static str, ClientRequest)| call.client_can(it.1.needs());
         let questions: Vec<_> = questions.into_iter().filter(can).collect();
         if questions.is_empty() {
-            return Err(ToolError::Needs(Capability::Sampling));
+            return Err(HandlerError::Needs(Capability::Sampling));
         }
         text(&format!("{} answers came.", call.request_from_client(&questions)?.len()))
     }),
 ];
 
-/// A form with a default of each type.
+/// Returns a form with a default of each type.
 fn defaults() -> ClientRequest {
     let properties = json!({
         "name": {"type": "string", "default": "John Doe"},
@@ -104,7 +104,7 @@ fn defaults() -> ClientRequest {
     form("Please review the defaults", properties, &[])
 }
 
-/// A form with each way to have choices.
+/// Returns a form with each kind of choice.
 fn choices() -> ClientRequest {
     let options = json!(["option1", "option2", "option3"]);
     let titled = |ordinals: [&str; 3], noun: &str| -> Vec<Value> {
@@ -127,17 +127,17 @@ fn choices() -> ClientRequest {
     form("Please choose", properties, &[])
 }
 
-fn confirmed(_: &super::Suite, _: &Args, call: &Call) -> Result<Reply, ToolError> {
-    // The engine has looked at the state before it gives an answer.
+fn confirmed(_: &super::Suite, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
+    // The engine has checked the state before it passes an answer on.
     one(call, "confirm", confirm())?;
     text("The state came back: state-ok")
 }
 
-fn completed(call: &Call, question: ClientRequest) -> Result<Reply, ToolError> {
+fn completed(call: &Call, question: ClientRequest) -> Result<Reply, HandlerError> {
     text(&format!("Elicitation completed: {}", outcome(&one(call, "form", question)?)))
 }
 
-fn one(call: &Call, key: &'static str, question: ClientRequest) -> Result<Value, ToolError> {
+fn one(call: &Call, key: &'static str, question: ClientRequest) -> Result<Value, HandlerError> {
     Ok(call.request_from_client(&[(key, question)])?.pop().unwrap_or_default())
 }
 

@@ -8,7 +8,7 @@ use crate::mcp::{
     Arg, ClientRequest, ContentBlock, Prompt, PromptMessage, Resource, ResourceFormat, Role,
 };
 
-/// Every resource.
+/// All resources.
 pub(super) const RESOURCES: &[Resource<Read>] = &[
     resource("test://static-text", "static-text", ResourceFormat::Text("text/plain"), |_| {
         "This is the content of the static text resource.".to_owned()
@@ -41,7 +41,7 @@ const fn resource(
     Resource { uri, name, title: name, description, form, is_subscribable: false, read }
 }
 
-/// Every prompt.
+/// All prompts.
 pub(super) const PROMPTS: &[Prompt<Get>] = &[
     prompt("test_simple_prompt", "Says a text.", &[], |_, _| {
         Ok(vec![PromptMessage::user("This is a simple prompt for testing.")])

@@ -1,5 +1,5 @@
-//! The suite speaks HTTP only. Here its scenarios are played over stdio: both eras on one server at
-//! once, every line of it held against the published schemas.
+//! The suite's scenarios over stdio, which the suite itself does not speak. Both eras run on one
+//! server at once, and every line is checked against the published schemas.
 
 use std::io::{self, BufRead, BufReader, PipeWriter, Write};
 
@@ -15,11 +15,11 @@ mod scenarios;
 use Era::{Legacy, Modern};
 use scenarios::SCENARIOS;
 
-/// Longer than any test should take.
+/// Timeout, longer than any test should take.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What the suite requires of each revision and what only HTTP has: streams beside each other, and
-/// the host in a request's head.
+/// Numbers of the suite's scenarios that each revision requires, and the names of those only HTTP
+/// has. The latter are about several streams, and the host in a request's head.
 const REQUIRED: [(Era, usize); 2] = [(Legacy, 30), (Modern, 37)];
 const HTTP_ONLY: [&str; 2] = ["server-sse-multiple-streams", "dns-rebinding-protection"];
 
@@ -34,30 +34,30 @@ enum Era {
     Modern,
 }
 
-/// A scenario of the suite, under the name that it has there.
+/// A scenario of the suite, under its name there.
 struct Scenario {
     name: &'static str,
     eras: &'static [Era],
     play: fn(&mut Peer),
 }
 
-/// A client of a server on pipes, of both eras by turns.
+/// A client of a server on pipes, of either era by turns.
 struct Peer {
     era: Era,
-    /// What it says in the modern era that it can.
+    /// The capabilities that it declares in the modern era.
     can: Value,
     input: PipeWriter,
     lines: Receiver<String>,
     witness: Witness,
     /// Notifications since the last request was sent.
     told: Vec<Value>,
-    /// Requests of the server since then. Each was answered.
+    /// Requests of the server since then, all answered.
     asked: Vec<Value>,
     n_sent: usize,
 }
 
 impl Peer {
-    /// A client that has said nothing.
+    /// Returns a client that has sent nothing.
     fn new() -> Peer {
         let (stdin, input) = io::pipe().unwrap();
         let (output, stdout) = io::pipe().unwrap();
@@ -77,7 +77,7 @@ impl Peer {
         Peer { era: Modern, can, input, lines, witness, told, asked, n_sent: 0 }
     }
 
-    /// A client that has shaken hands, too.
+    /// Returns a client after the handshake.
     fn greeted() -> (Peer, Value) {
         let mut peer = Peer::new();
         peer.era = Legacy;
@@ -97,7 +97,7 @@ impl Peer {
         self.input.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    /// Sends a request in the peer's era; gives its id.
+    /// Sends a request in the peer's era; returns its id.
     fn request(&mut self, method: &str, mut params: Value) -> Value {
         if self.era == Modern {
             let mut meta = params["_meta"].as_object().cloned().unwrap_or_default();
@@ -107,7 +107,7 @@ impl Peer {
         self.request_as_is(method, params)
     }
 
-    /// What every modern request says about itself.
+    /// Returns the metadata of every modern request.
     fn meta(&self) -> Map<String, Value> {
         let members = [
             (VERSION, json!("2026-07-28")),
@@ -125,7 +125,7 @@ impl Peer {
         id
     }
 
-    /// The next line of the server, held against the schemas.
+    /// Returns the next line of the server, checked against the schemas.
     #[track_caller]
     fn next(&mut self) -> Value {
         let line = self.lines.recv_timeout(TIMEOUT).expect("a line should have come");
@@ -134,7 +134,7 @@ impl Peer {
         message
     }
 
-    /// The reply to a request; what the server asks meanwhile is answered.
+    /// Returns the reply to a request, and answers the server's requests meanwhile.
     #[track_caller]
     fn reply(&mut self, id: &Value) -> Value {
         loop {
@@ -177,7 +177,7 @@ impl Peer {
         self.result("tools/call", json!({"name": tool}))
     }
 
-    /// Makes a request again and again with the answers to what its results ask; gives all results.
+    /// Repeats a request with the answers to the questions in its results; returns all results.
     #[track_caller]
     fn rounds(&mut self, method: &str, params: &Value) -> Vec<Value> {
         let mut results = vec![self.result(method, params.clone())];
@@ -194,7 +194,7 @@ impl Peer {
     }
 }
 
-/// The same request, with answers and the state as it came.
+/// Returns the same request with answers and the state of the result.
 fn retry(params: &Value, state: &Value, answers: Value) -> Value {
     let mut again = params.clone();
     again["inputResponses"] = answers;
@@ -204,7 +204,7 @@ fn retry(params: &Value, state: &Value, answers: Value) -> Value {
     again
 }
 
-/// What the suite's client answers: it takes what a form proposes, or fills in something.
+/// Returns the answer of the suite's client: the proposal of a form, or some value.
 #[track_caller]
 fn answer(question: &Value) -> Value {
     let filled = |schema: &Value| match schema["type"].as_str() {
@@ -238,7 +238,7 @@ fn every_scenario_holds_in_both_eras_on_one_connection() {
     let (mut peer, _) = Peer::greeted();
     for scenario in SCENARIOS {
         for era in scenario.eras {
-            // The harness shows it when an assertion fails.
+            // The harness prints it when an assertion fails.
             eprintln!("{} {era:?}", scenario.name);
             peer.era = *era;
             (scenario.play)(&mut peer);

@@ -1,9 +1,9 @@
-//! The suite's tools that answer by themselves: one of each kind of content, steps, errors.
+//! The suite's tools that need no answer: one of each kind of content, steps, errors.
 
 use serde_json::{Value, json};
 
 use super::{Run, Suite};
-use crate::mcp::{Arg, Args, Call, ContentBlock, Effect, Level, Reply, Tool, ToolError};
+use crate::mcp::{Arg, Args, Call, ContentBlock, Effect, HandlerError, Reply, Severity, Tool};
 
 /// A red dot.
 pub(super) const PNG: &str =
@@ -13,7 +13,7 @@ const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAA
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// Every tool that asks nothing.
+/// All tools that ask nothing.
 pub(super) const TOOLS: &[Tool<Run>] = &[
     tool("test_simple_text", "Returns a text.", &[], |_, _, _| {
         text("This is a simple text response for testing.")
@@ -39,14 +39,14 @@ pub(super) const TOOLS: &[Tool<Run>] = &[
         Ok(Reply { text, more: vec![picture(), resource], ..Reply::default() })
     }),
     tool("test_error_handling", "Fails.", &[], |_, _, _| {
-        Err(ToolError::BadArgument(
+        Err(HandlerError::BadArgument(
             "This tool intentionally returns an error for testing".to_owned(),
         ))
     }),
     tool("test_tool_with_progress", "Tells how far it has come.", &[], steps),
     tool("test_tool_with_logging", "Tells what it does.", &[], log),
     tool("test_logging_tool", "Tells what it does, to who wants to know.", &[], |_, _, call| {
-        call.log(Level::Info, "conformance", &json!("a message"));
+        call.log(Severity::Info, "conformance", &json!("a message"));
         text("A message was sent to who wants it.")
     }),
     tool("test_reconnection", "Takes two steps.", &[], |suite, _, call| {
@@ -116,7 +116,7 @@ const WHOLE: &[Arg] = &[Arg::custom_schema(|| {
     })
 })];
 
-/// A row of a table: its name for people is that for programs.
+/// Returns a row of the table, whose name serves as its title.
 pub(super) const fn tool(
     name: &'static str,
     description: &'static str,
@@ -126,11 +126,11 @@ pub(super) const fn tool(
     Tool { name, title: name, description, args, output: None, effect: Effect::Reads, run }
 }
 
-pub(super) fn text(text: &str) -> Result<Reply, ToolError> {
+pub(super) fn text(text: &str) -> Result<Reply, HandlerError> {
     Ok(Reply { text: text.to_owned(), ..Reply::default() })
 }
 
-fn blocks(more: Vec<ContentBlock>) -> Result<Reply, ToolError> {
+fn blocks(more: Vec<ContentBlock>) -> Result<Reply, HandlerError> {
     Ok(Reply { more, ..Reply::default() })
 }
 
@@ -138,7 +138,7 @@ pub(super) fn picture() -> ContentBlock {
     ContentBlock::Image { base64: PNG.to_owned(), mime: "image/png" }
 }
 
-fn steps(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+fn steps(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     for done in [0, 50, 100] {
         call.progress(done, Some(100), &format!("Completed step {done} of 100"));
         suite.pause(call);
@@ -146,9 +146,9 @@ fn steps(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, ToolError> {
     text("All steps are done.")
 }
 
-fn log(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, ToolError> {
+fn log(suite: &Suite, _: &Args, call: &Call) -> Result<Reply, HandlerError> {
     for what in ["execution started", "processing data", "execution completed"] {
-        call.log(Level::Info, "conformance", &json!(format!("Tool {what}")));
+        call.log(Severity::Info, "conformance", &json!(format!("Tool {what}")));
         suite.pause(call);
     }
     text("Everything was told.")

@@ -1,22 +1,22 @@
-//! The body of a request: so many bytes, or chunks.
+//! The body of a request, with a length or in chunks.
 //!
-//! A size is one to eight hexadecimal digits; what an extension or a trailer says is skipped,
-//! within bounds. Every line ends with CR LF, and nothing else does. Pure.
+//! A size is one to eight hexadecimal digits; extensions and trailers are skipped, within bounds.
+//! Every line ends with CR LF, and nothing else does. Pure.
 
 use super::head::Framing;
 use super::reply::{BODY_BYTES_MAX, HttpError};
 
-/// Bytes of the line before a chunk.
+/// Maximum bytes of the line before a chunk.
 const SIZE_BYTES_MAX: usize = 128;
-/// Bytes of all trailers.
+/// Maximum bytes of all trailers.
 const TRAILER_BYTES_MAX: usize = 4 * 1024;
 
-/// A body that is being read.
+/// A body while it is read.
 #[derive(Debug)]
 pub(crate) struct Body {
     pub(crate) bytes: Vec<u8>,
     state: BodyState,
-    /// The line that is being read, of a size or a trailer.
+    /// The present line, of a size or a trailer.
     line: Vec<u8>,
     n_trailer: usize,
 }
@@ -33,7 +33,7 @@ enum BodyState {
 }
 
 impl Body {
-    /// A body of which nothing is there.
+    /// Returns an empty body with this framing.
     pub(crate) fn new(framing: Framing) -> Body {
         let state = match framing {
             Framing::Empty => BodyState::Whole,
@@ -43,8 +43,8 @@ impl Body {
         Body { bytes: Vec::new(), state, line: Vec::new(), n_trailer: 0 }
     }
 
-    /// Takes what belongs to it from the front of `input`; gives how many bytes, and whether it is
-    /// whole.
+    /// Takes the body's bytes from the front of `input`. Returns how many, and whether the body is
+    /// complete.
     pub(crate) fn take(&mut self, input: &[u8]) -> Result<(usize, bool), HttpError> {
         let mut n_used = 0;
         while self.state != BodyState::Whole && n_used < input.len() {
@@ -78,7 +78,7 @@ impl Body {
         }
     }
 
-    /// Adds a byte to the line; gives the line when this ends it.
+    /// Adds a byte to the line; returns the line when this ends it.
     fn line(&mut self, byte: u8) -> Result<Option<Vec<u8>>, HttpError> {
         let after_return = self.line.last() == Some(&b'\r');
         if (byte == b'\n') != after_return {

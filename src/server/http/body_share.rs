@@ -1,9 +1,9 @@
-//! The share of one request body in the memory that all bodies may take together.
+//! The share of one request body in the memory limit of all bodies.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that one body holds, counted in the sum over all bodies until it is dropped.
+/// Bytes of one body, counted in the sum over all bodies until it is dropped.
 #[derive(Debug)]
 pub(super) struct BodyShare {
     n_bytes: usize,
@@ -15,7 +15,7 @@ impl BodyShare {
         BodyShare { n_bytes: 0, all: Arc::clone(all) }
     }
 
-    /// Notes the body's size and returns that of all bodies, in bytes.
+    /// Records the body's size and returns that of all bodies, in bytes.
     pub(super) fn grow(&mut self, n_bytes: usize) -> usize {
         let more = n_bytes.saturating_sub(self.n_bytes);
         self.n_bytes += more;

@@ -1,4 +1,4 @@
-//! The life of a connection: request after request, in order, each within its deadlines.
+//! The life of a connection: requests one after the other, each within its deadlines.
 
 use super::body::Body;
 use super::body_share::BodyShare;
@@ -15,7 +15,7 @@ use crate::mcp::Handler;
 /// Bytes of a body for which there is always room: one large body keeps no small one out.
 const SMALL_BYTES: usize = 16 * 1024;
 
-/// Serves a connection to its end.
+/// Serves a connection until it ends.
 pub(super) fn serve<S: Handler>(endpoint: &Endpoint<S>, peer: &Peer) {
     let timed_stream = TimedStream { stream: &peer.stream, watch: &endpoint.watch };
     let mut read_buffer = ReadBuffer::default();
@@ -23,7 +23,7 @@ pub(super) fn serve<S: Handler>(endpoint: &Endpoint<S>, peer: &Peer) {
     let _ = peer.stream.set_nodelay(true);
     loop {
         peer.waits(timed_stream.now_ms());
-        // Whoever ends the server wakes those that wait; this one might have been too late.
+        // Shutdown wakes the connections that wait; this one might have been too late.
         if endpoint.stop.is_set() {
             break;
         }
@@ -45,7 +45,7 @@ pub(super) fn serve<S: Handler>(endpoint: &Endpoint<S>, peer: &Peer) {
     timed_stream.close(if endpoint.stop.is_set() { LAST_LINGER_MS } else { LINGER_MS });
 }
 
-/// Waits for the next head; none when the client has gone, or has had nothing to ask for long.
+/// Waits for the next head; `None` when the client has gone, or was idle for long.
 fn next_head<S: Handler>(
     endpoint: &Endpoint<S>,
     timed_stream: &TimedStream<'_>,
@@ -71,7 +71,7 @@ fn next_head<S: Handler>(
     }
 }
 
-/// Answers a request; whether the connection can be used for another one.
+/// Answers a request; returns whether the connection can be used for another one.
 fn answer<S: Handler>(
     endpoint: &Endpoint<S>,
     peer: &Peer,
@@ -94,7 +94,7 @@ fn answer<S: Handler>(
             }
         },
         Err(response) => {
-            // What was not looked at must not be taken for the next request.
+            // An unread body must not be taken for the next request.
             exchange.is_keep_alive &= head.framing() == Ok(Framing::Empty);
             exchange.reply(&response)
         }
@@ -127,7 +127,7 @@ fn exchange<'a, S: Handler>(
     }
 }
 
-/// All that is checked before the body is read.
+/// Checks everything that is checked before the body is read.
 fn admit<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &mut Exchange<'_>,
@@ -142,7 +142,7 @@ fn admit<S: Handler>(
     Ok((route, framing))
 }
 
-/// Reads the body; none when the client has gone.
+/// Reads the body; `None` when the client has gone.
 fn read_body<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &mut Exchange<'_>,
@@ -154,7 +154,7 @@ fn read_body<S: Handler>(
     let is_awaited = framing != Framing::Empty && exchange.head.is_current;
     if is_awaited && exchange.read_buffer.len() == 0 && exchange.head.all("expect").next().is_some()
     {
-        // Who does not get this sends the body anyway, or has gone.
+        // A client that misses this sends the body anyway, or has gone.
         let _ = exchange.write(b"HTTP/1.1 100 Continue\r\n\r\n");
     }
     loop {

@@ -1,32 +1,32 @@
-//! The open connections: how many there are, and which of them may go when there are too many.
+//! The open connections: their number, and the choice of those to close when there are too many.
 //!
-//! A connection that waits for its client, be it between two requests or in the middle of one, is
-//! there for the client's comfort only. When there is no room left, the one that waits longest
-//! goes, so that whoever opens hundreds of them keeps nobody else out.
+//! A connection that waits for its client, between two requests or in the middle of one, may be
+//! closed. When there is no room left, the one that waits longest goes, so that a client with
+//! hundreds of connections keeps nobody else out.
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// No time: the connection does not wait.
+/// Marks a connection that does not wait.
 const BUSY: i64 = i64::MAX;
 
 /// One connection.
 #[derive(Debug)]
 pub(super) struct Peer {
     pub(super) stream: TcpStream,
-    /// Since when it has waited for its client.
+    /// Start of the wait for its client.
     waiting_ms: AtomicI64,
 }
 
 impl Peer {
-    /// Notes that the client is waited for from now on.
+    /// Records that the server waits for the client from now on.
     pub(super) fn waits(&self, now_ms: i64) {
         self.waiting_ms.store(now_ms, Ordering::Relaxed);
     }
 
-    /// Notes that the client waits.
+    /// Records that the client waits for the server.
     pub(super) fn is_served(&self) {
         self.waiting_ms.store(BUSY, Ordering::Relaxed);
     }
@@ -45,7 +45,7 @@ struct PeerTable {
 }
 
 impl Peers {
-    /// Takes in a connection, which waits for its client; gives the number by which it goes.
+    /// Adds a connection, which waits for its client; returns its number, too.
     pub(super) fn add(&self, stream: TcpStream, now_ms: i64) -> (u64, Arc<Peer>) {
         let peer = Arc::new(Peer { stream, waiting_ms: AtomicI64::new(now_ms) });
         let mut open = self.lock();
@@ -55,7 +55,7 @@ impl Peers {
         (number, peer)
     }
 
-    /// Notes that a connection has gone.
+    /// Removes a connection.
     pub(super) fn remove(&self, number: u64) {
         self.lock().peers.remove(&number);
     }
@@ -64,7 +64,7 @@ impl Peers {
         self.lock().peers.len()
     }
 
-    /// Closes the connection that has waited longest; whether there was one.
+    /// Closes the connection that has waited longest; returns whether there was one.
     pub(super) fn close_longest_waiting(&self) -> bool {
         let mut open = self.lock();
         let waiting =
@@ -77,7 +77,7 @@ impl Peers {
         true
     }
 
-    /// Wakes those that wait for their client: there will be nothing to read any more.
+    /// Wakes the connections that wait for their client: nothing more will be read.
     pub(super) fn wake(&self) {
         for peer in self.lock().peers.values() {
             if peer.waiting_ms.load(Ordering::Relaxed) != BUSY {

@@ -1,4 +1,4 @@
-//! One request and what is written back to it: a response, or a stream of events.
+//! One request and its answer: a response, or a stream of events.
 
 use std::io::{self, ErrorKind};
 
@@ -13,14 +13,14 @@ pub(super) struct Exchange<'a> {
     pub(super) timed_stream: &'a TimedStream<'a>,
     pub(super) read_buffer: &'a mut ReadBuffer,
     pub(super) head: &'a RequestHead,
-    /// The page that asks, if it is one that may.
+    /// The origin of the page that sent it, if that is allowed.
     pub(super) origin: Option<String>,
-    /// Whether the connection is for further requests, too.
+    /// Whether the connection is kept for further requests.
     pub(super) is_keep_alive: bool,
-    /// How long a response, or an event, may take to be written.
+    /// Maximum milliseconds of writing a response or an event.
     pub(super) write_ms: i64,
     pub(super) status: u16,
-    /// The target of what is logged about it.
+    /// The log target of the request.
     pub(super) target: &'static str,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Exchange<'a> {
         self.status = response.status;
         let mut bytes = response.bytes(&self.common());
         if self.head.method == "HEAD" {
-            // The fields that any other method would get, and no body behind them.
+            // The fields of any other method, without a body.
             bytes.truncate(bytes.len() - response.body_len());
         }
         self.write(&bytes)
@@ -42,7 +42,7 @@ impl<'a> Exchange<'a> {
         session: Option<&str>,
     ) -> io::Result<EventStream<'e, 'a>> {
         self.status = 200;
-        // The end of the connection ends the stream where there are no chunks.
+        // Without chunks, the end of the connection ends the stream.
         self.is_keep_alive &= self.head.is_current;
         let is_chunked = self.head.is_current;
         let mut head = start(200, &self.common());
@@ -56,7 +56,7 @@ impl<'a> Exchange<'a> {
         Ok(EventStream { exchange: self, is_chunked, written_ms })
     }
 
-    /// Whether the client has gone while its answer is prepared.
+    /// Returns whether the client has gone while its answer is prepared.
     pub(super) fn is_gone(&mut self) -> bool {
         self.timed_stream.is_gone(self.read_buffer, HEAD_BYTES_MAX)
     }
@@ -88,7 +88,7 @@ impl<'a> Exchange<'a> {
 pub(super) struct EventStream<'e, 'a> {
     pub(super) exchange: &'e mut Exchange<'a>,
     is_chunked: bool,
-    /// When something was last written.
+    /// Time of the last write.
     written_ms: i64,
 }
 
@@ -99,13 +99,12 @@ impl EventStream<'_, '_> {
         self.write(&format!("{id}data: {message}\n\n"))
     }
 
-    /// Tells the client from where to go on, and how soon, should the connection break.
+    /// Sends the id to resume from and the delay, in case the connection breaks.
     pub(super) fn prime(&mut self, id: &str, retry_ms: u32) -> io::Result<()> {
         self.write(&format!("id: {id}\nretry: {retry_ms}\ndata:\n\n"))
     }
 
-    /// Shows that the stream is alive if nothing was sent for as long as said, and looks whether
-    /// its client is.
+    /// Sends a sign of life after `every_ms` of silence. Fails if the client has gone.
     pub(super) fn keep_alive(&mut self, every_ms: i64) -> io::Result<()> {
         if every_ms <= self.exchange.timed_stream.now_ms().saturating_sub(self.written_ms) {
             self.write(":\n\n")?;

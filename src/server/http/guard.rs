@@ -1,8 +1,8 @@
-//! Who may come in: the hosts and pages that are known, and whoever has the token.
+//! Access control: the known hosts and origins, and the bearer token.
 //!
-//! A page of another site that makes a browser send something here is stopped by its `Origin`, one
-//! that makes its own name mean this machine by the `Host`. Neither is of use where the other is
-//! missing, so both are checked, before anything else of a request is looked at.
+//! A page of another site that makes a browser send a request is stopped by its `Origin`, one that
+//! makes its own name resolve to this machine by the `Host`. Neither check replaces the other, so
+//! both come before anything else.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -12,15 +12,15 @@ use super::reply::HttpError;
 
 /// Names of this machine that only it can use.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-/// Characters of a token.
+/// Minimum characters of a token.
 const TOKEN_CHARS_MIN: usize = 16;
 
-/// What a client has to know.
+/// The secret of authorized clients.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct BearerToken(String);
 
 impl BearerToken {
-    /// Checks that a text will do.
+    /// Checks the form of a token.
     pub(crate) fn new(text: &str) -> Result<BearerToken, String> {
         if text.chars().count() < TOKEN_CHARS_MIN {
             return Err(format!("must have {TOKEN_CHARS_MIN} characters or more"));
@@ -31,7 +31,7 @@ impl BearerToken {
         }
     }
 
-    /// Whether it is the same. How long that takes tells nothing but the length of `other`.
+    /// Returns whether the token is `other`; the time taken reveals the length of `other` only.
     fn is(&self, other: &str) -> bool {
         let (mine, other) = (self.0.as_bytes(), other.as_bytes());
         let mut difference = mine.len() ^ other.len();
@@ -48,18 +48,18 @@ impl fmt::Debug for BearerToken {
     }
 }
 
-/// The rules.
+/// The rules of access.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guard {
     /// Names of this server, without a port, in lower case.
     hosts: Vec<String>,
-    /// Pages that may use it, as browsers name them.
+    /// Origins that may use it, as browsers name them.
     origins: Vec<String>,
     token: Option<BearerToken>,
 }
 
 impl Guard {
-    /// The rules of a server at `address`, which answers to `hosts`, too.
+    /// Returns the rules of a server at `address`, which answers to `hosts`, too.
     pub(crate) fn new(
         address: IpAddr,
         hosts: &[String],
@@ -77,7 +77,7 @@ impl Guard {
         Guard { hosts: known, origins, token }
     }
 
-    /// Checks where a request says it goes to and comes from; gives the page, if one asks.
+    /// Checks the host and the origin of a request; returns the origin, if there is one.
     pub(super) fn origin(&self, head: &RequestHead) -> Result<Option<String>, HttpError> {
         let host = head.one("host")?.map(str::to_ascii_lowercase);
         if host.is_none() && head.is_current {
@@ -92,7 +92,7 @@ impl Guard {
             return Err(HttpError::new(400, "`Host` is missing"));
         };
         let Some(origin) = head.one("origin")? else {
-            // Browsers say this much even where they do not name the page.
+            // Browsers send this even without an origin.
             let site = head.one("sec-fetch-site")?.unwrap_or("none");
             return match site {
                 "none" | "same-origin" => Ok(None),
@@ -119,7 +119,7 @@ impl Guard {
         }
     }
 
-    /// Checks the token, where there is one.
+    /// Checks the token, if one is configured.
     pub(super) fn token(&self, head: &RequestHead) -> Result<(), HttpError> {
         let Some(token) = &self.token else { return Ok(()) };
         let given = head.one("authorization")?.and_then(|it| it.split_once(' '));
@@ -134,7 +134,7 @@ impl Guard {
     }
 }
 
-/// The authority and the path of a target that names both.
+/// Returns the authority and the path of an absolute target.
 pub(super) fn absolute(target: &str) -> Option<(&str, &str)> {
     let scheme_end = target.find("://")?;
     if !target[..scheme_end].eq_ignore_ascii_case("http") {
@@ -145,7 +145,7 @@ pub(super) fn absolute(target: &str) -> Option<(&str, &str)> {
     Some((&rest[..at], &rest[at..]))
 }
 
-/// A host without its port.
+/// Returns a host without its port.
 fn name_of(host: &str) -> Option<&str> {
     let end = match host.starts_with('[') {
         true => host.find(']')? + 1,

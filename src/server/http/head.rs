@@ -1,4 +1,4 @@
-//! The head of a request: which bytes are one, and what it says about the body behind it.
+//! Parses the head of a request, and the framing of the body behind it.
 //!
 //! Bytes are a head if and only if
 //!
@@ -8,14 +8,14 @@
 //! 3. they are a request line of HTTP/1.0 or 1.1 and at most [`FIELDS_MAX`] fields, none of them
 //!    folded, all of them UTF-8.
 //!
-//! The body is what one `Content-Length` or one `Transfer-Encoding: chunked` says. Both, or one of
-//! them twice, is refused: whoever stands between may have read it the other way.
+//! The body's framing is one `Content-Length` or one `Transfer-Encoding: chunked`. Both, or one of
+//! them twice, is refused: a proxy may have read it the other way.
 
 use super::reply::{BODY_BYTES_MAX, HttpError};
 
-/// Bytes of a head.
+/// Maximum bytes of a head.
 pub(crate) const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// Fields of a head.
+/// Maximum fields of a head.
 pub(crate) const FIELDS_MAX: usize = 64;
 
 /// A request line and the fields below it.
@@ -23,25 +23,25 @@ pub(crate) const FIELDS_MAX: usize = 64;
 pub(crate) struct RequestHead {
     pub(crate) method: String,
     pub(crate) target: String,
-    /// The version is 1.1, not 1.0.
+    /// Whether the version is 1.1, not 1.0.
     pub(crate) is_current: bool,
     /// Names in lower case, values without the space around them.
     fields: Vec<(String, String)>,
 }
 
-/// How long the body is.
+/// The framing of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// Nothing follows.
+    /// No body.
     Empty,
-    /// So many bytes.
+    /// A body of so many bytes.
     Length(usize),
-    /// As many as its chunks say.
+    /// A body in chunks.
     Chunked,
 }
 
 impl RequestHead {
-    /// Reads a head, with the empty line at its end.
+    /// Parses a head, with the empty line at its end.
     pub(crate) fn parse(bytes: &[u8]) -> Result<RequestHead, HttpError> {
         let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
         let mut request = httparse::Request::new(&mut fields);
@@ -72,12 +72,12 @@ impl RequestHead {
         Ok(head)
     }
 
-    /// Every value of a field, by its name in lower case.
+    /// Returns all values of a field, by its name in lower case.
     pub(crate) fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
         self.fields.iter().filter(move |it| it.0 == name).map(|it| it.1.as_str())
     }
 
-    /// The value of a field that may stand there once.
+    /// Returns the value of a field that may occur once.
     pub(crate) fn one(&self, name: &str) -> Result<Option<&str>, HttpError> {
         let mut values = self.all(name);
         match (values.next(), values.next()) {
@@ -86,12 +86,12 @@ impl RequestHead {
         }
     }
 
-    /// Whether a field that lists words has this one.
+    /// Returns whether a field that lists words has this one.
     pub(crate) fn lists(&self, name: &str, word: &str) -> bool {
         self.all(name).flat_map(|it| it.split(',')).any(|it| it.trim().eq_ignore_ascii_case(word))
     }
 
-    /// Whether the connection is for further requests, too.
+    /// Returns whether the connection is kept for further requests.
     pub(crate) fn is_keep_alive(&self) -> bool {
         match self.is_current {
             true => !self.lists("connection", "close"),
@@ -99,7 +99,7 @@ impl RequestHead {
         }
     }
 
-    /// How long the body is.
+    /// Returns the framing of the body.
     pub(crate) fn framing(&self) -> Result<Framing, HttpError> {
         let length = self.one("content-length")?;
         let Some(coding) = self.one("transfer-encoding")? else {

@@ -1,7 +1,6 @@
-//! What the fields of a modern request have to repeat of its body, and in which era a request is.
+//! Checks that the fields of a modern request repeat its body, and tells the eras apart.
 //!
-//! Whoever stands between client and server looks at the fields only, so a request whose fields say
-//! something else than its body is refused. Pure.
+//! Proxies see the fields only, so a request whose fields contradict its body is refused. Pure.
 
 use serde_json::Value;
 
@@ -10,10 +9,10 @@ use crate::mcp::errors::code::HEADER_MISMATCH;
 use crate::mcp::rpc::{Params, Request, RpcError};
 use crate::mcp::version::{RequestMeta, Version};
 
-/// Name of the field that says the version.
+/// Name of the field with the version.
 pub(super) const VERSION_FIELD: &str = "mcp-protocol-version";
 
-/// An argument of a tool that stands in a field, too.
+/// An argument of a tool that is repeated in a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MirroredArgument {
     tool: String,
@@ -23,12 +22,12 @@ pub(super) struct MirroredArgument {
     field: String,
 }
 
-/// Finds the marked arguments in the list of tools.
+/// Returns the marked arguments in the list of tools.
 pub(super) fn mirrored_arguments(tools: &[Value]) -> Vec<MirroredArgument> {
     let mut found = Vec::new();
     for tool in tools {
         let name = tool["name"].as_str().unwrap_or_default();
-        // Every entry is a schema and the way to it; schemas are the server's own and finite.
+        // Every entry is a schema and the path to it; schemas are the server's own and finite.
         let mut open = vec![(&tool["inputSchema"], Vec::<String>::new())];
         while let Some((schema, path)) = open.pop() {
             if let Some(mark) = schema["x-mcp-header"].as_str() {
@@ -43,17 +42,17 @@ pub(super) fn mirrored_arguments(tools: &[Value]) -> Vec<MirroredArgument> {
     found
 }
 
-/// Whether a request is modern: it says so itself, or its fields do for it.
+/// Returns whether a request is modern by its own metadata or its fields.
 pub(super) fn is_modern(head: &RequestHead, params: &Params) -> bool {
     RequestMeta::is_in(params) || says_modern(head)
 }
 
-/// Whether the fields name a modern version.
+/// Returns whether the fields name a modern version.
 pub(super) fn says_modern(head: &RequestHead) -> bool {
     head.all(VERSION_FIELD).filter_map(Version::parse).any(Version::is_modern)
 }
 
-/// Checks that the fields of a modern request repeat what they have to.
+/// Checks that the fields of a modern request repeat its body.
 pub(super) fn check_headers(
     head: &RequestHead,
     request: &Request,
@@ -98,7 +97,7 @@ pub(super) fn check_headers(
     Ok(())
 }
 
-/// The one value of a field, of characters that a field may have.
+/// Returns the one value of a field, checked for its characters.
 fn field<'a>(head: &'a RequestHead, name: &str) -> Result<Option<&'a str>, RpcError> {
     let mut values = head.all(name);
     let (value, second) = (values.next(), values.next());
@@ -123,7 +122,7 @@ fn is_said_by(value: &Value, given: &str) -> bool {
     }
 }
 
-/// What a field says that may be in Base64.
+/// Decodes the value of a field that may be in Base64.
 fn decoded(given: &str, name: &str) -> Result<String, RpcError> {
     let Some(code) = given.strip_prefix("=?base64?").and_then(|it| it.strip_suffix("?=")) else {
         return Ok(given.to_owned());
@@ -136,7 +135,7 @@ fn decoded(given: &str, name: &str) -> Result<String, RpcError> {
     })
 }
 
-/// The bytes that Base64 stands for, if it is written in the one way that they can be.
+/// Decodes Base64 that is written in its canonical form.
 fn base64(code: &str) -> Option<Vec<u8>> {
     let code = code.as_bytes();
     if !code.len().is_multiple_of(4) {

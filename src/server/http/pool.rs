@@ -1,8 +1,8 @@
-//! Threads that run calls: one that is idle takes the next, and where none is, one is started, up
-//! to a bound.
+//! A thread pool for calls: an idle thread takes the next call. Without one, a thread is started,
+//! up to a bound.
 //!
-//! A call may wait for its client, who answers by another request: so a call never waits in a queue
-//! behind another one while a thread could still be made.
+//! A call may wait for its client, who answers by another request: so no call waits in a queue
+//! behind another one while a thread could still be started.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,14 +12,14 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 use crate::server::spawn;
 
-/// How long a thread waits for its next call.
+/// Time that a thread waits for its next call.
 const IDLE: Duration = Duration::from_secs(10);
-/// How long a call waits for a thread.
+/// Time that a call waits for a thread.
 const WAIT: Duration = Duration::from_secs(10);
 
 type PoolTask = Box<dyn FnOnce() + Send>;
 
-/// The threads.
+/// The thread pool.
 #[derive(Debug)]
 pub(super) struct ThreadPool {
     sender: Sender<PoolTask>,
@@ -30,12 +30,12 @@ pub(super) struct ThreadPool {
 
 impl ThreadPool {
     pub(super) fn new(n_max: usize) -> ThreadPool {
-        // Without a buffer: work is handed over to a thread that waits, or not at all.
+        // Without a buffer: work is handed to a waiting thread, or not at all.
         let (sender, receiver) = bounded(0);
         ThreadPool { sender, receiver, n_threads: Arc::default(), n_max }
     }
 
-    /// Runs `work` on one of the threads; whether there is one.
+    /// Runs `work` on one of the threads; returns whether there was one.
     pub(super) fn run(&self, work: impl FnOnce() + Send + 'static) -> bool {
         let work = match self.sender.try_send(Box::new(work)) {
             Ok(()) => return true,
@@ -56,12 +56,12 @@ impl ThreadPool {
     }
 }
 
-/// One of a bounded number of things, given back by dropping it.
+/// A permit for one of a bounded number of things, returned by dropping it.
 #[derive(Debug)]
 pub(super) struct Permit(Arc<AtomicUsize>);
 
 impl Permit {
-    /// Takes one of `n_max` places, while there is one.
+    /// Takes one of `n_max` permits, if one is left.
     pub(super) fn take(n_taken: &Arc<AtomicUsize>, n_max: usize) -> Option<Permit> {
         let taken = n_taken
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| (n < n_max).then_some(n + 1));

@@ -1,7 +1,7 @@
-//! `POST`: one message, in either era; and `DELETE`, the end of a session.
+//! Handles `POST`, one message in either era, and `DELETE`, the end of a session.
 //!
 //! A modern request is a connection of its own. A legacy one belongs to a session, whose connection
-//! is held while a frame is understood and not while a call runs.
+//! is locked while a frame is decoded and not while a call runs.
 
 use std::io;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use crate::mcp::version::RequestMeta;
 use crate::mcp::{Connection, FrameStep, Handler, Outbox, log_target_of};
 use crate::model::identity::ContentHash;
 
-/// Lines of a call that wait to be written.
+/// Maximum lines of a call that wait to be written.
 const LINES_MAX: usize = 16;
 
-/// Takes a message.
+/// Handles a message.
 pub(super) fn post<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &mut Exchange<'_>,
@@ -50,7 +50,7 @@ pub(super) fn post<S: Handler>(
         Message::Request(request) if is_modern(exchange.head, &request.params) => {
             modern(endpoint, exchange, wants, message, share)
         }
-        // The share stays until the call is over: what was sent is held as long.
+        // The share stays until the call is over: the body is held as long.
         _ => legacy(endpoint, exchange, wants, message).unwrap_or_else(|it| exchange.reply(&it)),
     }
 }
@@ -87,7 +87,7 @@ fn modern<S: Handler>(
         let line = error_line(Some(&request.id), &fault);
         return exchange.reply(&HttpResponse::json(status_of(Some(fault.code)), line));
     }
-    // Who sends it is all that tells one client of this era from another.
+    // Clients of this era are distinguished by their own metadata only.
     let client = RequestMeta::client_in(&request.params).map_or(String::new(), Value::to_string);
     let mut connection = connection(&client);
     let (lines, told) = bounded(LINES_MAX);
@@ -112,7 +112,7 @@ fn modern<S: Handler>(
     }
 }
 
-/// Refuses what only a session knows.
+/// Refuses requests that only a session has.
 fn known(request: &Request) -> Result<(), RpcError> {
     match RequestMeta::is_in(&request.params) {
         true => Ok(()),
@@ -132,7 +132,7 @@ fn legacy<S: Handler>(
             check_version(exchange)?;
             return begin(endpoint, exchange, wants, message);
         }
-        // Nothing in the modern era is told to a server without asking for a reply.
+        // The modern era has no notifications to a server.
         Message::Notification(_) | Message::Ignored
             if !has_session && says_modern(exchange.head) =>
         {
@@ -173,7 +173,7 @@ fn legacy<S: Handler>(
     Ok(sent)
 }
 
-/// Opens a session, if the handshake is one.
+/// Opens a session, if the message is a handshake.
 fn begin<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &mut Exchange<'_>,
@@ -206,7 +206,7 @@ fn begin<S: Handler>(
     Ok(response_stream::say(exchange, wants, 200, line, Some(&session.id)))
 }
 
-/// A connection under the name that belongs to what tells it from others.
+/// Returns a connection under a name derived from its identity.
 fn connection(of: &str) -> Connection {
     Connection::new(format!("http-{}", ContentHash::of(of)))
 }

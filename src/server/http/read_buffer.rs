@@ -1,15 +1,15 @@
-//! Bytes of a connection that were read and not used: heads and bodies come out in order, however
-//! the bytes were cut on their way. Pure; fuzzed against `httparse` and against itself.
+//! A buffer of a connection's unused bytes. Heads and bodies come out in order, however the bytes
+//! were cut on their way. Pure; fuzzed against `httparse` and against itself.
 
 use super::body::Body;
 use super::head::{HEAD_BYTES_MAX, RequestHead};
 use super::reply::HttpError;
 
-/// The bytes.
+/// The unused bytes.
 #[derive(Debug, Default)]
 pub(crate) struct ReadBuffer {
     bytes: Vec<u8>,
-    /// How many of them are known to be no end of a head.
+    /// Number of bytes that are known to hold no end of a head.
     scanned: usize,
 }
 
@@ -19,14 +19,14 @@ impl ReadBuffer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Bytes that wait.
+    /// Returns the number of unused bytes.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The next head, once all of it is there.
+    /// Returns the next head, once it is complete.
     pub(crate) fn head(&mut self) -> Result<Option<RequestHead>, HttpError> {
-        // Empty lines before a head, whole or of which only the first byte has been looked at.
+        // Skips empty lines before a head, of which one byte may have been scanned.
         if self.scanned < 2 && self.bytes.starts_with(b"\r\n") {
             let n = self.bytes.chunks(2).take_while(|it| *it == b"\r\n").count();
             self.drop_first(n * 2);
@@ -49,7 +49,7 @@ impl ReadBuffer {
         Ok(None)
     }
 
-    /// Moves bytes into the body; whether it has all it needs.
+    /// Moves bytes into the body; returns whether it is complete.
     pub(crate) fn fill(&mut self, body: &mut Body) -> Result<bool, HttpError> {
         let (n_used, is_whole) = body.take(&self.bytes)?;
         self.drop_first(n_used);

@@ -1,8 +1,8 @@
-//! What was sent on the streams of a session lately, for a client whose connection broke.
+//! The latest events of a session's streams, for a client whose connection broke.
 //!
 //! An event's id is `STREAM-NUMBER`: streams are numbered in a session, and events in a stream. The
-//! stream of news is 0, and each answer that became a stream has its own. The oldest events are
-//! forgotten when there are more than [`EVENTS_MAX`] or [`BYTES_MAX`].
+//! stream of server-initiated messages is 0, and each answer that became a stream has its own. The
+//! oldest events are dropped beyond [`EVENTS_MAX`] or [`BYTES_MAX`].
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -12,15 +12,15 @@ use crossbeam_channel::Receiver;
 
 use crate::mcp::Waker;
 
-/// Events that are remembered.
+/// Maximum events that are kept.
 const EVENTS_MAX: usize = 64;
-/// Their bytes.
+/// Maximum bytes of these events.
 const BYTES_MAX: usize = 128 * 1024;
 
-/// The stream of news.
+/// The stream of server-initiated messages.
 pub(super) const NEWS: u64 = 0;
 
-/// The place of an event.
+/// The id of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EventId {
     pub(super) stream: u64,
@@ -28,7 +28,7 @@ pub(super) struct EventId {
 }
 
 impl EventId {
-    /// Reads an id that a client gives back.
+    /// Parses an id that a client sends back.
     pub(super) fn parse(text: &str) -> Option<EventId> {
         let (stream, number) = text.split_once('-')?;
         Some(EventId { stream: stream.parse().ok()?, number: number.parse().ok()? })
@@ -54,12 +54,12 @@ struct ReplayEvent {
     n_bytes: usize,
     n_streams: u64,
     news_number: u64,
-    /// The last number of each stream that has not ended.
+    /// The last number of each open stream.
     open: HashMap<u64, u64>,
 }
 
 impl ReplayBuffer {
-    /// Begins a stream; gives the id from which on it can be resumed.
+    /// Opens a stream; returns the id to resume from.
     pub(super) fn open(&self) -> EventId {
         let mut kept = self.lock();
         kept.n_streams += 1;
@@ -68,7 +68,7 @@ impl ReplayBuffer {
         EventId { stream, number: 0 }
     }
 
-    /// Notes an event, before it is sent.
+    /// Adds an event, before it is sent.
     pub(super) fn add(&self, stream: u64, message: &str) -> EventId {
         let mut kept = self.lock();
         let kept = &mut *kept;
@@ -90,13 +90,13 @@ impl ReplayBuffer {
         id
     }
 
-    /// Notes that a stream has ended.
+    /// Closes a stream.
     pub(super) fn close(&self, stream: u64) {
         self.lock().open.remove(&stream);
         self.waker.wake();
     }
 
-    /// What came on a stream after an event, and whether more may come.
+    /// Returns the events of a stream after `last`, and whether more may come.
     pub(super) fn after(&self, last: EventId) -> (Vec<(EventId, String)>, bool) {
         let kept = self.lock();
         let is_later = |id: &EventId| id.stream == last.stream && last.number < id.number;
@@ -104,7 +104,7 @@ impl ReplayBuffer {
         (events, last.stream == NEWS || kept.open.contains_key(&last.stream))
     }
 
-    /// A message when something was noted.
+    /// Returns a channel with a message when an event was added or a stream closed.
     pub(super) fn wakes(&self) -> Receiver<()> {
         self.waker.wakes()
     }

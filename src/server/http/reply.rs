@@ -1,20 +1,20 @@
-//! What goes back: a status, fields and a body, or a refusal of the request.
+//! HTTP responses: a status, fields and a body, or the refusal of a request.
 //!
-//! Every response forbids a browser to keep it, to guess at its type and to show it in a frame.
+//! Every response forbids a browser to cache it, to guess its type and to show it in a frame.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::mcp::rpc::{RpcError, error_line};
 
-/// Bytes of a request body, at most.
+/// Maximum bytes of a request body.
 pub(crate) const BODY_BYTES_MAX: usize = crate::mcp::rpc::LINE_BYTES_MAX;
 
-/// A request that is not served, and why.
+/// The refusal of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HttpError {
     pub(crate) status: u16,
-    /// For the client; nothing of what it sent but a field's name.
+    /// Message for the client, without any of its data but a field's name.
     pub(crate) why: Cow<'static, str>,
 }
 
@@ -23,7 +23,7 @@ impl HttpError {
         HttpError { status, why: why.into() }
     }
 
-    /// The body is more than anybody may send.
+    /// Returns the refusal of a body that is too large.
     pub(crate) fn too_large() -> HttpError {
         HttpError::new(
             413,
@@ -32,7 +32,7 @@ impl HttpError {
     }
 }
 
-/// A response whose body is known.
+/// A response with a complete body.
 #[derive(Clone, Debug)]
 pub(super) struct HttpResponse {
     pub(super) status: u16,
@@ -41,18 +41,18 @@ pub(super) struct HttpResponse {
 }
 
 impl HttpResponse {
-    /// A response without a body.
+    /// Returns a response without a body.
     pub(super) fn empty(status: u16) -> HttpResponse {
         HttpResponse { status, fields: Vec::new(), body: String::new() }
     }
 
-    /// A response of JSON.
+    /// Returns a response of JSON.
     pub(super) fn json(status: u16, body: impl Into<String>) -> HttpResponse {
         HttpResponse { body: body.into(), ..HttpResponse::empty(status) }
             .with("Content-Type", "application/json")
     }
 
-    /// A response that is a JSON-RPC error to nothing in particular.
+    /// Returns a response with a JSON-RPC error without an id.
     pub(super) fn fault(status: u16, why: impl Into<String>) -> HttpResponse {
         HttpResponse::json(status, error_line(None, &RpcError::new(RpcError::REQUEST, why)))
     }
@@ -63,12 +63,12 @@ impl HttpResponse {
         self
     }
 
-    /// Bytes of the body.
+    /// Returns the bytes of the body.
     pub(super) fn body_len(&self) -> usize {
         self.body.len()
     }
 
-    /// All of it as bytes.
+    /// Returns the whole response as bytes.
     pub(super) fn bytes(&self, common: &str) -> Vec<u8> {
         let mut head = start(self.status, common);
         for (name, value) in &self.fields {
@@ -92,7 +92,7 @@ impl From<HttpError> for HttpResponse {
     }
 }
 
-/// The status line and what every response says.
+/// Returns the status line and the fields of every response.
 pub(super) fn start(status: u16, common: &str) -> String {
     format!(
         "HTTP/1.1 {status} {}\r\n\

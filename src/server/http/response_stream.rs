@@ -1,8 +1,8 @@
-//! An answer on its way: as one JSON object where nothing else is to be said, as a stream where
-//! something comes before it, or where the client takes nothing else.
+//! Sends the answer to a call, as one JSON object or as a stream. It is a stream if messages come
+//! before it, or if the client accepts nothing else.
 //!
-//! In the modern era a client that goes away has cancelled. In the legacy era it has not: the call
-//! goes on, and what comes of it is in the session's journal.
+//! In the modern era a client that disconnects has cancelled. In the legacy era it has not: the
+//! call goes on, and its events are in the session's replay buffer.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -22,17 +22,17 @@ use crate::mcp::version::Version;
 use crate::mcp::{Connection, Handler, Job, OutgoingLine};
 use crate::server::work;
 
-/// Whose call it is.
+/// The owner of a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CallOwner<'a> {
-    /// A modern request's.
+    /// A modern request.
     One(&'a Connection),
-    /// That of a session.
+    /// A session.
     Session(&'a HttpSession),
 }
 
 impl CallOwner<'_> {
-    /// Cancels this call; those that the session has besides go on.
+    /// Cancels this call; other calls of the session go on.
     fn cancel(self, id: &RequestId) {
         match self {
             CallOwner::One(connection) => connection.cancel(id),
@@ -51,14 +51,14 @@ struct RunningCall {
 
 enum CallEvent {
     Line(OutgoingLine),
-    /// It is over, with this reply, or without one when it was cancelled.
+    /// The call is over, with this reply, or without one when it was cancelled.
     Finished(Option<OutgoingLine>),
     /// Nothing for [`GLANCE_MS`].
     Nothing,
 }
 
 impl RunningCall {
-    /// What the call says next; its reply comes after all else.
+    /// Returns the next event of the call; its reply comes last.
     fn next(&mut self) -> CallEvent {
         loop {
             if let Ok(line) = self.told.try_recv() {
@@ -79,7 +79,7 @@ impl RunningCall {
     }
 }
 
-/// Sends an answer that is there, with the id of the session that it opens, if it does.
+/// Sends a complete answer, with the id of the session that it opens, if any.
 pub(super) fn say(
     exchange: &mut Exchange<'_>,
     wants: AcceptedForms,
@@ -102,7 +102,7 @@ pub(super) fn say(
     Ok(())
 }
 
-/// Runs a call and sends what comes of it.
+/// Runs a call and sends its answer.
 pub(super) fn run<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &mut Exchange<'_>,
@@ -115,9 +115,9 @@ pub(super) fn run<S: Handler>(
     let (sender, done) = bounded(1);
     let (server, clock) = (Arc::clone(&endpoint.server), endpoint.clock.clone());
     let is_running = endpoint.pool.run(move || {
-        // Without a receiver the client has gone, and nobody asks for the reply.
+        // Without a receiver the client has gone, and nobody waits for the reply.
         let _ = sender.send(work(&server, &clock, job));
-        // The reply goes first, and then the news of what the call did.
+        // The reply goes first, and then the notifications of the changes that the call made.
         server.hub.wake();
     });
     if !is_running {
@@ -136,7 +136,7 @@ pub(super) fn run<S: Handler>(
                     }
                 };
             }
-            // The client takes one object only.
+            // The client accepts one object only.
             CallEvent::Line(_) => (),
             CallEvent::Finished(Some(line)) => {
                 let status = match of {
@@ -150,7 +150,7 @@ pub(super) fn run<S: Handler>(
             }
             CallEvent::Finished(None) => return exchange.reply(&HttpResponse::empty(202)),
             CallEvent::Nothing => {
-                // Of a session, who says nothing more may still wait for the answer.
+                // A session's client that has closed its end may still wait for the answer.
                 if let CallOwner::One(_) = of
                     && exchange.is_gone()
                 {
@@ -165,7 +165,7 @@ pub(super) fn run<S: Handler>(
     }
 }
 
-/// Sends what a call says as it comes, from `first` on.
+/// Sends the messages of a call as they come, from `first` on.
 fn stream<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &mut Exchange<'_>,
@@ -207,7 +207,7 @@ fn stream<S: Handler>(
     }
 }
 
-/// Closes a stream in the journal, however it ended.
+/// Closes a stream in the replay buffer, however it ended.
 struct CloseOnDrop<'a>(Option<(&'a HttpSession, u64)>);
 
 impl Drop for CloseOnDrop<'_> {
@@ -218,7 +218,7 @@ impl Drop for CloseOnDrop<'_> {
     }
 }
 
-/// Where the lines of a call go.
+/// The destination of a call's lines.
 struct CallOutput<'e, 'a, 'o> {
     /// `None` once the client has gone.
     events: Option<EventStream<'e, 'a>>,
@@ -242,7 +242,7 @@ impl CallOutput<'_, '_, '_> {
         Ok(())
     }
 
-    /// Writes to the client, if it is still there. That it has gone ends a modern call only.
+    /// Writes to the client, if it is still connected. Only a modern call ends when it is not.
     fn write(
         &mut self,
         write: impl FnOnce(&mut EventStream<'_, '_>) -> io::Result<()>,

@@ -1,15 +1,15 @@
-//! Where a request goes, decided by its head alone, so that what is not wanted is never read.
+//! Routes a request by its head alone, so that unwanted bodies are never read.
 
 use super::guard::{Guard, absolute};
 use super::head::RequestHead;
 use super::reply::{HttpError, HttpResponse};
 
-/// The one place where MCP is spoken.
+/// The only path of MCP.
 const ENDPOINT: &str = "/mcp";
-/// Says that the server is up, to anybody who may ask at all.
+/// The path of the health check, open to all that the guard admits.
 const HEALTH: &str = "/health";
 
-/// What is asked for.
+/// The route of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
     /// A message of a client.
@@ -19,18 +19,18 @@ pub(super) enum Route {
     /// The end of a session.
     Delete,
     Health,
-    /// What a browser asks before it lets a page ask.
+    /// The preflight request of a browser.
     Options,
 }
 
-/// The forms of an answer that a client takes.
+/// The forms of an answer that a client accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AcceptedForms {
     pub(super) json: bool,
     pub(super) events: bool,
 }
 
-/// Finds the way of a request, if it may go there.
+/// Returns the route of a request, if it is allowed.
 pub(super) fn route(head: &RequestHead, guard: &Guard) -> Result<Route, HttpResponse> {
     let path = absolute(&head.target).map_or(head.target.as_str(), |(_, path)| path);
     let path = path.split('?').next().unwrap_or_default();
@@ -70,7 +70,7 @@ pub(super) fn route(head: &RequestHead, guard: &Guard) -> Result<Route, HttpResp
 const LOOK: &str = "GET, HEAD, OPTIONS";
 const ALL: &str = "GET, POST, DELETE, OPTIONS";
 
-/// What a browser is told before it lets a page ask.
+/// Returns the answer to a preflight request.
 pub(super) fn preflight(head: &RequestHead, origin: Option<&str>) -> HttpResponse {
     let response = HttpResponse::empty(204).with("Allow", ALL);
     if origin.is_none() {
@@ -101,7 +101,7 @@ fn check_content_type(head: &RequestHead) -> Result<(), HttpError> {
     }
 }
 
-/// Reads `Accept`; whoever says nothing takes anything.
+/// Parses `Accept`; a client without it accepts anything.
 fn accepted_forms(head: &RequestHead) -> AcceptedForms {
     let mut wants = AcceptedForms { json: false, events: false };
     let mut is_said = false;

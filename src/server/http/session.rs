@@ -1,8 +1,8 @@
-//! The sessions of the legacy era: who shook hands, by an id that nobody can guess.
+//! The HTTP sessions of the legacy era, by unguessable ids.
 //!
 //! A session ends by `DELETE`, when it was idle for long, or when a new one needs its place: those
-//! that only shook hands go first, then the idlest. One that is in use is never ended for another,
-//! so however many are opened, nobody else loses theirs.
+//! with nothing but a handshake go first, then the idlest. A session in use is never ended for
+//! another, so however many are opened, nobody else loses theirs.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,7 +14,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::replay_buffer::ReplayBuffer;
 use crate::mcp::Connection;
-use crate::mcp::in_flight::Never;
+use crate::mcp::in_flight::NoMessage;
 use crate::server::Stop;
 
 /// One client of the legacy era.
@@ -22,19 +22,19 @@ use crate::server::Stop;
 pub(super) struct HttpSession {
     pub(super) id: String,
     connection: Mutex<Connection>,
-    /// A message when there may be news for the client.
+    /// Receives a message when there may be notifications for the client.
     pub(super) wake: Receiver<()>,
-    /// A message when the client has said what news it wants.
+    /// Receives a message when the client has changed its subscriptions.
     pub(super) wake_receiver: Receiver<()>,
     stir: Sender<()>,
     pub(super) replay_buffer: ReplayBuffer,
     /// Set when the session has ended.
     pub(super) over: Stop,
-    /// The stream that news go to, if there is one.
-    listener: Mutex<Option<Sender<Never>>>,
+    /// The stream of server-initiated messages, if there is one.
+    listener: Mutex<Option<Sender<NoMessage>>>,
     used_ms: AtomicI64,
     n_users: AtomicUsize,
-    /// Nothing was asked of it since it shook hands.
+    /// Whether it had no request since the handshake.
     is_unused: AtomicBool,
 }
 
@@ -56,30 +56,31 @@ impl HttpSession {
         }
     }
 
-    /// The connection, for as long as a frame takes to be understood; never while a call runs.
+    /// Locks the connection while a frame is decoded, and never while a call runs.
     pub(super) fn connection(&self) -> MutexGuard<'_, Connection> {
         lock(&self.connection)
     }
 
-    /// Notes that something is asked of it.
+    /// Records that the session had a request.
     pub(super) fn is_asked(&self) {
         self.is_unused.store(false, Ordering::Relaxed);
     }
 
-    /// Makes the stream of news look for some.
+    /// Wakes the stream of server-initiated messages.
     pub(super) fn wake_stream(&self) {
-        // One that waits there already says the same.
+        // A waiting message has the same effect.
         let _ = self.stir.try_send(());
     }
 
-    /// Takes over the stream of news; the channel disconnects when another one does.
-    pub(super) fn listen(&self) -> Receiver<Never> {
+    /// Takes over the stream of server-initiated messages; the channel disconnects when another one
+    /// does.
+    pub(super) fn listen(&self) -> Receiver<NoMessage> {
         let (sender, replaced) = bounded(0);
         *lock(&self.listener) = Some(sender);
         replaced
     }
 
-    /// How soon it may be ended for a new one; `None` while it is in use.
+    /// Returns its rank among the sessions to end for a new one; `None` while it is in use.
     fn rank(&self) -> Option<(bool, i64)> {
         let is_used = !self.is_unused.load(Ordering::Relaxed);
         let is_idle = self.n_users.load(Ordering::Relaxed) == 0;
@@ -87,7 +88,7 @@ impl HttpSession {
     }
 }
 
-/// A request that belongs to a session, which is in use meanwhile.
+/// A request of a session, which is in use meanwhile.
 #[derive(Debug)]
 pub(super) struct SessionGuard {
     pub(super) session: Arc<HttpSession>,
@@ -100,7 +101,7 @@ impl SessionGuard {
         SessionGuard { session: Arc::clone(session) }
     }
 
-    /// Notes that the visit is over.
+    /// Ends the request.
     pub(super) fn end(self, now_ms: i64) {
         self.session.used_ms.store(now_ms, Ordering::Relaxed);
     }
@@ -127,14 +128,14 @@ impl HttpSessions {
         Ok(HttpSessions { open: Mutex::default(), n_max, idle_ms_max, random })
     }
 
-    /// An id that nobody can guess.
+    /// Returns an unguessable id.
     pub(super) fn id(&self) -> io::Result<String> {
         let mut bytes = [0; 16];
         (&self.random).read_exact(&mut bytes)?;
         Ok(bytes.iter().map(|it| format!("{it:02x}")).collect())
     }
 
-    /// Adds a session; gives the one that had to go for it, and fails when every one is in use.
+    /// Adds a session and returns the one that was ended for it. Fails when every one is in use.
     pub(super) fn add(
         &self,
         session: &Arc<HttpSession>,
@@ -152,19 +153,19 @@ impl HttpSessions {
         Ok(gone)
     }
 
-    /// The session of a request.
+    /// Returns the session of a request.
     pub(super) fn visit(&self, id: &str, now_ms: i64) -> Option<SessionGuard> {
         let open = lock(&self.open);
         let session = open.get(id)?;
         Some(SessionGuard::new(session, now_ms))
     }
 
-    /// Ends a session.
+    /// Removes a session.
     pub(super) fn remove(&self, id: &str) -> Option<Arc<HttpSession>> {
         lock(&self.open).remove(id)
     }
 
-    /// Ends the sessions that nobody has used for long; all of them where `now_ms` is `None`.
+    /// Removes the sessions that were idle for long, or all if `now_ms` is `None`.
     pub(super) fn expire_idle(&self, now_ms: Option<i64>) -> Vec<Arc<HttpSession>> {
         let is_over = |it: &HttpSession| match (now_ms, it.rank()) {
             (None, _) => true,
@@ -184,7 +185,7 @@ impl HttpSessions {
         gone
     }
 
-    /// How many there are.
+    /// Returns the number of sessions.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         lock(&self.open).len()
@@ -192,7 +193,7 @@ impl HttpSessions {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds one of these locks but the engine, which is whole between any
-    // two frames.
+    // Only the engine may panic while it holds one of these locks, and it is whole between any two
+    // frames.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Session lookup: the session of the legacy era that a request names by its header.
+//! Finds the session of the legacy era that a request names by its header.
 
 use super::Endpoint;
 use super::exchange::Exchange;
@@ -9,7 +9,7 @@ use crate::mcp::Handler;
 use crate::mcp::rpc::error_line;
 use crate::mcp::version::{Version, unsupported};
 
-/// Finds the session that a request names, or the response that refuses it.
+/// Returns the session that a request names, or the response that refuses it.
 pub(super) fn visit<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &Exchange<'_>,

@@ -1,5 +1,5 @@
-//! Streams on which news come: `GET` for a session, and a modern request that stays open; and the
-//! streams of a session that broke.
+//! Streams of server-sent events. A session has one by `GET`, a modern subscription is one, and
+//! broken streams of a session are resumed here.
 
 use std::io;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use super::replay_buffer::{EventId, NEWS};
 use super::reply::HttpResponse;
 use super::session::{HttpSession, SessionGuard};
 use super::session_lookup::visit;
-use crate::mcp::in_flight::Never;
+use crate::mcp::in_flight::NoMessage;
 use crate::mcp::{Connection, Handler, OutgoingLine};
 
-/// How often a silent stream is looked at: whether its client has gone, or waits for a sign.
+/// Time between checks of a silent stream. The client may have gone, or be due a sign of life.
 const LOOK: Duration = Duration::from_millis(1000);
 
-/// Follows a session.
+/// Streams the events of a session.
 pub(super) fn stream_session<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &mut Exchange<'_>,
@@ -32,7 +32,7 @@ pub(super) fn stream_session<S: Handler>(
         Err(refused) => return exchange.reply(&refused.into()),
     };
     let sent = relay_events(endpoint, exchange, &visit.session, last);
-    // However it ended: a session whose stream broke was in use until now.
+    // A session whose stream broke was in use until now.
     visit.end(exchange.timed_stream.now_ms());
     sent
 }
@@ -50,7 +50,7 @@ fn relay_events<S: Handler>(
             resume(endpoint, &mut events, session, last)?;
         }
         last => {
-            // Before its client knows that it has the stream: whoever comes later takes it over.
+            // Before its client knows that it has the stream: a later stream takes it over.
             let replaced = session.listen();
             events = exchange.stream(None)?;
             news(endpoint, &mut events, session, last, &replaced)?;
@@ -68,7 +68,7 @@ fn begin<S: Handler>(
     Ok((visit, last.and_then(EventId::parse)))
 }
 
-/// Sends what came on a stream since it broke, to its end.
+/// Sends the events of a broken stream since its last one, to its end.
 fn resume<S: Handler>(
     endpoint: &Endpoint<S>,
     events: &mut EventStream<'_, '_>,
@@ -94,13 +94,13 @@ fn resume<S: Handler>(
     }
 }
 
-/// Sends news as they come, until the session ends or another stream takes over.
+/// Sends notifications as they come, until the session ends or another stream takes over.
 fn news<S: Handler>(
     endpoint: &Endpoint<S>,
     events: &mut EventStream<'_, '_>,
     session: &HttpSession,
     last: Option<EventId>,
-    replaced: &Receiver<Never>,
+    replaced: &Receiver<NoMessage>,
 ) -> io::Result<()> {
     let mut wake = session.wake.clone();
     if let Some(last) = last {
@@ -117,7 +117,7 @@ fn news<S: Handler>(
         }
         select! {
             recv(wake) -> rung => if rung.is_err() {
-                // Nobody rings any more.
+                // The sender is gone.
                 wake = never();
             },
             recv(session.wake_receiver) -> _ => (),
@@ -129,7 +129,7 @@ fn news<S: Handler>(
     }
 }
 
-/// Sends what a modern request subscribed to, from its acknowledgement on, until the client goes.
+/// Sends the notifications of a modern subscription, acknowledgement first, until the client goes.
 pub(super) fn stream_subscriptions<S: Handler>(
     endpoint: &Endpoint<S>,
     exchange: &mut Exchange<'_>,

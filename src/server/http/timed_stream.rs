@@ -1,7 +1,7 @@
-//! A socket with deadlines: whatever the other side does, a read or a write is over in time.
+//! A socket with deadlines: every read or write ends in time.
 //!
-//! A deadline is for the whole of a head, a body or a response, not for each read: who sends a byte
-//! a second gets no longer than who sends none.
+//! A deadline is for the whole of a head, a body or a response, not for each read: a client that
+//! sends a byte a second gets no longer than one that sends nothing.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -10,27 +10,27 @@ use std::time::Duration;
 use super::read_buffer::ReadBuffer;
 use crate::model::clock::Stopwatch;
 
-/// Bytes that are read at once; every connection that waits has room for them on its stack.
+/// Bytes of one read; every waiting connection has room for them on its stack.
 const READ_BYTES: usize = 4 * 1024;
-/// How much more is read of a connection that is about to be closed, so that the client sees why.
+/// Maximum bytes read of a connection that is about to close, so that the client sees the reason.
 const LINGER_BYTES_MAX: usize = 256 * 1024;
-/// How long that may take.
+/// Maximum milliseconds of reading before a connection is closed.
 pub(super) const LINGER_MS: i64 = 500;
-/// The same when the server ends.
+/// Maximum milliseconds of reading before a connection is closed at shutdown.
 pub(super) const LAST_LINGER_MS: i64 = 50;
 
-/// What a read found.
+/// The outcome of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReadOutcome {
-    /// More bytes, which are in the inbox now.
+    /// More bytes, which are in the read buffer now.
     Bytes,
-    /// The other side has nothing more to say.
+    /// The other side has closed its end.
     End,
     /// Nothing in time.
     Nothing,
 }
 
-/// A socket, and the clock that its deadlines are read from.
+/// A socket, and the clock of its deadlines.
 #[derive(Debug)]
 pub(super) struct TimedStream<'a> {
     pub(super) stream: &'a TcpStream,
@@ -38,7 +38,7 @@ pub(super) struct TimedStream<'a> {
 }
 
 impl TimedStream<'_> {
-    /// Milliseconds on the clock of the deadlines.
+    /// Returns the milliseconds on the clock of the deadlines.
     pub(super) fn now_ms(&self) -> i64 {
         self.watch.elapsed_ms()
     }
@@ -64,14 +64,14 @@ impl TimedStream<'_> {
         }
     }
 
-    /// Whether the other side has gone, as far as can be seen at once. What it sent goes to the
-    /// inbox, up to `bytes_max`.
+    /// Returns whether the other side has gone, as far as is known at once. Bytes that it sent go
+    /// to the read buffer, up to `bytes_max`.
     pub(super) fn is_gone(&self, read_buffer: &mut ReadBuffer, bytes_max: usize) -> bool {
         read_buffer.len() < bytes_max
             && self.read(read_buffer, self.now_ms() + 1) == ReadOutcome::End
     }
 
-    /// Writes all of it until `deadline_ms`.
+    /// Writes all bytes until `deadline_ms`.
     pub(super) fn write(&self, mut bytes: &[u8], deadline_ms: i64) -> io::Result<()> {
         let mut stream = self.stream;
         while !bytes.is_empty() {
@@ -87,7 +87,7 @@ impl TimedStream<'_> {
         Ok(())
     }
 
-    /// Closes in a way that lets the other side read what was written last, even while it sends.
+    /// Closes so that the other side can read the last bytes written, even while it sends.
     pub(super) fn close(&self, linger_ms: i64) {
         let _ = self.stream.shutdown(Shutdown::Write);
         let deadline_ms = self.now_ms() + linger_ms;
@@ -108,7 +108,7 @@ impl TimedStream<'_> {
     }
 }
 
-/// Whether the same may be tried again: the deadline decides how often.
+/// Returns whether to try again: the deadline decides how often.
 fn is_patient(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

@@ -1,8 +1,8 @@
-//! The ledger of sessions: one file a client, one line whenever something changed.
+//! The ledgers of sessions: one file per client, one line per change.
 //!
-//! Several processes may write the same file. Whoever writes holds a lock that the system takes
-//! back when the process dies, so a ledger is never written anew while somebody adds to it. Who
-//! reads needs no lock: lines are whole but for the last, and a file is replaced at one stroke.
+//! Several processes may write the same file. A writer holds a lock that the system releases when
+//! the process dies, so a ledger is never rewritten while another process appends to it. Readers
+//! need no lock: all lines but the last are whole, and a file is replaced atomically.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
@@ -16,40 +16,40 @@ use crate::server::sessions::{ClientHistory, LedgerEntry, SessionLedger};
 const FOLDER: &str = "sessions";
 const ENDING: &str = ".jsonl";
 
-/// What is locked by whoever writes.
+/// The file that writers lock.
 const LOCK: &str = "lock";
 
-/// Clients that are remembered; one more is not.
+/// Maximum clients that have a ledger.
 const CLIENTS_MAX: usize = 10_000;
 
-/// The sessions of all clients, as they are written down.
+/// The recorded sessions of all clients.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionHistory(Option<LogFolder>);
 
 impl SessionHistory {
-    /// The history of those who use the folder `source`.
+    /// Returns the history of the clients of the folder `source`.
     pub(crate) fn new(source: &Path) -> SessionHistory {
         SessionHistory(Some(LogFolder::new(source, FOLDER)))
     }
 
-    /// No history, for ever.
+    /// Returns a history that stays empty.
     pub(crate) fn disabled() -> SessionHistory {
         SessionHistory(None)
     }
 
-    /// Whether anything is written down at all.
+    /// Returns whether sessions are recorded at all.
     pub(crate) fn is_kept(&self) -> bool {
         self.0.is_some()
     }
 
-    /// All that is known of each client, in the order of their files.
+    /// Returns the history of each client, in the order of their files.
     pub(crate) fn clients(&self) -> io::Result<Vec<ClientHistory>> {
         let Some(folder) = self.enter()? else { return Ok(Vec::new()) };
         let stems = folder.stems(ENDING)?;
         Ok(stems.iter().filter_map(|stem| past(&folder, stem)).collect())
     }
 
-    /// All that is known of the client with this hash.
+    /// Returns the history of the client with this hash.
     pub(crate) fn client(&self, hash: &str) -> io::Result<Option<ClientHistory>> {
         let Some(folder) = self.enter()? else { return Ok(None) };
         let stems = folder.stems(ENDING)?;
@@ -57,13 +57,13 @@ impl SessionHistory {
         Ok(stems.iter().filter(is_its).find_map(|stem| past(&folder, stem)))
     }
 
-    /// Writes entries down and takes them away, each in the file of its client. What is left after
-    /// an error may be tried again.
+    /// Appends entries to the files of their clients and removes them from `entries`. Entries left
+    /// after an error may be tried again.
     pub(crate) fn append(&self, entries: &mut Vec<LedgerEntry>) -> io::Result<()> {
         self.append_under(lock, entries)
     }
 
-    /// The same, but waits for nobody who writes at this moment; then it is an error.
+    /// Appends as [`SessionHistory::append`] does, but fails if another process is writing.
     pub(crate) fn append_at_once(&self, entries: &mut Vec<LedgerEntry>) -> io::Result<()> {
         self.append_under(lock_at_once, entries)
     }
@@ -92,7 +92,7 @@ impl SessionHistory {
         result
     }
 
-    /// Leaves one line a session, where there are more.
+    /// Compacts ledgers to one line per session.
     pub(crate) fn compact(&self) -> io::Result<()> {
         let Some(folder) = self.enter()? else { return Ok(()) };
         let _lock = lock(&folder)?;
@@ -110,17 +110,17 @@ impl SessionHistory {
     }
 }
 
-/// Keeps others from writing until it is dropped, or until this process dies.
+/// Locks out other writers until dropped, or until this process dies.
 fn lock(folder: &OpenFolder) -> io::Result<File> {
     let file = folder.append(LOCK)?;
     match file.lock() {
-        // Where the file system has no locks, nobody else is likely to have them.
+        // Where the file system has no locks, other writers are unlikely.
         Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
         _ => Ok(file),
     }
 }
 
-/// The same, unless somebody else keeps others from it now.
+/// Locks out other writers, unless another one holds the lock.
 fn lock_at_once(folder: &OpenFolder) -> io::Result<File> {
     let file = folder.append(LOCK)?;
     match file.try_lock().map_err(io::Error::from) {
@@ -129,13 +129,13 @@ fn lock_at_once(folder: &OpenFolder) -> io::Result<File> {
     }
 }
 
-/// The hash in the name of a ledger.
+/// Returns the hash in the name of a ledger.
 fn hash_of(stem: &str) -> Option<&str> {
     let (_, hash) = stem.rsplit_once('-')?;
     is_base62(hash).then_some(hash)
 }
 
-/// Entries by the stem of their file, in the order of the first of each.
+/// Groups entries by the stem of their file, in the order of the first of each.
 fn by_file(entries: Vec<LedgerEntry>) -> Vec<(String, Vec<LedgerEntry>)> {
     let mut files: Vec<(String, Vec<LedgerEntry>)> = Vec::new();
     for entry in entries {
@@ -158,7 +158,7 @@ fn add(folder: &OpenFolder, stem: &str, entries: &[LedgerEntry]) -> io::Result<(
     sink::add(&mut folder.append(&name)?, &lines)
 }
 
-/// What a ledger comes to; one that cannot be read comes to nothing.
+/// Returns the summary of a ledger; `None` if it cannot be read.
 fn past(folder: &OpenFolder, stem: &str) -> Option<ClientHistory> {
     let hash = hash_of(stem)?;
     match read(folder, stem) {

@@ -1,4 +1,4 @@
-//! A folder below `.remindb/`, entered with care.
+//! A folder below `.remindb/`, entered only if no link leads out of it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -7,28 +7,28 @@ use std::path::{Path, PathBuf};
 /// The program's own folder in a source folder.
 const OWN_FOLDER: &str = ".remindb";
 
-/// Entries of a folder that are looked at.
+/// Maximum entries of a folder that are listed.
 const ENTRIES_MAX: usize = 100_000;
 
-/// A folder that may not be there yet.
+/// A folder that may not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LogFolder {
     /// The source folder.
     home: PathBuf,
-    /// The way from there.
+    /// Names of folders on the way from there.
     names: Vec<String>,
 }
 
 impl LogFolder {
-    /// The folder `name`, which may be several, in the own folder of `home`; the own folder itself
-    /// is called nothing.
+    /// Returns the folder `name`, which may be several, in the own folder of `home`. An empty name
+    /// is the own folder itself.
     pub(super) fn new(home: &Path, name: &str) -> LogFolder {
         let below = name.split('/').filter(|it| !it.is_empty());
         let names = [OWN_FOLDER].into_iter().chain(below).map(str::to_owned).collect();
         LogFolder { home: home.to_owned(), names }
     }
 
-    /// Makes what is missing of it.
+    /// Creates the missing folders.
     pub(super) fn make(&self) -> io::Result<OpenFolder> {
         let home = self.home.canonicalize()?;
         let mut path = home.clone();
@@ -51,7 +51,7 @@ impl LogFolder {
         Ok(OpenFolder { home, path })
     }
 
-    /// Enters it, if it is there.
+    /// Opens the folder, if it exists.
     pub(super) fn enter(&self) -> io::Result<Option<OpenFolder>> {
         let home = match self.home.canonicalize() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -70,7 +70,7 @@ impl LogFolder {
     }
 }
 
-/// A folder that is there and lies where it should.
+/// A folder that exists, inside its home.
 #[derive(Clone, Debug)]
 pub(super) struct OpenFolder {
     home: PathBuf,
@@ -78,7 +78,7 @@ pub(super) struct OpenFolder {
 }
 
 impl OpenFolder {
-    /// Where a file of it is, links followed; `None` when it is not there.
+    /// Returns the path of a file in it, links followed; `None` if it does not exist.
     pub(super) fn find(&self, name: &str) -> io::Result<Option<PathBuf>> {
         let path = self.path.join(name);
         match fs::symlink_metadata(&path) {
@@ -92,19 +92,19 @@ impl OpenFolder {
         }
     }
 
-    /// Opens a file to append to it, making it if need be.
+    /// Opens a file to append to it, creating it if need be.
     pub(super) fn append(&self, name: &str) -> io::Result<File> {
         let path = self.find(name)?.unwrap_or_else(|| self.path.join(name));
         private().append(true).create(true).read(true).open(path)
     }
 
-    /// Opens a file to write it anew.
+    /// Opens a file to rewrite it.
     pub(super) fn create(&self, name: &str) -> io::Result<File> {
         let path = self.find(name)?.unwrap_or_else(|| self.path.join(name));
         private().write(true).create(true).truncate(true).open(path)
     }
 
-    /// Gives a file another name; what was called so before is gone.
+    /// Renames a file, replacing another one.
     pub(super) fn rename(&self, name: &str, new_name: &str) -> io::Result<()> {
         let Some(path) = self.find(name)? else {
             return Err(io::Error::from(io::ErrorKind::NotFound));
@@ -114,12 +114,12 @@ impl OpenFolder {
         fs::rename(path, new_path)
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file, if it exists.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
         self.find(name)?.map_or(Ok(()), fs::remove_file)
     }
 
-    /// The names of its files that end in `ending`, without it, sorted.
+    /// Returns the sorted names of its files that end in `ending`, without it.
     pub(super) fn stems(&self, ending: &str) -> io::Result<Vec<String>> {
         let mut stems = Vec::new();
         for entry in fs::read_dir(&self.path)?.take(ENTRIES_MAX) {
@@ -132,7 +132,7 @@ impl OpenFolder {
     }
 }
 
-/// Files that only the user can read.
+/// Returns options for files that only the user can read.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -140,7 +140,7 @@ fn private() -> OpenOptions {
     options
 }
 
-/// The path without links, if it still lies below `home`.
+/// Returns the path without links, if it is still below `home`.
 fn inside(home: &Path, path: &Path) -> io::Result<PathBuf> {
     let full = path.canonicalize()?;
     if full.starts_with(home) { Ok(full) } else { Err(refused(path, "leads out of the folder")) }

@@ -1,4 +1,4 @@
-//! A log for each session: which tools were called, and what went wrong, but never with which text.
+//! Session logs: the tools that each session called and its failures, without any texts.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -19,25 +19,25 @@ use crate::settings::config::LogFileSettings;
 const FOLDER: &str = "logs";
 const ENDING: &str = ".log";
 
-/// Characters of an id in the name of its file.
+/// Maximum characters of an id in the name of its file.
 const SLUG_CHARS_MAX: usize = 64;
 
-/// Logs that are kept.
+/// Maximum logs that are kept.
 const LOGS_MAX: usize = 1_000;
 
-/// The logs of all sessions, as they are written down.
+/// The logs of all sessions.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionLogs {
-    /// The source folder; `None`: there are none, for ever.
+    /// The source folder; `None` if there are no logs.
     home: Option<PathBuf>,
-    /// Bytes after which a log is set aside; `None`: nothing is written.
+    /// Bytes after which a log is rotated; `None` if none are written.
     bytes_max: Option<u64>,
 }
 
-/// One record: a line of the file, and of what clients read, key by key.
+/// One record: a line of the file, and of the answer to clients, key by key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SessionLogRecord {
-    /// As RFC 3339 has it.
+    /// The time in RFC 3339.
     pub(crate) time: String,
     /// `DEBUG`, `INFO`, `WARN` or `ERROR`.
     pub(crate) level: String,
@@ -46,12 +46,12 @@ pub(crate) struct SessionLogRecord {
     pub(crate) fields: Map<String, Value>,
 }
 
-/// A log as the index has it, key by key as clients know it.
+/// A log in the index, key by key as clients know it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct LogFile {
     pub(crate) session_id: String,
     pub(crate) size_bytes: u64,
-    /// Whether an older part was set aside.
+    /// Whether an older part was rotated away.
     pub(crate) rotated: bool,
     /// Seconds since the Unix epoch.
     pub(crate) modified_at: u64,
@@ -65,31 +65,30 @@ pub(crate) struct SessionLog {
 }
 
 impl SessionLogs {
-    /// The logs of those who use the folder `home`, with something to add only if `settings` say
-    /// so.
+    /// Returns the logs of the folder `home`. Records are added only if `settings` enable them.
     pub(crate) fn new(home: Option<&Path>, settings: &LogFileSettings) -> SessionLogs {
         let bytes_max = settings.enabled.then_some(settings.max_file_size);
         SessionLogs { home: home.map(Path::to_owned), bytes_max }
     }
 
-    /// Adds a record to the log of a session, if it is wanted.
+    /// Adds a record to the log of a session, if enabled.
     pub(crate) fn append(&self, id: &str, record: &SessionLogRecord) -> io::Result<()> {
         let (Some(home), Some(bytes_max)) = (&self.home, self.bytes_max) else { return Ok(()) };
         let line = serde_json::to_string(record)?;
         JsonlSink::new(home, &format!("{FOLDER}/{}{ENDING}", slug(id))).append(&line, bytes_max)
     }
 
-    /// Which logs there are, by the names of their files.
+    /// Lists the logs, by the names of their files.
     pub(crate) fn index(&self) -> io::Result<Vec<LogFile>> {
         let Some(folder) = self.enter()? else { return Ok(Vec::new()) };
         let ids = folder.stems(ENDING)?;
         Ok(ids.into_iter().filter_map(|id| describe(&folder, id)).collect())
     }
 
-    /// What one session did; `None` when there is no log of it.
+    /// Returns the log of one session; `None` if there is none.
     pub(crate) fn read(&self, id: &str) -> io::Result<Option<SessionLog>> {
         let Some(folder) = self.enter()? else { return Ok(None) };
-        // What is opened has the name that was found, and not the one that was asked for.
+        // The path is made of the name that was found, not of the one requested.
         let Some(id) = folder.stems(ENDING)?.into_iter().find(|it| it == id) else {
             return Ok(None);
         };
@@ -101,13 +100,13 @@ impl SessionLogs {
         Ok(Some(SessionLog { session_id: id, entries }))
     }
 
-    /// Removes the logs of the sessions that ended first, where there are many.
+    /// Removes the oldest logs beyond the maximum.
     pub(crate) fn prune(&self) -> io::Result<()> {
         let Some(folder) = self.enter()?.filter(|_| self.bytes_max.is_some()) else {
             return Ok(());
         };
         let mut logs: Vec<LogFile> = self.index()?;
-        // What has another name is somebody else's.
+        // Files with other names are somebody else's.
         logs.retain(|it| is_base62(&it.session_id));
         logs.sort_by_key(|it| it.modified_at);
         for LogFile { session_id, .. } in &logs[..logs.len().saturating_sub(LOGS_MAX)] {
@@ -123,14 +122,14 @@ impl SessionLogs {
 }
 
 impl SessionLogRecord {
-    /// A record of a line of the log.
+    /// Returns a record of a line of the log.
     pub(crate) fn new(line: &str, level: &str, now: Millis) -> SessionLogRecord {
         let (msg, fields) = log_buffer::split_log_line(line);
         SessionLogRecord { time: now.rfc3339(), level: level.to_owned(), msg, fields }
     }
 }
 
-/// An id as the name of a file: nothing in it leads anywhere.
+/// Returns an id as the name of a file, without path separators.
 fn slug(id: &str) -> String {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '_' | '-');
     let plain = id.chars().take(SLUG_CHARS_MAX).map(|it| if is_plain(it) { it } else { '-' });

@@ -1,5 +1,4 @@
-//! A log in a file of its own: one JSON value a line. One that is full becomes `NAME.1`, whatever
-//! was called that before.
+//! A log file of one JSON value a line; a full one becomes `NAME.1`, replacing an older one.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -7,7 +6,7 @@ use std::path::Path;
 
 use super::folder::LogFolder;
 
-/// A file that lines are added to.
+/// A file that lines are appended to.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonlSink {
     folder: LogFolder,
@@ -15,13 +14,13 @@ pub(crate) struct JsonlSink {
 }
 
 impl JsonlSink {
-    /// The file `name`, which may have folders before it, in the own folder of `home`.
+    /// Returns the file `name`, which may have folders before it, in the own folder of `home`.
     pub(crate) fn new(home: &Path, name: &str) -> JsonlSink {
         let (folder, name) = name.rsplit_once('/').unwrap_or(("", name));
         JsonlSink { folder: LogFolder::new(home, folder), name: name.to_owned() }
     }
 
-    /// Adds a line. A file that would be larger than `bytes_max` with it is set aside first.
+    /// Appends a line. The file is rotated first if it would exceed `bytes_max`.
     pub(crate) fn append(&self, line: &str, bytes_max: u64) -> io::Result<()> {
         let folder = self.folder.make()?;
         if let Some(path) = folder.find(&self.name)? {
@@ -35,8 +34,8 @@ impl JsonlSink {
     }
 }
 
-/// Adds whole lines, on a line of their own even where the last one was cut off. One write for all
-/// of them, so that two processes do not mix theirs.
+/// Appends whole lines, also after a torn one. All of them are one write, so that two processes do
+/// not mix theirs.
 pub(super) fn add(file: &mut File, lines: &str) -> io::Result<()> {
     let mut last = [b'\n'];
     if 0 < file.seek(SeekFrom::End(0))? {

@@ -47,7 +47,7 @@ fn record(n: i64) -> LogRecord {
 }
 
 #[test]
-fn the_oldest_make_room() {
+fn the_oldest_records_make_room() {
     let log_buffer = LogBuffer::new(3);
     assert_eq!(serde_json::to_string(&log_buffer.read()).unwrap(), r#"{"records":[],"dropped":0}"#);
     (0..5).for_each(|n| log_buffer.push(record(n)));
@@ -57,7 +57,7 @@ fn the_oldest_make_room() {
 }
 
 #[test]
-fn an_observer_may_look() {
+fn an_observer_may_read_the_buffer() {
     let log_buffer = LogBuffer::new(3);
     let n_seen = Arc::new(AtomicUsize::new(0));
     let (looked, counted) = (log_buffer.clone(), Arc::clone(&n_seen));
@@ -70,7 +70,7 @@ fn an_observer_may_look() {
 }
 
 #[test]
-fn a_record_that_is_only_kept_calls_nobody() {
+fn a_silent_record_calls_no_observer() {
     let log_buffer = LogBuffer::new(3);
     log_buffer.add_observer(|| panic!("called for a record about those who look"));
     log_buffer.add_silently(record(1));

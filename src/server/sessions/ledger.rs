@@ -1,7 +1,7 @@
-//! The lines of one client's ledger, and what they come to.
+//! The ledger of one client: its lines and their summary.
 //!
-//! Of several lines about one session the last one counts. A line that cannot be read counts as
-//! none: it may have been cut off when the machine went down, or be somebody's joke.
+//! Of several lines about one session the last one counts. An unreadable line is ignored: it may be
+//! torn by a crash, or be forged.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead};
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::SessionClient;
 
-/// Bytes of a line; a longer one is no line of ours.
+/// Maximum bytes of a line; longer ones are ignored.
 pub(crate) const LEDGER_LINE_BYTES_MAX: usize = 1024 * 1024;
 
-/// One session as of one moment: a line of the ledger. Times are seconds since the Unix epoch.
+/// One session at one moment, a line of the ledger. Times are seconds since the Unix epoch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LedgerEntry {
     pub(crate) session_id: String,
@@ -29,12 +29,12 @@ pub(crate) struct LedgerEntry {
 }
 
 impl LedgerEntry {
-    /// One line of JSON.
+    /// Returns one line of JSON.
     pub(crate) fn to_line(&self) -> String {
         serde_json::to_string(self).expect("strings and numbers are JSON")
     }
 
-    /// Reads a line; `None` for what is none.
+    /// Parses a line; `None` if it is not one.
     pub(crate) fn parse(line: &[u8]) -> Option<LedgerEntry> {
         if LEDGER_LINE_BYTES_MAX < line.len() {
             return None;
@@ -47,21 +47,21 @@ impl LedgerEntry {
     }
 }
 
-/// All that is known of one client: the envelope that clients know, key by key.
+/// The history of one client: the envelope that clients know, key by key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct ClientHistory {
     pub(crate) hash: String,
-    /// As it called itself last.
+    /// Its latest identification.
     pub(crate) client: SessionClient,
     pub(crate) transport: String,
     pub(crate) sessions: usize,
     pub(crate) lifetime_seconds: i64,
-    /// 0 when no session has ended yet.
+    /// Time of the last end of a session; 0 when none has ended yet.
     pub(crate) last_disconnect: i64,
     pub(crate) tool_calls: u64,
 }
 
-/// The sessions of one client, each as its last line has it, in the order of these lines.
+/// The sessions of one client, each by its last line, in the order of these lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SessionLedger {
     sessions: Vec<Option<LedgerEntry>>,
@@ -77,7 +77,7 @@ impl SessionLedger {
         Ok(ledger)
     }
 
-    /// Takes the next line of the file.
+    /// Adds the next line of the file.
     pub(crate) fn add(&mut self, line: &[u8]) {
         if line.is_empty() {
             return;
@@ -91,17 +91,17 @@ impl SessionLedger {
         self.sessions.push(Some(entry));
     }
 
-    /// Whether writing it anew would make it shorter.
+    /// Returns whether compaction would shorten it.
     pub(crate) fn is_long(&self) -> bool {
         self.place_of.len() < self.n_lines
     }
 
-    /// One line a session.
+    /// Returns one line per session.
     pub(crate) fn to_text(&self) -> String {
         self.entries().map(|it| it.to_line() + "\n").collect()
     }
 
-    /// What the sessions come to; `None` when there are none.
+    /// Returns the summary of the sessions; `None` without any.
     pub(crate) fn past(&self, hash: &str) -> Option<ClientHistory> {
         let newest = self.entries().max_by_key(|it| it.last_seen)?;
         let ends = self.entries().filter_map(|it| it.disconnected_at);
@@ -124,8 +124,8 @@ impl SessionLedger {
     }
 }
 
-/// Calls `each` with every line, without its end. What is too long for a line is passed over, and
-/// never held.
+/// Calls `each` with every line, without its end. Lines that are too long are skipped, and never
+/// held in memory.
 pub(crate) fn each_line(mut input: impl BufRead, mut each: impl FnMut(&[u8])) -> io::Result<()> {
     let mut line = Vec::new();
     let mut is_too_long = false;

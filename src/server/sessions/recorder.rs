@@ -1,51 +1,31 @@
-//! Who uses the memory: what the engine tells of its clients, noted where it is shown.
+//! Records the clients' sessions from the events of the engine.
 //!
-//! What clients say of themselves may hold secrets as any text does, and is cleaned before it is
-//! kept. Of a call nothing is noted but which tool it was, how long it took and how large its texts
-//! were.
-
-use std::cell::RefCell;
+//! The identification of a client may hold secrets as any text does, and is redacted before it is
+//! kept. Of a call only the tool, the duration and the sizes of its texts are recorded.
 
 use crate::ingest::redact::Redactor;
-use crate::mcp::{Caller, ClientAction, QUIET_TARGET, RequestSeen, ToolCallRecord, Waker};
+use crate::mcp::{ClientAction, QUIET_TARGET, RequestSeen, ToolCallRecord, Waker};
 use crate::model::clock::Millis;
 use crate::server::jsonl_log::{SessionHistory, SessionLogRecord, SessionLogs};
 use crate::server::sessions::{ChangedSessions, Registry, RequestInfo, SessionClient};
+use crate::surface::RecordSessions;
 
-thread_local! {
-    /// The session whose call this thread runs.
-    static CURRENT: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
-/// The session whose call this thread runs, if it runs one.
-pub(crate) fn current() -> Option<String> {
-    // A thread that ends has no such thing any more, and may log still.
-    CURRENT.try_with(|it| it.borrow().clone()).ok().flatten()
-}
-
-/// Where the news about clients goes.
+/// The destinations of events about clients.
 #[derive(Debug)]
-pub(crate) struct SessionObserver {
-    /// Who is there.
+pub(crate) struct SessionRecorder {
+    /// The present sessions.
     pub(crate) registry: Registry,
-    /// Rung when a session began or ended and that is not written down.
+    /// Woken when the begin or end of a session is not written yet.
     pub(crate) waker: Waker,
-    /// Where it is written down that a session began.
+    /// The ledgers of the sessions.
     pub(crate) history: SessionHistory,
-    /// What each of them did.
+    /// The session logs.
     pub(crate) logs: SessionLogs,
 }
 
-impl SessionObserver {
-    /// Takes note of a request.
-    pub(crate) fn on_request(&self, seen: &RequestSeen<'_>, redactor: &Redactor, now: Millis) {
-        if self.registry.note_request(sight(seen, redactor), now) && self.history.is_kept() {
-            self.write_down(now);
-        }
-    }
-
-    /// Writes down that a session began before anybody is answered: whoever had an answer is known
-    /// for ever, whenever the server dies. If that takes more than a moment, it is left to others.
+impl SessionRecorder {
+    /// Writes the begin of a session before the client is answered. So every answered client is on
+    /// record, even if the server dies. If the ledger is locked, a background thread writes it.
     fn write_down(&self, now: Millis) {
         let mut news = self.registry.take_changed(ChangedSessions::Urgent, now);
         let n_news = news.len();
@@ -56,40 +36,51 @@ impl SessionObserver {
             self.waker.wake();
         }
     }
+}
 
-    /// Takes note of the end of a connection.
-    pub(crate) fn on_disconnect(&self, connection: &str, now: Millis) {
+impl RecordSessions for SessionRecorder {
+    fn on_request(
+        &self,
+        seen: &RequestSeen<'_>,
+        redactor: &Redactor,
+        now: Millis,
+    ) -> Option<String> {
+        let sight = sight(seen, redactor);
+        if self.registry.note_request(&sight, now) && self.history.is_kept() {
+            self.write_down(now);
+        }
+        sight.calls_tool.then(|| self.registry.id_of(&sight)).flatten()
+    }
+
+    fn on_disconnect(&self, connection: &str, now: Millis) {
         if self.registry.note_disconnect(connection, now) {
             self.waker.wake();
         }
     }
 
-    /// What is logged on this thread from now on is about this caller.
-    pub(crate) fn on_call_start(&self, caller: &Caller, redactor: &Redactor) {
-        let session = self.registry.id_of(&sight(&caller.seen(), redactor));
-        CURRENT.with(|it| *it.borrow_mut() = session);
-    }
-
-    /// Notes a call that is over.
-    pub(crate) fn on_call_end(&self, called: &ToolCallRecord, now: Millis) {
-        let ToolCallRecord { tool, payload_bytes, elapsed_ms, failure } = *called;
+    fn on_call_end(&self, called: &ToolCallRecord<'_>, now: Millis) {
+        let ToolCallRecord { session, tool, payload_bytes, elapsed_ms, failure } = *called;
         let numbers = format!("tool={tool} elapsed_ms={elapsed_ms} payload_bytes={payload_bytes}");
-        let (level, line) = match failure {
-            None => ("DEBUG", format!("mcp call {numbers}")),
-            Some(kind) => ("ERROR", format!("mcp call failed {numbers} kind={kind}")),
+        let line = match failure {
+            None => format!("mcp call {numbers}"),
+            Some(failure) => format!("mcp call failed {numbers} kind={}", failure.kind),
         };
         log::debug!("{line}");
-        let session = CURRENT.with(|it| it.borrow_mut().take());
-        if let Some(session) = session
-            && let Err(error) =
-                self.logs.append(&session, &SessionLogRecord::new(&line, level, now))
-        {
-            log::debug!("a session's log was not written: {error}");
+        let level = if failure.is_some() { "ERROR" } else { "DEBUG" };
+        let detail = failure.and_then(|it| it.detail.as_deref());
+        let lines = detail.map(|it| format!("tool failed tool={tool}: {it}")).into_iter();
+        for line in lines.chain([line]) {
+            if let Some(session) = session
+                && let Err(error) =
+                    self.logs.append(session, &SessionLogRecord::new(&line, level, now))
+            {
+                log::debug!("a session's log was not written: {error}");
+            }
         }
     }
 }
 
-/// A request as the registry knows it.
+/// Converts a request for the registry.
 fn sight<'a>(seen: &RequestSeen<'a>, redactor: &Redactor) -> RequestInfo<'a> {
     let clean = |text: &str| redactor.scrub(text).text.into_owned();
     let RequestSeen { connection, client, version, act } = *seen;
@@ -105,3 +96,6 @@ fn sight<'a>(seen: &RequestSeen<'a>, redactor: &Redactor) -> RequestInfo<'a> {
         calls_tool: act == ClientAction::CallsTool,
     }
 }
+
+#[cfg(test)]
+mod tests;

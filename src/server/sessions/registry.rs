@@ -1,8 +1,8 @@
-//! Who is there now, and what is new about it.
+//! The present sessions, and their changes since they were last asked for.
 //!
-//! A session of the legacy era lasts as long as its connection. The modern era knows none: its
-//! clients are told apart by what they declare. On a connection that only one of them can have,
-//! they stay as long as it does; elsewhere, until they have not been heard of for some minutes.
+//! A session of the legacy era lasts as long as its connection. The modern era has no sessions: its
+//! clients are distinguished by what they declare. On a connection that only one of them can have,
+//! they stay as long as it does; elsewhere, until they were silent for some minutes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,13 +12,13 @@ use super::{LedgerEntry, SessionClient};
 use crate::model::clock::Millis;
 use crate::model::identity::{ContentHash, base62};
 
-/// How long a client of the modern era counts as there after its last request.
+/// Milliseconds after its last request during which a client of the modern era counts as present.
 const MODERN_IDLE_MS: i64 = 5 * 60 * 1000;
 
-/// Sessions at one time; one more ends the one that was silent longest.
+/// Maximum present sessions; one more ends the one that was silent longest.
 const SESSIONS_MAX: usize = 1024;
 
-/// How clients reach this process.
+/// The transport of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TransportInfo {
     /// `stdio` or `http`.
@@ -28,31 +28,31 @@ pub(crate) struct TransportInfo {
 }
 
 impl TransportInfo {
-    /// HTTP, where the server listens as said.
+    /// Returns the transport HTTP with its address.
     pub(crate) fn http(listen: &str) -> TransportInfo {
         TransportInfo { transport: "http", listen: Some(listen.to_owned()) }
     }
 
-    /// Standard input and output: one connection, as long as the process.
+    /// Returns the transport stdio: one connection, as long as the process.
     pub(crate) fn stdio() -> TransportInfo {
         TransportInfo { transport: "stdio", listen: None }
     }
 }
 
-/// A request, as news about who sent it.
+/// A request, as an event about its client.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestInfo<'a> {
     /// The transport's name of the connection. It may be a secret and is never shown.
     pub(crate) connection: &'a str,
-    /// Who sent it, clean of secrets.
+    /// Its client, redacted.
     pub(crate) client: SessionClient,
-    /// Whether it stands for itself, in the modern era.
+    /// Whether it is of the modern era, without a session.
     pub(crate) is_modern: bool,
     /// Whether it calls a tool.
     pub(crate) calls_tool: bool,
 }
 
-/// A session as it is now: the envelope that clients know, key by key.
+/// A present session: the envelope that clients know, key by key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct LiveSession {
     pub(crate) id: String,
@@ -66,25 +66,25 @@ pub(crate) struct LiveSession {
     pub(crate) count_tool_calls: u64,
 }
 
-/// Whether what left the registry is wanted.
+/// Whether entries that leave the registry are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeping {
-    /// Somebody asks for the news, and sessions that ended wait for it.
+    /// Sessions that ended wait until they are taken.
     News,
-    /// Nobody does.
+    /// Entries are dropped.
     Nothing,
 }
 
-/// Which news are asked for.
+/// The selection of changed sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChangedSessions {
-    /// That sessions began or ended.
+    /// Sessions that began or ended.
     Urgent,
-    /// What they did, too.
+    /// Also sessions with activity.
     All,
 }
 
-/// The sessions of this process, shared by all who feed it and who look.
+/// The sessions of this process, shared by all threads.
 #[derive(Clone, Debug)]
 pub(crate) struct Registry(Arc<Mutex<RegistryState>>);
 
@@ -92,33 +92,33 @@ pub(crate) struct Registry(Arc<Mutex<RegistryState>>);
 struct RegistryState {
     transport_info: TransportInfo,
     keeping: Keeping,
-    /// What makes ids of this process unlike those of all others.
+    /// Makes the ids of this process differ from those of all others.
     salt: String,
     n_begun: u64,
-    /// In the order in which they began.
+    /// Present sessions in the order in which they began.
     sessions: Vec<RegistryEntry>,
-    /// What ended and was not asked for, or was and could not be written down.
+    /// Entries of ended sessions that were not taken, or could not be written.
     waiting: Vec<LedgerEntry>,
 }
 
 #[derive(Debug)]
 struct RegistryEntry {
     id: String,
-    /// The connection that it ends with; `None` when none tells.
+    /// The connection with which it ends; `None` if that is unknown.
     connection: Option<String>,
     is_modern: bool,
     client: SessionClient,
     connected_at: Millis,
     last_activity: Millis,
     n_tool_calls: u64,
-    /// Nobody was told that it began.
+    /// Whether its begin was not taken yet.
     is_new: bool,
-    /// Nobody was told of what it did since.
+    /// Whether it had activity since it was last taken.
     has_changes: bool,
 }
 
 impl Registry {
-    /// No sessions yet. No other process has the same `salt`.
+    /// Returns an empty registry. No other process has the same `salt`.
     pub(crate) fn new(
         transport_info: TransportInfo,
         salt: impl Into<String>,
@@ -134,12 +134,12 @@ impl Registry {
         })))
     }
 
-    /// Takes note of a request; whether it is the first of a session.
-    pub(crate) fn note_request(&self, sight: RequestInfo<'_>, now: Millis) -> bool {
+    /// Records a request; returns whether it is the first of a session.
+    pub(crate) fn note_request(&self, sight: &RequestInfo<'_>, now: Millis) -> bool {
         let mut state = self.lock();
         state.expire(now);
-        let place = state.sessions.iter().position(|it| it.is_of(&sight));
-        let place_or_new = place.unwrap_or_else(|| state.begin(&sight, now));
+        let place = state.sessions.iter().position(|it| it.is_of(sight));
+        let place_or_new = place.unwrap_or_else(|| state.begin(sight, now));
         let session = &mut state.sessions[place_or_new];
         session.has_changes = true;
         session.last_activity = session.last_activity.max(now);
@@ -147,21 +147,21 @@ impl Registry {
         place.is_none()
     }
 
-    /// Takes note of the end of a connection; whether a session ended with it.
+    /// Records the end of a connection; returns whether a session ended with it.
     pub(crate) fn note_disconnect(&self, connection: &str, now: Millis) -> bool {
         let mut state = self.lock();
         let ends = |it: &RegistryEntry| it.connection.as_deref() == Some(connection);
         state.end(ends, |it| now.max(it.connected_at))
     }
 
-    /// Takes note of the end of everything.
+    /// Ends all sessions.
     pub(crate) fn close(&self, now: Millis) {
         let mut state = self.lock();
         state.expire(now);
         state.end(|_| true, |it| now.max(it.connected_at));
     }
 
-    /// Who is there, the longest-connected first.
+    /// Returns the present sessions, the longest-connected first.
     pub(crate) fn live(&self, now: Millis) -> Vec<LiveSession> {
         let mut state = self.lock();
         state.expire(now);
@@ -171,13 +171,13 @@ impl Registry {
         live
     }
 
-    /// The id of the session that a request belongs to.
+    /// Returns the id of the session that a request belongs to.
     pub(crate) fn id_of(&self, sight: &RequestInfo<'_>) -> Option<String> {
         let state = self.lock();
         state.sessions.iter().find(|it| it.is_of(sight)).map(|it| it.id.clone())
     }
 
-    /// Sessions about which there is news since the last time, as they are now.
+    /// Takes the entries of sessions that changed since the last time.
     pub(crate) fn take_changed(&self, which: ChangedSessions, now: Millis) -> Vec<LedgerEntry> {
         let mut state = self.lock();
         state.expire(now);
@@ -193,7 +193,7 @@ impl Registry {
         news
     }
 
-    /// Takes back news that could not be written down, for whoever asks next.
+    /// Puts back entries that could not be written, for the next time.
     pub(crate) fn put_back(&self, news: Vec<LedgerEntry>) {
         let mut state = self.lock();
         if state.keeping == Keeping::News {
@@ -208,7 +208,7 @@ impl Registry {
 }
 
 impl RegistryState {
-    /// Adds a session; gives its place.
+    /// Adds a session; returns its index.
     fn begin(&mut self, sight: &RequestInfo<'_>, now: Millis) -> usize {
         if SESSIONS_MAX <= self.sessions.len()
             && let Some(last) = self.sessions.iter().map(|it| it.last_activity).min()
@@ -232,7 +232,8 @@ impl RegistryState {
         self.sessions.len() - 1
     }
 
-    /// Ends what nobody will tell the end of: it was there as long as it was heard of.
+    /// Ends sessions without a connection that were silent for long. Their end is the time of their
+    /// last request.
     fn expire(&mut self, now: Millis) {
         let is_over = |it: &RegistryEntry| {
             it.connection.is_none() && MODERN_IDLE_MS < now.since(it.last_activity)
@@ -240,7 +241,7 @@ impl RegistryState {
         self.end(is_over, |it| it.last_activity);
     }
 
-    /// Ends sessions; whether there were any.
+    /// Ends sessions; returns whether there were any.
     fn end(
         &mut self,
         ends: impl Fn(&RegistryEntry) -> bool,

@@ -14,7 +14,7 @@ fn http() -> TransportInfo {
     TransportInfo { transport: "http", listen: Some("127.0.0.1:7474".to_owned()) }
 }
 
-/// One line of a script: who does what, and when in seconds.
+/// Plays a script of one event a line: the client, its action, and the time in seconds.
 fn play(registry: &Registry, script: &str) {
     for line in script.lines() {
         let mut words = line.split_whitespace();
@@ -23,7 +23,7 @@ fn play(registry: &Registry, script: &str) {
         let (act, connection) = (word(), word());
         let mut saw = |is_modern, calls_tool| {
             let client = client(word());
-            registry.note_request(RequestInfo { connection, client, is_modern, calls_tool }, now);
+            registry.note_request(&RequestInfo { connection, client, is_modern, calls_tool }, now);
         };
         match act {
             "legacy" => saw(false, false),
@@ -94,7 +94,7 @@ fn a_modern_client_is_known_by_its_declaration_and_stays_for_minutes() {
     "#]],
     );
     check(&registry(http()), script, 331, expect![""]);
-    // One that comes back later has a new session.
+    // A client that comes back later has a new session.
     let registry = registry(http());
     check(
         &registry,
@@ -133,7 +133,7 @@ fn a_clock_that_steps_back_takes_nothing_away() {
 }
 
 #[test]
-fn the_one_who_was_silent_longest_makes_room() {
+fn the_longest_silent_session_makes_room() {
     let registry = registry(http());
     for n in 0..2000 {
         play(&registry, &format!("{n} legacy {n} code\n{n} legacy first desk"));
@@ -148,7 +148,7 @@ fn the_one_who_was_silent_longest_makes_room() {
 }
 
 #[test]
-fn ids_are_those_of_one_process() {
+fn ids_differ_between_processes() {
     let of = |salt: &str| {
         let registry = Registry::new(TransportInfo::stdio(), salt, Keeping::Nothing);
         play(&registry, "10 legacy stdio code");
@@ -171,8 +171,8 @@ fn the_envelope_has_its_keys_in_their_order() {
     assert!(live.contains(r#""transport":"http","listen":"127.0.0.1:7474","connected_at""#));
 }
 
-/// What the registry says is new.
-fn news(registry: &Registry, which: ChangedSessions, now_s: i64) -> String {
+/// Returns the changes in the registry.
+fn changes(registry: &Registry, which: ChangedSessions, now_s: i64) -> String {
     let news = registry.take_changed(which, Millis(now_s * 1000));
     let line = |it: &LedgerEntry| {
         let end = it.disconnected_at.map(|it| format!(" end {it}")).unwrap_or_default();
@@ -186,22 +186,22 @@ fn news(registry: &Registry, which: ChangedSessions, now_s: i64) -> String {
 fn changed_sessions_are_taken_once_and_idleness_is_no_change() {
     let registry = registry(http());
     play(&registry, "10 legacy a code");
-    assert_eq!(news(&registry, ChangedSessions::Urgent, 11), "code 10..10 0; ");
-    assert_eq!(news(&registry, ChangedSessions::All, 99), "");
+    assert_eq!(changes(&registry, ChangedSessions::Urgent, 11), "code 10..10 0; ");
+    assert_eq!(changes(&registry, ChangedSessions::All, 99), "");
     play(&registry, "100 legacy-call a code");
-    assert_eq!(news(&registry, ChangedSessions::Urgent, 101), "");
-    assert_eq!(news(&registry, ChangedSessions::All, 101), "code 10..100 1; ");
+    assert_eq!(changes(&registry, ChangedSessions::Urgent, 101), "");
+    assert_eq!(changes(&registry, ChangedSessions::All, 101), "code 10..100 1; ");
     play(&registry, "200 leaves a");
-    assert_eq!(news(&registry, ChangedSessions::Urgent, 201), "code 10..100 1 end 200; ");
-    assert_eq!(news(&registry, ChangedSessions::All, 202), "");
+    assert_eq!(changes(&registry, ChangedSessions::Urgent, 201), "code 10..100 1 end 200; ");
+    assert_eq!(changes(&registry, ChangedSessions::All, 202), "");
     play(&registry, "300 modern a desk\n310 legacy b code");
     registry.close(Millis(400_000));
     assert_eq!(
-        news(&registry, ChangedSessions::All, 400),
+        changes(&registry, ChangedSessions::All, 400),
         "desk 300..300 0 end 400; code 310..310 0 end 400; "
     );
     play(&registry, "500 modern a desk");
-    assert_eq!(news(&registry, ChangedSessions::All, 9999), "desk 500..500 0 end 500; ");
+    assert_eq!(changes(&registry, ChangedSessions::All, 9999), "desk 500..500 0 end 500; ");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn the_last_line_of_a_session_counts_and_bad_ones_do_not() {
 }
 
 #[test]
-fn numbers_that_nobody_has_do_no_harm() {
+fn extreme_numbers_do_no_harm() {
     let far = [i64::MIN, i64::MAX];
     let lines = [line("a", far, None, u64::MAX), line("b", far, Some(i64::MAX), u64::MAX)];
     let past = ledger(&[&lines[0], &lines[1]]).past("h").unwrap();
@@ -270,7 +270,7 @@ fn numbers_that_nobody_has_do_no_harm() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_passed_over_and_never_held() {
+fn a_line_that_is_too_long_is_skipped_and_never_held() {
     let long = json!({"session_id": "x".repeat(LEDGER_LINE_BYTES_MAX)}).to_string();
     let good = line("a", [1, 2], None, 3);
     let mut seen = Vec::new();

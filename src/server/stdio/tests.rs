@@ -1,9 +1,9 @@
 //! Scripts played against the whole transport, and the ways in which serving ends.
 //!
-//! A script in `tests/data/session` is a list of lines: `# …` says why, `> …` is sent, `>+EFBBBF …`
-//! is sent with those bytes in front, `= end` closes the input, and `< …` is the next line that
-//! comes back. With `UPDATE_EXPECT=1` the last are written: as many as stand there, whatever they
-//! say.
+//! A script in `tests/data/session` is a list of lines: `# …` is a comment, `> …` is sent,
+//! `>+EFBBBF …` is sent with those bytes in front, `= end` closes the input, and `< …` is the next
+//! line that comes back. With `UPDATE_EXPECT=1` the last are rewritten with the actual replies;
+//! their number stays.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter};
@@ -19,7 +19,7 @@ use crate::mcp::published::Witness;
 use crate::mcp::rpc::LINE_BYTES_MAX;
 use crate::model::clock::Millis;
 
-/// Longer than any test should take.
+/// Timeout, longer than any test should take.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
@@ -82,7 +82,7 @@ impl Client {
         self.ended.recv_timeout(TIMEOUT).expect("the server should have ended")
     }
 
-    /// What comes after what was read; the server has ended.
+    /// Returns the lines after those that were read; the server has ended.
     fn rest(&self) -> Vec<String> {
         self.replies.iter().collect()
     }
@@ -97,7 +97,7 @@ fn lines_of(output: PipeReader) -> Receiver<String> {
     lines
 }
 
-/// Plays a script, and gives it back with the replies that really came.
+/// Plays a script, and returns it with the actual replies.
 fn play(script: &str) -> String {
     let mut client = Client::new();
     let mut witness = Witness::default();
@@ -144,7 +144,7 @@ fn scripts_play_as_written() {
     assert!(0 < n_scripts);
 }
 
-/// Bytes that nobody holds, with a count of how many were taken.
+/// Endless bytes, with a count of how many were read.
 struct Endless(Arc<AtomicUsize>);
 
 impl Read for Endless {
@@ -156,7 +156,7 @@ impl Read for Endless {
 }
 
 #[test]
-fn a_line_of_100_mb_costs_itself() {
+fn a_line_of_100_mb_costs_only_itself() {
     let n_read = Arc::new(AtomicUsize::new(0));
     let long = Endless(Arc::clone(&n_read)).take(100_000_000);
     let rest = format!("\n{PING}\n");
@@ -188,7 +188,7 @@ fn the_longest_line_is_a_message() {
 }
 
 #[test]
-fn slow_calls_hold_up_nothing_quick() {
+fn slow_calls_do_not_block_quick_ones() {
     let mut client = Client::new();
     client.send(INITIALIZE);
     client.reply();
@@ -212,7 +212,7 @@ fn slow_calls_hold_up_nothing_quick() {
 }
 
 #[test]
-fn the_end_of_input_waits_for_what_was_asked() {
+fn the_end_of_input_waits_for_open_calls() {
     let mut client = Client::new();
     client.send(INITIALIZE);
     client.reply();
@@ -225,7 +225,7 @@ fn the_end_of_input_waits_for_what_was_asked() {
 }
 
 #[test]
-fn no_input_is_an_end() {
+fn empty_input_is_a_good_end() {
     assert_eq!(Client::new().end(), ServeEnd::Input);
 }
 
@@ -270,8 +270,8 @@ fn a_signal_ends_the_wait_at_the_end_of_input() {
     assert_eq!(client.ended(), ServeEnd::Signal);
 }
 
-/// A server with two calls that wait, and nobody who reads what it says.
-fn unheard() -> (PipeWriter, Ends, Receiver<ServeEnd>) {
+/// Returns a server with two calls that wait, and without a reader of its output.
+fn server_without_reader() -> (PipeWriter, Ends, Receiver<ServeEnd>) {
     let (stdin, mut input) = io::pipe().unwrap();
     let (output, stdout) = io::pipe().unwrap();
     let (server, fixture) = fixture::server();
@@ -291,23 +291,23 @@ fn unheard() -> (PipeWriter, Ends, Receiver<ServeEnd>) {
 }
 
 #[test]
-fn a_closed_output_is_an_end_and_cancels() {
-    let (mut input, _fixture, ended) = unheard();
+fn a_closed_output_ends_serving_and_cancels_calls() {
+    let (mut input, _fixture, ended) = server_without_reader();
     input.write_all(format!("{PING}\n").as_bytes()).unwrap();
     assert_eq!(ended.recv_timeout(TIMEOUT).unwrap(), ServeEnd::Output);
 }
 
 #[test]
 fn a_closed_output_ends_the_wait_at_the_end_of_input() {
-    let (input, fixture, ended) = unheard();
+    let (input, fixture, ended) = server_without_reader();
     drop(input);
-    // The server may have ended already: its first answer may find nobody, too.
+    // The server may have ended already: its first answer may have failed, too.
     let _ = fixture.gate.send(());
     assert_eq!(ended.recv_timeout(TIMEOUT).unwrap(), ServeEnd::Output);
 }
 
 #[test]
-fn background_work_waits_for_the_first_answer_and_hears_the_end() {
+fn background_work_starts_after_the_first_answer_and_is_stopped() {
     let (began_sender, began) = unbounded();
     let (let_go, held) = bounded::<()>(0);
     let (heard_sender, heard) = unbounded();
@@ -326,7 +326,7 @@ fn background_work_waits_for_the_first_answer_and_hears_the_end() {
     client.send(PING);
     assert_eq!(client.reply(), PONG, "the work holds up nothing");
     client.interrupt.send(()).unwrap();
-    // The stop is set before anybody waits for the work.
+    // The stop is set before the work is joined.
     assert_eq!(client.replies.recv_timeout(TIMEOUT), Err(RecvTimeoutError::Disconnected));
     drop(let_go);
     assert!(heard.recv_timeout(TIMEOUT).unwrap());
@@ -339,7 +339,7 @@ fn a_notice_goes_to_a_client_that_asked_for_its_level() {
     client.reply();
     let (notice, written) = fixture::notice();
     client.fixture.notices.send(notice).unwrap();
-    // Nobody asked for warnings yet.
+    // The client has not asked for warnings yet.
     client.fixture.waker.wake();
     client.send(PING);
     assert_eq!(client.reply(), PONG);
@@ -348,7 +348,7 @@ fn a_notice_goes_to_a_client_that_asked_for_its_level() {
     assert_eq!(client.reply(), PONG);
     let message = r#"{"jsonrpc":"2.0","method":"notifications/message","params":"#.to_owned()
         + r#"{"level":"warning","logger":"fixture","data":{"cold":["a"]}}}"#;
-    // What it missed, and what comes later.
+    // The message that it missed, and a later one.
     assert_eq!(client.reply(), message);
     written.recv_timeout(TIMEOUT).expect("it was written");
     let (notice, written) = fixture::notice();
@@ -372,7 +372,7 @@ const SUBSCRIBE: &str =
 const UPDATED: &str = r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"fixture://sea"}}"#;
 
 #[test]
-fn a_change_reaches_a_client_that_says_nothing() {
+fn a_change_reaches_a_silent_client() {
     let mut client = Client::new();
     for line in [INITIALIZE, SUBSCRIBE] {
         client.send(line);

@@ -33,8 +33,8 @@ fn a_call_without_an_idle_thread_waits() {
 }
 
 #[test]
-fn of_idle_threads_the_first_one_is_asked() {
-    // A channel with room stands for a thread that is idle.
+fn the_first_idle_thread_gets_the_call() {
+    // A channel with room acts as an idle thread.
     let (first_sender, first) = bounded(1);
     let (second_sender, second) = bounded(1);
     let workers = WorkerPool { idle: vec![first_sender, second_sender], queue: bounded(0).0 };

@@ -1,4 +1,4 @@
-//! Taking typed fields out of a JSON object: what is taken is gone, what is left is unknown.
+//! Takes typed fields out of a JSON object; fields left over are unknown.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use serde_json::{Map, Value};
 use super::units::{self, DURATION_HELP, SIZE_HELP};
 use super::{CONFIG_FILE, ConfigError};
 
-/// The object at `path`, of which fields are taken one by one.
+/// The object at `path`, from which fields are taken one by one.
 pub(super) struct Fields {
     path: String,
     map: Map<String, Value>,
-    /// Names that were asked for, for the message about one that was not.
+    /// Names that were asked for, listed in the message about an unknown one.
     known: Vec<&'static str>,
 }
 
-/// What range a number or a duration must be in.
+/// The range of a number or a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumberRange {
     /// Above zero.
@@ -31,7 +31,7 @@ impl Fields {
         Fields { path: String::new(), map, known: Vec::new() }
     }
 
-    /// The object under `name`; an absent one is empty.
+    /// Returns the object under `name`; an absent one is empty.
     pub(super) fn object(&mut self, name: &'static str) -> Result<Fields, ConfigError> {
         let map = match self.take(name) {
             None => Map::new(),
@@ -57,7 +57,7 @@ impl Fields {
         }
     }
 
-    /// One of `choices`, by its name.
+    /// Returns one of `choices`, by its name.
     pub(super) fn choice<T: Copy>(
         &mut self,
         name: &'static str,
@@ -78,7 +78,7 @@ impl Fields {
         }
     }
 
-    /// A whole number above zero.
+    /// Returns a whole number above zero.
     pub(super) fn count(&mut self, name: &'static str) -> Field<u32> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let whole = match &value {
@@ -93,7 +93,7 @@ impl Fields {
         }
     }
 
-    /// A number of at least zero and at most `max`.
+    /// Returns a number of at least zero and at most `max`.
     pub(super) fn fraction(&mut self, name: &'static str, max: f64) -> Field<f64> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let Some(number) = value.as_f64() else { return Err(self.wrong(name, "a number", &value)) };
@@ -137,7 +137,7 @@ impl Fields {
         }
     }
 
-    /// A size in bytes, above zero.
+    /// Returns a size in bytes, above zero.
     pub(super) fn size(&mut self, name: &'static str) -> Field<u64> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let shown = show(&value);
@@ -157,7 +157,7 @@ impl Fields {
         }
     }
 
-    /// The fields of one item of a list.
+    /// Returns the fields of one item of a list.
     pub(super) fn item(&self, name: &str, idx: usize, item: Value) -> Result<Fields, ConfigError> {
         let name = format!("{name}[{idx}]");
         match item {
@@ -166,12 +166,12 @@ impl Fields {
         }
     }
 
-    /// All fields that are left, whatever their names.
+    /// Returns all fields that are left, whatever their names.
     pub(super) fn rest(&mut self) -> Map<String, Value> {
         std::mem::take(&mut self.map)
     }
 
-    /// Refuses what was not taken.
+    /// Refuses fields that were not taken.
     pub(super) fn done(self) -> Result<(), ConfigError> {
         let Some(name) = self.map.keys().next() else { return Ok(()) };
         let within =
@@ -192,7 +192,7 @@ impl Fields {
         self.error(name, format!("must be {wanted}, not `{}`", show(value)))
     }
 
-    /// Takes a field; `null` is the same as none.
+    /// Takes a field; `null` counts as absent.
     fn take(&mut self, name: &'static str) -> Option<Value> {
         self.known.push(name);
         self.map.shift_remove(name).filter(|value| !value.is_null())
@@ -206,7 +206,7 @@ impl Fields {
     }
 }
 
-/// A value, short enough for a message.
+/// Formats a value, short enough for a message.
 fn show(value: &Value) -> String {
     crate::text::truncate_chars(&value.to_string(), 40)
 }

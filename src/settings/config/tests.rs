@@ -137,7 +137,7 @@ fn every_key_is_read() {
 }
 
 #[test]
-fn durations_are_those_of_go() {
+fn durations_parse_as_in_go() {
     let ns = |text| units::duration(text).map(|at| (at.negative, at.size.as_nanos()));
     for (text, nanos) in [
         ("0", 0),
@@ -286,7 +286,7 @@ fn an_address_needs_a_transport_that_listens() {
 }
 
 #[test]
-fn a_stranger_cannot_turn_protections_off() {
+fn an_untrusted_folder_cannot_turn_protections_off() {
     let text = r#"{"redaction": {"disable_builtin_kinds": ["jwt"]},
         "server": {"transport": "http", "listen": "0.0.0.0:1",
                    "logging": {"output_path": "/etc/x", "level": "debug"}}}"#;
@@ -360,6 +360,43 @@ fn the_manual_names_keys_that_exist() {
         let error = Config::parse(&wrong).unwrap_err().to_string();
         assert!(error.starts_with(&format!("`{key}")), "{error}");
     }
+}
+
+/// A default of the manual's table as JSON: a value, or a word for a missing one.
+fn documented(cell: &str) -> Option<String> {
+    let cell = cell.trim().trim_matches('`');
+    match cell {
+        "none" | "processors" | "standard error" => None,
+        "0: none" => Some("\"0\"".to_owned()),
+        word if word.chars().all(|it| it.is_ascii_lowercase())
+            && word != "true"
+            && word != "false" =>
+        {
+            Some(format!("\"{word}\""))
+        }
+        value => Some(value.to_owned()),
+    }
+}
+
+#[test]
+fn the_manual_has_the_defaults() {
+    let manual = include_str!("../../../docs/config.md");
+    let mut n_defaults = 0;
+    for line in manual.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.split('|').collect();
+        let (key, default) = (cells[1].trim().trim_matches('`'), cells.get(3));
+        // Without the key, a flag or the environment decide, and `stdio` comes after these.
+        if key == "server.transport" {
+            continue;
+        }
+        let Some(value) = default.filter(|_| 5 < cells.len()).and_then(|it| documented(it)) else {
+            continue;
+        };
+        let text = key.rsplit('.').fold(value, |inner, name| format!("{{\"{name}\": {inner}}}"));
+        assert_eq!(Config::parse(&text), Ok(Config::default()), "{text}");
+        n_defaults += 1;
+    }
+    assert_eq!(n_defaults, 29);
 }
 
 proptest! {

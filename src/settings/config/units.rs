@@ -1,12 +1,12 @@
-//! Durations and sizes as people write them: `1m30s`, `500ms`, `10MB`, `1.5 GiB`.
+//! Parses durations and sizes as people write them: `1m30s`, `500ms`, `10MB`, `1.5 GiB`.
 
 use std::time::Duration;
 
-/// What a duration must look like, for messages.
+/// Help on the notation of a duration, for messages.
 pub(super) const DURATION_HELP: &str =
     "write it with its unit, as in \"500ms\", \"30s\", \"1h30m\"";
 
-/// What a size must look like, for messages.
+/// Help on the notation of a size, for messages.
 pub(super) const SIZE_HELP: &str = "write it with its unit, as in \"512KB\", \"10MB\", \"1.5GiB\"";
 
 /// A duration, possibly below zero.
@@ -16,7 +16,7 @@ pub(super) struct Signed {
     pub(super) size: Duration,
 }
 
-/// Reads a sign and decimal numbers with units, largest 292 years; a bare `0` needs no unit.
+/// Parses a sign and decimal numbers with units, at most 292 years; a bare `0` needs no unit.
 pub(super) fn duration(text: &str) -> Option<Signed> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let negative = text.starts_with('-');
@@ -46,7 +46,7 @@ pub(super) fn duration(text: &str) -> Option<Signed> {
     Some(Signed { negative, size: Duration::from_nanos(nanos.unsigned_abs()) })
 }
 
-/// Reads a decimal number and a unit, all of them multiples of 1024; no unit is bytes.
+/// Parses a decimal number and a unit, all units being multiples of 1024; no unit means bytes.
 pub(super) fn size(text: &str) -> Option<u64> {
     let (number, unit) = number(text.trim())?;
     let power = match unit.trim().to_ascii_uppercase().as_str() {
@@ -67,13 +67,13 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// The number times `scale`, cut to a whole one.
+    /// Returns the number times `scale`, cut to a whole one.
     fn scaled(&self, scale: u128) -> Option<u128> {
         Some(self.digits.checked_mul(scale)? / 10_u128.checked_pow(self.n_decimals)?)
     }
 }
 
-/// The number that `text` begins with, and what follows it.
+/// Parses the number at the start of `text`; returns the rest, too.
 fn number(text: &str) -> Option<(Decimal, &str)> {
     let n_whole = text.bytes().take_while(u8::is_ascii_digit).count();
     let (whole, mut rest) = text.split_at(n_whole);
@@ -85,7 +85,7 @@ fn number(text: &str) -> Option<(Decimal, &str)> {
     if whole.is_empty() && decimals.is_empty() {
         return None;
     }
-    // More decimals than a nanosecond of an hour has say nothing.
+    // More decimals than a nanosecond of an hour has make no difference.
     let decimals = &decimals[..decimals.len().min(15)];
     let mut digits: u128 = 0;
     for digit in whole.bytes().chain(decimals.bytes()) {

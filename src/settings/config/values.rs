@@ -1,20 +1,20 @@
-//! The settings as plain values, and what they are when nobody says otherwise.
+//! The settings as plain values, with their defaults.
 
 use std::time::Duration;
 
 use crate::ingest::redact::CustomKind;
 use crate::model::heat::Rates;
 
-/// All settings. `Default` is what an absent file means.
+/// All settings. `Default` is the meaning of an absent file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Config {
-    /// Tokens of replies.
+    /// Budgets of replies.
     pub(crate) budgets: BudgetSettings,
     /// Bounds of a compile.
     pub(crate) compile: CompileSettings,
-    /// What is a secret.
+    /// Kinds of secrets.
     pub(crate) redaction: RedactionSettings,
-    /// Watching the folder; read again while serving.
+    /// Rescans of the folder; read again while serving.
     pub(crate) rescan: RescanSettings,
     /// The server.
     pub(crate) server: ServerSettings,
@@ -22,16 +22,16 @@ pub(crate) struct Config {
     pub(crate) temperature: TemperatureSettings,
 }
 
-/// Tokens of a reply where the call names none; `None` is without bound.
+/// Tokens of a reply to a call without a budget; `None` is without bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BudgetSettings {
-    /// Of a search.
+    /// Tokens of a search.
     pub(crate) search: Option<u32>,
-    /// Of a fetch.
+    /// Tokens of a fetch.
     pub(crate) fetch: Option<u32>,
-    /// Of a fetch of several nodes.
+    /// Tokens of a fetch of several nodes.
     pub(crate) fetch_batch: Option<u32>,
-    /// Of related nodes.
+    /// Tokens of related nodes.
     pub(crate) related: u32,
 }
 
@@ -44,31 +44,31 @@ pub(crate) struct CompileSettings {
     pub(crate) max_file_size: Option<u64>,
     /// Files that are parsed at once; `None` is one per processor.
     pub(crate) max_parallelism: Option<u32>,
-    /// How long it may take.
+    /// Maximum duration.
     pub(crate) wall_clock_timeout: Option<Duration>,
 }
 
-/// What is a secret.
+/// The kinds of secrets to redact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RedactionSettings {
-    /// Built-in kinds that are not looked for.
+    /// Built-in kinds that are disabled.
     pub(crate) disable_builtin_kinds: Vec<String>,
     /// Kinds beside the built-in ones.
     pub(crate) custom: Vec<CustomKind>,
 }
 
-/// Watching the folder.
+/// Rescans of the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RescanSettings {
-    /// Whether it is watched.
+    /// Whether the folder is rescanned.
     pub(crate) enabled: bool,
-    /// How often; may be as short as a nanosecond, the shell sees to sense.
+    /// Time between rescans; may be as short as a nanosecond, the scheduler has a minimum.
     pub(crate) interval: Duration,
-    /// How long a file must have been left alone.
+    /// Time since a file's last change after which it is compiled.
     pub(crate) settle: Duration,
 }
 
-/// How clients reach the server.
+/// The transport between clients and server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transport {
     /// Standard input and output.
@@ -77,12 +77,12 @@ pub(crate) enum Transport {
     Http,
 }
 
-/// The server. What is `None` was not said, so that an environment variable may.
+/// The server. A `None` leaves the choice to an environment variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerSettings {
-    /// How clients reach it.
+    /// The transport.
     pub(crate) transport: Option<Transport>,
-    /// Where it listens; only with HTTP.
+    /// The address to listen at; only with HTTP.
     pub(crate) listen: Option<String>,
     /// Whether tools return structured content beside their text.
     pub(crate) structured: bool,
@@ -90,13 +90,13 @@ pub(crate) struct ServerSettings {
     pub(crate) logging: LogSettings,
     /// Notifications about resources.
     pub(crate) resources: ResourceSettings,
-    /// How often sessions are written down.
+    /// Times at which sessions are recorded.
     pub(crate) sessions: SessionSettings,
     /// The log of rescans.
     pub(crate) rescan_files: LogFileSettings,
 }
 
-/// How much is logged.
+/// The least severe messages that are logged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LogLevel {
     /// Every request.
@@ -104,13 +104,13 @@ pub(crate) enum LogLevel {
     /// Starts, stops, compiles.
     #[default]
     Info,
-    /// What was odd.
+    /// Oddities.
     Warn,
-    /// What broke.
+    /// Failures.
     Error,
 }
 
-/// How a line of the log is written.
+/// The format of a line of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LogFormat {
     /// For people.
@@ -123,13 +123,13 @@ pub(crate) enum LogFormat {
 /// The log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogSettings {
-    /// How much.
+    /// The least severe messages that are logged.
     pub(crate) level: LogLevel,
-    /// How a line is written.
+    /// The format of a line.
     pub(crate) format: LogFormat,
     /// The file that lines are appended to; `None` is standard error.
     pub(crate) output_path: Option<String>,
-    /// Lines that are kept in memory.
+    /// Records that are kept in memory.
     pub(crate) buffer_size: u32,
     /// A log for each session.
     pub(crate) session_files: LogFileSettings,
@@ -147,16 +147,16 @@ pub(crate) struct LogFileSettings {
 /// Notifications about resources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResourceSettings {
-    /// How long changes are gathered.
+    /// Time during which changes are gathered.
     pub(crate) debounce: Duration,
-    /// The same, by the name of the resource.
+    /// Debounce times by the name of the resource.
     pub(crate) overrides: Vec<(String, Duration)>,
 }
 
-/// How often sessions are written down.
+/// Times at which sessions are recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SessionSettings {
-    /// The time between.
+    /// Time between writes.
     pub(crate) flush_interval: Duration,
 }
 
@@ -165,23 +165,23 @@ pub(crate) struct SessionSettings {
 pub(crate) struct TemperatureSettings {
     /// Whether nodes cool.
     pub(crate) enabled: bool,
-    /// Share of its temperature that a node loses in an hour, as an exponent.
+    /// Share of its temperature that a node loses in an hour, continuously compounded.
     pub(crate) decay_rate: f64,
-    /// What reading adds.
+    /// Temperature that a read adds.
     pub(crate) access_boost: f64,
-    /// Below this a node is cold.
+    /// Temperature below which a node is cold.
     pub(crate) cold_threshold: f64,
-    /// From here on a node is hot.
+    /// Temperature from which on a node is hot.
     pub(crate) hot_threshold: f64,
-    /// Below this a cold node is announced.
+    /// Temperature below which a cold node is announced.
     pub(crate) notify_threshold: f64,
-    /// What a summarized node gets.
+    /// Temperature that a summarized node is warmed to.
     pub(crate) summarize_rebound: f64,
-    /// How often nodes cool.
+    /// Time between writes of the memory clock.
     pub(crate) tick_interval: Duration,
-    /// How long an announced node is not announced again.
+    /// Time during which an announced node is not announced again.
     pub(crate) cold_notify_ttl: Duration,
-    /// Nodes of one announcement.
+    /// Maximum nodes of one announcement.
     pub(crate) cold_notify_limit: u32,
 }
 
@@ -226,7 +226,7 @@ impl Default for ResourceSettings {
 }
 
 impl ResourceSettings {
-    /// How long changes of the resource `name` are gathered.
+    /// Returns the time during which changes of the resource `name` are gathered.
     pub(crate) fn debounce_of(&self, name: &str) -> Duration {
         match self.overrides.iter().find(|(known, _)| known == name) {
             Some((_, debounce)) => *debounce,
@@ -263,7 +263,7 @@ impl Default for TemperatureSettings {
 }
 
 impl TemperatureSettings {
-    /// Returns these settings as heat knows them.
+    /// Returns these settings as rates of heat.
     pub(crate) fn rates(&self) -> Rates {
         let ms = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
         Rates {

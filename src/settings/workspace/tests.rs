@@ -42,7 +42,7 @@ const PERMISSIVE: &str = r#"{"redaction": {"disable_builtin_kinds": ["npm_token"
 const NPM: &str = "npm_a1B2c3D4e5F6g7H8a1B2c3D4e5F6g7H8abcd";
 
 #[test]
-fn nothing_at_all_means_the_defaults() {
+fn an_empty_root_has_the_defaults() {
     for folder in [
         Folder::new(),
         Folder::new().file("notes.md", ""),
@@ -116,7 +116,7 @@ fn links_are_followed_inside_and_not_out() {
 }
 
 #[test]
-fn edits_apply_and_broken_ones_do_not() {
+fn good_edits_apply_and_broken_ones_do_not() {
     let folder = Folder::new().file(config::CONFIG_FILE, r#"{"budgets": {"search": 7}}"#);
     let mut live = LiveWorkspace::start(&folder.root(), WorkspaceOptions::default()).unwrap();
     let search = |live: &LiveWorkspace| live.current().config.budgets.search;
@@ -130,7 +130,7 @@ fn edits_apply_and_broken_ones_do_not() {
     folder.write(config::CONFIG_FILE, r#"{"budgets": {"search": 0}}"#);
     let why = "`budgets.search` in .remindb/config.json must be positive, not `0`";
     assert_eq!(live.reload(), Reload::Bad(WorkspaceError(why.to_owned())));
-    // It is said once.
+    // It is reported once.
     assert_eq!(live.reload(), Reload::Same);
     assert_eq!(search(&live), Some(8));
 

@@ -11,7 +11,7 @@ use super::{Batch, Conflict, FamilyOf, Op};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::order_keys;
 use crate::store::columns::Sql;
-use crate::store::{ErrorStep, FileId, NodeData, NodeKey, NodePlace, NodeRecord, StoreError};
+use crate::store::{FileId, NodeData, NodeKey, NodePlace, NodeRecord, Prepared, StoreError};
 
 /// The path that nodes are born under which no file says.
 const BIRTH_PATH: &str = "mcp:write";
@@ -20,17 +20,13 @@ impl Batch<'_> {
     /// The node of that id.
     pub(crate) fn find(&self, id: NodeId) -> Result<Option<NodeRecord>, StoreError> {
         static FIND: Sql = Sql::new("SELECT {record} FROM node WHERE id = ?1");
-        let mut query = self.tx.prepare_cached(FIND.text()).doing("find a node")?;
-        let mut rows = query.query_map([id.to_string()], NodeRecord::read).doing("find a node")?;
-        rows.next().map(|row| row.doing("find a node").and_then(|it| it)).transpose()
+        Ok(self.records(&FIND, [id.to_string()], "find a node")?.pop())
     }
 
     /// The node of that key.
     pub(crate) fn at(&self, key: NodeKey) -> Result<Option<NodeRecord>, StoreError> {
         static AT: Sql = Sql::new("SELECT {record} FROM node WHERE key = ?1");
-        let mut query = self.tx.prepare_cached(AT.text()).doing("find a node")?;
-        let mut rows = query.query_map([key.0], NodeRecord::read).doing("find a node")?;
-        rows.next().map(|row| row.doing("find a node").and_then(|it| it)).transpose()
+        Ok(self.records(&AT, [key.0], "find a node")?.pop())
     }
 
     /// The children of a node, in order.
@@ -129,10 +125,7 @@ impl Batch<'_> {
         let format = said.format.as_str();
         let own: [&dyn ToSql; 2] = [&old.key.0, &format];
         let row: Vec<&dyn ToSql> = own.into_iter().chain(said.attributes.params()).collect();
-        self.tx
-            .prepare_cached(SET.text())
-            .and_then(|mut it| it.execute(&row[..]))
-            .doing("change what a node is")?;
+        self.tx.run(SET.text(), &row[..], "change what a node is")?;
         if is_alone {
             self.drift = self.drift.wrapping_add(self.term_of(old.key)?);
         }
@@ -208,15 +201,8 @@ impl Batch<'_> {
              WHERE parent IS NULL AND file IS ?1
              ORDER BY position DESC
              LIMIT 1";
-        let (sql, argument) = match family {
-            FamilyOf::Node(key) => (OF_NODE, Some(key.0)),
-            FamilyOf::File(file) => (OF_FILE, Some(file.0)),
-            FamilyOf::Nobody => (OF_FILE, None),
-        };
-        let mut query = self.tx.prepare_cached(sql).doing("look for the last sibling")?;
-        let mut rows =
-            query.query_map([argument], |row| row.get(0)).doing("look for the last sibling")?;
-        rows.next().transpose().doing("look for the last sibling")
+        let (sql, argument) = family.ask(OF_NODE, OF_FILE);
+        self.tx.find(sql, [argument], |row| row.get(0), "look for the last sibling")
     }
 }
 

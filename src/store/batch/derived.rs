@@ -3,12 +3,12 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
 use super::{Batch, FamilyOf};
 use crate::model::breadcrumb;
 use crate::model::identity::ContentHash;
-use crate::store::{ErrorStep, FileId, NodeKey, NodePlace, NodeRecord, StoreError};
+use crate::store::{ErrorStep, FileId, NodeKey, NodePlace, NodeRecord, Prepared, StoreError};
 
 /// What a node passes on to those below it.
 struct DerivedColumns {
@@ -65,10 +65,7 @@ impl Batch<'_> {
         }
         self.dirty_refs.node_moved(old.place.file, place.file);
         let parent = place.parent.map(|it| it.0);
-        self.tx
-            .prepare_cached(SET)
-            .and_then(|mut it| it.execute(params![old.key.0, parent, place.position]))
-            .doing("move a node")?;
+        self.tx.run(SET, params![old.key.0, parent, place.position], "move a node")?;
         self.refresh_derived(old.key)?;
         if place.file != old.place.file { self.refresh_derived_below(old.key) } else { Ok(()) }
     }
@@ -89,11 +86,8 @@ impl Batch<'_> {
             };
             Ok((own, row.get::<_, String>(1)?, NodePlace { file, parent, position: 0 }))
         };
-        let (old_file, old_breadcrumb, place) = self
-            .tx
-            .prepare_cached(OLD)
-            .and_then(|mut it| it.query_row([key.0], read))
-            .doing("read what is above")?;
+        let (old_file, old_breadcrumb, place) =
+            self.tx.row(OLD, [key.0], read, "read what is above")?;
         let breadcrumb = self.breadcrumb_at(place)?;
         if place.file != old_file {
             self.set_file(key, place.file)?;
@@ -111,15 +105,16 @@ impl Batch<'_> {
     pub(super) fn refresh_derived_below(&mut self, key: NodeKey) -> Result<(), StoreError> {
         const SELF: &str = "SELECT key, file, trail, label FROM node WHERE key = ?1";
         const CHILDREN: &str = "SELECT key, file, trail, label FROM node WHERE parent = ?1";
-        let read = |sql, key: NodeKey| -> rusqlite::Result<Vec<DerivedColumns>> {
-            self.tx.prepare_cached(sql)?.query_map([key.0], DerivedColumns::read)?.collect()
-        };
-        let mut open = read(SELF, key).doing("read what is above")?;
+        let tx = self.tx;
+        let mut open: Vec<DerivedColumns> =
+            tx.rows(SELF, [key.0], DerivedColumns::read, "read what is above")?;
         // While several nodes move, one may stand below itself for a moment.
         let mut seen = HashSet::from([key]);
         while let Some(parent) = open.pop() {
             let below = breadcrumb::child_breadcrumb(&parent.breadcrumb, &parent.label);
-            for child in read(CHILDREN, parent.key).doing("read what is below")? {
+            let children: Vec<DerivedColumns> =
+                tx.rows(CHILDREN, [parent.key.0], DerivedColumns::read, "read what is below")?;
+            for child in children {
                 if child.file != parent.file {
                     self.set_file(child.key, parent.file)?;
                 }
@@ -142,31 +137,21 @@ impl Batch<'_> {
     /// A text that was replaced or removed, as long as the history has it.
     pub(crate) fn stored_text(&self, hash: ContentHash) -> Result<Option<String>, StoreError> {
         const KEPT: &str = "SELECT content FROM blob WHERE hash = ?1";
-        self.tx
-            .prepare_cached(KEPT)
-            .and_then(|mut it| it.query_row([hash.to_string()], |row| row.get(0)).optional())
-            .doing("look up a replaced text")
+        self.tx.find(KEPT, [hash.to_string()], |row| row.get(0), "look up a replaced text")
     }
 
     /// The byte of its file at which a node began, at the last compile.
     pub(crate) fn span_start(&self, key: NodeKey) -> Result<usize, StoreError> {
         const START: &str = "SELECT start_byte FROM span WHERE node = ?1";
-        let start: Option<i64> = self
-            .tx
-            .prepare_cached(START)
-            .and_then(|mut it| it.query_row([key.0], |row| row.get(0)).optional())
-            .doing("look up where a node stands")?;
+        let start: Option<i64> =
+            self.tx.find(START, [key.0], |row| row.get(0), "look up where a node stands")?;
         Ok(start.and_then(|it| usize::try_from(it).ok()).unwrap_or(0))
     }
 
     fn set_breadcrumb(&mut self, key: NodeKey, breadcrumb: &str) -> Result<(), StoreError> {
         const SET: &str = "UPDATE node SET trail = ?2 WHERE key = ?1";
         self.index_before(key)?;
-        self.tx
-            .prepare_cached(SET)
-            .and_then(|mut it| it.execute(params![key.0, breadcrumb]))
-            .map(drop)
-            .doing("change a node's trail")
+        self.tx.run(SET, params![key.0, breadcrumb], "change a node's trail").map(drop)
     }
 
     /// Gives a node to another file. The old one is not asked, so that it has to be told.
@@ -175,14 +160,8 @@ impl Batch<'_> {
         const UNPLACE: &str = "DELETE FROM span WHERE node = ?1";
         self.add_tombstone(key)?;
         self.dirty_refs.file_changed(self.tx, key)?;
-        self.tx
-            .prepare_cached(SET)
-            .and_then(|mut it| it.execute(params![key.0, file.map(|it| it.0)]))
-            .doing("move a node to another file")?;
-        self.tx
-            .prepare_cached(UNPLACE)
-            .and_then(|mut it| it.execute([key.0]))
-            .doing("move a node to another file")?;
+        self.tx.run(SET, params![key.0, file.map(|it| it.0)], "move a node to another file")?;
+        self.tx.run(UNPLACE, [key.0], "move a node to another file")?;
         self.remove_tombstone(key)
     }
 
@@ -200,11 +179,7 @@ impl Batch<'_> {
                AND node.file IS NOT NULL
                AND node.source_hash IS NOT NULL";
         self.has_tombstones = true;
-        self.tx
-            .prepare_cached(BURY)
-            .and_then(|mut it| it.execute([key.0]))
-            .map(drop)
-            .doing("remember what was forgotten")
+        self.tx.run(BURY, [key.0], "remember what was forgotten").map(drop)
     }
 
     /// Takes a node's tombstone away if it is back in the file that says it.
@@ -228,10 +203,7 @@ impl Batch<'_> {
              WHERE node_id = (SELECT id FROM node WHERE key = ?1)
                AND file = (SELECT file FROM node WHERE key = ?1)";
         for sql in [CLAIM, PLACE, DROP] {
-            self.tx
-                .prepare_cached(sql)
-                .and_then(|mut it| it.execute([key.0]))
-                .doing("give a node back to its file")?;
+            self.tx.run(sql, [key.0], "give a node back to its file")?;
         }
         Ok(())
     }

@@ -1,18 +1,18 @@
 //! Roots and files in a write: noted, moved, forgotten.
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::{Batch, Conflict, FamilyOf, Op};
 use crate::model::file_stat::FileStat;
 use crate::model::identity::ContentHash;
-use crate::store::{ErrorStep, FileId, FileRow, RootId, StoreError, files};
+use crate::store::{ErrorStep, FileId, FileRow, Prepared, RootId, StoreError, files};
 
 impl Batch<'_> {
     /// The root of that path, made if there is none.
     pub(crate) fn root(&self, path: &str) -> Result<RootId, StoreError> {
         const ADD: &str = "INSERT INTO root (path) VALUES (?1) ON CONFLICT (path) DO NOTHING";
         const FIND: &str = "SELECT id FROM root WHERE path = ?1";
-        self.tx.prepare_cached(ADD).and_then(|mut it| it.execute([path])).doing("note a root")?;
+        self.tx.run(ADD, [path], "note a root")?;
         self.tx.query_row(FIND, [path], |row| row.get(0)).map(RootId).doing("find a root")
     }
 
@@ -27,11 +27,7 @@ impl Batch<'_> {
             SELECT id, root, path, size, mtime, content_hash, error, gone
               FROM file
              WHERE id = ?1";
-        let found = self
-            .tx
-            .prepare_cached(FILE)
-            .and_then(|mut it| it.query_row([row.id.0], FileRow::read).optional())
-            .doing("look at a file's row again")?;
+        let found = self.tx.find(FILE, [row.id.0], FileRow::read, "look at a file's row again")?;
         Ok(found.as_ref() == Some(row))
     }
 
@@ -78,12 +74,12 @@ impl Batch<'_> {
              WHERE id = ?1";
         let hash = outcome.ok().map(|it| it.to_string());
         self.tx
-            .prepare_cached(SEEN)
-            .and_then(|mut it| {
-                it.execute(params![file.0, stat.size, stat.mtime, hash, outcome.err()])
-            })
+            .run(
+                SEEN,
+                params![file.0, stat.size, stat.mtime, hash, outcome.err()],
+                "note a look at a file",
+            )
             .map(drop)
-            .doing("note a look at a file")
     }
 
     /// Gives a file another root or path. Its top nodes stand elsewhere then, which is a change.
@@ -130,7 +126,7 @@ impl Batch<'_> {
             ON CONFLICT (root, path) DO NOTHING";
         const FIND: &str = "SELECT id FROM file WHERE root = ?1 AND path = ?2";
         let named = params![root.0, path];
-        self.tx.prepare_cached(ADD).and_then(|mut it| it.execute(named)).doing("note a file")?;
+        self.tx.run(ADD, named, "note a file")?;
         let file = self.tx.query_row(FIND, named, |row| row.get(0)).map(FileId);
         let file = file.doing("find a file")?;
         self.dirty_refs.file_renamed(file);
@@ -140,10 +136,7 @@ impl Batch<'_> {
     /// Whether a file was not there at the last look.
     pub(super) fn is_gone(&self, file: FileId) -> Result<bool, StoreError> {
         const IS_GONE: &str = "SELECT gone FROM file WHERE id = ?1";
-        self.tx
-            .prepare_cached(IS_GONE)
-            .and_then(|mut it| it.query_row([file.0], |row| row.get(0)))
-            .doing("look whether a file is gone")
+        self.tx.row(IS_GONE, [file.0], |row| row.get(0), "look whether a file is gone")
     }
 
     /// Notes that a file is not there any more. Its row goes, too, unless something hangs on it.
@@ -164,11 +157,7 @@ impl Batch<'_> {
                    SELECT 1 FROM node WHERE node.parent IS NULL AND node.file = file.id)
                AND NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.file = file.id)";
         const DROP: &str = "DELETE FROM file WHERE id = ?1";
-        let is_idle = self
-            .tx
-            .prepare_cached(IS_IDLE)
-            .and_then(|mut it| it.exists([file.0]))
-            .doing("look what hangs on a file")?;
+        let is_idle = self.tx.has(IS_IDLE, [file.0], "look what hangs on a file")?;
         if !is_idle {
             return Ok(());
         }

@@ -13,7 +13,7 @@ use rusqlite::{Row, params};
 
 use super::Batch;
 use crate::store::connection::LargeCache;
-use crate::store::{ErrorStep, NodeKey, StoreError, one};
+use crate::store::{ErrorStep, NodeKey, Prepared, StoreError, one};
 
 /// Bytes that the index gathers before it writes a segment: of many new nodes, and else.
 const GATHERED_OF_MANY_BYTES: i64 = 8 * 1024 * 1024;
@@ -153,11 +153,7 @@ impl Batch<'_> {
               FROM node
              WHERE ?1 < key AND key <= ?2
              ORDER BY key";
-        self.tx
-            .prepare_cached(INDEX)
-            .and_then(|mut it| it.execute(params![since, newest]))
-            .map(drop)
-            .doing("index nodes")
+        self.tx.run(INDEX, params![since, newest], "index nodes").map(drop)
     }
 }
 

@@ -7,7 +7,7 @@ use rusqlite::params;
 
 use super::Batch;
 use crate::model::heat::Heat;
-use crate::store::{ErrorStep, FileId, NodeKey, StoreError, heat_rows};
+use crate::store::{ErrorStep, FileId, NodeKey, Prepared, StoreError, heat_rows};
 
 impl Batch<'_> {
     /// Sets a node's temperature, as of now; a pinned one keeps the new one.
@@ -74,10 +74,7 @@ impl Batch<'_> {
         let old = old.ok_or(rusqlite::Error::QueryReturnedNoRows).doing("read a temperature")?;
         let new = change(old, self.attended);
         let row = params![node.0, new.temperature, new.at, new.pinned, new.full_at()];
-        self.tx
-            .prepare_cached(SET)
-            .and_then(|mut it| it.execute(row))
-            .doing("set a temperature")?;
+        self.tx.run(SET, row, "set a temperature")?;
         Ok(new)
     }
 }

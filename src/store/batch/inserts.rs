@@ -14,7 +14,7 @@ use crate::model::fingerprint;
 use crate::model::heat::Heat;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::store::insert::{INSERT, NodeRow};
-use crate::store::{ErrorStep, NodeData, NodeKey, NodePlace, StoreError};
+use crate::store::{ErrorStep, NodeData, NodeKey, NodePlace, Prepared, StoreError};
 
 /// Texts of which it is remembered what ids they had and have.
 const KNOWN_IDS_MAX: usize = 16 * 1024;
@@ -72,11 +72,7 @@ impl Batch<'_> {
     /// The key that the next node gets; those after it count up.
     pub(crate) fn next_key(&self) -> Result<NodeKey, StoreError> {
         const NEXT: &str = "SELECT ifnull(max(key), 0) + 1 FROM node";
-        self.tx
-            .prepare_cached(NEXT)
-            .and_then(|mut it| it.query_row([], |row| row.get(0)))
-            .map(NodeKey)
-            .doing("find the next key")
+        self.tx.row(NEXT, [], |row| row.get(0), "find the next key").map(NodeKey)
     }
 
     /// Adds nodes that a file says, under the next keys: parents before their children, siblings in
@@ -155,10 +151,7 @@ impl Batch<'_> {
         let end = first.0.saturating_add_unsigned(n_nodes as u64);
         let (snapshot, seq) = self.next_diff()?;
         self.next_seq = seq.saturating_add(end - first.0 - 1);
-        self.tx
-            .prepare_cached(RECORD)
-            .and_then(|mut it| it.execute(params![first.0, end, snapshot, seq]))
-            .doing("record additions")?;
+        self.tx.run(RECORD, params![first.0, end, snapshot, seq], "record additions")?;
         self.counts.added += n_nodes;
         if self.attended == 0 && self.heated < first {
             // Those that have no row are just that.
@@ -166,12 +159,12 @@ impl Batch<'_> {
         }
         let heat = Heat::birth(self.attended);
         self.tx
-            .prepare_cached(GIVE)
-            .and_then(|mut it| {
-                it.execute(params![first.0, end, heat.temperature, heat.at, heat.full_at()])
-            })
+            .run(
+                GIVE,
+                params![first.0, end, heat.temperature, heat.at, heat.full_at()],
+                "give nodes their temperature",
+            )
             .map(drop)
-            .doing("give nodes their temperature")
     }
 
     /// Adds a node under the id it had when it was here before, else under its birth id with the
@@ -226,11 +219,7 @@ impl Batch<'_> {
     pub(super) fn is_id_taken(&self, id: NodeId) -> Result<bool, StoreError> {
         const TAKEN: &str = "SELECT 1 FROM node WHERE id = ?1";
         let id = id.to_string();
-        let is_there = self
-            .tx
-            .prepare_cached(TAKEN)
-            .and_then(|mut it| it.exists([&id]))
-            .doing("look for an id")?;
+        let is_there = self.tx.has(TAKEN, [&id], "look for an id")?;
         Ok(is_there || self.is_forgotten(&id)?)
     }
 
@@ -240,7 +229,7 @@ impl Batch<'_> {
         if !self.has_tombstones {
             return Ok(false);
         }
-        self.tx.prepare_cached(FORGOTTEN).and_then(|mut it| it.exists([id])).doing("look for an id")
+        self.tx.has(FORGOTTEN, [id], "look for an id")
     }
 
     /// Sees to it that the children which a family gets are in the fingerprint at the end: told as

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use rusqlite::{OptionalExtension, ToSql, params};
+use rusqlite::{Params, Row, ToSql, params};
 
 use super::{Batch, Conflict, FamilyOf, Op};
 use crate::model::identity::{ContentHash, NodeId};
@@ -12,7 +12,7 @@ use crate::model::tree::{Format, NodeType};
 use crate::store::columns::Sql;
 use crate::store::links::{self, LinkText};
 use crate::store::{
-    Attributes, ErrorStep, FileId, NodeData, NodeKey, NodePlace, NodeRecord, StoreError,
+    Attributes, FileId, NodeData, NodeKey, NodePlace, NodeRecord, Prepared, StoreError,
 };
 
 /// A node as it shall be.
@@ -59,21 +59,11 @@ impl Batch<'_> {
                AND old_type = ?2
              ORDER BY snapshot DESC, iif(op = 'rem', -seq, seq)
              LIMIT ?3";
-        let mut query = self.tx.prepare_cached(FORMER).doing("look into the history")?;
-        let rows = query.query_map(params![hash.to_string(), node_type.as_str(), n_max], |row| {
-            row.get::<_, String>(0)
-        });
-        let rows = rows.doing("look into the history")?;
-        let mut ids = Vec::new();
+        let of = params![hash.to_string(), node_type.as_str(), n_max];
+        let ids: Vec<String> =
+            self.tx.rows(FORMER, of, |row| row.get(0), "look into the history")?;
         let mut seen = HashSet::new();
-        for id in rows {
-            if let Some(id) = NodeId::parse(&id.doing("look into the history")?)
-                && seen.insert(id)
-            {
-                ids.push(id);
-            }
-        }
-        Ok(ids)
+        Ok(ids.iter().filter_map(|it| NodeId::parse(it)).filter(|it| seen.insert(*it)).collect())
     }
 
     /// What a file last said of a node that no file says now; `None` if it never was a file's. It
@@ -91,19 +81,16 @@ impl Batch<'_> {
                AND compile_root <> ''
              ORDER BY snapshot DESC, seq DESC";
         let id = id.to_string();
-        let ask = || -> rusqlite::Result<Option<String>> {
-            let mut forgotten = self.tx.prepare_cached(FORGOTTEN)?;
-            if let Some(hash) = forgotten.query_row([&id], |row| row.get(0)).optional()? {
-                return Ok(Some(hash));
-            }
-            let mut compiled = self.tx.prepare_cached(COMPILED)?;
-            let rows = compiled.query_map([&id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let rows: Vec<(String, Option<String>)> = rows.collect::<Result<_, _>>()?;
-            // An agent's node is moved by compiles, and neither made nor removed.
-            let is_files = rows.iter().any(|(op, _)| op != "mod");
-            Ok(rows.into_iter().find_map(|(_, hash)| hash).filter(|_| is_files))
-        };
-        let hash = ask().doing("look into the history")?;
+        let doing = "look into the history";
+        let forgotten: Option<String> = self.tx.find(FORGOTTEN, [&id], |row| row.get(0), doing)?;
+        if let Some(hash) = forgotten {
+            return Ok(ContentHash::parse(&hash));
+        }
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let rows: Vec<(String, Option<String>)> = self.tx.rows(COMPILED, [&id], read, doing)?;
+        // An agent's node is moved by compiles, and neither made nor removed.
+        let is_files = rows.iter().any(|(op, _)| op != "mod");
+        let hash = rows.into_iter().find_map(|(_, hash)| hash).filter(|_| is_files);
         Ok(hash.as_deref().and_then(ContentHash::parse))
     }
 
@@ -114,10 +101,7 @@ impl Batch<'_> {
         said: ContentHash,
     ) -> Result<(), StoreError> {
         const GIVE: &str = "UPDATE node SET source_hash = ?2 WHERE key = ?1";
-        self.tx
-            .prepare_cached(GIVE)
-            .and_then(|mut it| it.execute(params![node.key.0, said.to_string()]))
-            .doing("give a node back to its file")?;
+        self.tx.run(GIVE, params![node.key.0, said.to_string()], "give a node back to its file")?;
         node.source_hash = Some(said);
         Ok(())
     }
@@ -137,14 +121,19 @@ impl Batch<'_> {
              WHERE parent IS NULL AND file IS ?1
              ORDER BY position, key",
         );
-        let (sql, argument) = match family {
-            FamilyOf::Node(key) => (&OF_NODE, Some(key.0)),
-            FamilyOf::File(file) => (&OF_FILE, Some(file.0)),
-            FamilyOf::Nobody => (&OF_FILE, None),
-        };
-        let mut query = self.tx.prepare_cached(sql.text()).doing("read siblings")?;
-        let rows = query.query_map([argument], NodeRecord::read).doing("read siblings")?;
-        rows.map(|row| row.doing("read siblings").and_then(|it| it)).collect()
+        let (sql, argument) = family.ask(&OF_NODE, &OF_FILE);
+        self.records(sql, [argument], "read siblings")
+    }
+
+    /// Reads rows of `{record}`.
+    pub(super) fn records(
+        &self,
+        sql: &'static Sql,
+        params: impl Params,
+        doing: &'static str,
+    ) -> Result<Vec<NodeRecord>, StoreError> {
+        let rows: Vec<_> = self.tx.rows(sql.text(), params, NodeRecord::read, doing)?;
+        rows.into_iter().collect()
     }
 
     /// Makes a stored node what its file says now; records it only if its state differs.
@@ -215,10 +204,7 @@ impl Batch<'_> {
         // Its id is free from here on.
         self.taken.clear();
         self.former.clear();
-        self.tx
-            .prepare_cached(REMOVE)
-            .and_then(|mut it| it.execute([old.key.0]))
-            .doing("remove a node")?;
+        self.tx.run(REMOVE, [old.key.0], "remove a node")?;
         self.counts.removed += 1;
         Ok(())
     }
@@ -236,20 +222,19 @@ impl Batch<'_> {
              WHERE key = ?1";
         let hash = hash.to_string();
         self.index_before(old.key)?;
-        self.tx
-            .prepare_cached(SET)
-            .and_then(|mut it| {
-                it.execute(params![
-                    old.key.0,
-                    data.label,
-                    data.content,
-                    data.bigrams(),
-                    hash,
-                    data.token_count,
-                    links::name(data.label),
-                ])
-            })
-            .doing("change a node's text")?;
+        self.tx.run(
+            SET,
+            params![
+                old.key.0,
+                data.label,
+                data.content,
+                data.bigrams(),
+                hash,
+                data.token_count,
+                links::name(data.label),
+            ],
+            "change a node's text",
+        )?;
         self.dirty_refs.text_changed(self.tx, &link_text(old.key, data, old.place), &old.label)
     }
 
@@ -273,17 +258,12 @@ impl Batch<'_> {
         let (format, hash) = (format.as_str(), new.hash.to_string());
         let own: [&dyn ToSql; 6] = [&key.0, &file, &parent, &position, &format, &hash];
         let row: Vec<&dyn ToSql> = own.into_iter().chain(attributes.params()).collect();
-        self.tx
-            .prepare_cached(SET.text())
-            .and_then(|mut it| it.execute(&row[..]))
-            .doing("change a node's place")?;
+        self.tx.run(SET.text(), &row[..], "change a node's place")?;
         self.index_before(key)?;
         // Apart from the rest, since changing an indexed column rewrites the node's index entries.
         self.tx
-            .prepare_cached(SET_BREADCRUMB)
-            .and_then(|mut it| it.execute(params![key.0, new.breadcrumb]))
+            .run(SET_BREADCRUMB, params![key.0, new.breadcrumb], "change a node's trail")
             .map(drop)
-            .doing("change a node's trail")
     }
 
     fn note_span(&self, key: NodeKey, span: &Range<usize>) -> Result<(), StoreError> {
@@ -293,10 +273,8 @@ impl Batch<'_> {
             ON CONFLICT (node) DO UPDATE SET start_byte = ?2, end_byte = ?3";
         let edge = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
         self.tx
-            .prepare_cached(SET)
-            .and_then(|mut it| it.execute(params![key.0, edge(span.start), edge(span.end)]))
+            .run(SET, params![key.0, edge(span.start), edge(span.end)], "note where a node stands")
             .map(drop)
-            .doing("note where a node stands")
     }
 }
 

@@ -5,7 +5,7 @@ use rusqlite::params;
 use super::Batch;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::NodeType;
-use crate::store::{ErrorStep, FileId, StoreError, Tombstone};
+use crate::store::{ErrorStep, FileId, Prepared, StoreError, Tombstone};
 
 impl Batch<'_> {
     /// What was forgotten of a file, in the order in which the file says it.
@@ -60,11 +60,7 @@ impl Batch<'_> {
     /// Remembers a forgotten block no longer: it changed, or it left its file.
     pub(crate) fn drop_tombstone(&self, file: FileId, id: NodeId) -> Result<(), StoreError> {
         const DROP: &str = "DELETE FROM tombstone WHERE node_id = ?1 AND file = ?2";
-        self.tx
-            .prepare_cached(DROP)
-            .and_then(|mut it| it.execute(params![id.to_string(), file.0]))
-            .map(drop)
-            .doing("let go of what was forgotten")
+        self.tx.run(DROP, params![id.to_string(), file.0], "let go of what was forgotten").map(drop)
     }
 }
 

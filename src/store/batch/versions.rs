@@ -5,8 +5,8 @@ use rusqlite::params;
 
 use super::Batch;
 use crate::model::identity::ContentHash;
-use crate::store::history::{self, NodeVersion, Snapshot, Snapshots};
-use crate::store::{ErrorStep, StoreError};
+use crate::store::history::Versions;
+use crate::store::{ErrorStep, Prepared, StoreError};
 
 /// A node that changed since a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,22 +17,9 @@ pub(crate) struct TouchedNode {
 }
 
 impl Batch<'_> {
-    /// The snapshot of that id.
-    pub(crate) fn snapshot_of(&self, id: i64) -> Result<Option<Snapshot>, StoreError> {
-        history::snapshot(self.tx, id)
-    }
-
-    /// Which snapshots there are.
-    pub(crate) fn snapshots(&self) -> Result<Snapshots, StoreError> {
-        history::snapshots(self.tx)
-    }
-
-    /// The snapshots next to an id that is none.
-    pub(crate) fn snapshots_beside(
-        &self,
-        id: i64,
-    ) -> Result<(Option<i64>, Option<i64>), StoreError> {
-        history::snapshots_beside(self.tx, id)
+    /// What nodes were.
+    pub(crate) fn versions(&self) -> Versions<'_> {
+        Versions::of(self.tx)
     }
 
     /// The nodes that changed since a snapshot, by id.
@@ -43,29 +30,12 @@ impl Batch<'_> {
              WHERE ?1 < snapshot
              GROUP BY node_id
              ORDER BY node_id";
-        let mut query = self.tx.prepare_cached(TOUCHED).doing("list what changed")?;
-        let rows = query.query_map([snapshot], |row| {
-            Ok(TouchedNode { node_id: row.get(0)?, is_rank_only: row.get(1)? })
-        });
-        rows.doing("list what changed")?.collect::<Result<_, _>>().doing("list what changed")
-    }
-
-    /// What a node was at a snapshot.
-    pub(crate) fn version_at(
-        &self,
-        node_id: &str,
-        at: i64,
-    ) -> Result<Option<NodeVersion>, StoreError> {
-        history::version_at(self.tx, node_id, at)
-    }
-
-    /// The text of that hash, which the node has or had.
-    pub(crate) fn former_text(
-        &self,
-        node_id: &str,
-        hash: &str,
-    ) -> Result<Option<String>, StoreError> {
-        history::text(self.tx, node_id, hash)
+        self.tx.rows(
+            TOUCHED,
+            [snapshot],
+            |row| Ok(TouchedNode { node_id: row.get(0)?, is_rank_only: row.get(1)? }),
+            "list what changed",
+        )
     }
 
     /// The fingerprint of the state as it is now.

@@ -162,22 +162,8 @@ impl Attributes {
     }
 
     fn collect(values: impl Iterator<Item = Option<Attribute>>) -> Attributes {
-        let mut all: Vec<Option<Attribute>> = Vec::new();
-        let mut n_none = 0;
-        for value in values {
-            match value {
-                None => n_none += 1,
-                Some(value) => {
-                    all.extend(std::iter::repeat_n(None, n_none));
-                    all.push(Some(value));
-                    n_none = 0;
-                }
-            }
-        }
-        if !all.is_empty() {
-            all.extend(std::iter::repeat_n(None, n_none));
-        }
-        Attributes(all)
+        let all: Vec<Option<Attribute>> = values.collect();
+        Attributes(if all.iter().any(Option::is_some) { all } else { Vec::new() })
     }
 }
 

@@ -17,7 +17,7 @@ use crate::memory::rollback::{LaterSnapshots, rollback};
 use crate::model::clock::{Clock, Millis};
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
-use crate::query;
+use crate::query::{DiffQuery, HistoryQuery, Query, QueryOptions, answer};
 use crate::settings::workspace::Workspace;
 use crate::store::reader::Reader;
 use crate::store::schema::MIGRATIONS;
@@ -29,8 +29,7 @@ const NOW: Millis = Millis(4_000_000_000_000);
 /// No real one.
 const SECRET: &str = "AKIAQ7RM2XNVT5WZ3KLD";
 
-const MOOD: Column =
-    column("mood", Optional(None), WhereGiven, Bound, &[own("old_mood", Words)]);
+const MOOD: Column = column("mood", Optional(None), WhereGiven, Bound, &[own("old_mood", Words)]);
 
 /// A table of columns with one more.
 fn columns_with(last: Column) -> &'static [Column] {
@@ -298,12 +297,12 @@ fn a_diff_and_a_history_name_it() {
     memory.add("One", None);
     memory.set("One", Some("calm"));
     let reader = Reader::open(&memory.db()).unwrap();
-    let ask = query::DiffQuery { from: 1, to: 2, ..query::DiffQuery::default() };
     let id = memory.find("One").unwrap().id.to_string();
-    let text = query::diff(&reader, &ask, query::Output::Text).unwrap().text.replace(&id, "ID");
+    let shown = |query| answer(&reader, &query, &QueryOptions::text(NOW)).unwrap().text;
+    let text =
+        shown(Query::Diff(DiffQuery { from: 1, to: 2, ..DiffQuery::default() })).replace(&id, "ID");
     expect!["[mod] ID [text] One (tok=1); mood changed"].assert_eq(text.trim_end());
-    let ask = query::HistoryQuery { anchor: &id, depth: 9, budget: None, cursor: None };
-    let text = query::history(&reader, &ask, NOW, query::Output::Text).unwrap().text;
+    let text = shown(Query::History(HistoryQuery { anchor: &id, depth: 9, cursor: None }));
     assert!(text.contains("mood changed"), "{text}");
 }
 

@@ -15,7 +15,7 @@ use rusqlite::{Connection, Row, params};
 use super::{HeatWriter, begin, note_full_at, unless_busy};
 use crate::model::clock::Millis;
 use crate::model::heat::{Heat, Rates, cold_before};
-use crate::store::{ErrorStep, LeaseClaim, Leases, NodeKey, StoreError, heat_rows};
+use crate::store::{ErrorStep, LeaseClaim, Leases, NodeKey, Prepared, StoreError, heat_rows};
 
 /// Who tells of cold nodes.
 const LEASE: &str = "cold-nodes";
@@ -166,9 +166,7 @@ fn note(conn: &mut Connection, notified: &[Notified]) -> Result<(), StoreError> 
         let Some(heat) = heat_rows::heat_row_of(&tx, *node)? else { continue };
         // Warmed since, it is to be told of when it cools again.
         let announced = (heat.now(attended) < *line).then_some(*line);
-        tx.prepare_cached(NOTE)
-            .and_then(|mut it| it.execute(params![node.0, announced, at.0]))
-            .doing("note a cold node")?;
+        tx.run(NOTE, params![node.0, announced, at.0], "note a cold node")?;
     }
     tx.commit().doing("commit cold nodes")
 }
@@ -272,7 +270,5 @@ fn candidates(
     // Told this short ago. What seems to have been told later was told by another clock.
     let since = now.0.saturating_sub(rates.notify_ttl_ms.max(0)).saturating_add(1);
     let before = cold_before(rates.line(), attended);
-    conn.prepare_cached(COLD)
-        .and_then(|mut it| it.query_map(params![before, since, now.0, n_max], read)?.collect())
-        .doing("look for cold nodes")
+    conn.rows(COLD, params![before, since, now.0, n_max], read, "look for cold nodes")
 }

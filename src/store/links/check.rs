@@ -9,7 +9,7 @@ use super::{LinkRows, compare_target, name, read_reference, read_text};
 use super::{reference_columns, wanted_of};
 use crate::model::links::reference::Reference;
 use crate::model::links::resolve::{Resolver, names_needed_by};
-use crate::store::{ErrorStep, FileId, NodeKey, StoreError};
+use crate::store::{ErrorStep, FileId, NodeKey, Prepared, StoreError};
 
 /// What is wrong, a line each; and how many references were looked at.
 pub(crate) fn check_references(conn: &Connection) -> Result<(Vec<String>, usize), StoreError> {
@@ -51,18 +51,15 @@ fn noted(conn: &Connection, source: NodeKey) -> Result<Vec<Reference>, StoreErro
         reference_columns!(),
         " FROM reference WHERE source = ?1 AND origin = 'parsed'"
     );
-    let mut query = conn.prepare_cached(NOTED).doing("read references")?;
-    let rows = query.query_map([source.0], read_reference).doing("read references")?;
-    rows.collect::<Result<_, _>>().doing("read references")
+    conn.rows(NOTED, [source.0], read_reference, "read references")
 }
 
 /// Every file is found by its names.
 fn files(conn: &Connection, faults: &mut Vec<String>) -> Result<(), StoreError> {
     const FILES: &str = "SELECT id, path FROM file";
-    let mut query = conn.prepare(FILES).doing("list the files")?;
-    let read = |row: &rusqlite::Row<'_>| Ok((FileId(row.get(0)?), row.get::<_, String>(1)?));
-    for file in query.query_map([], read).doing("list the files")? {
-        let (file, path) = file.doing("list the files")?;
+    let read = |row: &rusqlite::Row<'_>| Ok((FileId(row.get(0)?), row.get(1)?));
+    let files: Vec<(FileId, String)> = conn.rows(FILES, [], read, "list the files")?;
+    for (file, path) in files {
         if file_names(conn, file)? != names_now(conn, file)? {
             faults.push(format!("file `{path}` is not found by its names"));
         }

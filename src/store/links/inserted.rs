@@ -1,12 +1,12 @@
 //! What a write added: told by its keys, which ascend, and read again from its rows when the write
 //! has come to its end.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row};
 
 use super::names::name_file;
 use super::{NameKey, WaitingRefs, path_of};
 use crate::model::links::resolve::{last_path_segment, without_extension};
-use crate::store::{ErrorStep, FileId, StoreError};
+use crate::store::{FileId, Prepared, StoreError};
 
 /// Rows that are read at once.
 const ROWS_MAX: i64 = 1000;
@@ -24,12 +24,10 @@ impl NewestKeys {
         const NEWEST: &str = "
             SELECT ifnull((SELECT max(key) FROM node), 0), ifnull((SELECT max(id) FROM file), 0),
                    ifnull((SELECT max(id) FROM reference), 0)";
-        let read = |row: &rusqlite::Row<'_>| {
+        let read = |row: &Row<'_>| {
             Ok(NewestKeys { node: row.get(0)?, file: row.get(1)?, reference: row.get(2)? })
         };
-        conn.prepare_cached(NEWEST)
-            .and_then(|mut it| it.query_row([], read))
-            .doing("read the newest keys")
+        conn.row(NEWEST, [], read, "read the newest keys")
     }
 }
 
@@ -42,9 +40,8 @@ pub(super) fn name_new_files(
     let conn = wanting.conn;
     let mut last = newest.file;
     loop {
-        let mut query = conn.prepare_cached(FILES).doing("list the new files")?;
-        let files = query.query_map(params![last, ROWS_MAX], |row| row.get(0));
-        let files: Vec<i64> = files.and_then(Iterator::collect).doing("list the new files")?;
+        let after = [last, ROWS_MAX];
+        let files: Vec<i64> = conn.rows(FILES, after, |row| row.get(0), "list the new files")?;
         for &file in &files {
             for name in name_file(conn, FileId(file))? {
                 wanting.add(NameKey::of(&name))?;
@@ -65,12 +62,9 @@ fn of_nodes(wanting: &mut WaitingRefs<'_>, newest: i64) -> Result<(), StoreError
     let mut last = newest;
     let mut file_name: Option<(i64, NameKey)> = None;
     loop {
-        let mut query = conn.prepare_cached(NODES).doing("list the new nodes")?;
-        let nodes = query.query_map(params![last, ROWS_MAX], |row| {
-            Ok((row.get(0)?, row.get::<_, String>(1)?, row.get(2)?, row.get(3)?))
-        });
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
         let nodes: Vec<(i64, String, Option<i64>, Option<i64>)> =
-            nodes.and_then(Iterator::collect).doing("list the new nodes")?;
+            conn.rows(NODES, [last, ROWS_MAX], read, "list the new nodes")?;
         for (_, id, name, file) in &nodes {
             wanting.add(NameKey::of_id(id))?;
             let Some(name) = name.map(NameKey) else { continue };

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use crate::model::links::name::fold_name;
 use crate::model::links::resolve::{last_path_segment, without_extension};
 use crate::model::links::title;
-use crate::store::{ErrorStep, FileId, StoreError};
+use crate::store::{ErrorStep, FileId, Prepared, StoreError};
 
 /// Makes the names of a file what they are now; returns those that it had and has.
 pub(super) fn name_file(conn: &Connection, file: FileId) -> Result<Vec<String>, StoreError> {
@@ -31,17 +31,13 @@ pub(super) fn name_file(conn: &Connection, file: FileId) -> Result<Vec<String>, 
 /// The names of a file as they are noted.
 pub(crate) fn file_names(conn: &Connection, file: FileId) -> Result<BTreeSet<String>, StoreError> {
     const NAMES: &str = "SELECT name FROM file_name WHERE file = ?1";
-    let mut query = conn.prepare_cached(NAMES).doing("read a file's names")?;
-    let rows = query.query_map([file.0], |row| row.get(0)).doing("read a file's names")?;
-    rows.collect::<Result<_, _>>().doing("read a file's names")
+    conn.rows(NAMES, [file.0], |row| row.get(0), "read a file's names")
 }
 
 /// Where a file is, below its root.
 pub(super) fn path_of(conn: &Connection, file: FileId) -> Result<Option<String>, StoreError> {
     const PATH: &str = "SELECT path FROM file WHERE id = ?1";
-    conn.prepare_cached(PATH)
-        .and_then(|mut it| it.query_row([file.0], |row| row.get(0)).optional())
-        .doing("read a file's path")
+    conn.find(PATH, [file.0], |row| row.get(0), "read a file's path")
 }
 
 /// The names of a file as its path and its front matter say.

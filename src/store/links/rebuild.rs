@@ -1,10 +1,10 @@
 //! All references read and resolved anew: for a memory that has none noted, or wrong ones.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 
 use super::{DirtyRefs, NewestKeys, name, read_reference, read_text, reference_columns, want};
 use crate::model::links::reference::Reference;
-use crate::store::{ErrorStep, StoreError};
+use crate::store::{ErrorStep, Prepared, StoreError};
 
 /// Reads all texts of a memory that was made before references were noted.
 pub(crate) fn read_all(conn: &Connection) -> Result<(), StoreError> {
@@ -17,9 +17,7 @@ pub(crate) fn read_all(conn: &Connection) -> Result<(), StoreError> {
     while let Some(row) = rows.next().doing("read all texts")? {
         let (key, references, label) = read_text(row).doing("read all texts")?;
         dirty_refs.add_references(conn, key, &references)?;
-        conn.prepare_cached(NAME)
-            .and_then(|mut it| it.execute(params![key.0, name(&label)]))
-            .doing("name a node")?;
+        conn.run(NAME, params![key.0, name(&label)], "name a node")?;
     }
     dirty_refs.settle(conn)
 }
@@ -33,10 +31,8 @@ pub(crate) fn read_again(conn: &Connection) -> Result<(), StoreError> {
         DELETE FROM file_name";
     const BY_HAND: &str = concat!("SELECT ", reference_columns!(), ", id FROM reference");
     conn.execute_batch(FORGET).doing("forget references")?;
-    let mut query = conn.prepare(BY_HAND).doing("read references")?;
-    let rows = query.query_map([], |row| Ok((read_reference(row)?, row.get(7)?)));
-    let by_hand: Vec<(Reference, i64)> =
-        rows.doing("read references")?.collect::<Result<_, _>>().doing("read references")?;
+    let read = |row: &Row<'_>| Ok((read_reference(row)?, row.get(7)?));
+    let by_hand: Vec<(Reference, i64)> = conn.rows(BY_HAND, [], read, "read references")?;
     for (reference, id) in &by_hand {
         want(conn, *id, reference)?;
     }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::{LinkRows, ids, read_reference, reference_columns};
 use crate::model::links::name::{NameKey, Target};
 use crate::model::links::resolve::Resolver;
-use crate::store::{ErrorStep, NodeKey, StoreError};
+use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
 
 /// Collects the rows that want a name and are older than the write: it resolves its own anyway.
 pub(super) struct WaitingRefs<'a> {
@@ -22,11 +22,10 @@ impl WaitingRefs<'_> {
         if self.newest == 0 {
             return Ok(());
         }
-        let mut query = self.conn.prepare_cached(WANTING).doing("look who wants a name")?;
-        let rows = query.query_map([name.0, self.newest], |row| row.get(0));
-        for row in rows.doing("look who wants a name")? {
-            self.found.insert(row.doing("look who wants a name")?);
-        }
+        let of = [name.0, self.newest];
+        let found: Vec<i64> =
+            self.conn.rows(WANTING, of, |row| row.get(0), "look who wants a name")?;
+        self.found.extend(found);
         Ok(())
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use crate::model::links::name::{LinkPlace, NameKey};
 use crate::model::links::resolve::LinkIndex;
-use crate::store::{ErrorStep, NodeKey, StoreError};
+use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
 
 /// The nodes and files of a database.
 pub(super) struct LinkRows<'c> {
@@ -19,10 +19,7 @@ impl LinkIndex for LinkRows<'_> {
 
     fn node(&self, id: &str) -> Result<Option<NodeKey>, StoreError> {
         const NODE: &str = "SELECT key FROM node WHERE id = ?1";
-        self.conn
-            .prepare_cached(NODE)
-            .and_then(|mut it| it.query_row([id], |row| row.get(0).map(NodeKey)).optional())
-            .doing("look for an id")
+        self.conn.find(NODE, [id], |row| row.get(0).map(NodeKey), "look for an id")
     }
 
     fn labelled(&self, name: NameKey) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
@@ -33,11 +30,7 @@ impl LinkIndex for LinkRows<'_> {
               LEFT JOIN file ON file.id = node.file
              WHERE node.name = ?1
              ORDER BY path, node.key";
-        let mut query = self.conn.prepare_cached(LABELLED).doing("look for a label")?;
-        let rows = query.query_map([name.0], read_place).doing("look for a label")?;
-        let places: Vec<LinkPlace<NodeKey>> =
-            rows.collect::<Result<_, _>>().doing("look for a label")?;
-        self.ordered(places)
+        self.ordered(self.conn.rows(LABELLED, [name.0], read_place, "look for a label")?)
     }
 
     fn labelled_in(
@@ -53,10 +46,8 @@ impl LinkIndex for LinkRows<'_> {
              ORDER BY node.key";
         let (root, inner) = path.split_once('/').unwrap_or_default();
         let root: Option<i64> = root.parse().ok();
-        let mut query = self.conn.prepare_cached(IN_FILE).doing("look into a file")?;
-        let rows = query.query_map(params![name.0, root, path, inner], read_place);
-        let places = rows.doing("look into a file")?.collect::<Result<_, _>>();
-        self.ordered(places.doing("look into a file")?)
+        let of = params![name.0, root, path, inner];
+        self.ordered(self.conn.rows(IN_FILE, of, read_place, "look into a file")?)
     }
 
     fn files(&self, key: &str) -> Result<Vec<LinkPlace<NodeKey>>, StoreError> {
@@ -73,9 +64,7 @@ impl LinkIndex for LinkRows<'_> {
              WHERE file_name.name = ?1
                AND first IS NOT NULL
              ORDER BY path";
-        let mut query = self.conn.prepare_cached(FILES).doing("look for a file")?;
-        let rows = query.query_map([key], read_place).doing("look for a file")?;
-        rows.collect::<Result<_, _>>().doing("look for a file")
+        self.conn.rows(FILES, [key], read_place, "look for a file")
     }
 }
 

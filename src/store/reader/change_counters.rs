@@ -2,7 +2,7 @@
 //! another whenever somebody, of whatever process, has changed what is shown of the memory.
 
 use super::Reader;
-use crate::store::{ErrorStep, StoreError};
+use crate::store::{Prepared, StoreError};
 
 /// The numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +39,7 @@ impl Reader {
                 heats: row.get(5)?,
             })
         };
-        self.conn
-            .prepare_cached(PULSE)
-            .and_then(|mut it| it.query_row([], read))
-            .doing("look what changed")
+        self.conn.row(PULSE, [], read, "look what changed")
     }
 
     /// Whether a snapshot after that one changed a node of a file.
@@ -53,10 +50,7 @@ impl Reader {
               LEFT JOIN node ON node.id = diff.node_id
              WHERE snapshot > ?1
                AND (old_path IS NOT NULL OR node.file IS NOT NULL)";
-        self.conn
-            .prepare_cached(CHANGES)
-            .and_then(|mut it| it.exists([snapshot]))
-            .doing("look for changes of files")
+        self.conn.has(CHANGES, [snapshot], "look for changes of files")
     }
 
     /// Whether there is a node that cools.
@@ -66,9 +60,6 @@ impl Reader {
               FROM node
               LEFT JOIN heat ON heat.node = node.key
              WHERE NOT ifnull(heat.pinned, 0)";
-        self.conn
-            .prepare_cached(COOLING)
-            .and_then(|mut it| it.exists([]))
-            .doing("look for nodes that cool")
+        self.conn.has(COOLING, [], "look for nodes that cool")
     }
 }

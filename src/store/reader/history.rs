@@ -3,8 +3,8 @@
 use rusqlite::{Row, params};
 
 use super::{Reader, limit};
-use crate::store::history::{self, Change, Moment, NodeVersion, Snapshot, Snapshots};
-use crate::store::{ErrorStep, StoreError};
+use crate::store::history::{Moment, NodeVersion, Versions};
+use crate::store::{ErrorStep, Prepared, StoreError};
 
 /// Snapshots after `from`, up to `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,40 +14,9 @@ pub(crate) struct SnapshotRange {
 }
 
 impl Reader {
-    /// The snapshot of that id.
-    pub(crate) fn snapshot(&self, id: i64) -> Result<Option<Snapshot>, StoreError> {
-        history::snapshot(&self.conn, id)
-    }
-
-    /// Which snapshots there are.
-    pub(crate) fn snapshots(&self) -> Result<Snapshots, StoreError> {
-        history::snapshots(&self.conn)
-    }
-
-    /// The snapshots next to an id that is none.
-    pub(crate) fn snapshots_beside(
-        &self,
-        id: i64,
-    ) -> Result<(Option<i64>, Option<i64>), StoreError> {
-        history::snapshots_beside(&self.conn, id)
-    }
-
-    /// What a node was at a snapshot.
-    pub(crate) fn version_at(
-        &self,
-        node_id: &str,
-        at: i64,
-    ) -> Result<Option<NodeVersion>, StoreError> {
-        history::version_at(&self.conn, node_id, at)
-    }
-
-    /// What a node was right after a change.
-    pub(crate) fn version_after(
-        &self,
-        node_id: &str,
-        after: Moment,
-    ) -> Result<Option<NodeVersion>, StoreError> {
-        history::version_after(&self.conn, node_id, after)
+    /// What nodes were.
+    pub(crate) fn versions(&self) -> Versions<'_> {
+        Versions::of(&self.conn)
     }
 
     /// Whoever stands under what `side` stands under, now or at some time since a snapshot; maybe
@@ -76,25 +45,6 @@ impl Reader {
             None => self.all(OF_FILE, params![side.root, side.path, since], read),
         };
         found.doing("list siblings of before")
-    }
-
-    /// The text of that hash, which the node has or had.
-    pub(crate) fn former_text(
-        &self,
-        node_id: &str,
-        hash: &str,
-    ) -> Result<Option<String>, StoreError> {
-        history::text(&self.conn, node_id, hash)
-    }
-
-    /// The changes of a node before that one, newest first.
-    pub(crate) fn changes_of(
-        &self,
-        node_id: &str,
-        before: Moment,
-        n_max: usize,
-    ) -> Result<Vec<Change>, StoreError> {
-        history::changes_of(&self.conn, node_id, before, n_max)
     }
 
     /// How many changes a node has before that one, counting at most `n_max`.
@@ -155,9 +105,6 @@ impl Reader {
         const CONFLICT: &str = "
             SELECT 1 FROM diff
              WHERE node_id = ?1 AND ?2 < snapshot AND snapshot <= ?3 AND conflict = 1";
-        self.conn
-            .prepare_cached(CONFLICT)
-            .and_then(|mut it| it.exists(params![node_id, range.from, range.to]))
-            .doing("look for conflicts")
+        self.conn.has(CONFLICT, params![node_id, range.from, range.to], "look for conflicts")
     }
 }

@@ -1,13 +1,13 @@
 //! Questions of those who watch: everything there is, row by row, so that no answer has to be held
 //! as a whole. What is asked for in part is read in part.
 
-use rusqlite::{OptionalExtension, Params, Row, params};
+use rusqlite::{Params, Row, params};
 
 use super::{Reader, limit, unsigned};
 use crate::model::clock::Millis;
 use crate::model::heat::Heat;
 use crate::store::heat_rows::{self, heat_columns};
-use crate::store::{ErrorStep, StoreError};
+use crate::store::{ErrorStep, Prepared, StoreError};
 
 /// A node where it stands in the tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,11 +113,7 @@ impl Reader {
              WHERE node.id = ?1";
         let doing = "find a node";
         let read = |row: &Row<'_>| Ok((row.get(0)?, unsigned(row, 1)?, row.get(2)?));
-        let found: Option<(i64, u64, Option<bool>)> = self
-            .conn
-            .prepare_cached(ABOVE)
-            .and_then(|mut query| query.query_row([id], read).optional())
-            .doing(doing)?;
+        let found: Option<(i64, u64, Option<bool>)> = self.conn.find(ABOVE, [id], read, doing)?;
         match found {
             None => Ok(false),
             Some((_, _, Some(true))) => {

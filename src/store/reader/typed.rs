@@ -221,4 +221,3 @@ fn intersect(a: &[NodeKey], b: &[NodeKey]) -> Vec<NodeKey> {
     };
     a.iter().filter(is_in_b).copied().collect()
 }
-

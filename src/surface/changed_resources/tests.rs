@@ -49,13 +49,12 @@ impl WatchedMemory {
 
     /// The id of the node that says so.
     fn id(&self, text: &str) -> String {
-        let found = self.writing.read(|reader| {
-            crate::query::search(
-                reader,
-                &crate::query::SearchQuery { query: text, ..crate::query::SearchQuery::default() },
-                crate::query::Output::Text,
-            )
-        });
+        let (query, options) = (
+            crate::query::SearchQuery { query: text, ..crate::query::SearchQuery::default() },
+            crate::query::QueryOptions::text(Millis(0)),
+        );
+        let query = crate::query::Query::Search(query);
+        let found = self.writing.read(|it| crate::query::answer(it, &query, &options));
         let text = found.unwrap().text;
         let (_, id) = text.split_once("(id=").unwrap();
         id[..11].to_owned()

@@ -1,8 +1,6 @@
 use expect_test::expect;
 
 use super::*;
-use crate::mcp::Arg;
-use crate::mcp::input_schema;
 use crate::model::clock::Millis;
 use crate::store::IfMissing;
 
@@ -18,14 +16,8 @@ fn cold(notes: &str) -> (tempfile::TempDir, Memory) {
     (dir, memory)
 }
 
-fn args(budget: Option<i64>) -> Args {
-    const ARGS: &[Arg] = &[Arg::integer("budget", "")];
-    let given = budget.map(|it| ("budget".to_owned(), json!(it)));
-    input_schema::validate_args(ARGS, given.into_iter().collect()).unwrap()
-}
-
-fn reply(text: &str) -> Reply {
-    Reply { text: text.to_owned(), ..Reply::default() }
+fn reply(text: &str, budget: Option<u32>) -> Reply {
+    Reply { text: text.to_owned(), budget, ..Reply::default() }
 }
 
 #[test]
@@ -63,22 +55,23 @@ fn a_notice_names_what_went_cold() {
 fn a_notice_keeps_the_budget_of_its_reply() {
     let notes: Vec<String> = (0..60).map(|it| format!("Thought {it} of many.")).collect();
     let (_dir, memory) = cold(&notes.join("\n\n"));
-    let reply = reply("Twelve words stand in this reply, and they are paid for first.");
+    let text = "Twelve words stand in this reply, and they are paid for first.";
     let mut most = 0;
     for budget in 1..400 {
-        let Some(notice) = notice(&memory, Some((&args(Some(budget)), &reply))) else { continue };
-        let sent = tokens::count(&format!("{}\n{}", reply.text, notice.text));
-        assert!(i64::from(sent) <= budget, "{sent} tokens of {budget}");
+        let beside = reply(text, Some(budget));
+        let Some(notice) = notice(&memory, Some(&beside)) else { continue };
+        let sent = tokens::count(&format!("{text}\n{}", notice.text));
+        assert!(sent <= budget, "{sent} tokens of {budget}");
         most = most.max(notice.text.lines().count());
     }
     assert!(10 < most, "{most} lines");
-    assert!(notice(&memory, Some((&args(None), &reply))).is_some());
+    assert!(notice(&memory, Some(&reply(text, None))).is_some());
 }
 
 #[test]
 fn a_long_reply_carries_no_notice_and_the_next_does() {
     let (_dir, memory) = cold("# Store\n");
-    let long = reply(&"word ".repeat(5000));
-    assert!(notice(&memory, Some((&args(None), &long))).is_none());
-    assert!(notice(&memory, Some((&args(Some(0)), &reply("short")))).is_some());
+    let long = reply(&"word ".repeat(5000), None);
+    assert!(notice(&memory, Some(&long)).is_none());
+    assert!(notice(&memory, Some(&reply("short", None))).is_some());
 }

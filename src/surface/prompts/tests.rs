@@ -5,7 +5,7 @@ use crate::mcp::input_schema;
 use crate::query::Output;
 use crate::surface::ToolSet;
 
-fn said(name: &str, args: Value) -> Result<String, ToolError> {
+fn said(name: &str, args: Value) -> Result<String, HandlerError> {
     let row = PROMPTS.iter().find(|it| it.name == name).unwrap();
     let given: Map<String, Value> = serde_json::from_value(args).unwrap();
     (row.get)(&input_schema::validate_args(row.args, given).unwrap())
@@ -36,7 +36,7 @@ fn a_topic_stays_one_quoted_line() {
 #[test]
 fn a_snapshot_is_a_number() {
     assert!(said("resync", json!({"since_snapshot": " 12 "})).unwrap().contains("snapshot` 12;"));
-    let why = ToolError::BadArgument(
+    let why = HandlerError::BadArgument(
         "`since_snapshot` must be the number of a snapshot, not `-1`".to_owned(),
     );
     assert_eq!(said("resync", json!({"since_snapshot": "-1"})), Err(why));

@@ -59,7 +59,7 @@ impl ResourceFixture {
         fixture
     }
 
-    fn try_read(&self, uri: &str) -> Result<String, ReadError> {
+    fn try_read(&self, uri: &str) -> Result<String, Error> {
         let mut out = String::new();
         read_resource(&self.view, uri, &mut out).map(|()| out)
     }

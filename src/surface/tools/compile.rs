@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::mcp::{Args, Call, Reply, ToolError};
+use crate::mcp::{Args, Call, HandlerError, Reply};
 use crate::memory::Answer;
 use crate::memory::compile::{CompileRequest, Seeding};
 use crate::surface::MemoryHandler;
@@ -14,7 +14,11 @@ const PROGRESS_MAX: usize = 100;
 /// Warnings that the text of a reply names.
 const WARNINGS_SHOWN_MAX: usize = 10;
 
-pub(super) fn compile(tools: &MemoryHandler, args: &Args, call: &Call) -> Result<Reply, ToolError> {
+pub(super) fn compile(
+    tools: &MemoryHandler,
+    args: &Args,
+    call: &Call,
+) -> Result<Reply, HandlerError> {
     let asked = args.text("path").unwrap_or_default();
     let path = admitted(tools, asked)?;
     let default = format!("compile:{asked}");
@@ -41,8 +45,7 @@ pub(super) fn compile(tools: &MemoryHandler, args: &Args, call: &Call) -> Result
     if let Some(n @ 1..) = report.warnings.len().checked_sub(WARNINGS_SHOWN_MAX) {
         text.push_str(&format!("\n… {n} more warnings"));
     }
-    let structured = tools.memory.output().json(|| report.to_json());
-    Ok(Answer { text, structured }.into())
+    Ok(Answer::plain(text, tools.memory.output(), || report.to_json()).into())
 }
 
 pub(super) fn output() -> Value {
@@ -55,9 +58,9 @@ pub(super) fn output() -> Value {
 
 /// The path in full, if it lies where this server may read: in its source folder, in a folder that
 /// the user has compiled before, or where the operator allows it.
-fn admitted(tools: &MemoryHandler, asked: &str) -> Result<PathBuf, ToolError> {
+fn admitted(tools: &MemoryHandler, asked: &str) -> Result<PathBuf, HandlerError> {
     if asked.is_empty() {
-        return Err(ToolError::BadArgument("`path` is empty; name a file or folder".to_owned()));
+        return Err(HandlerError::BadArgument("`path` is empty; name a file or folder".to_owned()));
     }
     let roots = tools.memory.roots()?;
     let mut homes: Vec<PathBuf> = tools.source.iter().cloned().collect();
@@ -72,7 +75,7 @@ fn admitted(tools: &MemoryHandler, asked: &str) -> Result<PathBuf, ToolError> {
                 "`{asked}` is relative to nothing; give an absolute path, or start the server \
                  with --source"
             );
-            return Err(ToolError::BadArgument(why));
+            return Err(HandlerError::BadArgument(why));
         }
     };
     let full = in_full(&path);
@@ -86,7 +89,7 @@ fn admitted(tools: &MemoryHandler, asked: &str) -> Result<PathBuf, ToolError> {
                 0 => "start it with --source FOLDER to let it".to_owned(),
                 _ => format!("it may read {}", homes.join(", ")),
             };
-            Err(ToolError::BadArgument(format!(
+            Err(HandlerError::BadArgument(format!(
                 "`{asked}` lies outside of what this server may read; {why}"
             )))
         }

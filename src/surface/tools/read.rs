@@ -1,82 +1,73 @@
-//! The tools that only ask.
+//! The tools that only ask: from arguments to a question, which can touch nothing.
 
 use serde_json::{Value, json};
 
 use crate::mcp::Args;
-use crate::model::clock::Millis;
 use crate::model::tree::NodeType;
-use crate::query::{self, Detail, Direction, Output, QueryAnswer, QueryError};
-use crate::store::reader::Reader;
+use crate::query::{
+    self, DeltaDetail, DeltaQuery, Detail, DiffQuery, Direction, FetchQuery, HistoryQuery, Query,
+    RelatedQuery, SearchQuery, TreeQuery,
+};
 use crate::surface::list_output;
 
-pub(super) fn search(
-    reader: &Reader,
-    args: &Args,
-    _: Millis,
-    output: Output,
-) -> Result<QueryAnswer, QueryError> {
-    let query = query::SearchQuery {
+pub(super) fn search(args: &Args) -> Query<'_> {
+    Query::Search(SearchQuery {
         query: args.text("query").unwrap_or_default(),
-        budget: budget(args),
         detail: args.text("detail").and_then(Detail::parse).unwrap_or_default(),
         node_type: args.text("type").and_then(NodeType::parse),
         limit: None,
-    };
-    query::search(reader, &query, output)
+    })
 }
 
-pub(super) fn tree(
-    reader: &Reader,
-    args: &Args,
-    _: Millis,
-    output: Output,
-) -> Result<QueryAnswer, QueryError> {
+pub(super) fn tree(args: &Args) -> Query<'_> {
     let levels = query::clamp_levels(args.integer("depth"), query::TREE_LEVELS);
-    query::tree(
-        reader,
-        &query::TreeQuery { root: args.text("root"), levels, budget: budget(args) },
-        output,
-    )
+    Query::Tree(TreeQuery { root: args.text("root"), levels })
 }
 
-pub(super) fn fetch(
-    reader: &Reader,
-    args: &Args,
-    _: Millis,
-    output: Output,
-) -> Result<QueryAnswer, QueryError> {
-    let query = query::FetchQuery {
-        anchor: args.text("anchor").unwrap_or_default(),
-        budget: budget(args),
-        levels: query::clamp_levels(args.integer("depth"), query::FETCH_LEVELS),
-    };
-    query::fetch(reader, &query, output)
+pub(super) fn fetch(args: &Args) -> Query<'_> {
+    let levels = query::clamp_levels(args.integer("depth"), query::FETCH_LEVELS);
+    Query::Fetch(FetchQuery { anchor: args.text("anchor").unwrap_or_default(), levels })
 }
 
-pub(super) fn fetch_batch(
-    reader: &Reader,
-    args: &Args,
-    _: Millis,
-    output: Output,
-) -> Result<QueryAnswer, QueryError> {
-    let ids: Vec<&str> = args.texts("node_ids").iter().map(String::as_str).collect();
-    query::fetch_batch(reader, &ids, budget(args), output)
+pub(super) fn fetch_batch(args: &Args) -> Query<'_> {
+    Query::Batch(args.texts("node_ids").iter().map(String::as_str).collect())
 }
 
-pub(super) fn related(
-    reader: &Reader,
-    args: &Args,
-    _: Millis,
-    output: Output,
-) -> Result<QueryAnswer, QueryError> {
-    let query = query::RelatedQuery {
+pub(super) fn related(args: &Args) -> Query<'_> {
+    Query::Related(RelatedQuery {
         anchor: args.text("anchor").unwrap_or_default(),
         direction: args.text("direction").and_then(Direction::parse).unwrap_or_default(),
         depth: args.integer("depth"),
-        budget: budget(args),
         weight_min: args.number("weight_min").unwrap_or(0.0),
-    };
-    query::related(reader, &query, output)
+    })
+}
+
+pub(super) fn delta(args: &Args) -> Query<'_> {
+    Query::Delta(DeltaQuery {
+        since: args.integer("since_snapshot").unwrap_or(0),
+        show: if args.flag("detail") { DeltaDetail::Texts } else { DeltaDetail::Lines },
+        cursor: args.text("cursor"),
+    })
+}
+
+pub(super) fn diff(args: &Args) -> Query<'_> {
+    Query::Diff(DiffQuery {
+        from: args.integer("from_snapshot_id").unwrap_or(0),
+        to: args.integer("to_snapshot_id").unwrap_or(0),
+        cursor: args.text("cursor"),
+    })
+}
+
+pub(super) fn history(args: &Args) -> Query<'_> {
+    Query::History(HistoryQuery {
+        anchor: args.text("anchor").unwrap_or_default(),
+        depth: query::clamp_levels(args.integer("depth"), query::HISTORY_DEPTH),
+        cursor: args.text("cursor"),
+    })
+}
+
+pub(super) fn stats(_: &Args) -> Query<'_> {
+    Query::Stats
 }
 
 pub(super) fn nodes_output() -> Value {
@@ -87,12 +78,14 @@ pub(super) fn hits_output() -> Value {
     list_output("hits")
 }
 
-pub(super) fn stats_output() -> Value {
-    json!({"type": "object"})
+pub(super) fn changes_output() -> Value {
+    list_output("changes")
 }
 
-/// The budget that was asked for; none, zero or less leaves it to the question.
-pub(super) fn budget(args: &Args) -> Option<u32> {
-    let asked = args.integer("budget").filter(|it| 0 < *it)?;
-    Some(u32::try_from(asked).unwrap_or(u32::MAX))
+pub(super) fn history_output() -> Value {
+    list_output("history")
+}
+
+pub(super) fn stats_output() -> Value {
+    json!({"type": "object"})
 }

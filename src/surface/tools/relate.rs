@@ -22,7 +22,7 @@ pub(super) fn relate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
             }
         }
     };
-    Ok(Answer { text, structured: memory.output().json(|| facts(&request, &edge, true)) })
+    Ok(Answer::plain(text, memory.output(), || facts(&request, &edge, true)))
 }
 
 pub(super) fn unrelate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
@@ -34,7 +34,7 @@ pub(super) fn unrelate(memory: &Memory, args: &Args) -> Result<Answer, Error> {
             format!("edge removed: {} -> \"{}\"", request.source, to_one_line(request.name()))
         }
     };
-    Ok(Answer { text, structured: memory.output().json(|| facts(&request, &edge, false)) })
+    Ok(Answer::plain(text, memory.output(), || facts(&request, &edge, false)))
 }
 
 fn request(args: &Args) -> RelateRequest<'_> {

@@ -1,8 +1,9 @@
-//! The tools by which an agent speaks. Each calls one method of the memory, which is one write.
+//! The tools that change the memory. Each calls one method of it, which is one write.
 
 use serde_json::{Map, Value, json};
 
 use crate::mcp::Args;
+use crate::memory::rollback::LaterSnapshots;
 use crate::memory::{Answer, Error, ForgetMode, Memory, WriteMode};
 
 pub(super) fn write(memory: &Memory, args: &Args) -> Result<Answer, Error> {
@@ -35,6 +36,20 @@ pub(super) fn pin(memory: &Memory, args: &Args) -> Result<Answer, Error> {
 
 pub(super) fn unpin(memory: &Memory, args: &Args) -> Result<Answer, Error> {
     memory.unpin(node_id(args))
+}
+
+pub(super) fn rollback(memory: &Memory, args: &Args) -> Result<Answer, Error> {
+    let target = args.integer("snapshot_id").unwrap_or(0);
+    memory.rollback_to(
+        target,
+        if args.flag("drop_after") { LaterSnapshots::Drop } else { LaterSnapshots::Keep },
+    )
+}
+
+pub(super) fn rollback_output() -> Value {
+    let integer = json!({"type": "integer"});
+    let properties = json!({"target": integer, "nodes": integer});
+    json!({"type": "object", "properties": properties, "required": ["target", "nodes"]})
 }
 
 pub(super) fn written_output() -> Value {

@@ -25,7 +25,7 @@ fn marks_inside_a_run_are_left_out() {
 }
 
 #[test]
-fn words_that_touch_a_run_stand_for_themselves() {
+fn words_beside_a_run_are_terms_of_their_own() {
     check("Rustの所有権 and Go", expect!["Rust の所 所有 有権 権"]);
     check("第3章", expect!["第 3 章"]);
 }

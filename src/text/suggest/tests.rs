@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_slip_is_recognized_and_a_stranger_is_not() {
+fn a_typo_gets_a_suggestion_and_an_unknown_name_none() {
     let names = ["interval", "settle", "enabled"];
     assert_eq!(suggest("intervall", names), Some("interval"));
     assert_eq!(suggest("Enable", names), Some("enabled"));

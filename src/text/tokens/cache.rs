@@ -1,43 +1,42 @@
-//! Words that were counted lately, since most words of a text come again and again.
+//! A cache of the token counts of recent words.
 //!
-//! A number of shelves, one for each word by its hash, with a few places each. A word that is found
-//! moves one place up, and one that was not takes the last place, so that the frequent ones stay. A
-//! place holds the whole word, so that what is found is right. There are few shelves until many
-//! words were not found.
+//! It is a table of buckets, chosen by the word's hash, with four entries each. A hit moves one
+//! entry up, and a new word replaces the last, so that frequent words stay. An entry holds the
+//! whole word, so that a hit is exact. The table is small until many words have missed.
 
 use std::cell::RefCell;
 
-/// Bytes of a word that is remembered, at the most.
+/// Maximum bytes of a cached word.
 const WORD_BYTES_MAX: usize = 14;
 
-/// Words that are next to each other.
+/// Entries of a bucket.
 const PLACES: usize = 4;
 
-/// Shelves at first, for who counts a text now and then.
+/// Buckets at first, enough for occasional short texts.
 const BUCKETS_MIN: usize = 1 << 8;
 
-/// Shelves for the words of a folder of notes: 256 KiB.
+/// Buckets for the words of a folder of notes: 256 KiB.
 const BUCKETS_MAX: usize = 1 << 12;
 
-/// Words that were not found before there are more shelves.
+/// Misses after which the table grows.
 const MISSED_MAX: usize = 1 << 10;
 
 thread_local! {
     static COUNTED: RefCell<TokenCache> = const { RefCell::new(TokenCache::new()) };
 }
 
-/// Places for words, in one line of the processor's cache.
+/// A bucket: entries that share one line of the processor's cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct CacheBucket([u128; PLACES]);
 
-/// Words with their tokens.
+/// A cache of words with their token counts.
 #[derive(Debug)]
 pub(super) struct TokenCache {
-    /// The word in the first bytes, then its length and its tokens. No shelf at all until the
+    /// The entries: the word in the first bytes, then its length and its tokens. Empty until the
     /// first word.
     buckets: Vec<CacheBucket>,
-    /// Words that were not found, up to so many that there are to be more shelves.
+    /// Misses so far, while the table is small.
     n_missed: usize,
 }
 
@@ -46,7 +45,7 @@ impl TokenCache {
         TokenCache { buckets: Vec::new(), n_missed: 0 }
     }
 
-    /// Gives what the thread counted so far; nothing if it is already in use.
+    /// Runs `work` with the cache of this thread, or with a new one if that is in use.
     pub(super) fn with<T>(work: impl FnOnce(&mut TokenCache) -> T) -> T {
         COUNTED.with(|it| match it.try_borrow_mut() {
             Ok(mut counted) => work(&mut counted),
@@ -54,12 +53,12 @@ impl TokenCache {
         })
     }
 
-    /// Tokens of `word`, which `count` gives where they are not known.
+    /// Returns the tokens of `word`, calling `count` on a miss.
     pub(super) fn tokens(&mut self, word: &[u8], count: impl FnOnce(&[u8]) -> usize) -> usize {
         let Some(own) = key(word) else { return count(word) };
         let at = bucket(own, self.buckets.len());
         if let Some(CacheBucket(bucket)) = self.buckets.get_mut(at) {
-            // Which place it is can hardly be foreseen, so that all are looked at.
+            // All entries are compared: which one hits can hardly be predicted.
             let own = own << 8;
             let places = bucket.iter().enumerate();
             let at = places.fold(PLACES, |found, (at, it)| if it << 8 == own { at } else { found });
@@ -92,10 +91,10 @@ impl TokenCache {
     }
 }
 
-/// The word and its length.
+/// Packs a word and its length into a key.
 fn key(word: &[u8]) -> Option<u128> {
     let n_bytes = word.len();
-    // Bytes that are read twice fall on themselves.
+    // Two reads of the same byte overlap.
     let packed = match n_bytes {
         8..=WORD_BYTES_MAX => {
             let (first, last) = (word.first_chunk()?, word.last_chunk()?);
@@ -113,11 +112,11 @@ fn key(word: &[u8]) -> Option<u128> {
     Some(packed | (n_bytes as u128) << (8 * WORD_BYTES_MAX))
 }
 
-/// Where the word of that key would be, of so many shelves.
+/// Returns the bucket of a key among `n_buckets`.
 fn bucket(key: u128, n_buckets: usize) -> usize {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mixed =
         (key as u64 ^ ((key >> 64) as u64).rotate_left(29).wrapping_mul(ODD)).wrapping_mul(ODD);
-    // The upper digits are those that all others are in.
+    // The upper bits depend on all bits of the key.
     ((mixed as u128 * n_buckets as u128) >> 64) as usize
 }

@@ -1,4 +1,4 @@
-//! The words that cl100k counts apart, by hand what its pattern says:
+//! Splits a text into the words that cl100k counts apart, without a regex engine, by this pattern:
 //!
 //! ```text
 //! '(?i:[sdmt]|ll|ve|re) | [^\r\n\p{L}\p{N}]?+\p{L}++ | \p{N}{1,3}+
@@ -7,7 +7,7 @@
 
 use super::vocabulary::{is_letter, is_number};
 
-/// What the pattern tells apart.
+/// The character classes of the pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SplitKind {
     Letter,
@@ -16,7 +16,7 @@ enum SplitKind {
     Other,
 }
 
-/// The kinds of the characters of ASCII.
+/// The classes of the ASCII characters.
 const ASCII: [SplitKind; 128] = {
     let mut kinds = [SplitKind::Other; 128];
     let mut at = 0;
@@ -32,10 +32,10 @@ const ASCII: [SplitKind; 128] = {
     kinds
 };
 
-/// Digits that stand together at the most.
+/// Maximum digits of one word.
 const DIGITS_MAX: usize = 3;
 
-/// Where the first word of `text`, which is not empty, ends.
+/// Returns the end of the first word of `text`, which is not empty.
 pub(super) fn word_end(text: &str) -> usize {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return 0 };
@@ -64,12 +64,12 @@ pub(super) fn word_end(text: &str) -> usize {
     }
 }
 
-/// Where the letters after an apostrophe end that it stands for.
+/// Returns the end of a contraction after its apostrophe, as in `'ll`.
 fn contraction_end(text: &str) -> Option<usize> {
     let mut chars = text.chars();
     match (chars.next()?, chars.next()) {
         ('s' | 'S' | 'd' | 'D' | 'm' | 'M' | 't' | 'T', _) => Some(1),
-        // The long s, which is an s in another case.
+        // The long s folds to an s.
         ('ſ', _) => Some('ſ'.len_utf8()),
         ('l' | 'L', Some('l' | 'L')) => Some(2),
         ('v' | 'V' | 'r' | 'R', Some('e' | 'E')) => Some(2),
@@ -77,7 +77,7 @@ fn contraction_end(text: &str) -> Option<usize> {
     }
 }
 
-/// Where the characters of that kind from `start` on end.
+/// Returns the end of the run of characters of one kind from `start` on.
 fn run_end(text: &str, start: usize, of: SplitKind) -> usize {
     let is_other = |it: &u8| ASCII.get(usize::from(*it)) != Some(&of);
     let ascii = text.as_bytes()[start..].iter().position(is_other);
@@ -95,8 +95,9 @@ fn breaks_end(text: &str, start: usize) -> usize {
     start + (rest.len() - rest.trim_start_matches(['\r', '\n']).len())
 }
 
-/// White space to the end of the text, or up to its last line break, or all but its last character,
-/// which belongs to what follows.
+/// Returns the end of a run of white space that forms one word. The run reaches to the end of the
+/// text, or up to its last line break, or all but its last character, which belongs to the next
+/// word.
 fn space_end(text: &str) -> usize {
     let end = run_end(text, 0, SplitKind::Space);
     let space = &text[..end];

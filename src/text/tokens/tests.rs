@@ -15,7 +15,7 @@ fn check(text: &str) {
 }
 
 #[test]
-fn counts_are_those_of_the_encoding() {
+fn counts_equal_those_of_the_encoding() {
     assert_eq!(count(""), 0);
     assert_eq!(count("hello world"), 2);
     assert_eq!(count("<|endoftext|>"), 7);
@@ -52,11 +52,11 @@ proptest! {
 
 #[test]
 fn characters_of_all_scripts_are_counted_as_the_reference_does() {
-    // Of the many that are all alike, some.
+    // Every 61st character is enough where all are alike.
     let all = (0..0x3000).chain((0x3000..=u32::from(char::MAX)).step_by(61));
     let all: Vec<char> = all.filter_map(char::from_u32).collect();
     for chars in all.chunks(512) {
-        // Between letters and digits, so that its kind shows.
+        // Between letters and digits, so that its class matters.
         check(&chars.iter().map(|it| format!("a{it}b {it}1{it}")).collect::<String>());
     }
 }
@@ -69,7 +69,7 @@ fn counting_in_pieces_changes_nothing() {
 }
 
 #[test]
-fn a_word_of_any_length_is_counted_again_as_it_was() {
+fn a_repeated_word_of_any_length_counts_the_same() {
     let letters: String = "qzxjkvbwyfgh".chars().cycle().take(80).collect();
     for n in 1..letters.len() {
         check(&format!("{} {}", &letters[..n], &letters[..n]));
@@ -78,7 +78,7 @@ fn a_word_of_any_length_is_counted_again_as_it_was() {
 }
 
 #[test]
-fn a_word_of_any_length_is_counted_quickly() {
+fn huge_words_are_counted_in_near_linear_time() {
     check(&"a".repeat(1 << 12));
     check(&"\u{fffd}".repeat(1 << 12));
     assert!(0 < count(&"a".repeat(1 << 17)));
@@ -86,7 +86,7 @@ fn a_word_of_any_length_is_counted_quickly() {
 }
 
 #[test]
-fn the_vocabulary_is_that_of_the_encoding() {
+fn the_vocabulary_file_is_that_of_the_encoding() {
     let tokens: Vec<Vec<u8>> =
         (0..N_TOKENS as u32).map(|rank| REFERENCE.decode_bytes(&[rank]).unwrap()).collect();
     assert!(tokens.iter().all(|it| it.len() <= TOKEN_BYTES_MAX));
@@ -109,7 +109,7 @@ fn the_vocabulary_is_that_of_the_encoding() {
     assert!(std::fs::read(&path).unwrap() == file, "set UPDATE_EXPECT=1 to make it anew");
 }
 
-/// How many ranges of characters match, and each one's first and last.
+/// Returns the ranges of characters that match: their number, then each one's first and last.
 fn ranges(pattern: &str) -> Vec<usize> {
     let pattern = regex::Regex::new(pattern).unwrap();
     let mut ranges: Vec<(usize, usize)> = Vec::new();

@@ -1,4 +1,4 @@
-//! The vocabulary of cl100k as a table that is searched where it lies, in `cl100k.bin`.
+//! The cl100k vocabulary as a hash table that is read in place, from `cl100k.bin`.
 //!
 //! All numbers are three bytes, little-endian. The file is, in this order:
 //!
@@ -28,26 +28,26 @@ pub(super) const TOKEN_BYTES_MAX: usize = 128;
 
 const LETTERS: usize = (N_SLOTS + N_TOKENS) * WIDTH;
 
-/// Longer words are merged by a queue of pairs, since looking for the best pair again and again
-/// takes quadratic time.
+/// Maximum bytes of a word merged by scanning for the best pair, in quadratic time. Longer words
+/// use a queue of pairs.
 const SHORT_BYTES_MAX: usize = 32;
 
-/// Counts the tokens of words, over buffers that are used again.
+/// Counts the tokens of words in reusable buffers.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
-    /// Of a short word, where its parts start, with the rank of each together with the next one.
+    /// The parts of a short word: start, and the rank of the part merged with the next one.
     parts: Vec<(usize, Option<u32>)>,
-    /// Where the part that starts here ends; 0 where none starts.
+    /// The end of the part that starts at each byte; 0 where none starts.
     ends: Vec<usize>,
-    /// Where the part before the one that starts here starts.
+    /// The start of the part before the one that starts at each byte.
     before: Vec<usize>,
-    /// Neighbours that could be merged: rank, start, end. Some are outdated.
+    /// Neighbours that could be merged, as rank, start, end; some are outdated.
     pairs: BinaryHeap<Reverse<(u32, usize, usize)>>,
 }
 
 impl Merge {
-    /// Tokens of a word: its bytes, of which neighbours are merged while any make a token, the one
-    /// of the lowest rank first, and the leftmost among equals.
+    /// Returns the number of tokens of a word. Neighbouring parts, bytes at first, are merged while
+    /// any two make a token: the lowest rank first, and the leftmost among equals.
     pub(super) fn count(&mut self, word: &[u8]) -> usize {
         match word.len() {
             1 => 1,
@@ -86,7 +86,7 @@ impl Merge {
         let mut n = word.len();
         while let Some(Reverse((_, start, end))) = self.pairs.pop() {
             let middle = self.ends[start];
-            // A pair of the same bytes is the same pair, however it is cut.
+            // A pair of the same bytes has the same rank, however it is cut.
             if middle == 0 || word.len() <= middle || self.ends[middle] != end {
                 continue;
             }
@@ -104,7 +104,7 @@ impl Merge {
         n
     }
 
-    /// Notes the part that starts at `start` and the next one, if together they are a token.
+    /// Queues the part that starts at `start` and the next one, if together they are a token.
     fn push_pair(&mut self, word: &[u8], start: usize) {
         let end = self.ends[self.ends[start]];
         if let Some(rank) = rank(&word[start..end]) {
@@ -113,7 +113,7 @@ impl Merge {
     }
 }
 
-/// The rank of a token.
+/// Returns the rank of a token.
 pub(super) fn rank(token: &[u8]) -> Option<u32> {
     if TOKEN_BYTES_MAX < token.len() {
         return None;
@@ -139,12 +139,12 @@ fn bytes_of(rank: usize) -> &'static [u8] {
     &texts[start..end(rank)]
 }
 
-/// Whether it is in the Unicode category L.
+/// Returns whether a character is in the Unicode category L.
 pub(super) fn is_letter(it: char) -> bool {
     is_in(LETTERS, it)
 }
 
-/// Whether it is in the Unicode category N.
+/// Returns whether a character is in the Unicode category N.
 pub(super) fn is_number(it: char) -> bool {
     is_in(LETTERS + (1 + 2 * number(LETTERS)) * WIDTH, it)
 }

@@ -1,10 +1,8 @@
-//! What stands around the content of a page and is not it: navigation, banners, side bars,
-//! scripts.
+//! Boilerplate: the parts of a page around its content, such as navigation, banners and scripts.
 //!
-//! What counts is what browsers present as a landmark: a `nav` anywhere; a `header` or `footer`
-//! of the page, not of an article or section; an `aside` of the page or its main part. The first
-//! of them that has the only main heading stays, and all of them do when nothing else is on the
-//! page.
+//! It is what browsers present as a landmark: a `nav` anywhere; a `header` or `footer` of the page,
+//! not of an article or section; an `aside` of the page or its main part. The first of them that
+//! has the only main heading stays, and all of them stay if the page has nothing else.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -19,7 +17,7 @@ pub(super) struct Boilerplate {
     pub(super) warning: Option<Warning>,
 }
 
-/// Looks through the document for its boilerplate.
+/// Finds the boilerplate of a document.
 pub(super) fn find_boilerplate(dom: &Dom, source: &str) -> Boilerplate {
     let mut survey = survey(dom, None);
     if !survey.has_main_heading
@@ -72,14 +70,14 @@ struct BoilerplateScan {
     found: Vec<BoilerplateElement>,
     n_scripts: usize,
     first_script: Option<usize>,
-    /// Words outside of the boilerplate.
+    /// Number of words outside of the boilerplate.
     n_words: usize,
     has_main_heading: bool,
 }
 
 fn survey(dom: &Dom, kept: Option<DomId>) -> BoilerplateScan {
     let mut out = BoilerplateScan::default();
-    // Sections that are open, and the boilerplate that is, innermost last.
+    // Open sections and open boilerplate, innermost last.
     let mut sections: Vec<DomId> = Vec::new();
     let mut inside: Option<DomId> = None;
     let mut tour = dom.tour(ROOT);
@@ -129,7 +127,7 @@ fn survey(dom: &Dom, kept: Option<DomId>) -> BoilerplateScan {
     out
 }
 
-/// The kind of boilerplate that an element is.
+/// Returns the kind of boilerplate that an element is.
 fn kind(dom: &Dom, id: DomId, sections: &[DomId]) -> Option<&'static str> {
     let name = dom.html_name(id);
     let is_page = sections.is_empty();

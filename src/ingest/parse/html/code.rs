@@ -1,54 +1,19 @@
-//! Preformatted text: its bytes, and the language that its author named.
+//! Preformatted text: its bytes, and the language that its author gave.
 
 use super::dom::{Dom, DomId, Visit};
 use super::feed::{CODE, LINK};
 use super::flat::is_block;
 
-/// Classes that name a language without saying so.
+/// Classes that are a bare language name.
+#[rustfmt::skip]
 const LANGUAGES: [&str; 40] = [
-    "bash",
-    "c",
-    "clojure",
-    "console",
-    "cpp",
-    "csharp",
-    "css",
-    "diff",
-    "dockerfile",
-    "elixir",
-    "go",
-    "haskell",
-    "html",
-    "ini",
-    "java",
-    "javascript",
-    "js",
-    "json",
-    "kotlin",
-    "lua",
-    "makefile",
-    "markdown",
-    "perl",
-    "php",
-    "python",
-    "r",
-    "ruby",
-    "rust",
-    "scala",
-    "sh",
-    "shell",
-    "sql",
-    "svg",
-    "swift",
-    "toml",
-    "ts",
-    "typescript",
-    "xml",
-    "yaml",
-    "zig",
+    "bash", "c", "clojure", "console", "cpp", "csharp", "css", "diff", "dockerfile", "elixir", "go",
+    "haskell", "html", "ini", "java", "javascript", "js", "json", "kotlin", "lua", "makefile",
+    "markdown", "perl", "php", "python", "r", "ruby", "rust", "scala", "sh", "shell", "sql", "svg",
+    "swift", "toml", "ts", "typescript", "xml", "yaml", "zig",
 ];
 
-/// The code of a `pre`; `None` when there is none.
+/// Returns the code of a `pre`; `None` if it is empty.
 pub(super) fn code(dom: &Dom, pre: DomId) -> Option<String> {
     let mut out = String::new();
     // A block inside the code starts and ends a line.
@@ -101,7 +66,7 @@ fn start_line(out: &mut String, is_line_due: &mut bool) {
     *is_line_due = false;
 }
 
-/// Whether a link in code is the number of its line, which stands apart from the code.
+/// Returns whether a link in code is a line number, which is no part of the code.
 fn is_line_number(dom: &Dom, link: DomId, text: &str) -> bool {
     dom.html_name(link) == LINK
         && !text.is_empty()
@@ -109,7 +74,7 @@ fn is_line_number(dom: &Dom, link: DomId, text: &str) -> bool {
         && dom.attribute(link, "href").is_some_and(|it| it.starts_with('#'))
 }
 
-/// The language of a `pre`, from its own classes, its code's, or those around it.
+/// Returns the language of a `pre`, from its own classes, its code's, or those around it.
 pub(super) fn language(dom: &Dom, pre: DomId) -> Option<String> {
     let inner = dom.inside(pre).take(2).filter(|&id| dom.html_name(id) == CODE);
     let outer = [Some(pre), dom.parent(pre), dom.parent(pre).and_then(|it| dom.parent(it))];

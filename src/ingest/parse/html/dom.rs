@@ -1,5 +1,4 @@
-//! The document as browsers would build it, in a flat arena: neither walking nor dropping it
-//! recurses.
+//! The document as browsers build it, in a flat arena that is walked and dropped without recursion.
 
 mod sink;
 
@@ -12,20 +11,20 @@ use html5ever::{Attribute, QualName, ns};
 
 pub(super) use sink::DomSink;
 
-/// Index of a node; [`NONE`] where there is none.
+/// Index of a node; [`NONE`] for no node.
 pub(super) type DomId = u32;
 
 const NONE: DomId = u32::MAX;
 
-/// The document's own node.
+/// Index of the document node.
 pub(super) const ROOT: DomId = 0;
 
-/// What a node is.
+/// The data of a node.
 #[derive(Debug)]
 pub(super) enum DomData {
     /// The document, a comment, a doctype.
     Other,
-    /// Mostly a part of the source, which it shares.
+    /// Text, mostly shared with the source.
     Text(StrTendril),
     Element {
         name: NameIdx,
@@ -33,7 +32,7 @@ pub(super) enum DomData {
     },
 }
 
-/// Which of the document's names an element has: there are many elements and few names.
+/// Index of an element's name in the document: there are many elements and few names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NameIdx(u32);
 
@@ -56,7 +55,7 @@ pub(super) enum Visit {
     End(DomId),
 }
 
-/// The starts and ends of all nodes inside another.
+/// Iterates over the starts and ends of all nodes inside another.
 #[derive(Debug)]
 pub(super) struct Tour<'d> {
     dom: &'d Dom,
@@ -65,7 +64,7 @@ pub(super) struct Tour<'d> {
 }
 
 impl Tour<'_> {
-    /// Passes over the inside and the end of a node that has just started.
+    /// Skips the inside and the end of a node that has just started.
     pub(super) fn pass_over(&mut self, id: DomId) {
         self.due = self.after(id);
     }
@@ -89,15 +88,15 @@ impl Iterator for Tour<'_> {
     }
 }
 
-/// A document that is complete.
+/// A complete document.
 #[derive(Debug)]
 pub(super) struct Dom {
     nodes: Vec<DomNode>,
-    /// By [`NameIdx`].
+    /// Names by [`NameIdx`].
     names: Vec<QualName>,
-    /// Elements that are not read, with all that is in them.
+    /// Elements that are left out, with everything inside.
     pub(super) left_out: HashSet<DomId>,
-    /// The character that stands for a carriage return in code.
+    /// The placeholder for a carriage return in code.
     pub(super) mark: Option<char>,
 }
 
@@ -118,7 +117,7 @@ impl Dom {
         &self.nodes[id as usize].data
     }
 
-    /// The name of an element.
+    /// Returns the name of an element.
     pub(super) fn name(&self, id: DomId) -> Option<&QualName> {
         match &self.nodes[id as usize].data {
             DomData::Element { name, .. } => self.names.get(name.0 as usize),
@@ -126,7 +125,7 @@ impl Dom {
         }
     }
 
-    /// The local name of an HTML element; empty for all else.
+    /// Returns the local name of an HTML element; empty for any other node.
     pub(super) fn html_name(&self, id: DomId) -> &str {
         match self.name(id) {
             Some(name) if name.ns == ns!(html) => &name.local,
@@ -134,7 +133,7 @@ impl Dom {
         }
     }
 
-    /// The local name of a drawing's or formula's root; empty for all else.
+    /// Returns the local name of the root of a drawing or formula; empty for any other node.
     pub(super) fn foreign_root(&self, id: DomId) -> &str {
         match self.name(id) {
             Some(name)
@@ -147,12 +146,12 @@ impl Dom {
         }
     }
 
-    /// Whether nobody sees what is in an element, or nobody is meant to read it.
+    /// Returns whether an element is invisible or left out.
     pub(super) fn is_skipped(&self, id: DomId) -> bool {
         matches!(self.html_name(id), "script" | "style" | "title") || self.left_out.contains(&id)
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub(super) fn attribute(&self, id: DomId, wanted: &str) -> Option<&str> {
         match &self.nodes[id as usize].data {
             DomData::Element { attributes, .. } => {
@@ -163,7 +162,7 @@ impl Dom {
         }
     }
 
-    /// The text of a text node.
+    /// Returns the text of a text node.
     pub(super) fn text(&self, id: DomId) -> Option<&str> {
         match &self.nodes[id as usize].data {
             DomData::Text(text) => Some(text),
@@ -171,13 +170,13 @@ impl Dom {
         }
     }
 
-    /// Where the node and what is in it stand in the source.
+    /// Returns the span of the node and its inside in the source.
     pub(super) fn span(&self, id: DomId) -> Range<usize> {
         let node = &self.nodes[id as usize];
         node.start as usize..node.end.max(node.start) as usize
     }
 
-    /// The node after `id` in document order that is not inside it, up to the end of `top`.
+    /// Returns the node after `id` in document order that is not inside it, up to the end of `top`.
     pub(super) fn after(&self, id: DomId, top: DomId) -> Option<DomId> {
         let mut at = id;
         loop {
@@ -191,27 +190,27 @@ impl Dom {
         }
     }
 
-    /// The node after `id` in document order, up to the end of `top`.
+    /// Returns the node after `id` in document order, up to the end of `top`.
     pub(super) fn next(&self, id: DomId, top: DomId) -> Option<DomId> {
         self.first_child(id).or_else(|| self.after(id, top))
     }
 
-    /// The nodes inside `top`, in document order.
+    /// Returns the nodes inside `top`, in document order.
     pub(super) fn inside(&self, top: DomId) -> impl Iterator<Item = DomId> {
         std::iter::successors(self.first_child(top), move |&id| self.next(id, top))
     }
 
-    /// All text inside `top`, as it is.
+    /// Returns all text inside `top`, unchanged.
     pub(super) fn inner_text(&self, top: DomId) -> String {
         self.inside(top).filter_map(|id| self.text(id)).collect()
     }
 
-    /// Starts a tour of the nodes inside `top`.
+    /// Iterates over the nodes inside `top`.
     pub(super) fn tour(&self, top: DomId) -> Tour<'_> {
         Tour { dom: self, top, due: self.first_child(top).map(Visit::Start) }
     }
 
-    /// The markup of `top`: attributes quoted, special characters escaped.
+    /// Returns the markup of `top`: attributes quoted, special characters escaped.
     pub(super) fn markup(&self, top: DomId) -> String {
         let mut out = String::new();
         self.open_tag(top, &mut out);
@@ -220,7 +219,7 @@ impl Dom {
         out
     }
 
-    /// The markup inside `top`.
+    /// Returns the markup inside `top`.
     pub(super) fn inner_markup(&self, top: DomId) -> String {
         let mut out = String::new();
         self.push_inner_markup(top, &mut out);
@@ -236,7 +235,7 @@ impl Dom {
         }
     }
 
-    /// The attributes of an element as they stand in a tag, without a space before them.
+    /// Returns the attributes of an element as in a tag, without a leading space.
     pub(super) fn attributes(&self, id: DomId) -> String {
         let mut out = String::new();
         if let DomData::Element { attributes, .. } = &self.nodes[id as usize].data {
@@ -287,8 +286,8 @@ impl Dom {
     }
 }
 
-/// The names that [`super::feed`] gives to links and code are upper case; markup shows the
-/// author's.
+/// Restores the author's names of elements. The names that [`super::feed`] gives to links and code
+/// are upper case.
 trait AuthorsName {
     fn to_lowercase_unless_mixed(&self) -> Cow<'_, str>;
 }

@@ -1,21 +1,21 @@
-//! The feed of the HTML parser: text to a document, in time and space that grow with the text.
+//! Feeds the HTML parser: text to a document, in time and space linear in the text.
 //!
-//! Tree construction as the standard has it is linear but for three things, which are taken out
-//! of its way before it sees them:
+//! The standard's tree construction is linear but for three things, which are removed before it
+//! sees them:
 //!
 //! 1. Formatting tags that nobody closed are opened again in every block that follows: 59 KB of
 //!    `<p><b id=…>x` become 8 million nodes. They mean nothing here and are left out; links and
 //!    code are renamed to elements without that habit.
 //! 2. Every tag looks through the elements that are open: 80 KB of `<div>` take 10 s, twice as
-//!    much takes four times as long. So their number is bounded, and what nests deeper is
+//!    much takes four times as long. So their number is bounded, and deeper elements are
 //!    flattened.
 //! 3. A tag's attributes are compared with each other: 200 KB of them take 0.6 s, 8 MB a quarter
 //!    of an hour. So a tag with very many is read as text.
 //!
-//! Rewriting tags on their way is the price: the parser has no limits of its own, a tokenizer
-//! alone would need tree rules of ours, and a limit on the size of files would refuse sound ones.
-//! The text comes piece by piece, from one `<` to the next, since that is how nodes get their
-//! places; on that way the line breaks of code are marked, which tokenizers change.
+//! The price is that tags are rewritten on their way. The parser has no limits of its own, a
+//! tokenizer alone would need tree rules of ours, and a limit on the size of files would refuse
+//! sound ones. The text is fed piece by piece, from one `<` to the next, which gives nodes their
+//! spans. The line breaks of code, which tokenizers change, are marked on that way.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -33,24 +33,24 @@ use super::dom::{Dom, DomId, DomSink};
 use crate::ingest::parse::Warning;
 use crate::text;
 
-/// Elements open at once; what nests deeper is flattened.
+/// Maximum number of open elements; deeper ones are flattened.
 const DEPTH_MAX: usize = 256;
 
-/// Headings, paragraphs and code are told apart a little deeper.
+/// Maximum depth at which headings, paragraphs and code are still elements.
 const DEPTH_BLOCKS_MAX: usize = DEPTH_MAX + 64;
 
-/// Attributes of one tag.
+/// Maximum attributes of one tag.
 const ATTRIBUTES_MAX: usize = 256;
 
-/// Stands for the carriage return before a line break in code, which tokenizers take away.
+/// Placeholders for the carriage return before a line break in code, which tokenizers drop.
 const MARKS: [char; 3] = ['\u{F8D0}', '\u{E88D}', '\u{10FF0D}'];
 
-/// The names that links, code and boundaries have in the document: no tag of the source can.
+/// Names of links, code and boundaries in the document, which no tag of the source can have.
 pub(super) const LINK: &str = "A";
 pub(super) const CODE: &str = "CODE";
 pub(super) const BOUNDARY: &str = "BOUNDARY";
 
-/// The document of `text`.
+/// Builds the document of `text`.
 pub(super) fn build_dom(text: &str) -> (Dom, Vec<Warning>) {
     let tokenizer = Tokenizer::new(TagFilter::new(), TokenizerOpts::default());
     let mut warnings = Vec::new();
@@ -105,17 +105,17 @@ pub(super) fn build_dom(text: &str) -> (Dom, Vec<Warning>) {
     (dom, warnings)
 }
 
-/// Where code starts in the piece of the source at `start`; `None` if it is no code.
+/// Returns the start of code in the piece of the source at `start`; `None` if it is no code.
 fn code_start(text: &str, start: usize, text_start: usize, n_pres: u32) -> Option<usize> {
     let tag = text[start..].strip_prefix('<').unwrap_or("");
     let is_first = is_tag(tag, "pre") || is_tag(tag, "listing");
     let is_code = !tag.starts_with('/') && (is_first || 0 < n_pres);
-    // The line break behind the tag is none of the code.
+    // The line break after the tag is no part of the code.
     let lead = if is_first && text[text_start..].starts_with("\r\n") { 2 } else { 0 };
     is_code.then_some(text_start + lead)
 }
 
-/// Whether `tag`, which `<` stands before, has this name.
+/// Returns whether `tag`, which follows a `<`, has this name.
 fn is_tag(tag: &str, name: &str) -> bool {
     let head = tag.as_bytes().get(..name.len());
     let next = tag.as_bytes().get(name.len());
@@ -127,7 +127,7 @@ fn place(at: usize) -> u32 {
     u32::try_from(at).expect("the source is shorter than 4 GiB")
 }
 
-/// Looks ahead in a tag, to see how many attributes it has.
+/// Scans ahead in a tag, to count its attributes.
 #[derive(Debug, Default)]
 struct TagScan {
     end: usize,
@@ -135,19 +135,20 @@ struct TagScan {
 }
 
 impl TagScan {
-    /// Where the text behind the tag starts, in the piece of the source from `start` to `end`.
+    /// Returns the start of the text behind the tag, in the piece of the source from `start` to
+    /// `end`.
     fn text_start(&self, text: &str, start: usize, end: usize) -> usize {
         let is_tag = text[start..].starts_with('<') && start < self.end;
         if is_tag { (self.end + 1).min(end) } else { start }
     }
 
-    /// Whether a tag starts at `start` that has too many attributes.
+    /// Returns whether a tag starts at `start` that has too many attributes.
     ///
-    /// Where it is no tag that starts there, but a comment or a value goes on, a wrong answer
-    /// does no harm: `<` and `&lt;` mean the same in a value, and comments are not read.
+    /// A wrong answer inside a comment or a value does no harm: `<` and `&lt;` are the same in a
+    /// value, and comments are not read.
     fn is_too_large(&mut self, text: &str, start: usize, n_tokens: u64) -> bool {
         if start < self.end && n_tokens == self.n_tokens {
-            // Nothing has come out since the tag around this place began.
+            // No token has come out since the tag around this place began.
             return false;
         }
         let bytes = text.as_bytes();
@@ -167,7 +168,7 @@ impl TagScan {
     }
 }
 
-/// Where the tag ends whose name starts at `at`; `None` if it has too many attributes.
+/// Returns the end of the tag whose name starts at `at`; `None` if it has too many attributes.
 fn tag_end(bytes: &[u8], at: usize) -> Option<usize> {
     let skip = |from: usize, ends: fn(u8) -> bool| {
         let rest = bytes.get(from..).unwrap_or(&[]);
@@ -195,15 +196,15 @@ fn tag_end(bytes: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// Stands between the tokenizer and the tree builder.
+/// Filters the tags between the tokenizer and the tree builder.
 struct TagFilter {
     builder: TreeBuilder<DomId, DomSink>,
-    /// Tags that were left out since they nest too deep, and whose end tags have to be, too.
+    /// Tags that were left out for their depth, and whose end tags have to be left out, too.
     dropped: RefCell<HashMap<LocalName, u32>>,
-    /// Elements that are open, or more.
+    /// Number of open elements, or more.
     depth: Cell<usize>,
     is_depth_exact: Cell<bool>,
-    /// Whether the tokenizer is inside a script, a style or the like, where there are no tags.
+    /// Whether the tokenizer is inside a script, a style or the like, which has no tags.
     is_raw: Cell<bool>,
     is_at_boundary: Cell<bool>,
     n_links: Cell<u32>,
@@ -257,7 +258,7 @@ impl TagFilter {
 
     fn tag(&self, mut tag: Tag, line: u64) -> TokenSinkResult<DomId> {
         self.is_raw.set(false);
-        if is_formatting(&tag.name) {
+        if FORMATTING.contains(&&*tag.name) {
             if tag.kind == StartTag
                 && self.builder.adjusted_current_node_present_but_not_in_html_namespace()
             {
@@ -292,7 +293,7 @@ impl TagFilter {
     }
 
     fn start(&self, tag: Tag, line: u64) -> TokenSinkResult<DomId> {
-        if !is_void(&tag.name) && !self.has_room(&tag.name) {
+        if !VOID.contains(&&*tag.name) && !self.has_room(&tag.name) {
             if !is_inline(&tag.name) {
                 self.boundary(line);
             }
@@ -330,7 +331,7 @@ impl TagFilter {
         self.builder.process_token(TagToken(tag), line)
     }
 
-    /// Whether an element may be opened.
+    /// Returns whether an element may be opened.
     fn has_room(&self, name: &LocalName) -> bool {
         if self.depth.get() < DEPTH_MAX {
             // A tag opens at most two elements beside its own.
@@ -350,10 +351,10 @@ impl TagFilter {
         }
         let is_html = !self.builder.adjusted_current_node_present_but_not_in_html_namespace();
         let max = if is_block(name) { DEPTH_BLOCKS_MAX } else { DEPTH_MAX };
-        is_html && (is_raw_text(name) || self.depth.get() < max)
+        is_html && (RAW_TEXT.contains(&&**name) || self.depth.get() < max)
     }
 
-    /// Marks that something starts or ends here which is not in the document.
+    /// Marks the start or end of an element that is left out of the document.
     fn boundary(&self, line: u64) {
         if !self.is_at_boundary.get() {
             let is_depth_exact = self.is_depth_exact.get();
@@ -390,96 +391,37 @@ impl Tracer for TraceCount {
     }
 }
 
-/// What is opened again in every block until it is closed, other than links and code.
-fn is_formatting(name: &str) -> bool {
-    matches!(
-        name,
-        "b" | "big"
-            | "em"
-            | "font"
-            | "i"
-            | "nobr"
-            | "s"
-            | "small"
-            | "strike"
-            | "strong"
-            | "tt"
-            | "u"
-    )
-}
+/// Elements that are reopened in every block until they are closed, beside links and code.
+#[rustfmt::skip]
+const FORMATTING: [&str; 12] = [
+    "b", "big", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
+];
 
-fn is_void(name: &str) -> bool {
-    matches!(
-        name,
-        "area"
-            | "base"
-            | "basefont"
-            | "bgsound"
-            | "br"
-            | "col"
-            | "embed"
-            | "frame"
-            | "hr"
-            | "image"
-            | "img"
-            | "input"
-            | "keygen"
-            | "link"
-            | "meta"
-            | "param"
-            | "source"
-            | "track"
-            | "wbr"
-    )
-}
+/// Elements without an end.
+#[rustfmt::skip]
+const VOID: [&str; 19] = [
+    "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img",
+    "input", "keygen", "link", "meta", "param", "source", "track", "wbr",
+];
 
 fn is_block(name: &str) -> bool {
     matches!(name, "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "p" | "pre")
 }
 
-/// What holds text without tags: it must be known, or scripts would be read as text.
-fn is_raw_text(name: &str) -> bool {
-    matches!(
-        name,
-        "iframe"
-            | "noembed"
-            | "noframes"
-            | "plaintext"
-            | "script"
-            | "style"
-            | "textarea"
-            | "title"
-            | "xmp"
-    )
-}
+/// Elements that hold text without tags. They must be known, or scripts would be read as text.
+#[rustfmt::skip]
+const RAW_TEXT: [&str; 9] = [
+    "iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp",
+];
 
 /// Elements that do not end a word.
+#[rustfmt::skip]
+const INLINE: [&str; 25] = [
+    LINK, CODE, "abbr", "acronym", "bdi", "bdo", "cite", "data", "del", "dfn", "ins", "kbd",
+    "label", "mark", "q", "rb", "rp", "rt", "ruby", "samp", "span", "sub", "sup", "time", "var",
+];
+
+/// Returns whether an element does not end a word.
 pub(super) fn is_inline(name: &str) -> bool {
-    matches!(
-        name,
-        LINK | CODE
-            | "abbr"
-            | "acronym"
-            | "bdi"
-            | "bdo"
-            | "cite"
-            | "data"
-            | "del"
-            | "dfn"
-            | "ins"
-            | "kbd"
-            | "label"
-            | "mark"
-            | "q"
-            | "rb"
-            | "rp"
-            | "rt"
-            | "ruby"
-            | "samp"
-            | "span"
-            | "sub"
-            | "sup"
-            | "time"
-            | "var"
-    ) || name.contains('-')
+    INLINE.contains(&name) || name.contains('-')
 }

@@ -1,4 +1,4 @@
-//! What stands within a line, and blocks where there is only one line: headings and cells.
+//! Inline content, and the blocks that have only one line: headings and cells.
 
 use super::dom::{Dom, DomId, Visit};
 use super::feed::{BOUNDARY, CODE, LINK};
@@ -6,80 +6,35 @@ use super::math;
 use super::run::{InlineRun, LineBreaks, RenderedRun};
 use crate::text::fold_whitespace;
 
-/// Whether an element starts and ends a line of its own.
+/// Elements that start and end a line of their own.
+#[rustfmt::skip]
+const BLOCKS: [&str; 54] = [
+    BOUNDARY, "address", "article", "aside", "blockquote", "body", "caption", "center", "dd",
+    "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer",
+    "form", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html",
+    "legend", "li", "main", "marquee", "menu", "nav", "noembed", "noframes", "noscript", "ol", "p",
+    "search", "section", "select", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr",
+    "ul",
+];
+
+/// Returns whether an element starts and ends a line of its own.
 pub(super) fn is_block(name: &str) -> bool {
-    matches!(
-        name,
-        BOUNDARY
-            | "address"
-            | "article"
-            | "aside"
-            | "blockquote"
-            | "body"
-            | "caption"
-            | "center"
-            | "dd"
-            | "details"
-            | "dialog"
-            | "dir"
-            | "div"
-            | "dl"
-            | "dt"
-            | "fieldset"
-            | "figcaption"
-            | "figure"
-            | "footer"
-            | "form"
-            | "frameset"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "header"
-            | "hgroup"
-            | "hr"
-            | "html"
-            | "legend"
-            | "li"
-            | "main"
-            | "marquee"
-            | "menu"
-            | "nav"
-            | "noembed"
-            | "noframes"
-            | "noscript"
-            | "ol"
-            | "p"
-            | "search"
-            | "section"
-            | "select"
-            | "summary"
-            | "table"
-            | "tbody"
-            | "td"
-            | "tfoot"
-            | "th"
-            | "thead"
-            | "tr"
-            | "ul"
-    )
+    BLOCKS.contains(&name)
 }
 
-/// Whether an element is a node wherever it stands.
+/// Returns whether an element is always a node.
 pub(super) fn is_apart(name: &str) -> bool {
     matches!(name, "pre" | "listing" | "xmp" | "plaintext" | "table")
 }
 
-/// Whether the parser goes into an element.
+/// Whether the parser visits the inside of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Descent {
     Into,
     Over,
 }
 
-/// Reads the start of something within a line.
+/// Handles the start of an inline element.
 pub(super) fn enter(dom: &Dom, id: DomId, run: &mut InlineRun) -> Descent {
     if let Some(text) = dom.text(id) {
         add_text(dom, id, text, run);
@@ -149,7 +104,7 @@ pub(super) fn enter(dom: &Dom, id: DomId, run: &mut InlineRun) -> Descent {
     }
 }
 
-/// Reads the end of something within a line.
+/// Handles the end of an inline element.
 pub(super) fn leave(dom: &Dom, id: DomId, run: &mut InlineRun) {
     match dom.html_name(id) {
         CODE => run.end_code(),
@@ -184,7 +139,7 @@ fn add_image(dom: &Dom, id: DomId, run: &mut InlineRun) {
     run.image(alt, dom.attribute(id, "src").unwrap_or(""));
 }
 
-/// Adds the place of a medium, which has a text to show instead.
+/// Adds the address of a medium that has a text to show instead.
 fn add_media(dom: &Dom, id: DomId, run: &mut InlineRun) {
     if let Some((markdown, address)) = media(dom, id) {
         run.widen(dom.span(id));
@@ -193,7 +148,7 @@ fn add_media(dom: &Dom, id: DomId, run: &mut InlineRun) {
     run.space();
 }
 
-/// Adds the words of a drawing.
+/// Adds the text of a drawing.
 fn add_drawing(dom: &Dom, id: DomId, run: &mut InlineRun) {
     for inside in dom.inside(id) {
         if let Some(text) = dom.text(inside)
@@ -212,7 +167,7 @@ fn is_styling(dom: &Dom, id: DomId) -> bool {
     dom.name(id).is_some_and(|it| matches!(&*it.local, "style" | "script"))
 }
 
-/// Adds the state of a form's field before anyone touches it.
+/// Adds the initial state of a form's field.
 fn add_input(dom: &Dom, id: DomId, run: &mut InlineRun) {
     let kind = dom.attribute(id, "type").unwrap_or("text").to_ascii_lowercase();
     run.widen(dom.span(id));
@@ -231,7 +186,7 @@ fn add_input(dom: &Dom, id: DomId, run: &mut InlineRun) {
     }
 }
 
-/// Whether a superscript is a number or a letter: `10` and `6` are not `106`.
+/// Returns whether a superscript is a number or a letter: `10` and `6` are not `106`.
 fn is_exponent(dom: &Dom, id: DomId) -> bool {
     let text = dom.inner_text(id);
     let text = text.trim();
@@ -241,7 +196,7 @@ fn is_exponent(dom: &Dom, id: DomId) -> bool {
     is_number || is_letter
 }
 
-/// Adds a reference by its author's own word for it.
+/// Adds a reference by the element that its author used.
 fn add_knowledge(dom: &Dom, id: DomId, run: &mut InlineRun) {
     // Brackets would end the reference that the element becomes.
     let label = fold_whitespace(&dom.inner_text(id)).replace('[', "(").replace(']', ")");
@@ -261,7 +216,7 @@ fn add_knowledge(dom: &Dom, id: DomId, run: &mut InlineRun) {
     run.mark(&link, &shown);
 }
 
-/// A media element as Markdown, and its address; `None` without one.
+/// Returns a media element as Markdown, and its address; `None` without one.
 pub(super) fn media(dom: &Dom, id: DomId) -> Option<(String, String)> {
     let name = if dom.html_name(id) == "object" { "data" } else { "src" };
     let own = dom.attribute(id, name);
@@ -275,7 +230,8 @@ pub(super) fn media(dom: &Dom, id: DomId) -> Option<(String, String)> {
     Some((format!("[{title}]({address})"), address))
 }
 
-/// An element's inside on one line, and what in it is a node wherever it stands.
+/// Renders the inside of an element on one line, and lists the elements in it that are always
+/// nodes.
 pub(super) fn line(dom: &Dom, top: DomId, run: InlineRun) -> (RenderedRun, Vec<DomId>) {
     let mut run = run;
     let mut apart = Vec::new();
@@ -304,7 +260,7 @@ pub(super) fn line(dom: &Dom, top: DomId, run: InlineRun) -> (RenderedRun, Vec<D
             apart.push(id);
             Descent::Over
         } else if is_anchor(id) {
-            // A heading's link to itself says nothing, and often has but a mark for its text.
+            // A heading's link to itself adds nothing, and often has only a mark for its text.
             match dom.inner_text(id).contains(char::is_alphanumeric) {
                 true => Descent::Into,
                 false => Descent::Over,
@@ -338,7 +294,7 @@ fn is_fragment(dom: &Dom, id: DomId) -> bool {
     dom.attribute(id, "href").is_some_and(|it| it.trim().starts_with('#'))
 }
 
-/// A new run with what is open around it.
+/// Returns a new run with the link and code that are open around it.
 pub(super) fn run_within(flow: LineBreaks, link: Option<&str>, is_code: bool) -> InlineRun {
     let mut run = InlineRun::new(flow);
     if let Some(href) = link {

@@ -1,18 +1,18 @@
-//! Formulas: from elements to LaTeX, or to their markup where LaTeX cannot say it.
+//! Formulas: from elements to LaTeX, or to their markup where LaTeX has no counterpart.
 
 use super::dom::{Dom, DomData, DomId};
 use crate::ingest::parse::mathml::{self, Author, Element, Formula, TEXT};
 use crate::model::tree::Format;
 use crate::text::tokens;
 
-/// A formula as it is kept.
+/// A rendered formula.
 pub(super) struct RenderedFormula {
     pub(super) content: String,
     pub(super) format: Format,
 }
 
-/// The formula on a line of its own: LaTeX where it saves at least 15 % of the tokens, or where
-/// it is the author's own.
+/// Returns the formula on a line of its own. It is LaTeX where that saves at least 15 % of the
+/// tokens, or where it is the author's own.
 pub(super) fn display(dom: &Dom, id: DomId) -> Option<RenderedFormula> {
     let markup = dom.markup(id);
     match mathml::to_latex(&formula(dom, id)) {
@@ -26,12 +26,12 @@ pub(super) fn display(dom: &Dom, id: DomId) -> Option<RenderedFormula> {
     }
 }
 
-/// Whether `latex` has at most 85 % of the tokens of `markup`.
+/// Returns whether `latex` has at most 85 % of the tokens of `markup`.
 fn saves(markup: &str, latex: &str) -> bool {
     u64::from(tokens::count(latex)) * 100 <= u64::from(tokens::count(markup)) * 85
 }
 
-/// The formula within a line.
+/// Returns the formula within a line.
 pub(super) fn inline(dom: &Dom, id: DomId) -> Option<String> {
     match mathml::to_latex(&formula(dom, id)) {
         Some((tex, _)) => Some(format!("${}$", on_one_line(&tex))),
@@ -39,7 +39,7 @@ pub(super) fn inline(dom: &Dom, id: DomId) -> Option<String> {
     }
 }
 
-/// Line breaks folded away, unless a comment ends at one.
+/// Folds line breaks away, unless a comment ends at one.
 fn on_one_line(tex: &str) -> String {
     let has_comment = tex.replace("\\%", "").contains('%') && tex.contains('\n');
     if has_comment { tex.to_owned() } else { crate::text::fold_whitespace(tex) }

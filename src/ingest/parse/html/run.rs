@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::text::fold_whitespace;
 
-/// Bytes that a label may need of a run's first line.
+/// Maximum bytes of a run's first line that a label may need.
 const PLAIN_BYTES_MAX: usize = 400;
 
-/// Longer addresses that hold their data themselves are cut: nobody reads them.
+/// Maximum bytes of an address that holds its data itself; a longer one is cut.
 const DATA_BYTES_MAX: usize = 256;
 
 /// Whether a run may have line breaks.
@@ -18,19 +18,19 @@ pub(super) enum LineBreaks {
     OneLine,
 }
 
-/// A run that is complete.
+/// A complete run.
 #[derive(Debug, Default)]
 pub(super) struct RenderedRun {
     pub(super) markdown: String,
     /// The first line without its marks.
     pub(super) plain: String,
-    /// Whether there is anything beside images and formulas.
+    /// Whether it has anything beside images and formulas.
     pub(super) has_text: bool,
     pub(super) soles: Vec<SoleNode>,
     pub(super) span: Range<usize>,
 }
 
-/// What becomes a node of its own where nothing stands beside it.
+/// Content that becomes a node of its own if the run has nothing else.
 #[derive(Clone, Debug)]
 pub(super) enum SoleNode {
     Image { markdown: String, alt: String, address: String },
@@ -40,22 +40,22 @@ pub(super) enum SoleNode {
 #[derive(Debug)]
 struct OpenLink {
     href: String,
-    /// Where its text starts, once it has some.
+    /// Start of its text, once it has some.
     start: Option<usize>,
 }
 
-/// A run being read.
+/// A run while it is read.
 #[derive(Debug, Default)]
 pub(super) struct InlineRun {
     flow: LineBreaks,
     out: String,
     plain: String,
     is_plain_done: bool,
-    /// Whether white space has been read that is not written.
+    /// Whether white space was read that is not written yet.
     has_space: bool,
     link: Option<OpenLink>,
     code: Option<String>,
-    /// The code span written last, and where it starts: the next one may continue it.
+    /// The code span written last, and its start: the next one may continue it.
     last_code: Option<(usize, String)>,
     has_text: bool,
     soles: Vec<SoleNode>,
@@ -67,12 +67,12 @@ impl InlineRun {
         InlineRun { flow, ..InlineRun::default() }
     }
 
-    /// Whether nothing has been written.
+    /// Returns whether nothing has been written.
     pub(super) fn is_empty(&self) -> bool {
         self.out.is_empty() && self.code.as_ref().is_none_or(|it| it.trim().is_empty())
     }
 
-    /// Whether a link is open that has text.
+    /// Returns whether a link is open that has text.
     pub(super) fn has_used_link(&self) -> bool {
         self.link.as_ref().is_some_and(|it| it.start.is_some())
     }
@@ -82,7 +82,7 @@ impl InlineRun {
         *all = all.start.min(span.start)..all.end.max(span.end);
     }
 
-    /// Text: each run of white space becomes one space.
+    /// Adds text, in which each run of white space becomes one space.
     pub(super) fn text(&mut self, text: &str) {
         if let Some(code) = &mut self.code {
             code.push_str(text);
@@ -104,7 +104,7 @@ impl InlineRun {
         }
     }
 
-    /// A place where words end.
+    /// Ends a word.
     pub(super) fn space(&mut self) {
         match &mut self.code {
             Some(code) => code.push(' '),
@@ -112,7 +112,7 @@ impl InlineRun {
         }
     }
 
-    /// A line break.
+    /// Adds a line break.
     pub(super) fn line_break(&mut self) {
         if self.flow == LineBreaks::OneLine {
             return self.space();
@@ -137,7 +137,7 @@ impl InlineRun {
         }
     }
 
-    /// Starts a code span; what is inside keeps its spaces.
+    /// Starts a code span, which keeps its spaces.
     pub(super) fn start_code(&mut self) {
         self.code.get_or_insert_default();
     }
@@ -154,7 +154,7 @@ impl InlineRun {
         }
         self.has_text = true;
         match self.last_code.take() {
-            // Two spans side by side would read as one with marks inside.
+            // Two adjacent spans would read as one with marks inside.
             Some((start, before)) if !self.has_space => {
                 self.out.truncate(start);
                 self.push_plain(words);
@@ -180,13 +180,13 @@ impl InlineRun {
         self.last_code = Some((start, code));
     }
 
-    /// Opens a link; it becomes one when it gets text.
+    /// Opens a link, which is written once it gets text.
     pub(super) fn open_link(&mut self, href: &str) {
         self.close_link();
         self.link = destination(href).map(|href| OpenLink { href, start: None });
     }
 
-    /// Closes the link that is open.
+    /// Closes the open link.
     pub(super) fn close_link(&mut self) {
         let code = self.code.is_some();
         if self.link.is_some() {
@@ -208,7 +208,7 @@ impl InlineRun {
         }
     }
 
-    /// An image; without an address it is its alternative text.
+    /// Adds an image, or its alternative text if it has no address.
     pub(super) fn image(&mut self, alt: &str, address: &str) {
         let alt = fold_whitespace(alt);
         let Some(address) = destination(address) else { return self.text(&alt) };
@@ -217,13 +217,13 @@ impl InlineRun {
         self.soles.push(SoleNode::Image { markdown, alt, address });
     }
 
-    /// A formula; `element` is where it stands.
+    /// Adds a formula; `element` is its element.
     pub(super) fn math(&mut self, markdown: &str, element: u32) {
         self.push(markdown, markdown);
         self.soles.push(SoleNode::Math(element));
     }
 
-    /// A mark or a piece of markup, as it is.
+    /// Adds a mark or a piece of markup, unchanged.
     pub(super) fn mark(&mut self, mark: &str, plain: &str) {
         self.has_text = true;
         self.push(mark, plain);
@@ -241,7 +241,7 @@ impl InlineRun {
         }
     }
 
-    /// Whether an exponent would stand directly behind something to raise.
+    /// Returns whether an exponent would directly follow something to raise.
     pub(super) fn can_be_raised(&self) -> bool {
         let end = match &self.code {
             Some(code) => code.chars().next_back(),
@@ -292,7 +292,7 @@ impl InlineRun {
     }
 }
 
-/// An address as Markdown has it; `None` for one that leads nowhere.
+/// Returns an address as Markdown has it; `None` for one that leads nowhere.
 pub(super) fn destination(address: &str) -> Option<String> {
     let mut address: String = address.chars().filter(|c| !c.is_control()).collect();
     address = address.trim().to_owned();

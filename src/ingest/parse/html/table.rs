@@ -1,27 +1,27 @@
-//! Tables: rows by line break, cells by tab; what spans rows or columns leaves empty cells.
+//! HTML tables: rows by line break, cells by tab; spanned rows and columns leave empty cells.
 
 use super::dom::{Dom, DomId};
 use super::flat;
 use super::run::{InlineRun, LineBreaks, RenderedRun};
 
-/// Columns that one cell spans, and columns in which a cell is carried on below, at the most.
+/// Maximum columns that one cell spans, and columns in which a cell continues below.
 const SPAN_MAX: usize = 20;
 const COLUMNS_CARRIED_MAX: usize = 64;
 
-/// A table that has been read.
+/// A complete table.
 #[derive(Debug, Default)]
 pub(super) struct HtmlTable {
     pub(super) content: String,
-    /// Bytes of the content that are the header; 0 without one.
+    /// Bytes of the header in the content; 0 without one.
     pub(super) header_bytes: usize,
     pub(super) columns: Vec<String>,
     pub(super) n_rows: usize,
     pub(super) captions: Vec<RenderedRun>,
-    /// What in the cells is a node of its own.
+    /// Elements in cells that are always nodes.
     pub(super) apart: Vec<DomId>,
 }
 
-/// Whether a table only lays out a page: then its cells are blocks like any others.
+/// Returns whether a table only lays out a page: then its cells are ordinary blocks.
 pub(super) fn is_layout(dom: &Dom, table: DomId) -> bool {
     if matches!(dom.attribute(table, "role"), Some("presentation" | "none")) {
         return true;
@@ -74,7 +74,7 @@ pub(super) fn read(dom: &Dom, table: DomId) -> HtmlTable {
 struct TableReader<'a> {
     dom: &'a Dom,
     out: HtmlTable,
-    /// For each column, the rows below that a cell of it goes on in.
+    /// For each column, the number of rows below in which a cell of it continues.
     carried: Vec<usize>,
     n_lines: usize,
 }
@@ -129,7 +129,7 @@ impl TableReader<'_> {
         self.n_lines += 1;
     }
 
-    /// Notes how far a cell reaches; returns the column behind it.
+    /// Records how far a cell reaches; returns the column behind it.
     fn carry(&mut self, cell: DomId, column: usize) -> usize {
         let span = |name| {
             let number =

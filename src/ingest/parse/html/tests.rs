@@ -18,7 +18,7 @@ fn check(src: &str, tree: Expect) {
 }
 
 #[test]
-fn every_example_gives_the_tree_beside_it() {
+fn every_example_parses_to_the_tree_beside_it() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/html");
     let mut n = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -34,7 +34,7 @@ fn every_example_gives_the_tree_beside_it() {
     assert!(10 <= n, "{n} examples");
 }
 
-/// Not part of the suite: parses the HTML files under `REMINDB_CORPUS`, every nth of them.
+/// Parses the HTML files under `REMINDB_CORPUS`, every nth of them; no part of the suite.
 #[test]
 fn words_of_a_corpus_are_kept() {
     let Ok(folder) = std::env::var("REMINDB_CORPUS") else { return };
@@ -72,7 +72,7 @@ fn words_of_a_corpus_are_kept() {
     assert_eq!(n_bad, 0);
 }
 
-/// Were the work more than linear, this would not end.
+/// With more than linear work, this would not end.
 #[test]
 fn hostile_inputs_take_linear_time() {
     const REPEATS: usize = 5_000;
@@ -88,7 +88,7 @@ fn hostile_inputs_take_linear_time() {
         ("table", |n| "<table><tr><td>x".repeat(n)),
         ("table foster", |n| "<table>x<b>".repeat(n)),
         ("ul", |n| "<ul><li>x".repeat(n)),
-        // Counting the tokens of quote marks is what takes long here.
+        // Counting the tokens of quote marks takes most of the time here.
         ("quote / 50", |n| "<blockquote>x".repeat(n / 50)),
         ("pre", |n| "<pre>x".repeat(n)),
         ("svg", |n| "<svg><g>x".repeat(n)),
@@ -112,13 +112,13 @@ fn hostile_inputs_take_linear_time() {
         let text = make(REPEATS);
         let parsed = parse(Syntax::Html, &text);
         crate::fuzzing::promises::check_tree(&parsed.tree, &text);
-        // What stands in a template is not shown.
+        // The content of a template is not shown.
         assert_eq!(parsed.tree.nodes.is_empty(), name == "template", "{name}");
     }
 }
 
 #[test]
-fn nesting_is_flattened_and_no_word_lost() {
+fn flattened_nesting_loses_no_word() {
     for tag in ["div", "ul><li", "blockquote", "table><tr><td", "span", "b", "svg><g", "h1", "pre"]
     {
         let text = format!("<{tag}>").repeat(3000) + "innermost <p>and</p> <i>mo</i>re";
@@ -131,7 +131,7 @@ fn nesting_is_flattened_and_no_word_lost() {
 }
 
 #[test]
-fn code_in_crlf_comes_back_as_it_is() {
+fn code_with_crlf_keeps_its_bytes() {
     check(
         "<p>a\r\nb</p><pre>\r\n one\r\n\r\n  two &lt;\r\n</pre>\r\n<table>\r\n<tr>\r\n\
          <td>x\r\n<td>y</table>",
@@ -150,7 +150,7 @@ fn code_in_crlf_comes_back_as_it_is() {
 }
 
 #[test]
-fn large_blocks_go_into_parts() {
+fn large_blocks_are_split_into_parts() {
     let rows: String = (0..400).map(|n| format!("<tr><td>row {n}<td>value {n}")).collect();
     let text = format!(
         "<table><tr><th>a<th>b{rows}</table><pre>{}</pre><p>{}",
@@ -177,79 +177,18 @@ fn a_tag_with_too_many_attributes_is_text() {
 mod random {
     use proptest::prelude::*;
 
+    #[rustfmt::skip]
     const PIECES: [&str; 72] = [
-        "word ",
-        "two words",
-        " ",
-        "\n",
-        "é",
-        "&amp;",
-        "&nbsp;",
-        "<p>",
-        "</p>",
-        "<div>",
-        "</div>",
-        "<b>",
-        "</b>",
-        "<i>",
-        "</i>",
-        "<a href=x>",
-        "<a name=y>",
-        "</a>",
-        "<code>",
-        "</code>",
-        "<br>",
-        "<ul>",
-        "</ul>",
-        "<ol start=4>",
-        "</ol>",
-        "<li>",
-        "</li>",
-        "<dl>",
-        "<dt>",
-        "<dd>",
-        "</dl>",
-        "<table>",
-        "</table>",
-        "<tr>",
-        "<td>",
-        "<th>",
-        "</td>",
-        "</tr>",
-        "<caption>",
-        "<pre>",
-        "</pre>",
-        "<pre class=rust>\n",
-        "<h1>",
-        "</h1>",
-        "<h3>",
-        "</h3>",
-        "<blockquote>",
-        "</blockquote>",
-        "<img src=i alt=pic>",
-        "<img>",
-        "<math><mi>x</mi></math>",
-        "<svg>",
-        "</svg>",
-        "<title>T t</title>",
-        "<script>s()</script>",
-        "<style>p{}</style>",
-        "<template>",
-        "</template>",
-        "<select><option>o",
-        "</select>",
-        "<textarea>t </textarea>",
-        "<video src=v>",
-        "</video>",
-        "<nav>",
-        "</nav>",
-        "<header>",
-        "</header>",
-        "<main>",
-        "</main>",
-        "<!-- c -->",
-        "<sup>2</sup>",
-        "<button>go</button>",
+        "word ", "two words", " ", "\n", "é", "&amp;", "&nbsp;", "<p>", "</p>", "<div>", "</div>",
+        "<b>", "</b>", "<i>", "</i>", "<a href=x>", "<a name=y>", "</a>", "<code>", "</code>",
+        "<br>", "<ul>", "</ul>", "<ol start=4>", "</ol>", "<li>", "</li>", "<dl>", "<dt>", "<dd>",
+        "</dl>", "<table>", "</table>", "<tr>", "<td>", "<th>", "</td>", "</tr>", "<caption>",
+        "<pre>", "</pre>", "<pre class=rust>\n", "<h1>", "</h1>", "<h3>", "</h3>", "<blockquote>",
+        "</blockquote>", "<img src=i alt=pic>", "<img>", "<math><mi>x</mi></math>", "<svg>",
+        "</svg>", "<title>T t</title>", "<script>s()</script>", "<style>p{}</style>", "<template>",
+        "</template>", "<select><option>o", "</select>", "<textarea>t </textarea>", "<video src=v>",
+        "</video>", "<nav>", "</nav>", "<header>", "</header>", "<main>", "</main>", "<!-- c -->",
+        "<sup>2</sup>", "<button>go</button>",
     ];
 
     proptest! {

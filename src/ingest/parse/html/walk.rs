@@ -1,4 +1,4 @@
-//! The walk over the document: blocks to nodes.
+//! The walk over an HTML document: blocks to nodes.
 
 mod block;
 mod list;
@@ -17,7 +17,7 @@ use crate::model::tree::{Format, Node, NodeType};
 use crate::text;
 pub(super) use list::HtmlList;
 
-/// The walk, and what is open around the place where it is.
+/// The walk, with the structures that are open at its present element.
 pub(super) struct HtmlWalk<'a, 'o> {
     dom: &'a Dom,
     source: &'a str,
@@ -27,11 +27,11 @@ pub(super) struct HtmlWalk<'a, 'o> {
     frames: Vec<DomId>,
     lists: Vec<(DomId, HtmlList)>,
     run: InlineRun,
-    /// Links that are open, and whether they have been written.
+    /// Open links, and whether they have been written.
     links: Vec<(DomId, bool)>,
     n_codes: usize,
     n_paragraphs: usize,
-    /// What came after there were too many nodes, and where that was.
+    /// The text after the maximum of nodes, and its start.
     rest: String,
     rest_start: Option<usize>,
     flattened_at: Option<usize>,
@@ -187,7 +187,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         }
     }
 
-    /// Opens a quote, a list or an item; an item outside of all lists is a block like any other.
+    /// Opens a quote, a list or an item; an item outside of all lists is an ordinary block.
     fn open_frame(&mut self, id: DomId) {
         let dom = self.dom;
         match dom.html_name(id) {
@@ -223,7 +223,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         }
     }
 
-    /// Ends the run of text that is open, and makes a paragraph of it.
+    /// Ends the open run of text, and makes a paragraph of it.
     fn flush(&mut self) {
         let rendered = self.end_run();
         if rendered.markdown.is_empty() {
@@ -260,7 +260,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         std::mem::replace(&mut self.run, next).finish()
     }
 
-    /// A run with the link and the code that are open around it; a link is written once.
+    /// Returns a run with the link and the code that are open around it; a link is written once.
     fn next_run(&self, flow: LineBreaks) -> InlineRun {
         let link = self.links.last().filter(|(_, is_used)| !is_used);
         let href = link.and_then(|&(id, _)| self.dom.attribute(id, "href"));
@@ -284,7 +284,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         }
     }
 
-    /// Adds a block that is a node wherever it stands.
+    /// Adds a block that is always a node.
     fn add(&mut self, node: Node) -> Option<usize> {
         let at = node.span.start;
         if NODES_MAX <= self.outline.tree.nodes.len() {
@@ -305,7 +305,7 @@ impl<'a, 'o> HtmlWalk<'a, 'o> {
         self.rest.push_str("\n\n");
     }
 
-    /// Where a block belongs; the text of the container around it so far becomes a node.
+    /// Returns the parent of a block; the text of its container so far becomes a node.
     fn block_parent(&mut self, at: usize) -> Option<usize> {
         match &mut self.container {
             Some(container) => {

@@ -1,4 +1,5 @@
-//! JSON Lines: one record after the other, each a node or a turn of a talk; a bad one costs itself.
+//! Parses JSON Lines: one record after the other, each a node or a turn of a conversation. A bad
+//! record costs only itself.
 
 use std::borrow::Cow;
 
@@ -7,13 +8,13 @@ use crate::ingest::parse::value::{ValueKind, ValueNodes, ValueWriter, place_path
 use crate::ingest::parse::{Parsed, Warning, toon, transcript};
 use crate::text;
 
-/// How often the text may be read again for records that are broken and longer than a line.
+/// Maximum bytes reread per byte of text, for broken records that may be longer than a line.
 const WASTE_FACTOR: usize = 8;
 
-/// Bad records that are named one by one.
+/// Maximum bad records that are named one by one.
 const NAMED_MAX: usize = 20;
 
-/// Parses a file of records, each on a line of its own or just one behind the other.
+/// Parses a file of records, one per line or one after the other.
 pub(in crate::ingest::parse) fn parse(source: &str) -> Parsed {
     let mut out = ValueWriter::default();
     let mut warnings = Vec::new();
@@ -68,8 +69,7 @@ pub(in crate::ingest::parse) fn parse(source: &str) -> Parsed {
     Parsed { tree: nodes(source, &mut out, &mut warnings).tree, warnings }
 }
 
-/// Reads the record at `at`; returns where it ends, or how far was looked until it was found
-/// broken.
+/// Reads the record at `at`; returns its end, or the offset at which it proved broken.
 fn record<'a>(
     source: &'a str,
     at: usize,
@@ -79,7 +79,7 @@ fn record<'a>(
     let mut reader = JsonReader::new(source, at);
     let mark = out.mark();
     let result = reader.value(out);
-    // What follows on the line has to be another record.
+    // The rest of the line has to be another record.
     let follows = source.as_bytes().get(reader.at);
     match result {
         Ok(()) if follows.is_none_or(|it| it.is_ascii_whitespace() || b"{[\"".contains(it)) => {

@@ -1,11 +1,11 @@
-//! Where code is, in spans, in fences and in elements, so that it can be passed over.
+//! Locates code, in spans, in fences and in elements, so that it can be skipped.
 
 use std::collections::HashMap;
 
 /// The code of a text, found while the text is read from left to right.
 pub(super) struct Code<'t> {
     text: &'t str,
-    /// By length: where the last run of so many backticks begins.
+    /// Start of the last run of backticks, by length.
     last_runs: HashMap<usize, usize>,
     /// Elements that no closing tag follows any more.
     unclosed: [bool; ELEMENTS.len()],
@@ -29,7 +29,7 @@ impl<'t> Code<'t> {
         Code { text, last_runs, unclosed: [false; ELEMENTS.len()] }
     }
 
-    /// Where the code that begins at `at` ends; `None` if none begins.
+    /// Returns the end of the code that begins at `at`; `None` if none begins.
     pub(super) fn skip(&mut self, at: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
         match bytes[at] {
@@ -45,7 +45,7 @@ impl<'t> Code<'t> {
         }
     }
 
-    /// After a span of code, or after its opening where nothing closes it.
+    /// Returns the end of a code span, or of its opening if nothing closes it.
     fn span_end(&self, at: usize, n_run: usize) -> usize {
         let bytes = self.text.as_bytes();
         let mut next = at + n_run;
@@ -62,13 +62,13 @@ impl<'t> Code<'t> {
         next
     }
 
-    /// Whether a run that begins a line opens a fence: no backtick stands after backticks.
+    /// Returns whether a run that begins a line opens a fence: no backtick follows backticks.
     fn is_fence(&self, at: usize, n_run: usize, mark: u8) -> bool {
         let rest = &self.text.as_bytes()[at + n_run..];
         mark == b'~' || rest.iter().take_while(|byte| **byte != b'\n').all(|byte| *byte != b'`')
     }
 
-    /// After the line that closes a fence, or at the end.
+    /// Returns the end of the line that closes a fence, or of the text.
     fn fence_end(&self, from: usize, n_open: usize, mark: u8) -> usize {
         let mut at = from;
         while let Some(n_line) = self.text[at..].find('\n') {
@@ -107,12 +107,12 @@ impl<'t> Code<'t> {
     }
 }
 
-/// Length of the run of `mark` at `at`.
+/// Returns the length of the run of `mark` at `at`.
 fn run(bytes: &[u8], at: usize, mark: u8) -> usize {
     bytes[at..].iter().take_while(|byte| **byte == mark).count()
 }
 
-/// Whether at most three spaces, or marks of a quote, stand before `at` on its line.
+/// Returns whether only three spaces at most, or marks of a quote, precede `at` on its line.
 fn begins_line(bytes: &[u8], at: usize) -> bool {
     let head = bytes[..at].iter().rev().take(16).position(|byte| !matches!(byte, b' ' | b'>'));
     match head {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The text as a label has it, and one line a reference.
+/// Prints the text as a label has it, and one line per reference.
 fn outline(text: &str) -> String {
     let references = extract(text);
     let shown = strip_parameters(text);
@@ -213,7 +213,7 @@ fn hostile_repetition_costs_linear_time() {
         "**`",
         "[[a]]",
     ];
-    // Were it more than linear, this would not end.
+    // With more than linear work, this would not end.
     for piece in pieces {
         crate::fuzzing::link::link(piece.repeat(20_000 / piece.len()).as_bytes());
     }

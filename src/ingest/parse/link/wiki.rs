@@ -1,17 +1,17 @@
-//! What stands between `[[` and `]]`: a target, `#` heading, `|` alias, and parameters.
+//! Parses the text between `[[` and `]]`: a target, `#` heading, `|` alias, and parameters.
 
 use super::{Reference, ReferenceForm, WEIGHT_DEFAULT, weight};
 
-/// Characters of an id.
+/// Number of characters of an id.
 const ID_CHARS: usize = 11;
 
-/// The reference whose `[[` is at `at`: where it ends, and what it says.
+/// Parses the reference whose `[[` is at `at`; returns its end, too.
 pub(super) fn at(text: &str, at: usize) -> Option<(usize, Reference)> {
     let (end, inner) = bracketed(text, at)?;
     Some((end, parse(inner)?))
 }
 
-/// What stands between the `[[` at `at` and the next `]]`, and where that ends.
+/// Returns the end of the wikilink whose `[[` is at `at`, and the text between its brackets.
 pub(super) fn bracketed(text: &str, at: usize) -> Option<(usize, &str)> {
     let from = at + 2;
     let n_inner = text[from..].find(['[', ']'])?;
@@ -19,7 +19,7 @@ pub(super) fn bracketed(text: &str, at: usize) -> Option<(usize, &str)> {
     Some((from + n_inner + 2, &text[from..from + n_inner]))
 }
 
-/// What `inner` says.
+/// Parses the text between the brackets.
 pub(super) fn parse(inner: &str) -> Option<Reference> {
     let WikilinkParts { target, mut alias, parameters } = split(inner);
     let mut reference = named(target)?;
@@ -39,7 +39,7 @@ pub(super) fn parse(inner: &str) -> Option<Reference> {
     Some(reference)
 }
 
-/// What a target stands for.
+/// Returns the reference that a target makes.
 pub(super) fn named(target: &str) -> Option<Reference> {
     let name = plain(target);
     if name.is_empty() {
@@ -57,7 +57,7 @@ pub(super) fn named(target: &str) -> Option<Reference> {
     })
 }
 
-/// What a label shows of `inner`: it without parameters; `None` if it is no reference.
+/// Returns `inner` as a label shows it, without parameters; `None` if it is no reference.
 pub(super) fn shown(inner: &str) -> Option<String> {
     let WikilinkParts { target, mut alias, parameters } = split(inner);
     if plain(target).is_empty() {
@@ -72,7 +72,8 @@ pub(super) fn shown(inner: &str) -> Option<String> {
     })
 }
 
-/// Bytes before the first parameter of a reference that cutting left open; `None` if it has none.
+/// Returns the bytes before the first parameter of a reference that was cut off; `None` if it has
+/// none.
 pub(super) fn torn(inner: &str) -> Option<usize> {
     let is_open = inner.ends_with('…') && !inner.contains(['[', ']']);
     let mut at = inner.split(';').next()?.len();
@@ -86,7 +87,7 @@ pub(super) fn torn(inner: &str) -> Option<usize> {
     None
 }
 
-/// What stands between the brackets, in its parts.
+/// The parts of the text between the brackets.
 struct WikilinkParts<'t, P: Iterator<Item = &'t str>> {
     target: &'t str,
     alias: Option<Alias<'t>>,
@@ -111,7 +112,7 @@ fn split(inner: &str) -> WikilinkParts<'_, impl Iterator<Item = &str>> {
     }
 }
 
-/// Whether a segment is `word = …`.
+/// Returns whether a segment is `word = …`.
 fn is_parameter(segment: &str) -> bool {
     segment.split_once('=').is_some_and(|(key, _)| {
         let key = key.trim();
@@ -119,7 +120,7 @@ fn is_parameter(segment: &str) -> bool {
     })
 }
 
-/// Splits at the first `|`; in a table's cell it is written `\|`.
+/// Splits at the first `|`, written `\|` in a table's cell.
 fn split_alias(text: &str) -> (&str, Option<Alias<'_>>) {
     let Some((head, alias)) = text.split_once('|') else { return (text, None) };
     let (head, bar) = match head.strip_suffix('\\') {
@@ -130,7 +131,7 @@ fn split_alias(text: &str) -> (&str, Option<Alias<'_>>) {
     (head, (!text.is_empty()).then_some(Alias { bar, text }))
 }
 
-/// `file#Heading` in its parts; the last heading counts. `C#` and `C# basics` are labels.
+/// Splits `file#Heading` at the last heading. `C#` and `C# basics` are labels.
 fn split_heading(name: &str) -> (&str, Option<&str>) {
     let Some((label, heading)) = name.split_once('#') else { return (name, None) };
     if heading.is_empty() || heading.starts_with([' ', '#']) {
@@ -149,7 +150,7 @@ fn is_id(name: &str) -> bool {
     name.len() == ID_CHARS && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// `text` on one line, without escapes, and without marks of emphasis and code in pairs.
+/// Returns `text` on one line, without escapes and without paired marks of emphasis and code.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();

@@ -1,4 +1,4 @@
-//! Inline text: from parser events back to Markdown that reads and parses the same.
+//! Renders inline text: from parser events back to Markdown that reads and parses the same.
 //!
 //! Marks stay as authored, entities become their characters, reference links get their destination.
 //! Beside the Markdown, the plain text of the first line is kept for the label.
@@ -10,10 +10,10 @@ use pulldown_cmark::{CowStr, Event, LinkType, Tag};
 
 use super::source::MarkdownSource;
 
-/// Bytes of plain text that are kept; a label is cut from it.
+/// Maximum bytes of plain text that are kept; a label is cut from it.
 const PLAIN_BYTES_MAX: usize = 1024;
 
-/// What the text is part of, which decides what becomes of line breaks.
+/// The block that the text is part of, which decides how line breaks are rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InlineBreaks {
     /// Line breaks stay.
@@ -24,7 +24,7 @@ pub(super) enum InlineBreaks {
     Cell,
 }
 
-/// Inline text being rendered.
+/// Inline text while it is rendered.
 #[derive(Debug)]
 pub(super) struct InlineRenderer<'a> {
     source: MarkdownSource<'a>,
@@ -32,16 +32,16 @@ pub(super) struct InlineRenderer<'a> {
     out: String,
     plain: String,
     is_plain_done: bool,
-    /// What closes the marks that are open, innermost last.
+    /// The closings of the open marks, innermost last.
     closings: Vec<Cow<'static, str>>,
-    /// Where the source has been rendered up to.
+    /// End of the source that has been rendered.
     rendered: usize,
-    /// Display math, as long as there is nothing else.
+    /// Display math, as long as the text has nothing else.
     sole_math: Option<String>,
     pub(super) span: Range<usize>,
 }
 
-/// Inline text that is complete.
+/// Complete inline text.
 #[derive(Debug)]
 pub(super) struct RenderedInline {
     pub(super) markdown: String,
@@ -71,7 +71,7 @@ impl<'a> InlineRenderer<'a> {
         }
     }
 
-    /// Renders one event that stands at `range`.
+    /// Renders one event at `range`.
     pub(super) fn event(&mut self, event: Event<'_>, range: Range<usize>) {
         let is_first = self.out.is_empty();
         let mut sole_math = None;
@@ -111,7 +111,7 @@ impl<'a> InlineRenderer<'a> {
         self.span.end = self.span.end.max(range.end);
     }
 
-    /// The text as it now stands.
+    /// Returns the text rendered so far.
     pub(super) fn finish(mut self) -> RenderedInline {
         while let Some(closing) = self.closings.pop() {
             self.out.push_str(&closing);
@@ -140,7 +140,7 @@ impl<'a> InlineRenderer<'a> {
         self.out.push_str(words);
     }
 
-    /// Writes what an entity stands for; what would be read as a mark gets a backslash.
+    /// Writes the character of an entity, with a backslash if it would be read as a mark.
     fn decoded(&mut self, text: &str, end: usize) {
         let text = self.source.restored(text);
         let after = &self.source.text.as_bytes()[end..];
@@ -259,7 +259,7 @@ impl<'a> InlineRenderer<'a> {
         self.closings.push(closing);
     }
 
-    /// What follows a link's text: `](destination "title")`.
+    /// Returns the end of a link: `](destination "title")`.
     fn target(&self, destination: &str, title: &str) -> String {
         let destination = self.source.restored(destination);
         let title = self.source.restored(title);
@@ -269,7 +269,7 @@ impl<'a> InlineRenderer<'a> {
             && !destination.contains(|c: char| {
                 c.is_ascii_control() || c.is_whitespace() || matches!(c, '(' | ')')
             });
-        // Balanced parentheses may stand bare, as in many an encyclopedia's addresses.
+        // Balanced parentheses need no brackets, as in many an encyclopedia's addresses.
         let is_empty = destination.is_empty() && title.is_empty();
         if is_bare || is_empty || is_balanced(&destination) {
             push_escaped(&mut out, &destination, &[]);
@@ -295,7 +295,7 @@ impl<'a> InlineRenderer<'a> {
     }
 }
 
-/// Whether a destination may stand without angle brackets although it has parentheses.
+/// Returns whether a destination with parentheses needs no angle brackets.
 fn is_balanced(destination: &str) -> bool {
     let mut depth = 0usize;
     for c in destination.chars() {
@@ -312,7 +312,7 @@ fn is_balanced(destination: &str) -> bool {
     depth == 0 && !destination.is_empty()
 }
 
-/// Writes `text` so that reading it as Markdown gives it back; `marks` are escaped as well.
+/// Writes `text` so that Markdown reads it back unchanged; `marks` are escaped as well.
 fn push_escaped(out: &mut String, text: &str, marks: &[char]) {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

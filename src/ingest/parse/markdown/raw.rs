@@ -4,24 +4,24 @@ use std::ops::Range;
 
 use super::source::MarkdownSource;
 
-/// Lines being gathered.
+/// Lines while they are gathered.
 #[derive(Debug, Default)]
 pub(super) struct RawLines {
     text: String,
-    /// Where the source of it stands, while that is one piece.
+    /// Its span in the source, while it is one piece.
     whole: Option<Range<usize>>,
-    /// Where the last line ended.
+    /// End of the last line.
     end: usize,
 }
 
 impl RawLines {
-    /// Takes a line that the parser found at `range`.
+    /// Adds a line that the parser found at `range`.
     pub(super) fn line(&mut self, source: MarkdownSource<'_>, line: &str, range: Range<usize>) {
         let MarkdownSource { text, parsed } = source;
         let is_authored = parsed[range.clone()] == *line;
         let is_first = self.text.is_empty();
         let mut start = range.start;
-        // The parser leaves the carriage return of a line break out.
+        // The parser drops the carriage return of a line break.
         let is_cut = line.starts_with('\n') && (is_first || self.end < start);
         if is_cut && 0 < start && text.as_bytes()[start - 1] == b'\r' {
             self.text.push('\r');
@@ -39,8 +39,8 @@ impl RawLines {
         self.end = range.end;
     }
 
-    /// The code, without the line break before the closing fence, and where it stands in the source
-    /// if it stands there as it is.
+    /// Returns the code, without the line break before the closing fence. Also returns its offset
+    /// in the source if it is there unchanged.
     pub(super) fn into_code(mut self) -> (String, Option<usize>) {
         if self.text.ends_with('\n') {
             self.text.pop();
@@ -51,7 +51,7 @@ impl RawLines {
         (self.text, self.whole.map(|whole| whole.start))
     }
 
-    /// The markup, with plain line breaks and without blank lines around it.
+    /// Returns the markup, with plain line breaks and without blank lines around it.
     pub(super) fn into_markup(self) -> String {
         let text = self.text.replace("\r\n", "\n").replace('\r', "\n");
         text.trim_matches('\n').trim_end().to_owned()

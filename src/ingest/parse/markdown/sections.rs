@@ -1,18 +1,18 @@
-//! Very large files, taken apart before the parser sees them.
+//! Cuts very large files into sections before the parser sees them.
 //!
 //! The parser needs some fifty bytes for each byte of hostile input, so it gets no more than a few
-//! megabytes at a time. A section ends before a line that starts at the margin after a blank line;
-//! a line of a megabyte is no Markdown that anybody wrote, and is kept as it is.
+//! megabytes at a time. A section ends before a line that starts at the margin after a blank line.
+//! A line of a megabyte is not parsed, and is kept unchanged.
 
 use std::ops::Range;
 
-/// Files up to this size are one section.
+/// Maximum bytes of a file that is one section.
 const SECTION_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// A section ends at the first good place after so many bytes.
+/// Minimum bytes of a section, which ends at the first good place after that.
 const SECTION_BYTES_MIN: usize = 1024 * 1024;
 
-/// A longer line is not looked at for marks.
+/// Maximum bytes of a line that is checked for marks.
 const LINE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A stretch of the text, read in one way.
@@ -22,18 +22,18 @@ pub(super) enum Section {
     Markdown(Range<usize>),
     /// The inside of a fenced block too large to be parsed with the rest.
     Code {
-        /// Where the info string stands.
+        /// Span of the info string.
         info: Range<usize>,
-        /// Where the code stands.
+        /// Span of the code.
         range: Range<usize>,
     },
     /// Kept as it is.
     Plain(Range<usize>),
 }
 
-/// A fenced block that is open.
+/// An open fenced block.
 struct Fence {
-    /// Where its first line starts, and where the code starts.
+    /// Start of its first line, and start of the code.
     start: usize,
     code_start: usize,
     info: Range<usize>,
@@ -42,7 +42,7 @@ struct Fence {
     is_at_margin: bool,
 }
 
-/// The sections of `text` from `start` on.
+/// Returns the sections of `text` from `start` on.
 pub(super) fn sections(text: &str, start: usize) -> Vec<Section> {
     if text.len() - start <= SECTION_BYTES_MAX {
         return vec![Section::Markdown(start..text.len())];
@@ -60,7 +60,7 @@ pub(super) fn sections(text: &str, start: usize) -> Vec<Section> {
 
 struct SectionCutter<'a> {
     text: &'a str,
-    /// Where the section that is open starts.
+    /// Start of the open section.
     start: usize,
     fence: Option<Fence>,
     is_after_blank: bool,
@@ -150,7 +150,7 @@ impl SectionCutter<'_> {
     fn finish(mut self) -> Vec<Section> {
         let end = self.text.len();
         match self.fence.take() {
-            // A fence that nothing closes goes on to the end.
+            // A fence without an end goes on to the end of the text.
             Some(fence) if fence.is_at_margin && SECTION_BYTES_MAX < end - fence.start => {
                 self.cut(fence.start);
                 self.push_code(&fence, end);

@@ -1,17 +1,17 @@
-//! The text that is parsed, and what has to be known of it before the walk.
+//! The text for the Markdown parser, and facts about it that the walk needs.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
-/// Stands for a pipe inside a wikilink while the parser looks for the cells of tables.
+/// The placeholder for a pipe inside a wikilink while the parser splits the cells of tables.
 const PIPE: u8 = 0x1F;
 
-/// Bytes between the brackets of a wikilink, at the most.
+/// Maximum bytes between the brackets of a wikilink.
 const WIKILINK_BYTES_MAX: usize = 1024;
 
-/// A text as it is, and as the parser sees it: with the same bytes at the same places, but for the
+/// A text, and the same text as the parser sees it. The second has the same bytes except for the
 /// pipes inside wikilinks, which must not end a table's cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MarkdownSource<'a> {
@@ -20,7 +20,7 @@ pub(super) struct MarkdownSource<'a> {
 }
 
 impl<'a> MarkdownSource<'a> {
-    /// What the parser gave, as the text has it.
+    /// Restores the pipes in a text from the parser.
     pub(super) fn restored<'b>(&self, given: &'b str) -> Cow<'b, str> {
         let is_same = std::ptr::eq(self.text, self.parsed);
         if is_same || !given.as_bytes().contains(&PIPE) {
@@ -29,7 +29,7 @@ impl<'a> MarkdownSource<'a> {
         Cow::Owned(given.replace(PIPE as char, "|"))
     }
 
-    /// Whether a link at `range` is the inner bracket of a `[[wikilink]]`.
+    /// Returns whether a link at `range` is the inner bracket of a `[[wikilink]]`.
     pub(super) fn is_wikilink(&self, range: &Range<usize>) -> bool {
         let bytes = self.text.as_bytes();
         0 < range.start && bytes[range.start - 1] == b'[' && bytes.get(range.end) == Some(&b']')
@@ -40,7 +40,7 @@ impl<'a> MarkdownSource<'a> {
     }
 }
 
-/// The extensions of CommonMark that are read.
+/// Returns the extensions of CommonMark that are parsed.
 pub(crate) fn options() -> Options {
     Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS
@@ -51,7 +51,7 @@ pub(crate) fn options() -> Options {
         | Options::ENABLE_GFM
 }
 
-/// `text` with the pipes inside wikilinks masked; the text itself where there are none.
+/// Returns `text` with the pipes inside wikilinks masked; `text` itself if there are none.
 pub(super) fn mask_pipes(text: &str) -> Cow<'_, str> {
     if text.as_bytes().contains(&PIPE) || !text.contains("[[") {
         return Cow::Borrowed(text);
@@ -84,14 +84,14 @@ pub(super) fn mask_pipes(text: &str) -> Cow<'_, str> {
 /// The link definitions of a text, in order.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
-    /// Where each stands, and whether a link uses it.
+    /// Span of each definition, and whether a link uses it.
     spans: Vec<(Range<usize>, bool)>,
     /// Whether the text may have definitions at all.
     is_possible: bool,
 }
 
 impl Definitions {
-    /// Looks for definitions and for their uses, which takes a parse of its own.
+    /// Finds definitions and their uses, which takes a parse of its own.
     pub(super) fn of(source: MarkdownSource<'_>) -> Definitions {
         if !source.text.contains("]:") {
             return Definitions::default();
@@ -124,8 +124,8 @@ impl Definitions {
         Definitions { spans, is_possible: true }
     }
 
-    /// The definitions in `gap`, which the parser left out, that no link uses: one a line, or
-    /// nothing.
+    /// Returns the definitions in `gap` that no link uses, one a line; the parser drops them. Empty
+    /// if there are none.
     pub(super) fn unused_in(&self, source: MarkdownSource<'_>, gap: Range<usize>) -> String {
         let mut out = String::new();
         if !self.is_possible || gap.end <= gap.start {

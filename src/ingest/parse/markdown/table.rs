@@ -1,4 +1,4 @@
-//! Tables: rows of cells, joined by tabs.
+//! Markdown tables: rows of cells, joined by tabs.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::ingest::parse::label;
 use crate::model::tree::{Node, NodeType};
 use crate::text;
 
-/// A table being read.
+/// A table while it is read.
 #[derive(Debug, Default)]
 pub(super) struct MarkdownTable<'a> {
     content: String,
@@ -19,7 +19,7 @@ pub(super) struct MarkdownTable<'a> {
     n_rows: usize,
     n_cells: usize,
     cell: Option<InlineRenderer<'a>>,
-    /// Where the last cell of the row ended.
+    /// End of the row's last cell.
     cell_end: usize,
 }
 
@@ -75,7 +75,7 @@ impl<'a> MarkdownTable<'a> {
         }
     }
 
-    /// Ends a row. The cells beyond the last column are dropped by the parser, but not by us.
+    /// Ends a row. The parser drops the cells beyond the last column; they are kept here.
     fn end_row(&mut self, source: MarkdownSource<'a>, end: usize) {
         let rest = source.parsed.get(self.cell_end..end).unwrap_or("").trim();
         let rest = rest.strip_prefix('|').unwrap_or(rest);
@@ -88,7 +88,7 @@ impl<'a> MarkdownTable<'a> {
         }
     }
 
-    /// The table's node, and the bytes of its content that are the header.
+    /// Returns the table's node, and the bytes of its header in the content.
     pub(super) fn finish(self) -> (Node, usize) {
         let node = Node {
             node_type: NodeType::Table,

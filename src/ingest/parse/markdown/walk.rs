@@ -1,4 +1,4 @@
-//! The walk over the parser's events: which block is which node, and whose child.
+//! The walk over the parser's events: blocks to nodes with their parents.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ enum OpenBlock<'a> {
 /// The walk over one section.
 pub(super) struct MarkdownWalk<'a, 'o> {
     source: MarkdownSource<'a>,
-    /// Where the section starts in the file.
+    /// Start of the section in the file.
     base: usize,
     outline: &'o mut Outline,
     definitions: Definitions,
@@ -36,14 +36,14 @@ pub(super) struct MarkdownWalk<'a, 'o> {
     block: OpenBlock<'a>,
     raw: RawLines,
     table: Option<MarkdownTable<'a>>,
-    /// Where the source has been accounted for up to.
+    /// End of the source that is accounted for.
     cursor: usize,
-    /// Where containers had to be flattened first.
+    /// First place where containers had to be flattened.
     pub(super) flattened_at: Option<usize>,
 }
 
 impl<'a, 'o> MarkdownWalk<'a, 'o> {
-    /// A walk over the section that starts at `base` in the file.
+    /// Returns a walk over the section that starts at `base` in the file.
     pub(super) fn new(
         source: MarkdownSource<'a>,
         base: usize,
@@ -64,7 +64,7 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
         }
     }
 
-    /// Reads the section; returns how far it got before there were too many nodes.
+    /// Reads the section; returns its end, or the offset at which the maximum of nodes was reached.
     pub(super) fn run(&mut self) -> usize {
         let source = self.source;
         for (event, range) in source.parser().into_offset_iter() {
@@ -160,7 +160,7 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
             TagEnd::Heading(_) => self.end_heading(range),
             TagEnd::CodeBlock => self.end_code(range),
             TagEnd::HtmlBlock => self.end_markup(range),
-            // What stands between items and the end of their list belongs to neither.
+            // Text between items and the end of their list belongs to neither.
             TagEnd::List(_) => self.end_container(range),
             TagEnd::Item | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition => {
                 self.end_paragraph();
@@ -189,7 +189,7 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
         self.inline = Some(InlineRenderer::new(self.source, flow, span));
     }
 
-    /// Ends the paragraph that is open, if one is.
+    /// Ends the open paragraph, if any.
     fn end_paragraph(&mut self) {
         let Some(inline) = self.inline.take() else { return };
         let rendered = inline.finish();
@@ -229,13 +229,13 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
         }
     }
 
-    /// Adds a block that is a node wherever it stands.
+    /// Adds a block that is always a node.
     fn add_block(&mut self, mut node: Node, base: Option<usize>) {
         node.parent = self.block_parent(node.span.start - self.base);
         self.outline.add(node, base);
     }
 
-    /// Where a block that is a node belongs; the text of the container so far becomes one.
+    /// Returns the parent of a block that is a node; the text of its container so far becomes one.
     fn block_parent(&mut self, at: usize) -> Option<usize> {
         match &mut self.container {
             Some(container) => {
@@ -252,13 +252,13 @@ impl<'a, 'o> MarkdownWalk<'a, 'o> {
 }
 
 impl<'a> MarkdownWalk<'a, '_> {
-    /// Whatever starts a block ends the text of a tight item.
+    /// Ends the text of a tight item before a block starts.
     fn start_block(&mut self, at: usize) {
         self.end_paragraph();
         self.definitions_until(at);
     }
 
-    /// Keeps the link definitions up to `end` that nothing uses.
+    /// Keeps the unused link definitions up to `end`.
     fn definitions_until(&mut self, end: usize) {
         let gap = self.cursor..end;
         self.cursor = self.cursor.max(end);
@@ -389,7 +389,7 @@ impl<'a> MarkdownWalk<'a, '_> {
     }
 }
 
-/// The attributes at the end of a heading, as their author wrote them: `{#id .class key=value}`.
+/// Returns the attributes at the end of a heading, as authored: `{#id .class key=value}`.
 fn attributes(tail: &str) -> &str {
     match (tail.find('{'), tail.rfind('}')) {
         (Some(start), Some(end)) if start < end => &tail[start..=end],
@@ -402,7 +402,7 @@ fn paragraph_label(rendered: &RenderedInline) -> String {
     if plain.is_empty() { label::markup(&rendered.markdown) } else { plain }
 }
 
-/// The marker that an item starts with: `-` for a bullet, a number with its delimiter otherwise.
+/// Returns the marker of an item: `-` for a bullet, a number with its delimiter otherwise.
 fn marker_at(item: &str) -> &str {
     let digits = item.bytes().take_while(u8::is_ascii_digit).count();
     match item.as_bytes().get(digits) {

@@ -1,4 +1,4 @@
-//! Rows: what stands side by side, and the fences that make binomials, matrices and cases of it.
+//! Rows of pieces, and the fences that make binomials, matrices and cases of them.
 
 use super::{Piece, PieceKind, symbol};
 
@@ -8,7 +8,7 @@ pub(super) struct PieceRow {
     pieces: Vec<Piece>,
 }
 
-/// A row of pieces: fences and what they fence have become one.
+/// Returns a row of pieces in which fences and their inside have become one piece.
 pub(super) fn row(pieces: Vec<Piece>) -> PieceRow {
     let mut out: Vec<Piece> = Vec::with_capacity(pieces.len());
     let mut rest = pieces.into_iter().filter(|it| it.kind != PieceKind::Empty).peekable();
@@ -42,7 +42,7 @@ pub(super) fn row(pieces: Vec<Piece>) -> PieceRow {
 }
 
 impl PieceRow {
-    /// The row as one piece, with a space between its parts.
+    /// Joins the row into one piece, with a space between its parts.
     pub(super) fn join(self) -> Piece {
         let mut pieces = self.pieces;
         if pieces.len() == 1
@@ -58,7 +58,7 @@ impl PieceRow {
     }
 }
 
-/// The piece on its own, whatever may still have become of it.
+/// Returns the LaTeX of a piece that stays alone.
 pub(super) fn finished(piece: Piece) -> String {
     match piece.kind {
         PieceKind::Stack => format!("\\genfrac{{}}{{}}{{0pt}}{{}}{}", piece.tex),
@@ -71,7 +71,7 @@ fn in_environment(name: &str, body: &str) -> String {
     format!("\\begin{{{name}}} {body} \\end{{{name}}}")
 }
 
-/// The environment that a table between these fences is.
+/// Returns the environment that a table between these fences is.
 fn environment(open: char, close: Option<char>) -> Option<&'static str> {
     match (open, close) {
         ('(', Some(')')) => Some("pmatrix"),
@@ -84,7 +84,7 @@ fn environment(open: char, close: Option<char>) -> Option<&'static str> {
     }
 }
 
-/// Items between fences that grow with them.
+/// Returns items between fences that grow with them.
 pub(super) fn fenced(open: &str, close: &str, separators: &str, items: &[Piece]) -> Option<Piece> {
     let (open_char, close_char) = (one_char(open)?, one_char(close)?);
     if let [item] = items {
@@ -142,7 +142,7 @@ fn delimiter(c: Option<char>) -> Option<&'static str> {
     }
 }
 
-/// What stands in a box, under a line, crossed out.
+/// Returns the inside in a box, under a line, or crossed out.
 pub(super) fn enclosed(notation: &str, inside: &str) -> Option<Piece> {
     let mut marks: Vec<&str> = notation.split_whitespace().collect();
     marks.sort_unstable();

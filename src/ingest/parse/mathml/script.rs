@@ -1,9 +1,9 @@
-//! Scripts, limits, accents: what stands below, above and beside a base.
+//! Scripts, limits and accents: pieces below, above and beside a base.
 
 use super::fence::finished;
 use super::{Piece, PieceKind};
 
-/// A base with a subscript and a superscript.
+/// Returns a base with a subscript and a superscript.
 pub(super) fn scripted(base: &Piece, sub: Option<&Piece>, sup: Option<&Piece>) -> Piece {
     let mut tex = base_of(base);
     for (mark, script) in [('_', sub), ('^', sup)] {
@@ -26,7 +26,7 @@ fn braced(piece: &Piece) -> String {
     format!("{{{}}}", finished(piece.clone()))
 }
 
-/// A base with something below it.
+/// Returns a base with something below it.
 pub(super) fn under(base: &Piece, under: &Piece) -> Piece {
     if let Some(command) = under_accent(under) {
         return accented(command, base);
@@ -38,7 +38,7 @@ pub(super) fn under(base: &Piece, under: &Piece) -> Piece {
     }
 }
 
-/// A base with something above it.
+/// Returns a base with something above it.
 pub(super) fn over(base: &Piece, over: &Piece) -> Piece {
     if let Some(command) = over_accent(over, base) {
         return accented(command, base);
@@ -50,7 +50,7 @@ pub(super) fn over(base: &Piece, over: &Piece) -> Piece {
     }
 }
 
-/// A base with something below and above it.
+/// Returns a base with something below and above it.
 pub(super) fn under_over(base: &Piece, below: &Piece, above: &Piece) -> Piece {
     match (base.kind, extensible(base)) {
         (PieceKind::Limits, _) => scripted(base, Some(below), Some(above)),
@@ -59,7 +59,7 @@ pub(super) fn under_over(base: &Piece, below: &Piece, above: &Piece) -> Piece {
     }
 }
 
-/// An accent over or under a base. A brace takes a further script as its label.
+/// Returns an accent over or under a base. A brace takes a further script as its label.
 fn accented(command: &str, base: &Piece) -> Piece {
     let kind = if command.ends_with("brace") { PieceKind::Limits } else { PieceKind::Group };
     Piece::new(kind, format!("{command}{}", braced(base)))
@@ -106,7 +106,7 @@ fn under_accent(mark: &Piece) -> Option<&'static str> {
     }
 }
 
-/// The arrow that grows with what stands above it.
+/// Returns the arrow that grows with its label.
 fn extensible(base: &Piece) -> Option<&'static str> {
     match base.kind {
         PieceKind::Operator('→' | '⟶') => Some("\\xrightarrow"),
@@ -115,7 +115,7 @@ fn extensible(base: &Piece) -> Option<&'static str> {
     }
 }
 
-/// A base with any number of scripts behind and before it.
+/// Returns a base with any number of scripts behind and before it.
 pub(super) fn multi(pieces: &[Piece]) -> Option<Piece> {
     let (base, scripts) = pieces.split_first()?;
     let mut halves = scripts.split(|it| it.kind == PieceKind::Prescripts);

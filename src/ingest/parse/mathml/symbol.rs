@@ -78,126 +78,38 @@ const COMMANDS: &[(char, &str)] = &[
 ];
 
 /// Names that LaTeX knows as functions.
+#[rustfmt::skip]
 const FUNCTIONS: [&str; 38] = [
-    "arccos",
-    "arcsin",
-    "arctan",
-    "arg",
-    "cos",
-    "cosh",
-    "cot",
-    "coth",
-    "csc",
-    "deg",
-    "det",
-    "dim",
-    "exp",
-    "gcd",
-    "hom",
-    "inf",
-    "injlim",
-    "ker",
-    "lg",
-    "lim",
-    "liminf",
-    "limsup",
-    "ln",
-    "log",
-    "max",
-    "min",
-    "mod",
-    "Pr",
-    "projlim",
-    "sec",
-    "sin",
-    "sinh",
-    "sup",
-    "tan",
-    "tanh",
-    "varinjlim",
-    "varliminf",
-    "varlimsup",
+    "arccos", "arcsin", "arctan", "arg", "cos", "cosh", "cot", "coth", "csc", "deg", "det", "dim",
+    "exp", "gcd", "hom", "inf", "injlim", "ker", "lg", "lim", "liminf", "limsup", "ln", "log",
+    "max", "min", "mod", "Pr", "projlim", "sec", "sin", "sinh", "sup", "tan", "tanh", "varinjlim",
+    "varliminf", "varlimsup",
 ];
 
-/// Commands whose scripts stand below and above them.
+/// Commands whose scripts are below and above them.
+#[rustfmt::skip]
 const LIMITS: [&str; 28] = [
-    "\\sum",
-    "\\prod",
-    "\\coprod",
-    "\\int",
-    "\\iint",
-    "\\iiint",
-    "\\oint",
-    "\\bigcup",
-    "\\bigcap",
-    "\\bigvee",
-    "\\bigwedge",
-    "\\bigoplus",
-    "\\bigotimes",
-    "\\bigodot",
-    "\\biguplus",
-    "\\bigsqcup",
-    "\\lim",
-    "\\inf",
-    "\\sup",
-    "\\min",
-    "\\max",
-    "\\limsup",
-    "\\liminf",
-    "\\det",
-    "\\gcd",
-    "\\Pr",
-    "\\injlim",
-    "\\projlim",
+    "\\sum", "\\prod", "\\coprod", "\\int", "\\iint", "\\iiint", "\\oint", "\\bigcup", "\\bigcap",
+    "\\bigvee", "\\bigwedge", "\\bigoplus", "\\bigotimes", "\\bigodot", "\\biguplus", "\\bigsqcup",
+    "\\lim", "\\inf", "\\sup", "\\min", "\\max", "\\limsup", "\\liminf", "\\det", "\\gcd", "\\Pr",
+    "\\injlim", "\\projlim",
 ];
 
-/// The command for a character.
+/// Returns the command for a character.
 pub(super) fn command(c: char) -> Option<&'static str> {
     let at = COMMANDS.binary_search_by_key(&c, |&(it, _)| it).ok()?;
     Some(COMMANDS[at].1)
 }
 
-/// The command for a function's name.
+/// Returns the command for a function's name.
 pub(super) fn function(name: &str) -> Option<&'static str> {
+    #[rustfmt::skip]
     const COMMANDS: [&str; 38] = [
-        "\\arccos",
-        "\\arcsin",
-        "\\arctan",
-        "\\arg",
-        "\\cos",
-        "\\cosh",
-        "\\cot",
-        "\\coth",
-        "\\csc",
-        "\\deg",
-        "\\det",
-        "\\dim",
-        "\\exp",
-        "\\gcd",
-        "\\hom",
-        "\\inf",
-        "\\injlim",
-        "\\ker",
-        "\\lg",
-        "\\lim",
-        "\\liminf",
-        "\\limsup",
-        "\\ln",
-        "\\log",
-        "\\max",
-        "\\min",
-        "\\bmod",
-        "\\Pr",
-        "\\projlim",
-        "\\sec",
-        "\\sin",
-        "\\sinh",
-        "\\sup",
-        "\\tan",
-        "\\tanh",
-        "\\varinjlim",
-        "\\varliminf",
-        "\\varlimsup",
+        "\\arccos", "\\arcsin", "\\arctan", "\\arg", "\\cos", "\\cosh", "\\cot", "\\coth", "\\csc",
+        "\\deg", "\\det", "\\dim", "\\exp", "\\gcd", "\\hom", "\\inf", "\\injlim", "\\ker", "\\lg",
+        "\\lim", "\\liminf", "\\limsup", "\\ln", "\\log", "\\max", "\\min", "\\bmod", "\\Pr",
+        "\\projlim", "\\sec", "\\sin", "\\sinh", "\\sup", "\\tan", "\\tanh", "\\varinjlim",
+        "\\varliminf", "\\varlimsup",
     ];
     match name {
         "lim inf" => Some("\\liminf"),
@@ -206,12 +118,12 @@ pub(super) fn function(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether scripts of this command stand below and above it.
+/// Returns whether scripts of this command are below and above it.
 pub(super) fn has_limits(tex: &str) -> bool {
     LIMITS.contains(&tex)
 }
 
-/// A character of a name or a number; `None` for what has no place in a formula.
+/// Converts a character of a name or a number; `None` if formulas cannot have it.
 pub(super) fn identifier(c: char) -> Option<String> {
     if let Some(command) = command(c) {
         return Some(command.to_owned());
@@ -231,7 +143,7 @@ pub(super) fn identifier(c: char) -> Option<String> {
     }
 }
 
-/// A character of an operator: empty for those that nobody sees.
+/// Converts a character of an operator; empty for an invisible one.
 pub(super) fn operator(c: char) -> Option<String> {
     match c {
         '\u{2061}'..='\u{2064}' | '\u{200B}'..='\u{200D}' | '\u{FEFF}' => Some(String::new()),
@@ -242,7 +154,7 @@ pub(super) fn operator(c: char) -> Option<String> {
     }
 }
 
-/// Text inside `\text{…}`, special characters escaped.
+/// Escapes text for the inside of `\text{…}`.
 pub(super) fn in_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -260,22 +172,13 @@ pub(super) fn in_text(text: &str) -> String {
     out
 }
 
-/// Letters and digits that carry their style in their code point: `ℝ`, `𝐀`, `𝔤`.
+/// Converts letters and digits whose style is in their code point: `ℝ`, `𝐀`, `𝔤`.
 fn styled(c: char) -> Option<String> {
+    #[rustfmt::skip]
     const LETTERS: [&str; 13] = [
-        "\\mathbf",
-        "",
-        "\\boldsymbol",
-        "\\mathcal",
-        "\\boldsymbol\\mathcal",
-        "\\mathfrak",
-        "\\mathbb",
-        "\\boldsymbol\\mathfrak",
-        "\\mathsf",
-        "\\boldsymbol\\mathsf",
-        "\\mathsf",
-        "\\boldsymbol\\mathsf",
-        "\\mathtt",
+        "\\mathbf", "", "\\boldsymbol", "\\mathcal", "\\boldsymbol\\mathcal", "\\mathfrak",
+        "\\mathbb", "\\boldsymbol\\mathfrak", "\\mathsf", "\\boldsymbol\\mathsf", "\\mathsf",
+        "\\boldsymbol\\mathsf", "\\mathtt",
     ];
     const DIGITS: [&str; 5] =
         ["\\mathbf", "\\mathbb", "\\mathsf", "\\boldsymbol\\mathsf", "\\mathtt"];

@@ -1,18 +1,18 @@
-//! The leaves: identifiers, numbers, operators, text and space.
+//! The leaves of formulas: identifiers, numbers, operators, text and space.
 
 use super::{Element, Piece, PieceKind, symbol};
 
-/// How the letters of a token look.
+/// The style of a token's letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Variant {
     Normal,
     Italic,
     Command(&'static str),
-    /// Not said in LaTeX.
+    /// A style without a LaTeX counterpart.
     Unknown,
 }
 
-/// The variant of each element, which an `mstyle` or `math` around it may have set.
+/// Returns the variant of each element, which an `mstyle` or `math` around it may have set.
 pub(super) fn variants(elements: &[Element]) -> Vec<Option<Variant>> {
     let mut out: Vec<Option<Variant>> = Vec::with_capacity(elements.len());
     for (index, element) in elements.iter().enumerate() {
@@ -37,7 +37,7 @@ pub(super) fn variants(elements: &[Element]) -> Vec<Option<Variant>> {
     out
 }
 
-/// Text between elements, where no text belongs.
+/// Converts text between elements, where no text belongs.
 pub(super) fn stray(text: &str) -> Piece {
     let text = text.trim();
     match text.is_empty() {
@@ -46,7 +46,7 @@ pub(super) fn stray(text: &str) -> Piece {
     }
 }
 
-/// A variable, a function's name.
+/// Converts a variable or a function's name.
 pub(super) fn identifier(text: &str, variant: Option<Variant>) -> Option<Piece> {
     let text = text.trim_matches(is_blank);
     let mut chars = text.chars();
@@ -66,7 +66,7 @@ pub(super) fn identifier(text: &str, variant: Option<Variant>) -> Option<Piece> 
     }
 }
 
-/// Bold Greek and symbols need another command than bold letters do.
+/// Applies a style; bold Greek and symbols need another command than bold letters.
 fn styled(command: &str, tex: &str) -> String {
     match command == "\\mathbf" && tex.starts_with('\\') {
         true => format!("\\boldsymbol{{{tex}}}"),
@@ -89,7 +89,7 @@ fn is_command(tex: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// A name of several letters.
+/// Converts a name of several letters.
 fn name(text: &str, variant: Option<Variant>) -> Option<Piece> {
     if text.is_empty() {
         return Some(Piece::empty());
@@ -140,7 +140,7 @@ fn push(out: &mut String, tex: &str) {
     out.push_str(tex);
 }
 
-/// A number.
+/// Converts a number.
 pub(super) fn number(text: &str, variant: Option<Variant>) -> Option<Piece> {
     let text = crate::text::fold_whitespace(text);
     if text.is_empty() {
@@ -164,7 +164,7 @@ pub(super) fn number(text: &str, variant: Option<Variant>) -> Option<Piece> {
     }
 }
 
-/// An operator, a fence, a separator.
+/// Converts an operator, a fence or a separator.
 pub(super) fn operator(text: &str, variant: Option<Variant>) -> Option<Piece> {
     let text = crate::text::fold_whitespace(text);
     let is_word = text.chars().all(char::is_alphabetic) && text.chars().nth(1).is_some();
@@ -194,7 +194,7 @@ pub(super) fn operator(text: &str, variant: Option<Variant>) -> Option<Piece> {
     }
 }
 
-/// Words.
+/// Converts words.
 pub(super) fn text(text: &str, variant: Option<Variant>) -> Option<Piece> {
     if text.is_empty() {
         return Some(Piece::empty());
@@ -220,7 +220,7 @@ pub(super) fn text(text: &str, variant: Option<Variant>) -> Option<Piece> {
     Some(Piece::group(format!("{command}{{{inside}}}")))
 }
 
-/// Space of a width.
+/// Converts space of a width.
 pub(super) fn space(width: Option<&str>) -> Piece {
     let Some(width) = width else { return Piece::group("\\,") };
     let named = match width {

@@ -27,7 +27,7 @@ fn lines_joined_by_a_line_break_give_the_code_back() {
 }
 
 #[test]
-fn a_line_too_long_is_cut_inside_and_says_so() {
+fn parts_of_a_long_line_are_marked_as_inside_it() {
     let code = format!("short\n{}\nend", "x1".repeat(3000));
     let parts = split_parts(&code, CutAt::Lines);
     let mut whole = String::new();

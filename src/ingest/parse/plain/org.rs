@@ -1,4 +1,4 @@
-//! Org: headings with stars, blocks between `#+begin_…` and `#+end_…`, tables, lists, paragraphs.
+//! Parses Org: headings with stars, `#+begin_…` blocks, tables, lists, paragraphs.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ const BLOCKS: [(&str, bool); 7] = [
 pub(in crate::ingest::parse) fn parse(source: &str) -> Parsed {
     let mut page = PlainReader::new(source);
     let mut rest = lines(source);
-    // The kind of block that is known to have no end any more.
+    // Kinds of blocks that are known to have no end any more.
     let mut unclosed = [false; BLOCKS.len()];
     let mut open: Option<(NodeType, Range<usize>)> = None;
     while let Some(line) = rest.next() {
@@ -72,7 +72,7 @@ fn close(page: &mut PlainReader<'_>, open: &mut Option<(NodeType, Range<usize>)>
     }
 }
 
-/// What a line is part of together with its neighbours.
+/// Returns the type of node that a line is part of together with its neighbours.
 fn group(words: &str, open: Option<NodeType>) -> Option<NodeType> {
     let is_indented = words.starts_with([' ', '\t']) && !words.trim().is_empty();
     if words.trim_start().starts_with('|') {
@@ -91,7 +91,7 @@ fn heading(words: &str) -> Option<(u8, &str)> {
     (0 < stars).then_some((level, title))
 }
 
-/// Which block a line begins, and what stands behind that.
+/// Returns the block that a line begins, and the text behind that.
 fn block(words: &str) -> Option<(usize, &str)> {
     let rest = strip(words, "#+begin_")?;
     BLOCKS.iter().enumerate().find_map(|(place, (name, _))| {
@@ -106,7 +106,7 @@ fn strip<'a>(words: &'a str, prefix: &str) -> Option<&'a str> {
     head.eq_ignore_ascii_case(prefix).then(|| &words[prefix.len()..])
 }
 
-/// What is in a block whose first line was read, and the line that ends it.
+/// Returns the content of a block whose first line was read, and the line that ends it.
 fn end_of(
     source: &str,
     rest: impl Iterator<Item = Range<usize>>,

@@ -1,4 +1,4 @@
-//! reStructuredText: underlined headings, literal blocks, code directives; the rest is paragraphs.
+//! Parses reStructuredText: underlined headings, literal blocks, code directives, paragraphs.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ struct RstReader<'a> {
     text: &'a str,
     lines: Vec<Range<usize>>,
     page: PlainReader<'a>,
-    /// How headings look, outermost first: the mark and whether it stands above, too.
+    /// Styles of headings, outermost first: the mark and whether it is above, too.
     styles: Vec<(char, bool)>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> RstReader<'a> {
         self.lines.get(at).map_or("", |range| &self.text[range.clone()])
     }
 
-    /// Reads what starts at a line; returns the first line behind it.
+    /// Reads the block at a line; returns the first line behind it.
     fn step(&mut self, at: usize) -> usize {
         let is_start = self.page.paragraph.is_none();
         if is_start && let Some(after) = self.heading(at) {
@@ -74,7 +74,7 @@ impl<'a> RstReader<'a> {
                 let is_long = first.trim_end().chars().count() <= second.trim_end().len();
                 is_long.then_some(((below, false), first, at + 2))?
             }
-            // A line of marks alone separates.
+            // A line of marks alone is a separator.
             (Some(_), _) if second.trim().is_empty() && 4 <= first.trim().len() => {
                 return Some(at + 1);
             }
@@ -90,7 +90,7 @@ impl<'a> RstReader<'a> {
         Some(after)
     }
 
-    /// The line behind the last one that is indented more than the one at `at`.
+    /// Returns the line behind the last one that is indented more than the one at `at`.
     fn block_end(&self, at: usize) -> usize {
         let indent = indent_of(self.line(at));
         let mut end = at + 1;
@@ -110,7 +110,7 @@ impl<'a> RstReader<'a> {
     fn code_block(&mut self, at: usize, lang: &str) -> usize {
         let end = self.block_end(at);
         let mut start = at + 1;
-        // Options stand right below the directive.
+        // Options are directly below the directive.
         while start < end && self.line(start).trim_start().starts_with(':') {
             start += 1;
         }
@@ -122,7 +122,7 @@ impl<'a> RstReader<'a> {
         end
     }
 
-    /// Adds lines as code, without the indentation that all of them have.
+    /// Adds lines as code, without their common indentation.
     fn code(&mut self, lang: &str, at: usize, start: usize, end: usize) {
         let first = (start..end).find(|&it| !self.line(it).trim().is_empty()).unwrap_or(end);
         let lines = || (first..end).map(|it| self.line(it));
@@ -135,7 +135,7 @@ impl<'a> RstReader<'a> {
         let mut content = String::new();
         for (place, line) in lines().enumerate() {
             if 0 < place {
-                // The break between two lines is the one that the source has.
+                // The break between two lines is kept from the source.
                 let before = &self.lines[first + place - 1];
                 content.push_str(&self.text[before.end..self.lines[first + place].start]);
             }
@@ -150,14 +150,14 @@ fn indent_of(words: &str) -> usize {
     words.len() - words.trim_start_matches([' ', '\t']).len()
 }
 
-/// The mark that a line consists of, if it can underline a heading.
+/// Returns the mark that a line consists of, if it can underline a heading.
 fn mark(words: &str) -> Option<char> {
     let words = words.trim_end();
     let mark = words.chars().next().filter(char::is_ascii_punctuation)?;
     (2 <= words.len() && words.chars().all(|c| c == mark)).then_some(mark)
 }
 
-/// The language of the code that a directive shows, which may be none.
+/// Returns the language of the code of a directive, which may be empty.
 fn code_directive(words: &str) -> Option<&str> {
     let rest = words.trim_start().strip_prefix(".. ")?;
     let (name, args) = rest.split_once("::")?;

@@ -1,26 +1,26 @@
-//! The reader of TOON: lines to values, by how far they are indented.
+//! Reads TOON: lines to values, by their indentation.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::ingest::parse::value::{DEPTH_MAX, ValueKind, ValueWriter, is_typed};
 
-/// Why a line could not be read.
+/// A fault in a line.
 pub(super) struct ToonError {
     pub(super) offset: usize,
-    /// Where the text starts that is not part of any value yet.
+    /// Start of the text that is not part of any value yet.
     pub(super) resume: usize,
     pub(super) what: &'static str,
 }
 
-/// Reads a text up to the first line that is not understood, if there is one.
+/// Reads a text up to the first faulty line, if there is one.
 pub(super) fn read(source: &str) -> (ValueWriter<'_>, Option<ToonError>) {
     let mut reader = ToonReader { text: source, out: ValueWriter::default(), open: Vec::new() };
     let fault = reader.read().err();
     (reader.out, fault)
 }
 
-/// What lines belong to, and how far they are indented.
+/// The map or list that lines belong to, and their indentation.
 struct ToonLevel<'a> {
     holds: ToonContent<'a>,
     /// Indentation of the line that opened it; its own lines have more.
@@ -37,11 +37,11 @@ enum ToonContent<'a> {
 
 /// `[3]{a,b}:` or the colon of a plain key.
 struct ToonHeader<'a> {
-    /// For a list, its delimiter.
+    /// Its delimiter, for a list.
     list: Option<char>,
     keys: Option<Vec<Cow<'a, str>>>,
     range: Range<usize>,
-    /// What stands behind the colon.
+    /// The text behind the colon.
     rest: Range<usize>,
 }
 
@@ -54,7 +54,7 @@ struct ToonReader<'a> {
 type LineResult<T> = Result<T, &'static str>;
 
 impl<'a> ToonReader<'a> {
-    /// Reads everything; closes what is open also when it fails.
+    /// Reads everything; closes open maps and lists also on failure.
     fn read(&mut self) -> Result<(), ToonError> {
         let mut result = Ok(());
         let mut start = 0;
@@ -80,7 +80,7 @@ impl<'a> ToonReader<'a> {
         if let Some(ToonLevel { holds: ToonContent::Rows { head, .. }, .. }) = self.open.pop()
             && self.out.is_empty()
         {
-            // The columns of a table without rows stand nowhere else.
+            // The columns of a table without rows are nowhere else.
             self.out.comment(self.text, head);
         }
         self.out.close(at);
@@ -105,7 +105,7 @@ impl<'a> ToonReader<'a> {
         self.within(body, indent)
     }
 
-    /// Reads the first line, which tells what the file is: a list, a map, or one value.
+    /// Reads the first line, which decides the kind of the file: a list, a map, or one value.
     fn first(&mut self, body: Range<usize>) -> LineResult<()> {
         if !self.out.data.values.is_empty() {
             return Err("something stands behind the value");
@@ -173,7 +173,7 @@ impl<'a> ToonReader<'a> {
         if self.key(inner.clone()).is_err() {
             return self.scalar(inner);
         }
-        // Further entries of the map stand below its first one.
+        // Further entries of the map are below its first one.
         let column = indent + (inner.start - body.start);
         self.start(ToonContent::Entries, ValueKind::Map, Some(indent), inner.start)?;
         if let Some(open) = self.open.last_mut() {
@@ -182,7 +182,7 @@ impl<'a> ToonReader<'a> {
         self.entry(inner, column)
     }
 
-    /// Reads what stands behind a key or a list's size.
+    /// Reads the value behind a key or a list's size.
     fn value(&mut self, head: ToonHeader<'a>, indent: usize) -> LineResult<()> {
         let at = head.rest.start;
         let is_empty = self.text[head.rest.clone()].is_empty();
@@ -237,7 +237,7 @@ impl<'a> ToonReader<'a> {
         Ok(())
     }
 
-    /// The key at the start of `body`, and where it ends.
+    /// Parses the key at the start of `body`; returns its end, too.
     fn key(&self, body: Range<usize>) -> LineResult<(Cow<'a, str>, usize)> {
         let line = &self.text[body.clone()];
         let len = match line.starts_with('"') {
@@ -255,7 +255,7 @@ impl<'a> ToonReader<'a> {
         Ok((key, body.start + len))
     }
 
-    /// What a list's size, its columns and the colon say; `range` starts behind the key.
+    /// Parses a list's size, its columns and the colon; `range` starts behind the key.
     fn head(&self, range: Range<usize>) -> LineResult<ToonHeader<'a>> {
         let text = &self.text[range.clone()];
         let behind = |rest: &str| {
@@ -302,7 +302,7 @@ impl<'a> ToonReader<'a> {
         Ok(ToonHeader { list: Some(delimiter), keys, range, rest })
     }
 
-    /// The cells of a row.
+    /// Returns the cells of a row.
     fn cells(&self, range: Range<usize>, delimiter: char) -> LineResult<Vec<Range<usize>>> {
         let mut cells = Vec::new();
         let mut at = range.start;
@@ -324,7 +324,7 @@ impl<'a> ToonReader<'a> {
         }
     }
 
-    /// Fails when a cell cannot be read, before anything of its row is written.
+    /// Fails if a cell cannot be read, before anything of its row is written.
     fn check(&self, cells: &[Range<usize>]) -> LineResult<()> {
         cells.iter().try_for_each(|cell| self.plain(cell.clone()).map(|_| ()))
     }
@@ -344,7 +344,7 @@ impl<'a> ToonReader<'a> {
     }
 }
 
-/// Bytes of the quoted string at the start of `text`.
+/// Returns the bytes of the quoted string at the start of `text`.
 fn quoted_len(text: &str) -> Option<usize> {
     let mut is_escaped = true;
     for (at, byte) in text.bytes().enumerate() {
@@ -358,7 +358,7 @@ fn quoted_len(text: &str) -> Option<usize> {
     None
 }
 
-/// Bytes before the brace that closes a table's columns.
+/// Returns the bytes before the brace that closes a table's columns.
 fn columns_len(text: &str) -> Option<usize> {
     let mut at = 0;
     loop {

@@ -1,8 +1,7 @@
-//! Lists of scalars and of flat maps with the same keys, written in TOON where that saves tokens.
+//! Prints lists of scalars and of uniform flat maps as TOON where that saves tokens.
 //!
-//! Nothing is escaped and no number rewritten: a list for which that would be needed is no table.
-//! What was written is read again before it is taken, so that a table always says what the list
-//! says.
+//! Nothing is escaped and no number rewritten: a list that would need either is no table. A table
+//! is read again before it is used, so that it always has the values of the list.
 
 use std::ops::Range;
 
@@ -11,22 +10,22 @@ use crate::ingest::parse::parts::PART_TOKENS_MAX;
 use crate::ingest::parse::value::{ValueArena, ValueKind, ValueNode, is_typed, plain_items};
 use crate::text::tokens;
 
-/// TOON has to save this share of the tokens, in percent.
+/// Minimum share of the tokens that TOON has to save, in percent.
 const SAVING_PERCENT_MIN: u64 = 15;
 
-/// Bytes of a row; longer ones are read more easily as nodes of their own.
+/// Maximum bytes of a row; longer ones are easier to read as nodes of their own.
 const ROW_BYTES_MAX: usize = 1000;
 
-/// Bytes of a row on average.
+/// Maximum bytes of a row on average.
 const ROW_BYTES_USUAL: usize = 200;
 
-/// Bytes of a table in one piece; longer ones are counted.
+/// Maximum bytes of a table that is not counted.
 const GROUP_BYTES: usize = 1600;
 
-/// Items by which the saving is measured.
+/// Number of items by which the saving is measured.
 const SAMPLE_ITEMS: usize = 50;
 
-/// Rows that stand together.
+/// Rows of one group.
 #[derive(Debug)]
 pub(in crate::ingest::parse) struct RowGroup {
     pub(in crate::ingest::parse) rows: Range<usize>,
@@ -41,12 +40,13 @@ pub(in crate::ingest::parse) struct ToonTable<'a> {
     columns: Option<Vec<&'a str>>,
     /// Each item as a row.
     rows: Vec<String>,
-    /// The whole, or its parts when it is too large for one node.
+    /// The whole, or its parts if it is too large for one node.
     pub(in crate::ingest::parse) groups: Vec<RowGroup>,
 }
 
 impl<'a> ToonTable<'a> {
-    /// The list at `index` as a table; `None` when it is none, or would gain nothing.
+    /// Returns the list at `index` as a table; `None` if it cannot be one, or would save too
+    /// little.
     pub(in crate::ingest::parse) fn of(
         data: &'a ValueArena<'_>,
         index: usize,
@@ -79,7 +79,7 @@ impl<'a> ToonTable<'a> {
         table.groups.iter().all(|it| says_the_same(data, &items, key, it)).then_some(table)
     }
 
-    /// `users[5]{id,name}`
+    /// Returns the header: `users[5]{id,name}`.
     pub(in crate::ingest::parse) fn header(&self) -> String {
         self.header_of(self.rows.len())
     }
@@ -115,7 +115,7 @@ impl<'a> ToonTable<'a> {
         out
     }
 
-    /// Puts rows together; false when a row alone is too large for a node.
+    /// Groups the rows; returns false if a row alone is too large for a node.
     fn group(&mut self) -> bool {
         let whole = 0..self.rows.len();
         let n_bytes: usize = self.rows.iter().map(String::len).sum();
@@ -130,7 +130,7 @@ impl<'a> ToonTable<'a> {
                 n_bytes += self.rows[end].len() + 1;
                 end += 1;
             }
-            // A row is at most 1,000 bytes; what still is too large after halving has odd columns.
+            // A row is at most 1,000 bytes; one still too large after halving has odd columns.
             while !self.push_group(start..end) {
                 if end - start == 1 {
                     return false;
@@ -154,8 +154,7 @@ impl<'a> ToonTable<'a> {
     }
 }
 
-/// The columns of a list of maps, or `None` inside for a list of scalars; `None` for any other
-/// list.
+/// Returns the columns of a list of maps, or `Some(None)` for a list of scalars; `None` for others.
 #[expect(clippy::option_option, reason = "no table, a table without columns, one with some")]
 fn columns<'a>(data: &'a ValueArena<'_>, index: usize) -> Option<Option<Vec<&'a str>>> {
     let list = &data.values[index];
@@ -184,7 +183,7 @@ fn columns<'a>(data: &'a ValueArena<'_>, index: usize) -> Option<Option<Vec<&'a 
     (list.kind == ValueKind::List && have_same_keys && are_keys).then_some(Some(keys))
 }
 
-/// Whether a value can stand in a table as it is.
+/// Returns whether a value can be a cell unchanged.
 fn is_cell(value: &ValueNode<'_>) -> bool {
     let is_free = value.marks.is_empty() && !value.is_taken && value.text.len() <= ROW_BYTES_MAX;
     let odd = |c: char| c.is_whitespace() || matches!(c, ':' | ',' | '[' | ']' | '{' | '}');
@@ -198,7 +197,7 @@ fn is_cell(value: &ValueNode<'_>) -> bool {
         }
 }
 
-/// Whether a string needs no escapes in quotes.
+/// Returns whether a string needs no escapes in quotes.
 fn may_be_quoted(text: &str) -> bool {
     !text.contains(|c: char| c.is_control() || matches!(c, '"' | '\\'))
 }
@@ -242,7 +241,7 @@ fn push_quoted(out: &mut String, text: &str, is_plain: bool) {
     out.push_str(quote);
 }
 
-/// Whether a group, read again, has the very values that it was made of.
+/// Returns whether a group, read again, has the values that it was made of.
 fn says_the_same(
     data: &ValueArena<'_>,
     items: &[usize],

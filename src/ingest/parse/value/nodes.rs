@@ -1,5 +1,5 @@
-//! Values to nodes: what is large is a node of its own, records of a long list are one node each,
-//! uniform tables are TOON, and no content is larger than a part may be.
+//! Turns values into nodes of bounded size. Large values and the records of long lists are nodes of
+//! their own, and uniform tables are TOON.
 
 use std::ops::Range;
 
@@ -12,16 +12,16 @@ use crate::model::tree::{Format, Node, NodeType, Tree};
 use crate::text;
 use crate::text::tokens;
 
-/// Nodes of a file, at the most; what comes after is not taken apart any more.
+/// Maximum nodes of a file; later values are not split any more.
 const NODES_MAX: usize = 200_000;
 
-/// A list of maps or lists with more tokens has a node for each of them.
+/// Maximum tokens of a list of maps or lists that is one node.
 const LIST_TOKENS_MAX: u32 = 400;
 
-/// Values of a list that is taken apart without writing it out first.
+/// Minimum values of a list that is split without printing it first.
 const LIST_VALUES_MAX: usize = 4000;
 
-/// Larger contents are not counted to see that they have to be split.
+/// Minimum bytes of a content that is split without counting its tokens.
 const WHOLE_BYTES_MAX: usize = 16 * 1024;
 
 /// A node to be made.
@@ -41,7 +41,7 @@ impl PendingNode {
     }
 }
 
-/// What nodes are added to.
+/// The nodes so far.
 #[derive(Debug, Default)]
 pub(in crate::ingest::parse) struct ValueNodes {
     pub(in crate::ingest::parse) tree: Tree,
@@ -84,7 +84,7 @@ impl ValueNodes {
         );
     }
 
-    /// Adds the map at `index` with all that it holds in one node, if it is not too large for that.
+    /// Adds the map at `index` with all its contents as one node, if it is small enough.
     pub(in crate::ingest::parse) fn add_compact(
         &mut self,
         data: &ValueArena<'_>,
@@ -115,19 +115,19 @@ impl ValueNodes {
         }
     }
 
-    /// Whether there are so many nodes that what comes shall not be taken apart any more.
+    /// Returns whether the maximum of nodes is reached, after which values are not split any more.
     pub(in crate::ingest::parse) fn is_full(&self) -> bool {
         NODES_MAX <= self.tree.nodes.len()
     }
 
-    /// Adds the source from `start` on as it is.
+    /// Adds the source from `start` on unchanged.
     pub(in crate::ingest::parse) fn add_rest(&mut self, source: &str, start: usize) {
         let words = &source[start..];
         let label = or_kind(text::label_of_text(words), "text");
         self.add_text(Node { span: start..source.len(), label, ..Node::default() }, words);
     }
 
-    /// Adds comments that stand beside no value.
+    /// Adds comments that are beside no value.
     fn add_comments(&mut self, data: &ValueArena<'_>, range: Range<usize>) {
         let comments = &data.values[range];
         let (Some(first), Some(last)) = (comments.first(), comments.last()) else { return };
@@ -138,14 +138,14 @@ impl ValueNodes {
         self.add_text(Node { span, label, ..Node::default() }, &content);
     }
 
-    /// Adds a node with text that is kept character by character, in parts if it is large.
+    /// Adds a node with exact text, in parts if it is large.
     pub(in crate::ingest::parse) fn add_text(&mut self, node: Node, content: &str) -> usize {
         let index = self.tree.push(node);
         self.fill(index, content);
         index
     }
 
-    /// Adds the node of one value; returns it and what has to become its children.
+    /// Adds the node of one value; returns it and the values that have to become its children.
     fn one(
         &mut self,
         data: &ValueArena<'_>,
@@ -238,7 +238,7 @@ impl ValueNodes {
         (self.add_text(node, &lines.content), lines.moved)
     }
 
-    /// Adds a table in TOON, in groups of rows if it is large; each group can be read for itself.
+    /// Adds a table in TOON, in groups of rows if it is large; each group can be read alone.
     fn table(&mut self, table: &toon::ToonTable<'_>, node: Node) -> usize {
         let span = node.span.clone();
         let path = node.key_path.clone().unwrap_or_default();
@@ -273,7 +273,7 @@ impl ValueNodes {
         index
     }
 
-    /// Gives a node its content, or children that have it in parts.
+    /// Sets a node's content, or adds children that have it in parts.
     fn fill(&mut self, index: usize, content: &str) {
         let parts = parts::split_parts(content, CutAt::Lines);
         if let [only] = &parts[..] {
@@ -298,14 +298,14 @@ impl ValueNodes {
     }
 }
 
-/// The path of an item of the list at the top.
+/// Returns the path of an item of the list at the top.
 pub(in crate::ingest::parse) fn place_path(place: usize) -> String {
     let mut path = String::new();
     path::push_place(&mut path, place);
     path
 }
 
-/// Tokens of a content, or more than any may have.
+/// Returns the tokens of a content, or more than any may have.
 fn size(content: &str) -> u32 {
     match WHOLE_BYTES_MAX < content.len() {
         true => u32::MAX,
@@ -317,7 +317,7 @@ fn or_kind(label: String, kind: &str) -> String {
     if label.trim().is_empty() { kind.to_owned() } else { label }
 }
 
-/// What is in a map: its keys where it has one itself or is a whole file, else what it starts with.
+/// Returns the label of a map: its keys if it has a key or is a file, else its start.
 fn map_label(
     data: &ValueArena<'_>,
     index: usize,

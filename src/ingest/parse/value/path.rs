@@ -1,14 +1,14 @@
-//! Key paths: where a value stands in its file, as one would write it in code: `a.b[3]["x y"]`.
+//! Key paths: the address of a value in its file, as code would write it: `a.b[3]["x y"]`.
 
 use crate::text::truncate_chars;
 
-/// Bytes of a path; what is deeper has the path of what it is in, with `…`.
+/// Maximum bytes of a path; a deeper value has the path of its container, with `…`.
 const PATH_BYTES_MAX: usize = 1000;
 
-/// Characters of a key in a path.
+/// Maximum characters of a key in a path.
 const KEY_CHARS_MAX: usize = 100;
 
-/// `path` with the key of a map's entry.
+/// Appends the key of a map's entry to `path`.
 pub(super) fn push_key(path: &mut String, key: &str) {
     let is_plain = key.chars().next().is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$'))
         && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$'))
@@ -22,12 +22,12 @@ pub(super) fn push_key(path: &mut String, key: &str) {
     push(path, &step);
 }
 
-/// `path` with the place in a list.
+/// Appends the index in a list to `path`.
 pub(super) fn push_place(path: &mut String, place: usize) {
     push(path, &format!("[{place}]"));
 }
 
-/// `path` with a stretch of a list, its end not included.
+/// Appends a range of a list to `path`, its end not included.
 pub(super) fn push_range(path: &mut String, places: &std::ops::Range<usize>) {
     push(path, &format!("[{}..{}]", places.start, places.end));
 }

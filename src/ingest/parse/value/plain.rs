@@ -1,10 +1,9 @@
-//! Values as lines of `key: value`, nested ones indented, items behind dashes.
+//! Prints values as lines of `key: value`, nested ones indented, items behind dashes.
 //!
-//! A string stands there character by character, without quotes where it cannot be taken for
-//! anything else; with quotes otherwise, and then it is what stands between the first quote and the
-//! last one of its line, nothing escaped. What is large, and what has more than one line, is left
-//! to nodes of its own: `key: |` stands for a string that has moved out, a lone dash for an item
-//! that has.
+//! A string is printed character by character, without quotes where it cannot be taken for another
+//! type. Otherwise it is the text between the first quote and the last one of its line, nothing
+//! escaped. Large values, and strings of more than one line, are nodes of their own: `key: |` marks
+//! a string that has moved out, a lone dash an item that has.
 
 use std::ops::Range;
 
@@ -12,72 +11,72 @@ use super::path;
 use super::{ValueArena, ValueKind, ValueNode, is_typed};
 use crate::text;
 
-/// Maps and lists of so many entries are nodes of their own.
+/// Minimum entries of a map or list that is a node of its own.
 const ENTRIES_MIN: usize = 5;
 
-/// Nesting within one node.
+/// Maximum nesting within one node.
 const INLINE_DEPTH_MAX: usize = 6;
 
-/// Bytes of a string within a node that has room.
+/// Maximum bytes of a string within a node that has room.
 const STRING_BYTES_MAX: usize = 1000;
 
-/// Bytes of a string within a node that is too large.
+/// Maximum bytes of a string within a node that is too large.
 const STRING_BYTES_FEW: usize = 200;
 
-/// Spaces before a line, at the most.
+/// Maximum spaces before a line.
 const INDENT_MAX: usize = 40;
 
-/// What moves out into nodes of its own.
+/// The values that move out into nodes of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum MoveOut {
     /// Long strings, and strings of more than one line.
     Strings,
     /// These, and large maps and lists.
     Large,
-    /// All maps and lists that hold something, all but short strings.
+    /// All maps and lists that are not empty, and all but short strings.
     Most,
 }
 
-/// A value as text, without what moved out of it.
+/// A value as text, without the values that moved out of it.
 #[derive(Debug, Default)]
 pub(super) struct ValueText {
     pub(super) content: String,
     pub(super) moved: Vec<MovedValue>,
 }
 
-/// A value that has moved out of what it is in.
+/// A value that has moved out of its container.
 #[derive(Debug)]
 pub(super) struct MovedValue {
     pub(super) index: usize,
     pub(super) path: String,
-    /// The comments before it, which go with it.
+    /// The comments before it, which move with it.
     pub(super) comments: Range<usize>,
 }
 
-/// A map or list whose entries are being written.
+/// A map or list whose entries are being printed.
 struct OpenCollection {
     end: usize,
     kind: ValueKind,
     indent: usize,
-    /// Entries so far.
+    /// Number of entries so far.
     n: usize,
-    /// Bytes of the path of what it is in.
+    /// Bytes of the path of its container.
     path_len: usize,
-    /// Whether the dashes of items that moved out are left out, since all of them did.
+    /// Whether the dashes of moved items are left out, since all items moved out.
     is_bare: bool,
 }
 
-/// What to write: the value at `index`, whose path is `path`, after some comments.
+/// A request to print the value at `index`, whose path is `path`, after some comments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PrintRequest<'a> {
     pub(super) index: usize,
     pub(super) path: &'a str,
     pub(super) comments: &'a Range<usize>,
-    /// How many values may move out.
+    /// Maximum number of values that may move out.
     pub(super) room: usize,
 }
 
-/// The lines of a value.
+/// Returns the lines of a value.
 pub(super) fn lines(data: &ValueArena<'_>, subject: PrintRequest<'_>, moves: MoveOut) -> ValueText {
     let PrintRequest { index, path, room, .. } = subject;
     let mut writer = LineWriter {
@@ -107,14 +106,14 @@ struct LineWriter<'a, 'd> {
     out: ValueText,
     open: Vec<OpenCollection>,
     path: String,
-    /// Whether the next entry goes on in the line that is there: at the start, and behind a dash.
+    /// Whether the next entry continues the present line: at the start, and behind a dash.
     is_inline: bool,
     /// The comments before the next entry, which moves out with them.
     comments: Range<usize>,
 }
 
 impl LineWriter<'_, '_> {
-    /// Writes what stands before the entries of the value that the node is about, or all of it.
+    /// Writes the text before the entries of the node's value, or all of it.
     fn start(&mut self, index: usize, comments: &Range<usize>) {
         let value = &self.data.values[index];
         let is_holder = matches!(value.kind, ValueKind::Map | ValueKind::List) && 0 < value.n;
@@ -161,7 +160,7 @@ impl LineWriter<'_, '_> {
         }
     }
 
-    /// Writes the entry at `at`; returns where the next one is.
+    /// Writes the entry at `at`; returns the index of the next one.
     fn entry(&mut self, at: usize) -> usize {
         let value = &self.data.values[at];
         let depth = self.open.len();
@@ -220,7 +219,7 @@ impl LineWriter<'_, '_> {
             push_separated(&mut self.out.content, &scalar(value, place));
         }
         self.path.truncate(path_len);
-        // What holds nothing may hold comments.
+        // An empty value may hold comments.
         at + 1
     }
 
@@ -236,7 +235,7 @@ impl LineWriter<'_, '_> {
         }
     }
 
-    /// Goes to where the next line starts.
+    /// Goes to the start of the next line.
     fn line(&mut self, indent: usize) {
         let out = &mut self.out.content;
         if std::mem::take(&mut self.is_inline) {
@@ -271,7 +270,7 @@ impl LineWriter<'_, '_> {
     }
 }
 
-/// Where a scalar stands, which tells what it could be taken for.
+/// The position of a scalar, which decides what it could be taken for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ScalarPosition {
     Entry,
@@ -291,7 +290,7 @@ fn push_separated(out: &mut String, words: &str) {
     }
 }
 
-/// A remark on a line of its own, with a mark if its author's notation needs none here.
+/// Writes a comment on a line of its own, with a mark if its author's notation needs none here.
 fn push_comment(out: &mut String, words: &str) {
     if !words.starts_with(['#', '/']) {
         out.push_str("# ");
@@ -310,7 +309,7 @@ fn push_key(out: &mut String, key: &str) {
         && !key.contains(char::is_control);
     match is_plain {
         true => out.push_str(key),
-        // A line break would end the line that the key stands on.
+        // A line break would end the line of the key.
         false if has_break(key) => out.push_str(&format!("{key:?}")),
         false => out.push_str(&format!("\"{key}\"")),
     }
@@ -343,8 +342,8 @@ fn needs_quotes(text: &str, place: ScalarPosition) -> bool {
         || is_typed(text)
 }
 
-/// The first `n` items of a list of scalars or flat maps, all written out: what a table competes
-/// with.
+/// Returns the first `n` items of a list of scalars or flat maps, printed in full. It is the
+/// alternative to a table.
 pub(in crate::ingest::parse) fn plain_items(
     data: &ValueArena<'_>,
     index: usize,
@@ -372,10 +371,10 @@ pub(in crate::ingest::parse) fn plain_items(
     out
 }
 
-/// Characters that a preview needs at the most.
+/// Maximum characters that a preview needs.
 const PREVIEW_CHARS_MAX: usize = text::LABEL_CHARS_MAX * 2;
 
-/// What the value at `index` starts with, on one line: `id: 1, name: al`.
+/// Returns the start of the value at `index`, on one line: `id: 1, name: al`.
 pub(in crate::ingest::parse) fn preview(data: &ValueArena<'_>, index: usize) -> String {
     let mut out = String::new();
     let mut pending = String::new();

@@ -20,7 +20,7 @@ fn render(parsed: &Parsed) -> String {
 }
 
 #[test]
-fn every_example_gives_the_tree_beside_it() {
+fn every_example_parses_to_the_tree_beside_it() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
     for format in ["json", "transcript", "yaml", "toml", "toon", "csv", "plain"] {
         for entry in std::fs::read_dir(format!("{folder}/{format}")).unwrap() {
@@ -176,126 +176,38 @@ fn a_table_that_needs_escapes_stays_plain() {
     );
 }
 
-/// Strings of the marks that a notation is made of, with words and numbers between.
+/// Strings of a notation's marks, with words and numbers between.
 fn soup(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(pieces), 0..60).prop_map(|it| it.concat())
 }
 
+#[rustfmt::skip]
 const JSON: &[&str] = &[
-    "{",
-    "}",
-    "[",
-    "]",
-    ",",
-    ":",
-    "\"",
-    "\"a\":",
-    "\"bc d\"",
-    "1.50",
-    "01",
-    "1e400",
-    "true",
-    "null",
-    " ",
-    "\n",
-    "\\n",
-    "\\ud800",
-    "//x1\n",
-    "/*",
-    "*/",
-    "word",
-    "{\"k\":1,\"l\":\"m\"},",
-    "[1,2,3,4,5]",
-    "\"user\"",
-    "\"role\":",
-    "\"content\":",
-    "ü",
+    "{", "}", "[", "]", ",", ":", "\"", "\"a\":", "\"bc d\"", "1.50", "01", "1e400", "true", "null",
+    " ", "\n", "\\n", "\\ud800", "//x1\n", "/*", "*/", "word", "{\"k\":1,\"l\":\"m\"},",
+    "[1,2,3,4,5]", "\"user\"", "\"role\":", "\"content\":", "ü",
 ];
 const YAML: &[&str] = &[
     "- ", "? ", ": ", "a:", "b", "\n", "\n  ", "\n    ", " ", "[", "]", "{", "}", ",", "\"", "'",
     "# c1\n", "&x ", "*x", "!t ", "---\n", "...", "01", "1.50", "|\n", ">-\n", "%d e\n", "\t", "ü",
     "<<: ", "key: v\n", "\r\n",
 ];
+#[rustfmt::skip]
 const TOML: &[&str] = &[
-    "[",
-    "]",
-    "[[a]]\n",
-    "[b]\n",
-    "[b.\"c#d\"]\n",
-    "a = ",
-    "k = 1\n",
-    "\"",
-    "'",
-    "1.50",
-    "0x1F",
-    "1979-05-27",
-    "\n",
-    "# c1\n",
-    ",",
-    "{",
-    "}",
-    "=",
-    ".",
-    "\"\"\"",
-    " ",
-    "x",
-    "ü",
+    "[", "]", "[[a]]\n", "[b]\n", "[b.\"c#d\"]\n", "a = ", "k = 1\n", "\"", "'", "1.50", "0x1F",
+    "1979-05-27", "\n", "# c1\n", ",", "{", "}", "=", ".", "\"\"\"", " ", "x", "ü",
 ];
+#[rustfmt::skip]
 const TOON: &[&str] = &[
-    "a: ",
-    "b[2]: ",
-    "c[2]{x,y}:",
-    "\n",
-    "\n  ",
-    "\n    ",
-    "- ",
-    ",",
-    "1,2",
-    "\"q: r\"",
-    "\"",
-    "[3]:",
-    "x",
-    "01",
-    "-",
-    ":",
-    " ",
-    "t[1|]{u|v}:",
-    "|",
-    "ü",
-    "e:\n",
+    "a: ", "b[2]: ", "c[2]{x,y}:", "\n", "\n  ", "\n    ", "- ", ",", "1,2", "\"q: r\"", "\"",
+    "[3]:", "x", "01", "-", ":", " ", "t[1|]{u|v}:", "|", "ü", "e:\n",
 ];
+#[rustfmt::skip]
 const PLAIN: &[&str] = &[
-    "* ",
-    "** ",
-    "Title\n",
-    "=====\n",
-    "-----\n",
-    "\n",
-    "word",
-    " ",
-    "  ",
-    "#+begin_src sh\n",
-    "#+END_SRC\n",
-    "#+begin_quote\n",
-    "| a | b |\n",
-    "- ",
-    "1. ",
-    "::\n\n",
-    ".. code-block:: py\n",
-    "   :opt: x\n",
-    "    code\n",
-    "\"",
-    ",",
-    "\t",
-    ";",
-    "import a from 'b'\n",
-    "export {\n",
-    "}\n",
-    "```\n",
-    "\r\n",
-    "ü",
-    "---\n",
-    "<Box>\n",
+    "* ", "** ", "Title\n", "=====\n", "-----\n", "\n", "word", " ", "  ", "#+begin_src sh\n",
+    "#+END_SRC\n", "#+begin_quote\n", "| a | b |\n", "- ", "1. ", "::\n\n", ".. code-block:: py\n",
+    "   :opt: x\n", "    code\n", "\"", ",", "\t", ";", "import a from 'b'\n", "export {\n", "}\n",
+    "```\n", "\r\n", "ü", "---\n", "<Box>\n",
 ];
 
 #[test]
@@ -354,7 +266,7 @@ proptest! {
     }
 }
 
-/// Random JSON, numbers as no machine would write them.
+/// Random JSON with unusual numbers.
 fn value() -> impl Strategy<Value = String> {
     let scalar = prop_oneof![
         "-?(0|[1-9][0-9]{0,20})(\\.[0-9]{1,6})?([eE][+-]?[0-9]{1,3})?",
@@ -377,9 +289,9 @@ fn value() -> impl Strategy<Value = String> {
     })
 }
 
-/// Not part of the suite: parses every file under `REMINDB_CORPUS`.
+/// Parses every file under `REMINDB_CORPUS`; no part of the suite.
 #[test]
-fn a_corpus_is_kept() {
+fn values_of_a_corpus_are_kept() {
     let Ok(folder) = std::env::var("REMINDB_CORPUS") else { return };
     let mut folders = vec![std::path::PathBuf::from(folder)];
     let (mut n, mut n_bad, mut n_bytes, mut n_nodes) = (0, 0, 0, 0);

@@ -92,7 +92,7 @@ fn a_marker_in_the_table_hides_no_row() {
 }
 
 #[test]
-fn tables_about_secrets_stay() {
+fn tables_about_secrets_are_kept() {
     check_kept(
         "| field | password | token |\n|---|---|---|\n| type | string | string |\n| shown | no | yes |\n",
     );

@@ -86,7 +86,10 @@ fn fields_in_another_order_are_rewritten_and_odd_ones_named() {
             let bad = checks.iter().filter(|it| it.status == CheckStatus::Fail);
             let others: Vec<String> = bad.map(|it| it.name.to_owned()).collect();
             let status = checks.iter().find(|it| it.name == "fields").unwrap().status;
-            (status, others.into_iter().filter(|it| it != "fields" && !is_fingerprint(it)).collect())
+            (
+                status,
+                others.into_iter().filter(|it| it != "fields" && !is_fingerprint(it)).collect(),
+            )
         };
         let none: Vec<String> = Vec::new();
         assert_eq!(of_fields(&db), (status, none.clone()), "{fields}");

@@ -14,7 +14,7 @@ use super::{SkippedCounts, rows};
 use crate::maintenance::transfer::scrub::RowRedactor;
 use crate::model::identity::{ContentHash, NodeId};
 use crate::model::tree::{Format, NodeType};
-use crate::store::{ErrorStep, StoreError};
+use crate::store::{ErrorStep, Prepared, StoreError};
 use crate::text::tokens;
 
 /// What was taken over.
@@ -83,10 +83,7 @@ impl HistoryImport<'_, '_, '_> {
             self.cleaner.scrub(&mut message);
             let at = rows::millis(row, 5)?.unwrap_or(0);
             let snapshot = params![id, parent, hash.to_string(), message, rows::word(row, 4)?, at];
-            self.to
-                .prepare_cached(ADD)
-                .and_then(|mut it| it.execute(snapshot))
-                .doing("take over a snapshot")?;
+            self.to.run(ADD, snapshot, "take over a snapshot")?;
             known.insert(id);
             self.notes.add("snapshots keep fingerprints that only remindb 0.3 could compute");
         }
@@ -179,11 +176,7 @@ impl HistoryImport<'_, '_, '_> {
             of_old(format.as_str()),
             tokens,
         ];
-        self.to
-            .prepare_cached(ADD)
-            .and_then(|mut it| it.execute(change))
-            .map(|_| true)
-            .doing("take over a change")
+        self.to.run(ADD, change, "take over a change").map(|_| true)
     }
 
     fn type_of(&self, row: &Row<'_>, node: &str) -> Result<NodeType, StoreError> {
@@ -212,10 +205,7 @@ impl HistoryImport<'_, '_, '_> {
         self.cleaner.scrub(&mut content);
         let hash = ContentHash::of(&content);
         if !self.current.contains(&hash) {
-            self.to
-                .prepare_cached(KEEP)
-                .and_then(|mut it| it.execute(params![hash.to_string(), content]))
-                .doing("keep an old text")?;
+            self.to.run(KEEP, params![hash.to_string(), content], "keep an old text")?;
         }
         Ok(Some((hash, lang)))
     }

@@ -4,14 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use super::nodes::{ImportedNode, OldNodes};
 use super::{SkippedCounts, rows};
 use crate::maintenance::transfer::scrub::RowRedactor;
 use crate::model::links::reference::{Reference, ReferenceForm, WEIGHT_DEFAULT, WEIGHT_MAX};
 use crate::store::links::{Origin, insert, resolve_rows};
-use crate::store::{ErrorStep, NodeKey, StoreError};
+use crate::store::{ErrorStep, NodeKey, Prepared, StoreError};
 
 /// Takes over the links; gives the number of all that there are then.
 pub(super) fn import_links(
@@ -163,16 +163,10 @@ fn weigh(
          LIMIT 1";
     const WEIGH: &str = "UPDATE reference SET weight = ?2 WHERE id = ?1";
     let target = target.map(|it| it.key);
-    let found: Option<i64> = to
-        .prepare_cached(FIND)
-        .and_then(|mut it| {
-            it.query_row(params![source.key, target, name], |row| row.get(0)).optional()
-        })
-        .doing("look for a link")?;
+    let found: Option<i64> =
+        to.find(FIND, params![source.key, target, name], |row| row.get(0), "look for a link")?;
     if let Some(row) = found {
-        to.prepare_cached(WEIGH)
-            .and_then(|mut it| it.execute(params![row, weight]))
-            .doing("weigh a link")?;
+        to.run(WEIGH, params![row, weight], "weigh a link")?;
     }
     Ok(found)
 }

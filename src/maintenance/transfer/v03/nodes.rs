@@ -13,12 +13,14 @@ use crate::maintenance::transfer::scrub::RowRedactor;
 use crate::model::breadcrumb;
 use crate::model::heat;
 use crate::model::identity::{ContentHash, NodeId};
-use crate::model::order_keys;
 use crate::model::kinds::Kind;
+use crate::model::order_keys;
 use crate::model::tree::{Format, NodeType};
 use crate::store::columns::{LANG, LEVEL};
 use crate::store::insert::{INSERT, NodeRow};
-use crate::store::{Attribute, Attributes, ErrorStep, NodeData, NodeKey, NodePlace, StoreError};
+use crate::store::{
+    Attribute, Attributes, ErrorStep, NodeData, NodeKey, NodePlace, Prepared, StoreError,
+};
 use crate::text::{self, tokens};
 
 /// What the rest of an import asks of a node: its id and key here, by its old id.
@@ -117,9 +119,10 @@ pub(super) fn import_nodes(
             let label = nodes.get(&placed[it].old_id).map_or("", |it| it.label.as_str());
             breadcrumb::child_breadcrumb(breadcrumb, label)
         });
-        let key = |idx: usize| i64::try_from(idx).unwrap_or(i64::MAX - 1) + 1;
-        let place = (key(idx), node.parent.map(key), node.position);
-        let (taken, breadcrumb) = taking.node(row, &node.old_id, place, above, said)?;
+        let key = |idx: usize| NodeKey(i64::try_from(idx).unwrap_or(i64::MAX - 1) + 1);
+        let parent = node.parent.map(key);
+        let place = NodePlace { file: None, parent, position: node.position };
+        let (taken, breadcrumb) = taking.node(row, &node.old_id, (key(idx), place), above, said)?;
         breadcrumbs[idx] = Some(breadcrumb);
         nodes.insert(node.old_id.clone(), taken);
         progress(nth as u64, n_all);
@@ -136,12 +139,12 @@ struct NodeImport<'a, 'f, 'c> {
 }
 
 impl NodeImport<'_, '_, '_> {
-    /// Takes over one node; gives its breadcrumb, too. `place` is key, parent and position.
+    /// Takes over one node; gives its breadcrumb, too. `place` lacks the file.
     fn node(
         &mut self,
         row: &rusqlite::Row<'_>,
         old_id: &str,
-        place: (i64, Option<i64>, i64),
+        (key, place): (NodeKey, NodePlace),
         above: Option<String>,
         said: Option<String>,
     ) -> Result<(ImportedNode, String), StoreError> {
@@ -163,28 +166,13 @@ impl NodeImport<'_, '_, '_> {
             self.cleaner.scrub(text);
         }
         let hash = ContentHash::of(&content);
-        let source = match (&file, said) {
-            (None, _) => None,
-            (Some(_), None) => Some(hash),
-            (Some(_), Some(said)) => {
-                let (_, mut said) = modern(node_type, &label, said);
-                self.cleaner.scrub(&mut said);
-                Some(ContentHash::of(&said))
-            }
-        };
-        if source.is_some_and(|it| it != hash) {
-            self.notes.add("nodes whose text an agent changed keep it until their file changes");
-        }
+        let said = said.map(|said| modern(node_type, &label, said).1);
+        let source = file.as_ref().map(|_| self.source_hash(hash, said).to_string());
         let label = text::truncate_chars(&text::fold_whitespace(&label), text::LABEL_CHARS_MAX);
         let path = file.as_ref().map_or("", |it| it.path.as_str());
         let id = self.id(old_id, node_type, path, &content).to_string();
         let breadcrumb = above.unwrap_or_else(|| breadcrumb::file_stem(path).to_owned());
-        let (key, parent, position) = place;
-        let place = NodePlace {
-            file: file.as_ref().map(|it: &OldFile| it.id),
-            parent: parent.map(NodeKey),
-            position,
-        };
+        let file = file.as_ref().map(|it: &OldFile| it.id);
         let level = level.map(|it| Attribute::Integer(it.clamp(1, 6)));
         let attributes =
             Attributes::default().with(LEVEL, level).with(LANG, lang.map(Attribute::Text));
@@ -196,22 +184,30 @@ impl NodeImport<'_, '_, '_> {
             token_count: tokens::count(&content),
             attributes,
         };
-        let (text, source) = (hash.to_string(), source.map(|it| it.to_string()));
         let new = NodeRow {
-            key: NodeKey(key),
+            key,
             id: &id,
-            place,
+            place: NodePlace { file, ..place },
             data: &data,
-            hash: &text,
+            hash: &hash.to_string(),
             source_hash: source.as_deref(),
             breadcrumb: &breadcrumb,
         };
-        self.to
-            .prepare_cached(INSERT.text())
-            .and_then(|mut it| new.insert(&mut it))
-            .doing("take over a node")?;
-        self.heat(row, key)?;
-        Ok((ImportedNode { key, id, node_type, label, hash }, breadcrumb))
+        let doing = "take over a node";
+        new.insert(&mut self.to.prepared(INSERT.text(), doing)?).doing(doing)?;
+        self.heat(row, key.0)?;
+        Ok((ImportedNode { key: key.0, id, node_type, label, hash }, breadcrumb))
+    }
+
+    /// The hash of what the file of a node says, which is what the node says unless `said` differs.
+    fn source_hash(&mut self, hash: ContentHash, said: Option<String>) -> ContentHash {
+        let Some(mut said) = said else { return hash };
+        self.cleaner.scrub(&mut said);
+        let source = ContentHash::of(&said);
+        if source != hash {
+            self.notes.add("nodes whose text an agent changed keep it until their file changes");
+        }
+        source
     }
 
     fn heat(&mut self, row: &rusqlite::Row<'_>, key: i64) -> Result<(), StoreError> {
@@ -226,11 +222,7 @@ impl NodeImport<'_, '_, '_> {
         let n_reads = rows::whole(row, 7)?.unwrap_or(0).max(0);
         let is_pinned = rows::whole(row, 9)?.unwrap_or(0) != 0;
         let heat = params![key, temperature, is_pinned, n_reads, rows::millis(row, 8)?];
-        self.to
-            .prepare_cached(ADD)
-            .and_then(|mut it| it.execute(heat))
-            .map(drop)
-            .doing("take over a temperature")
+        self.to.run(ADD, heat, "take over a temperature").map(drop)
     }
 
     /// The old id if it is one here, else the birth id.

@@ -4,7 +4,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use crate::maintenance::transfer::MoveError;
-use crate::store::{ErrorStep, StoreError};
+use crate::store::{ErrorStep, Prepared, StoreError};
 
 /// Says once, at the beginning, that a file is damaged, rather than in the middle.
 pub(super) fn check_readable(conn: &Connection, old: &str) -> Result<(), MoveError> {
@@ -27,7 +27,7 @@ pub(super) fn check_readable(conn: &Connection, old: &str) -> Result<(), MoveErr
 /// Whether the table is there at all.
 pub(super) fn has_table(conn: &Connection, table: &str) -> Result<bool, StoreError> {
     const TABLE: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
-    conn.prepare_cached(TABLE).and_then(|mut it| it.exists([table])).doing("look for a table")
+    conn.has(TABLE, [table], "look for a table")
 }
 
 /// `columns`, for a query of `table`: those that it lacks as their `DEFAULT`.

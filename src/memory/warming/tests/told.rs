@@ -9,7 +9,7 @@ fn a_read_node_is_notified_when_cold_and_not_before() {
     // All but every third, later ones more.
     for nth in (0..3_000).filter(|it| it % 3 != 0) {
         let times = 1 + nth as usize / 1_000;
-        memory.warm(vec![(NodeKey(nth + 1), ViewKind::Read); times]);
+        memory.warm(&vec![(NodeKey(nth + 1), ViewKind::Read); times]);
     }
     let mut notified_of = Vec::new();
     for _ in 0..60 {
@@ -109,7 +109,7 @@ fn only_warming_above_the_line_arms_a_node_again() {
     let (fixture, memory) = WarmingFixture::compiled(1);
     let warm = |attention| {
         let key = fixture.number("SELECT max(key) FROM node");
-        memory.warm(vec![(NodeKey(key), attention)]);
+        memory.warm(&[(NodeKey(key), attention)]);
     };
     let n_notified = |hours| {
         cool(&fixture, &memory, hours);

@@ -1,4 +1,4 @@
-//! Below one pair of matched parents: texts that are alike, and headings renamed in place.
+//! Similarity below one pair of matched parents: similar texts, and headings renamed in place.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -9,12 +9,12 @@ use crate::model::identity::forest::Forest;
 use crate::model::identity::similarity::{self, SCORE_MIN, Shingles};
 use crate::model::tree::NodeType;
 
-/// Numbers a heading's section apart from its label in the table of shingles.
+/// Distinguishes a heading's section from its label in the table of shingles.
 const BODY: usize = 1;
 
 impl Matcher<'_> {
-    /// Matches unmatched children of two matched parents by likeness: between the same neighbours
-    /// and in order first, then anywhere below the two.
+    /// Matches unmatched children of two matched parents by similarity. Children between the same
+    /// neighbours and in order come first, then any below the two.
     pub(super) fn link_alike(&mut self, old: usize, new: usize) {
         let (all_olds, all_news) = self.free_children(old, new);
         if all_olds.is_empty() || all_news.is_empty() {
@@ -43,8 +43,8 @@ impl Matcher<'_> {
         }
     }
 
-    /// Matches alike frames before their children match them to frames elsewhere: what stands in
-    /// its place and says nearly the same is stronger evidence.
+    /// Matches similar frames in place before their children match them to frames elsewhere. A
+    /// similar text in the same place is the stronger evidence.
     pub(super) fn link_alike_frames(&mut self, gap: &UnmatchedGap) {
         if !gap.news.iter().any(|&at| self.new.is_holder(at)) {
             return;
@@ -68,8 +68,8 @@ impl Matcher<'_> {
         )
     }
 
-    /// Matches the only unmatched heading of a level with the only one in the same place, unless
-    /// both have sections and these have nothing in common.
+    /// Matches a renamed heading: the only unmatched one of its level in the same gap on both
+    /// sides. Both having sections with nothing in common prevents it.
     fn link_renamed(&mut self, gap: &UnmatchedGap) {
         if !gap.is_anchored {
             return;
@@ -102,7 +102,8 @@ impl Matcher<'_> {
         self.new.is_heading(new).then(|| levels.get(&self.new.node(new).level))?
     }
 
-    /// Pairs of positions in `olds` and `news` whose nodes are alike enough, with their scores.
+    /// Returns the pairs of positions in `olds` and `news` whose nodes are similar enough, with
+    /// their scores.
     fn scored(&mut self, olds: &[usize], news: &[usize]) -> Vec<(usize, usize, u64)> {
         for &at in olds {
             prepare(&self.old, at, &mut self.old_texts, &mut self.work);
@@ -135,8 +136,8 @@ impl Matcher<'_> {
         nodes.iter().map(|&at| texts.get(&(2 * at + BODY)).unwrap_or(&texts[&(2 * at)])).collect()
     }
 
-    /// How alike two nodes are: by text; headings by label or section; keys and values by their
-    /// keys.
+    /// Returns the similarity of two nodes: by text; headings by label or section; keys and values
+    /// by their keys.
     fn score(&self, old: usize, new: usize, work: &mut u64) -> u64 {
         *work += 1;
         let (before, after) = (self.old.node(old), self.new.node(new));
@@ -158,8 +159,8 @@ impl Matcher<'_> {
     }
 }
 
-/// Makes a node's shingles if they are not there yet: of its text, or of its parts if it has none;
-/// for a heading, of its section's direct parts besides.
+/// Computes a node's shingles if they are missing. They are of its text, or of its parts if it has
+/// none; for a heading, of its section's direct parts besides.
 fn prepare(forest: &Forest<'_>, at: usize, texts: &mut HashMap<usize, Shingles>, work: &mut u64) {
     if texts.contains_key(&(2 * at)) {
         return;

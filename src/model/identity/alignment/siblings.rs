@@ -7,17 +7,18 @@ use super::{Key, Matcher, key_of};
 use crate::model::identity::across_files::{most_frequent, shared};
 use crate::model::identity::lcs;
 
-/// A gap with more pairs of unmatched sections leaves them to the later steps.
+/// Maximum pairs of unmatched sections that one gap compares; larger gaps are left to the later
+/// steps.
 const SECTION_PAIRS_MAX: usize = 256;
 
 /// A child as an element of a sequence: equal tokens may correspond.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum SiblingToken {
-    /// One of a matched pair, by its new index.
+    /// A matched node, by its new index.
     Matched(usize),
-    /// Unmatched, by what it says.
+    /// An unmatched node, by its text.
     Free(u64),
-    /// Stands alone on the old side, or on the new one.
+    /// A node that occurs only on the old side, or only on the new one.
     Old(usize),
     New(usize),
 }
@@ -26,12 +27,12 @@ enum SiblingToken {
 pub(super) struct UnmatchedGap {
     pub(super) olds: Vec<usize>,
     pub(super) news: Vec<usize>,
-    /// Whether anything that is matched stands at an edge: a sibling, or a parent of both.
+    /// Whether a matched node bounds it: a sibling, or the parent of both.
     pub(super) is_anchored: bool,
 }
 
 impl Matcher<'_> {
-    /// Matches the children of two matched parents as far as equality goes.
+    /// Matches the equal children of two matched parents.
     pub(super) fn link_children(&mut self, old: usize, new: usize) {
         let olds = self.old.children(old).to_vec();
         let news = self.new.children(new).to_vec();
@@ -53,7 +54,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// The gaps below two matched parents that have unmatched children on both sides.
+    /// Returns the gaps below two matched parents that have unmatched children on both sides.
     pub(super) fn gaps(&self, old: usize, new: usize) -> Vec<UnmatchedGap> {
         let (olds, news) = (self.old.children(old), self.new.children(new));
         let (old_gaps, new_gaps, n_gaps) = self.gap_numbers(olds, news);
@@ -75,7 +76,8 @@ impl Matcher<'_> {
         gaps
     }
 
-    /// For each sibling how many siblings before it are matched in order, and the number of gaps.
+    /// Returns for each sibling its gap, the number of in-order matches before it, and the number
+    /// of gaps.
     fn gap_numbers(&self, olds: &[usize], news: &[usize]) -> (Vec<usize>, Vec<usize>, usize) {
         let is_here = |new: usize| news.get(self.new.rank(new)) == Some(&new);
         let pairs: Vec<(usize, usize)> = olds
@@ -103,19 +105,19 @@ impl Matcher<'_> {
         olds.iter().any(|&at| self.is_old_free(at)) && news.iter().any(|&at| self.is_new_free(at))
     }
 
-    /// What makes an unmatched sibling equal to another. A heading's own text does not: which of
-    /// several equal headings it is depends on what they head.
+    /// Returns the key by which unmatched siblings are equal. A heading's own text is none: equal
+    /// headings are distinguished by what they head.
     fn sibling_key(&self, at: usize, key: Key, is_new: bool) -> Option<u64> {
         let forest = if is_new { &self.new } else { &self.old };
         match key {
             Key::Own if forest.is_heading(at) => None,
-            // Between siblings even empty nodes have a place to be known by.
+            // Between siblings even empty nodes are known by their place.
             Key::Subtree => Some(forest.subtree(at)),
             key => key_of(forest, at, key),
         }
     }
 
-    /// Matches equal siblings that stand in order, around those that are matched already.
+    /// Matches equal siblings in the same order, around those already matched.
     fn link_in_order(&mut self, olds: &[usize], news: &[usize], key: Key) {
         let old_tokens: Vec<SiblingToken> = olds
             .iter()
@@ -138,7 +140,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// Matches equal siblings that do not stand in order, the first with the first.
+    /// Matches equal siblings in any order, the first with the first.
     fn link_equal(&mut self, olds: &[usize], news: &[usize], key: Key) {
         let mut places: HashMap<u64, VecDeque<usize>> = HashMap::new();
         for &at in news.iter().filter(|&&at| self.is_new_free(at)) {
@@ -190,7 +192,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// Matches headings of one label: those that share children, then those in the same gap, then
+    /// Matches headings of one label: first those that share children, then those in one gap, then
     /// in order.
     fn link_namesakes(
         &mut self,
@@ -238,8 +240,8 @@ impl Matcher<'_> {
         }
     }
 
-    /// Matches unmatched frames in the same gap that share at least half of their children, whether
-    /// those are matched yet or only equal: a renamed heading.
+    /// Matches unmatched frames in the same gap that share at least half of their children. A child
+    /// counts if it is matched or equal. This finds renamed headings.
     fn link_sections(&mut self, gap: &UnmatchedGap) {
         let olds = gap.olds.iter().copied().filter(|&at| self.old.is_holder(at));
         let news = gap.news.iter().copied().filter(|&at| self.new.is_holder(at));
@@ -270,7 +272,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// The children of a node as sorted tokens.
+    /// Returns the children of a node as sorted tokens.
     fn parts(&self, at: usize, is_new: bool) -> Vec<SiblingToken> {
         let (forest, matched) = match is_new {
             true => (&self.new, &self.to_old),

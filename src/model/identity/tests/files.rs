@@ -1,4 +1,4 @@
-//! Renamed files and nodes that moved between files.
+//! Renamed files, and nodes that moved between files.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn check_renames(removed: &[&str], added: &[&str], expected: Expect) {
 }
 
 #[test]
-fn a_renamed_file_is_found_by_what_it_says() {
+fn a_renamed_file_is_found_by_its_content() {
     check_renames(
         &["a b c", "x y z", "gone for good"],
         &["new", "x y z2", "a b c"],
@@ -32,7 +32,7 @@ fn a_renamed_file_is_found_by_what_it_says() {
 }
 
 #[test]
-fn more_than_half_is_enough_and_half_is_not() {
+fn a_rename_needs_more_than_half_of_the_hashes() {
     check_renames(
         &["a b c d"],
         &["a b c y"],
@@ -68,7 +68,7 @@ fn equal_files_are_paired_in_order() {
 }
 
 #[test]
-fn files_without_nodes_are_nobodys_rename() {
+fn files_without_nodes_are_never_renames() {
     check_renames(&["", ""], &["", "a"], expect![[r#""#]]);
 }
 
@@ -87,7 +87,7 @@ fn loose(node_type: NodeType, text: &str) -> UnmatchedNode {
 }
 
 #[test]
-fn a_paragraph_of_real_size_moves_between_files() {
+fn only_large_nodes_move_between_files() {
     let long = "a paragraph that is long enough to be no accident";
     let other = "another paragraph, long enough to be no accident";
     let old = [

@@ -1,4 +1,4 @@
-//! Random edit scripts: what must survive which step.
+//! Random edit scripts: the nodes that must survive each step.
 
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ proptest! {
     }
 }
 
-/// After one step every node that is still there is itself.
+/// Asserts that after one step every node that is still there keeps its id.
 fn assert_survivors(old: &Document, new: &Document, step: Step, about: Option<usize>) {
     let matches = align(&old.side(), &new.side(), &FormerText::default());
     let places: HashMap<usize, usize> =
@@ -72,14 +72,14 @@ fn assert_survivors(old: &Document, new: &Document, step: Step, about: Option<us
     }
 }
 
-/// Whether a heading has children, a parent or siblings to be known by.
+/// Returns whether a heading has children, a parent or siblings to be known by.
 fn has_witness(document: &Document, at: usize) -> bool {
     1 < document.items.len() && (at + 1 < document.end(at) || document.side()[at].parent.is_some())
         || 2 < document.items.len()
 }
 
-/// Texts are unique here, so an unedited node is itself wherever it went; and so is one that was
-/// edited once, if its parent and both its neighbours are the same unedited nodes as before.
+/// Asserts that unedited nodes survive a script; texts are unique here. So does a node edited once
+/// whose parent and both neighbours are unedited and the same as before.
 fn assert_survivors_of_a_script(old: &Document, new: &Document, edits: &[usize]) {
     let matches = align(&old.side(), &new.side(), &FormerText::default());
     let places: HashMap<usize, usize> =
@@ -104,7 +104,7 @@ fn assert_survivors_of_a_script(old: &Document, new: &Document, edits: &[usize])
     }
 }
 
-/// For each node the serials of its parent and of the siblings before and after it.
+/// Returns for each node the serials of its parent and of the siblings before and after it.
 fn frames(document: &Document) -> Vec<[Option<usize>; 3]> {
     let side = document.side();
     let serial = |at: usize| document.items[at].serial;
@@ -117,7 +117,7 @@ fn frames(document: &Document) -> Vec<[Option<usize>; 3]> {
         .collect()
 }
 
-/// Percent of the words that differ; all of them when their number does.
+/// Returns the percentage of words that differ; 100 when their number does.
 fn changed_words(old: &str, new: &str) -> usize {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split(' ').collect(), new.split(' ').collect());
     if old.len() != new.len() {

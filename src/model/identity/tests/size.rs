@@ -1,9 +1,9 @@
-//! Work is counted, not timed: it must follow the size of the input, whatever the input is.
+//! Near-linear work for any input, counted in steps rather than timed.
 
 use super::*;
 use crate::model::identity::alignment::align_counted;
 
-/// Steps per node that are near-linear in anybody's book.
+/// Maximum steps per node that count as near-linear.
 const STEPS_PER_NODE_MAX: u64 = 400;
 
 fn side(n: usize, node: impl Fn(usize) -> (Option<usize>, NodeType, String)) -> Vec<Owned> {

@@ -1,8 +1,8 @@
 use super::*;
 use crate::ingest::parse::link::extract;
 
-/// Files as `path: label, label`; the first label is the file's, a `-` marks what is no heading,
-/// and what stands in brackets is a title or an alias.
+/// A set of files, written as `path: label, label`. The first label is the file's, a `-` marks a
+/// node that is no heading, and brackets hold a title or an alias.
 struct Library {
     places: Vec<LinkPlace<usize>>,
     aliases: Vec<(String, usize)>,
@@ -139,7 +139,7 @@ fn files_are_found_by_name_title_and_alias() {
 }
 
 #[test]
-fn relative_links_mean_one_place() {
+fn relative_links_have_one_meaning() {
     check(&[
         ("a/one.md", "[x](two.md)", "a/two.md Two"),
         ("a/one.md", "[x](../b/two.md#development)", "b/two.md Development"),

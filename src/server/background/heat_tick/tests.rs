@@ -9,32 +9,32 @@ fn memory(dir: &tempfile::TempDir, clock: &Clock) -> Memory {
 }
 
 #[test]
-fn each_tick_rings_and_none_while_it_is_frozen() {
+fn each_tick_wakes_listeners_and_none_while_frozen() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(Millis(1_700_000_000_000));
     let (memory, waker, watch) = (memory(&dir, &clock), Waker::default(), clock.stopwatch());
-    let heard = waker.wakes();
+    let wakes = waker.wakes();
     let mut pace = TickPace::new(0);
     let mut minutes = |n: i64| {
-        let mut n_rung = 0;
+        let mut n_woken = 0;
         for _ in 0..n {
             clock.advance(60_000);
             turn(&memory, &waker, &mut pace, watch.elapsed_ms(), false).unwrap();
-            n_rung += heard.try_iter().count();
+            n_woken += wakes.try_iter().count();
         }
-        n_rung
+        n_woken
     };
     assert_eq!(minutes(11), 2);
     memory.set_rates(crate::model::heat::Rates { is_enabled: false, ..memory.rates() });
-    // The minute before is still counted.
+    // The minute before still counts.
     assert_eq!(minutes(100), 1);
     memory.set_rates(crate::model::heat::Rates::default());
     assert_eq!(minutes(5), 1);
-    assert_eq!(heard.try_recv(), Err(TryRecvError::Empty));
+    assert_eq!(wakes.try_recv(), Err(TryRecvError::Empty));
 }
 
 #[test]
-fn the_time_to_the_end_is_counted() {
+fn the_time_until_shutdown_is_counted() {
     let dir = tempfile::tempdir().unwrap();
     let memory = memory(&dir, &Clock::manual(Millis(1_700_000_000_000)));
     let attended = || memory.read(|reader| reader.attended()).unwrap();

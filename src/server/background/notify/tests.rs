@@ -8,7 +8,7 @@ use crate::mcp::{Connection, FrameStep, Outbox};
 
 const WINDOW: Duration = Duration::from_millis(500);
 
-/// A client that subscribed to `uri`.
+/// Returns a client that subscribed to `uri`.
 fn subscriber(server: &Server<Fixture>, uri: &str) -> Connection {
     let mut connection = Connection::new("a");
     let mut ask = |method: &str, params: Value| {
@@ -25,9 +25,9 @@ fn subscriber(server: &Server<Fixture>, uri: &str) -> Connection {
     connection
 }
 
-/// Plays ten minutes in steps of 10 ms, with a change in each step up to `changes_ms`; when the
-/// client was told.
-fn notified(changes_ms: i64) -> Vec<i64> {
+/// Plays ten minutes in steps of 10 ms, with a change in each step up to `changes_ms`. Returns the
+/// times of the notifications.
+fn notifications(changes_ms: i64) -> Vec<i64> {
     let (server, _ends) = fixture::server();
     let client = subscriber(&server, "fixture://sea");
     let (mut pace, mut notified) = (NotifyPace::default(), Vec::new());
@@ -38,7 +38,7 @@ fn notified(changes_ms: i64) -> Vec<i64> {
             server.hub.mark_changed("fixture://sea");
             server.hub.mark_changed("fixture://sky");
         }
-        // The thread wakes for changes and for deadlines, and for nothing else.
+        // The thread wakes only for changes and for deadlines.
         if is_change || due.is_some_and(|it| it <= now) {
             let left_ms = pace.turn(&server.hub, Millis(now), |_| WINDOW);
             due = left_ms.map(|it| now + it);
@@ -52,15 +52,15 @@ fn notified(changes_ms: i64) -> Vec<i64> {
 
 #[test]
 fn ten_minutes_of_writes_notify_twice_a_second_and_once_after_the_last() {
-    let notified = notified(600_000);
+    let notified = notifications(600_000);
     let expected: Vec<i64> = (0..=1_200).map(|idx| idx * 500).collect();
     assert_eq!(notified, expected);
 }
 
 #[test]
 fn one_change_is_notified_once_and_at_once() {
-    assert_eq!(notified(10), [0]);
-    assert!(notified(0).is_empty());
+    assert_eq!(notifications(10), [0]);
+    assert!(notifications(0).is_empty());
 }
 
 #[test]

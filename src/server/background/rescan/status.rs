@@ -1,4 +1,4 @@
-//! What the latest scan did, as a value that outlives it: kept in memory, replaced as a whole.
+//! The result of the latest scan, kept in memory and replaced as a whole.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use crate::memory::compile::{Purged, Report};
 
-/// The latest scan, shared between the thread that scans and whoever asks.
+/// The latest scan, shared between the scanning thread and its observers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LatestScan(Arc<Mutex<RescanStatus>>);
 
 impl LatestScan {
-    /// As it is now; the default before the first scan.
+    /// Returns the present status; the default before the first scan.
     pub(crate) fn get(&self) -> RescanStatus {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -23,17 +23,17 @@ impl LatestScan {
     }
 }
 
-/// How often the folder is scanned, and what came of it last.
+/// The interval of scans, and the result of the last one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RescanStatus {
     pub(crate) interval: Duration,
     pub(crate) last: ScanReport,
-    /// What is odd in the folder, by path.
+    /// The oddities of the folder, by path.
     pub(crate) warnings: Vec<String>,
 }
 
 impl RescanStatus {
-    /// The envelope that clients know.
+    /// Returns the JSON envelope that clients know.
     pub(crate) fn to_json(&self) -> Value {
         let interval_s = match self.interval.subsec_nanos() {
             0 => json!(self.interval.as_secs()),
@@ -43,27 +43,27 @@ impl RescanStatus {
     }
 }
 
-/// What one scan did.
+/// The result of one scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct ScanReport {
     /// Seconds since the Unix epoch; 0 before the first.
     pub(crate) run_at: i64,
-    /// Why it failed; empty when it did not.
+    /// The reason of its failure; empty on success.
     pub(crate) error: String,
     pub(crate) added: usize,
     pub(crate) modified: usize,
     pub(crate) removed: usize,
-    /// By path.
+    /// Removed files, by path.
     pub(crate) purged_files: Vec<Purged>,
 }
 
 impl ScanReport {
-    /// Whether the scan changed the memory.
+    /// Returns whether the scan changed the memory.
     pub(super) fn is_change(&self) -> bool {
         0 < self.added + self.modified + self.removed || !self.purged_files.is_empty()
     }
 
-    /// One line of JSON.
+    /// Returns one line of JSON.
     pub(crate) fn to_line(&self) -> String {
         json!(self).to_string()
     }

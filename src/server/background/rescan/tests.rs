@@ -8,10 +8,10 @@ use super::*;
 use crate::model::clock::Clock;
 use crate::store::IfMissing;
 
-/// A day that no file of a test was really written on.
+/// A day on which no test writes a file.
 const NOON: i64 = 2_000_000_000_000;
 
-/// A folder, its memory, and one process that keeps it compiled, all by a clock of their own.
+/// A folder, its memory, and one process that keeps it compiled, with a manual clock.
 struct RescanFixture {
     dir: tempfile::TempDir,
     memory: Memory,
@@ -40,7 +40,7 @@ impl RescanFixture {
         RescanFixture { dir, memory, rescan, settings }
     }
 
-    /// The same folder, later, served by another process.
+    /// Returns the same folder, later, served by another process.
     fn restart(self, holder: &str) -> RescanFixture {
         let RescanFixture { dir, memory, rescan, .. } = self;
         let clock = memory.clock().clone();
@@ -52,7 +52,7 @@ impl RescanFixture {
         self.dir.path().join("notes").join(path)
     }
 
-    /// Writes a file a minute ago.
+    /// Writes a file dated a minute ago.
     fn write(&mut self, path: &str, text: &str) -> &mut RescanFixture {
         self.write_ago(path, text, 60_000)
     }
@@ -76,7 +76,7 @@ impl RescanFixture {
         self
     }
 
-    /// Lets the interval pass and gives the scan's line, or that there was none.
+    /// Lets the interval pass and returns the scan's line, or that there was none.
     fn tick(&mut self) -> String {
         self.after(30_000)
     }
@@ -114,14 +114,14 @@ impl RescanFixture {
     }
 }
 
-/// A note of which a word changes without it becoming another.
+/// A note of which one word may change without making it another note.
 fn note(title: &str, animal: &str) -> String {
     format!(
         "# {title}\n\nOf {title} the quick brown fox jumps over the lazy {animal}, again and again.\n"
     )
 }
 
-/// A line of the outline without what the test does not speak of.
+/// Returns a line of the outline without the parts irrelevant to the test.
 fn plain(line: &str) -> String {
     line.split(" (id=").next().unwrap().to_owned()
 }
@@ -198,7 +198,7 @@ fn the_first_snapshot_is_called_initial() {
 }
 
 #[test]
-fn a_file_being_written_waits() {
+fn a_file_being_written_is_not_compiled_yet() {
     let mut fixture = RescanFixture::new();
     fixture.write_ago("a.md", "Half", 0);
     assert_eq!(fixture.after(0), r#""added":1,"modified":0,"removed":0,"purged_files":[]"#);
@@ -232,7 +232,7 @@ fn a_file_that_never_settles_is_compiled_at_last() {
 }
 
 #[test]
-fn a_time_in_the_future_settles_and_is_not_looked_at_for_ever() {
+fn a_file_dated_in_the_future_settles() {
     for ahead_ms in [400, 30_000, 1_000_000_000] {
         let mut fixture = RescanFixture::new();
         fixture.write("a.md", &note("a", "dog")).after(0);
@@ -250,13 +250,13 @@ fn a_time_in_the_future_settles_and_is_not_looked_at_for_ever() {
     }
 }
 
-/// The log that every write goes to first.
+/// Returns the write-ahead log.
 fn stored(fixture: &RescanFixture) -> Vec<u8> {
     fs::read(fixture.dir.path().join("memory.db-wal")).unwrap()
 }
 
 #[test]
-fn a_rename_is_one_even_when_the_new_name_is_fresh() {
+fn a_rename_to_a_fresh_name_is_recognized() {
     let mut fixture = RescanFixture::new();
     fixture.write("old.md", "# Title\n\nSome words of it.\n").after(0);
     let ids = fixture.ids();
@@ -300,14 +300,14 @@ fn a_vanished_file_does_not_wait_for_new_ones_for_ever() {
 }
 
 #[test]
-fn nothing_new_writes_nothing() {
+fn a_scan_without_changes_writes_nothing() {
     let mut fixture = RescanFixture::new();
     fixture.write("a.md", "# A\n\nWords.\n").write("b.yaml", "a: [\n");
     std::os::unix::fs::symlink("nowhere", fixture.path("c.md")).unwrap();
     File::create(fixture.path("d.md")).unwrap().set_len(5 << 30).unwrap();
     fixture.date("d.md", 60_000);
     fixture.after(0);
-    // The lease is renewed once in a while, and that is all.
+    // The lease is renewed once in a while, and nothing else is written.
     fixture.tick();
     fixture.tick();
     let before = stored(&fixture);
@@ -326,14 +326,14 @@ fn nothing_new_writes_nothing() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_deletes_nothing() {
+fn a_missing_folder_deletes_nothing() {
     let mut fixture = RescanFixture::new();
     fixture.write("a.md", "One.\n").write("b.md", "Two.\n").after(0);
     let (notes, away) = (fixture.dir.path().join("notes"), fixture.dir.path().join("away"));
     fs::rename(&notes, &away).unwrap();
     expect![[r#"{"run_at":2000000030,"error":"cannot compile `DIR/notes`: No such file or directory (os error 2)","added":0,"modified":0,"removed":0,"purged_files":[]"#]]
         .assert_eq(&fixture.tick());
-    // As when a medium is taken out: what is left is another folder, and empty.
+    // An unmounted volume looks like this: another folder, and empty.
     fs::create_dir(&notes).unwrap();
     expect![[r#"{"run_at":2000000060,"error":"`DIR/notes` has no notes and is not the folder that it was; if it is not just unmounted, compile it by hand to forget its files","added":0,"modified":0,"removed":0,"purged_files":[]"#]]
         .assert_eq(&fixture.tick());
@@ -348,7 +348,7 @@ fn a_folder_that_is_not_there_deletes_nothing() {
     fixture.check_tree(expect![[r#"
         [text] One.
         [text] Two."#]]);
-    // In the folder itself, all of them may go.
+    // In the folder itself, all files may go.
     fixture.remove("a.md").remove("b.md").date("", 0);
     assert_eq!(
         fixture.tick(),
@@ -376,13 +376,13 @@ fn one_process_scans_and_another_takes_over_when_it_dies() {
     clock.advance(10_000);
     let (memory, mut ben, _) = process(fixture.dir.path(), clock, "ben");
     let stop = Stop::default();
-    // Who starts scans, and goes on; the other does nothing any more.
+    // A process that starts scans, and goes on; the other stops.
     assert!(ben.scan_if_due(&memory, &stop));
     fixture.write("a.md", "Two.\n");
     assert_eq!(fixture.tick(), "no scan");
     assert!(ben.scan_if_due(&memory, &stop));
     assert_eq!(ben.latest().get().last.added, 1);
-    // As after kill -9: nothing is given back.
+    // As after kill -9: nothing is released.
     drop(ben);
     fixture.write("a.md", "Three.\n");
     let mut waited_ms = 0;
@@ -424,7 +424,7 @@ fn settings_are_followed_while_serving() {
 }
 
 #[test]
-fn scans_are_written_down_where_that_is_wanted() {
+fn scans_are_logged_if_configured() {
     let mut fixture = RescanFixture::new();
     fixture.settings.lock().unwrap().files =
         config::LogFileSettings { enabled: true, max_file_size: 10_000 };
@@ -438,7 +438,7 @@ fn scans_are_written_down_where_that_is_wanted() {
 }
 
 #[test]
-fn a_stop_gives_up_a_scan_and_changes_nothing() {
+fn a_stopped_scan_changes_nothing() {
     let mut fixture = RescanFixture::new();
     fixture.write("a.md", "One.\n").write("b.md", "Two.\n");
     let stop = Stop::default();

@@ -9,7 +9,7 @@ use crate::server::sessions::{ClientHistory, Keeping, RequestInfo, SessionClient
 
 const INTERVAL: Duration = Duration::from_secs(30);
 
-/// A server's sessions, written down by a thread that hears of the time.
+/// A server's sessions, recorded by a thread with a manual clock.
 struct Fixture {
     home: tempfile::TempDir,
     registry: Registry,
@@ -26,7 +26,7 @@ impl Fixture {
     fn saw(&self, connection: &str, calls_tool: bool) {
         let client = SessionClient { name: "code".to_owned(), ..SessionClient::default() };
         let sight = RequestInfo { connection, client, is_modern: false, calls_tool };
-        self.registry.note_request(sight, self.clock.now());
+        self.registry.note_request(&sight, self.clock.now());
     }
 
     fn history(&self) -> SessionHistory {
@@ -45,7 +45,7 @@ impl Fixture {
 }
 
 #[test]
-fn the_end_is_written_down_with_its_own_time() {
+fn the_end_of_a_session_is_recorded_with_its_own_time() {
     let it = Fixture::new();
     it.saw("a", true);
     it.clock.advance(60_000);
@@ -58,7 +58,7 @@ fn the_end_is_written_down_with_its_own_time() {
 }
 
 #[test]
-fn idleness_adds_no_line_and_many_lines_become_few() {
+fn idle_sessions_add_no_line_and_ledgers_are_compacted() {
     let it = Fixture::new();
     let history = it.history();
     let mut ledger =
@@ -80,7 +80,7 @@ fn idleness_adds_no_line_and_many_lines_become_few() {
 }
 
 #[test]
-fn unwritable_sessions_wait() {
+fn unwritable_entries_wait() {
     let it = Fixture::new();
     let history = it.history();
     let mut ledger =

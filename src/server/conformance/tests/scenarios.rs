@@ -1,4 +1,4 @@
-//! The scenarios, each as the suite has it: what is asked, and what has to hold of the answer.
+//! The scenarios of the suite: requests, and assertions about the answers.
 
 use super::*;
 

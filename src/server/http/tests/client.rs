@@ -1,4 +1,4 @@
-//! A server of the fixture on a port of its own, and a client that writes what it is told.
+//! A server of the fixture on a port of its own, and a scripted client.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use super::super::*;
 use crate::mcp::fixture::{self, Ends};
 
-/// Longer than any test should take.
+/// Timeout, longer than any test should take.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A server that runs.
+/// A running server.
 pub(super) struct Up {
     pub(super) address: SocketAddr,
     pub(super) fixture: Ends,
@@ -50,7 +50,7 @@ impl Up {
         Client { address: self.address, input: BufReader::new(stream) }
     }
 
-    /// Shakes hands and gives the session's id.
+    /// Shakes hands and returns the session's id.
     pub(super) fn session(&self) -> String {
         let answer = self.client().post("", &call("initialize", json!({})));
         assert_eq!(answer.status, 200, "{}", answer.text);
@@ -58,17 +58,17 @@ impl Up {
     }
 }
 
-/// A request's body.
+/// Returns the body of a request.
 pub(super) fn call(method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 }
 
-/// A call of a tool whose progress is wanted.
+/// Returns a call of a tool with progress.
 pub(super) fn watched(tool: &str) -> Value {
     call("tools/call", json!({"name": tool, "_meta": {"progressToken": "t"}}))
 }
 
-/// The same in the modern era, with its fields.
+/// Returns such a call in the modern era, with its fields.
 pub(super) fn modern(tool: &str) -> (String, Value) {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -132,7 +132,7 @@ impl Client {
         self.answer()
     }
 
-    /// Reads a response; what follows the head of a stream stays.
+    /// Reads a response; bytes after the head of a stream stay in the buffer.
     pub(super) fn answer(&mut self) -> Answer {
         let line = self.line();
         let status = line.split(' ').nth(1).unwrap_or_else(|| panic!("{line:?}")).parse().unwrap();
@@ -150,7 +150,7 @@ impl Client {
         answer
     }
 
-    /// The next event of a stream without its last line feeds; none at its end.
+    /// Returns the next event of a stream without its last line feeds; `None` at its end.
     pub(super) fn event(&mut self) -> Option<String> {
         let n_bytes = usize::from_str_radix(&self.line(), 16).unwrap();
         let mut chunk = vec![0; n_bytes];
@@ -159,7 +159,7 @@ impl Client {
         (0 < n_bytes).then(|| String::from_utf8(chunk).unwrap().trim_end().to_owned())
     }
 
-    /// Whether the server has closed the connection and said nothing more.
+    /// Returns whether the server has closed the connection and sent nothing more.
     pub(super) fn is_closed(&mut self) -> bool {
         matches!(self.input.read(&mut [0]), Ok(0) | Err(_))
     }

@@ -1,4 +1,4 @@
-//! What is a request, who may come in, and what fields have to repeat.
+//! Parsing of requests, access control, and the checks of repeated fields.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use super::super::route::{Route, route};
 use crate::fuzzing::http::{http, requests};
 use crate::mcp::rpc::{self, Message};
 
-/// Line feeds in `input` are sent as CR LF, and `␍` and `␊` as one of them alone.
+/// Checks the requests in `input`: line feeds are CR LF, and `␍` and `␊` one of them alone.
 #[track_caller]
 fn check(input: &str, read: Expect) {
     let bytes = input.replace('\n', "\r\n").replace('␍', "\r").replace('␊', "\n").into_bytes();
@@ -112,7 +112,7 @@ fn a_body_whose_length_can_be_read_in_two_ways_is_refused() {
 }
 
 #[test]
-fn a_head_is_to_the_letter() {
+fn malformed_heads_are_refused() {
     for head in [
         "GET / HTTP/1.1␊Host: a\n\n",
         "GET / HTTP/1.1\nHost: a␊\n",
@@ -150,7 +150,7 @@ fn a_head_is_to_the_letter() {
 }
 
 #[test]
-fn bad_chunks_end_it() {
+fn bad_chunks_are_refused() {
     for chunks in ["x\n", "\n", "-1\n", "0x1\na\n", "1\nab\n", "1␊a", "123456789\n", "0\nno\n\n"]
     {
         check(
@@ -169,7 +169,7 @@ fn bad_chunks_end_it() {
 }
 
 #[test]
-fn a_head_has_an_end() {
+fn heads_are_bounded() {
     let long = format!("GET / HTTP/1.1\nA: {}", "a".repeat(20_000));
     check(
         &long,
@@ -198,7 +198,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn however_bytes_are_cut_the_requests_are_the_same(parts in prop::collection::vec(
+    fn requests_do_not_depend_on_how_bytes_are_cut(parts in prop::collection::vec(
         prop_oneof![
             Just("POST /mcp HTTP/1.1\r\n"), Just("GET / HTTP/1.0\r\n"), Just("\r\n"), Just("\n"),
             Just("\r"), Just("Content-Length: 3\r\n"), Just("Transfer-Encoding: chunked\r\n"),
@@ -215,7 +215,7 @@ fn head(text: &str) -> RequestHead {
     RequestHead::parse(format!("{}\n\n", text.trim_end()).replace('\n', "\r\n").as_bytes()).unwrap()
 }
 
-/// The status that a head gets from the guard and the routes; 0 when it may go on.
+/// Returns the status from the guard and the routes; 0 when the head is admitted.
 fn admitted(guard: &Guard, text: &str) -> u16 {
     let head = head(text);
     match guard.origin(&head) {
@@ -225,7 +225,7 @@ fn admitted(guard: &Guard, text: &str) -> u16 {
 }
 
 #[test]
-fn a_guard_knows_its_hosts_and_pages() {
+fn a_guard_admits_known_hosts_and_origins_only() {
     let address = "192.168.1.7".parse().unwrap();
     let names = ["Notes.example".to_owned()];
     let guard = Guard::new(address, &names, &["https://app.example".to_owned()], None);
@@ -280,7 +280,7 @@ fn a_guard_knows_its_hosts_and_pages() {
 }
 
 #[test]
-fn a_token_is_asked_for_and_compared_as_a_whole() {
+fn a_configured_token_is_required_in_full() {
     let token = BearerToken::new("0123456789abcdef").unwrap();
     assert_eq!(format!("{token:?}"), "Token");
     let address = "0.0.0.0".parse().unwrap();
@@ -309,7 +309,7 @@ fn a_token_is_asked_for_and_compared_as_a_whole() {
 }
 
 #[test]
-fn a_route_is_found_by_the_head_alone() {
+fn a_route_depends_on_the_head_alone() {
     let guard = Guard::new("127.0.0.1".parse().unwrap(), &[], &[], None);
     let of = |line: &str, fields: &str| {
         admitted(&guard, &format!("{line} HTTP/1.1\nHost: localhost\n{fields}"))
@@ -338,7 +338,7 @@ fn a_route_is_found_by_the_head_alone() {
     assert_eq!(route(&get, &guard).ok(), Some(Route::Get), "no Accept is any");
 }
 
-/// The code that a modern request gets for its fields; 0 when they are right.
+/// Returns the error code for the fields of a modern request; 0 when they are right.
 fn code(fields: &str, method: &str, params: serde_json::Value) -> i32 {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
     let Some(Ok(Message::Request(request))) = rpc::parse_frame(body.as_bytes()) else {
@@ -354,7 +354,7 @@ fn code(fields: &str, method: &str, params: serde_json::Value) -> i32 {
 }
 
 #[test]
-fn fields_repeat_what_the_body_says() {
+fn fields_must_repeat_the_body() {
     let version = "MCP-Protocol-Version: 2026-07-28";
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
     let list = |fields: &str| code(fields, "tools/list", json!({"_meta": meta}));

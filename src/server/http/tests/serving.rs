@@ -1,4 +1,4 @@
-//! What clients get, and what they cannot do to each other.
+//! Answers to clients, and their isolation from each other.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ fn session_field(id: &str) -> String {
 }
 
 #[test]
-fn an_answer_that_stands_alone_is_one_object() {
+fn an_answer_without_messages_is_one_object() {
     let up = Up::new(|_| ());
     let mut client = up.client();
     let hello = client.post("", &call("initialize", json!({})));
@@ -61,7 +61,7 @@ fn messages_before_an_answer_make_it_a_stream() {
 }
 
 #[test]
-fn a_modern_client_that_goes_has_cancelled() {
+fn a_disconnect_cancels_a_modern_call() {
     let up = Up::new(|limits| limits.calls = 1);
     for _ in 0..2 {
         let mut client = up.client();
@@ -71,7 +71,7 @@ fn a_modern_client_that_goes_has_cancelled() {
         up.fixture.started.recv_timeout(TIMEOUT).unwrap();
         drop(client);
     }
-    // There is one place for calls, which nobody let through the gate would have left.
+    // There is one place for calls; a call that waited at the gate would still hold it.
     let (fields, body) = modern("steps");
     assert_eq!(up.client().post(&fields, &body).status, 200);
 }
@@ -94,7 +94,7 @@ fn a_legacy_stream_goes_on_after_a_break() {
     let last = again.event().unwrap();
     assert!(last.starts_with("id: 1-2\n") && last.contains("through"), "{last}");
     assert_eq!(again.event(), None);
-    // Nothing of that stream on any other.
+    // No event of that stream is on any other.
     let mut other = up.client();
     other.ask("GET", &format!("{session}{EVENTS}Last-Event-ID: 2-0\r\n"));
     assert_eq!(other.event(), None);
@@ -115,7 +115,7 @@ fn a_call_that_finds_no_room_for_its_stream_ends_no_other() {
 }
 
 #[test]
-fn news_come_on_the_stream_of_a_session_and_only_one() {
+fn notifications_come_on_the_one_stream_of_a_session() {
     let up = Up::new(|_| ());
     let session = session_field(&up.session());
     let mut first = up.client();
@@ -185,7 +185,7 @@ fn a_slow_client_gets_408() {
 }
 
 #[test]
-fn a_connection_that_waits_makes_room() {
+fn a_waiting_connection_makes_room() {
     let up = Up::new(|limits| limits.connections = 2);
     let (mut oldest, mut second) = (up.client(), up.client());
     second.write("GET /he");
@@ -197,7 +197,7 @@ fn a_connection_that_waits_makes_room() {
 }
 
 #[test]
-fn too_much_is_refused_before_it_is_read() {
+fn oversized_requests_are_refused_unread() {
     let up = Up::new(|limits| limits.body_bytes = 100_000);
     let mut client = up.client();
     client.write(
@@ -242,7 +242,7 @@ fn requests_that_come_at_once_are_answered_in_order() {
 }
 
 #[test]
-fn a_body_is_waited_for_politely() {
+fn a_client_that_expects_100_continue_gets_it() {
     let up = Up::new(|_| ());
     let mut client = up.client();
     let body = call("initialize", json!({})).to_string();
@@ -305,7 +305,7 @@ fn modern_refusals_have_their_status() {
 }
 
 #[test]
-fn the_end_reaches_everybody_within_a_second() {
+fn a_signal_ends_streams_calls_and_idle_connections() {
     let up = Up::new(|_| ());
     let session = session_field(&up.session());
     let mut idle = up.client();
@@ -323,7 +323,7 @@ fn the_end_reaches_everybody_within_a_second() {
 }
 
 #[test]
-fn a_panic_is_one_answer() {
+fn a_panic_is_answered_with_an_error() {
     let up = Up::new(|_| ());
     let (fields, body) = modern("panic");
     let mut client = up.client();
@@ -335,7 +335,7 @@ fn a_panic_is_one_answer() {
 }
 
 #[test]
-fn a_silent_stream_shows_that_it_is_alive() {
+fn a_silent_stream_sends_signs_of_life() {
     let up = Up::new(|limits| limits.keep_alive_ms = 1);
     let session = session_field(&up.session());
     let mut client = up.client();
@@ -344,7 +344,7 @@ fn a_silent_stream_shows_that_it_is_alive() {
 }
 
 #[test]
-fn a_session_that_nobody_uses_ends() {
+fn an_unused_session_ends() {
     let sessions = HttpSessions::new(4, 1000).unwrap();
     let session = |id: &str| {
         let connection = crate::mcp::Connection::new(id);

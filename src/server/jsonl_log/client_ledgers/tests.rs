@@ -70,7 +70,7 @@ fn a_client_is_found_by_its_whole_hash_and_nothing_else() {
 }
 
 #[test]
-fn a_line_that_was_cut_off_costs_itself_only() {
+fn a_torn_line_costs_only_itself() {
     let home = home();
     let history = SessionHistory::new(home.path());
     append(&history, [entry("desk", "a", 1)]);
@@ -84,7 +84,7 @@ fn a_line_that_was_cut_off_costs_itself_only() {
 }
 
 #[test]
-fn files_are_the_users_alone() {
+fn only_the_user_can_read_the_files() {
     let home = home();
     let history = SessionHistory::new(home.path());
     append(&history, [entry("desk", "a", 1)]);
@@ -117,7 +117,7 @@ fn nothing_is_read_or_written_outside() {
         let history = SessionHistory::new(inner.path());
         assert!(history.append(&mut vec![entry("desk", "b", 1)]).is_err(), "{link}");
         assert!(history.clients().unwrap_or_default().is_empty(), "{link}");
-        // There may be nothing to refuse, but nothing changes.
+        // The call may succeed, but changes nothing.
         let _ = history.compact();
     }
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
@@ -125,7 +125,7 @@ fn nothing_is_read_or_written_outside() {
 }
 
 #[test]
-fn one_bad_file_costs_itself_only() {
+fn one_bad_file_costs_only_itself() {
     let home = home();
     let history = SessionHistory::new(home.path());
     fs::create_dir_all(ledger_of(home.path(), "desk")).unwrap();
@@ -139,7 +139,7 @@ fn one_bad_file_costs_itself_only() {
 }
 
 #[test]
-fn no_line_is_lost_while_others_make_the_file_shorter() {
+fn no_line_is_lost_during_compaction() {
     const WRITERS: u64 = 4;
     const LINES: u64 = 60;
     let home = home();

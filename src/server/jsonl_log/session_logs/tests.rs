@@ -13,7 +13,7 @@ fn record(n: i64) -> SessionLogRecord {
 }
 
 #[test]
-fn a_record_comes_back_as_it_went_in() {
+fn a_record_is_read_back_unchanged() {
     let home = tempfile::tempdir().unwrap();
     let logs = SessionLogs::new(Some(home.path()), &BOTH);
     assert_eq!((logs.index().unwrap(), logs.read("a").unwrap()), (vec![], None));
@@ -34,7 +34,7 @@ fn a_record_comes_back_as_it_went_in() {
 }
 
 #[test]
-fn a_full_log_is_set_aside_once_and_the_index_says_so() {
+fn a_full_log_is_rotated_once_and_marked_in_the_index() {
     let home = tempfile::tempdir().unwrap();
     let logs = SessionLogs::new(Some(home.path()), &BOTH);
     (0..12).for_each(|n| logs.append("a", &record(n)).unwrap());
@@ -53,14 +53,14 @@ fn a_full_log_is_set_aside_once_and_the_index_says_so() {
 }
 
 #[test]
-fn no_id_leads_anywhere() {
+fn no_id_leaves_the_folder() {
     assert_eq!(slug("k7f3-A_9.c"), "k7f3-A_9.c");
     assert_eq!(slug("../../é\0"), "..-..---");
     assert_eq!((slug(""), slug(&"x".repeat(99)).len()), ("session".to_owned(), 64));
 }
 
 #[test]
-fn nothing_is_written_unless_it_is_wanted() {
+fn disabled_logs_write_nothing() {
     let home = tempfile::tempdir().unwrap();
     SessionLogs::new(Some(home.path()), &LogFileSettings::default())
         .append("a", &record(1))
@@ -70,7 +70,7 @@ fn nothing_is_written_unless_it_is_wanted() {
 }
 
 #[test]
-fn old_logs_go_when_there_are_many() {
+fn the_oldest_logs_are_pruned() {
     let home = tempfile::tempdir().unwrap();
     let logs = SessionLogs::new(Some(home.path()), &BOTH);
     let name = |n: usize| format!("{n:011}");

@@ -12,7 +12,7 @@ fn read(home: &Path, name: &str) -> String {
 }
 
 #[test]
-fn lines_are_added_and_the_file_is_the_users_alone() {
+fn lines_are_appended_and_only_the_user_can_read_them() {
     let home = folder();
     let sink = JsonlSink::new(home.path(), "logs/a.jsonl");
     sink.append("{\"n\":1}", 100).unwrap();
@@ -23,7 +23,7 @@ fn lines_are_added_and_the_file_is_the_users_alone() {
 }
 
 #[test]
-fn a_full_file_is_set_aside() {
+fn a_full_file_is_rotated() {
     let home = folder();
     let sink = JsonlSink::new(home.path(), "a.jsonl");
     for line in ["1111", "2222", "3333", "4444", "5555 longer than all of it"] {

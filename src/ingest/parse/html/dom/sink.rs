@@ -1,7 +1,7 @@
-//! What the tree builder writes into: nodes that are made and linked as it asks.
+//! The sink of the tree builder: nodes that are made and linked on its request.
 //!
 //! Comments, doctypes and the contents of templates are created, since it asks for them, but never
-//! linked: what nobody sees is not in the document.
+//! linked: invisible nodes are not in the document.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -14,40 +14,24 @@ use html5ever::{Attribute, Namespace, QualName, ns};
 
 use super::{Dom, DomData, DomId, DomNode, NONE, NameIdx, ROOT, some};
 
-/// Attributes of HTML elements that mean something here; drawings and formulas keep all of theirs.
+/// Attributes of HTML elements that are kept; drawings and formulas keep all of theirs.
+#[rustfmt::skip]
 const ATTRIBUTES: [&str; 20] = [
-    "alt",
-    "checked",
-    "class",
-    "colspan",
-    "data",
-    "data-lang",
-    "href",
-    "id",
-    "label",
-    "reversed",
-    "role",
-    "rowspan",
-    "shadowrootmode",
-    "source",
-    "src",
-    "start",
-    "title",
-    "type",
-    "value",
+    "alt", "checked", "class", "colspan", "data", "data-lang", "href", "id", "label", "reversed",
+    "role", "rowspan", "shadowrootmode", "source", "src", "start", "title", "type", "value",
     "weight",
 ];
 
-/// What the tree builder writes into.
+/// The nodes and names that the tree builder writes.
 #[derive(Debug)]
 pub(in crate::ingest::parse::html) struct DomSink {
     nodes: RefCell<Vec<DomNode>>,
     names: RefCell<ElementNames>,
-    /// Where the piece of the source that is being read starts and ends.
+    /// Start and end of the piece of the source that is being read.
     pub(in crate::ingest::parse::html) place: Cell<(u32, u32)>,
 }
 
-/// The names that elements have, each once.
+/// The names of elements, each once.
 #[derive(Debug, Default)]
 struct ElementNames {
     known: HashMap<QualName, NameIdx>,
@@ -78,7 +62,7 @@ impl DomSink {
     fn add(&self, data: DomData) -> DomId {
         let mut nodes = self.nodes.borrow_mut();
         let (start, end) = self.place.get();
-        // An element ends where its tag does, unless something is put into it.
+        // An element ends at the end of its tag until something is put into it.
         let end = if matches!(data, DomData::Text(_)) { end } else { start };
         nodes.push(DomNode {
             parent: NONE,
@@ -157,7 +141,7 @@ impl DomSink {
     }
 }
 
-/// An element's name, apart from the arena, which may grow while the tree builder looks at it.
+/// An element's name, apart from the arena, which may grow while the tree builder uses it.
 #[derive(Debug)]
 pub(in crate::ingest::parse::html) struct ElementName(QualName);
 
@@ -207,7 +191,7 @@ impl TreeSink for DomSink {
         let name = self.names.borrow_mut().idx(name);
         let id = self.add(DomData::Element { name, attributes });
         if flags.template {
-            // What a template holds hangs on a node of its own, right behind it.
+            // The contents of a template get a node of their own, right behind it.
             self.add(DomData::Other);
         }
         id
@@ -243,7 +227,7 @@ impl TreeSink for DomSink {
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
     fn get_template_contents(&self, target: &DomId) -> DomId {
-        // A shadow root that is declared in the source is seen where it stands.
+        // A shadow root that is declared in the source is shown in place.
         let nodes = self.nodes.borrow();
         match &nodes[*target as usize].data {
             DomData::Element { attributes, .. }
@@ -295,7 +279,7 @@ impl TreeSink for DomSink {
 }
 
 impl Dom {
-    /// Gives every element the span of what is in it: a child is always younger than its parent.
+    /// Extends every element's span over its inside: a child is always younger than its parent.
     fn widen_spans(&mut self) {
         for id in (0..self.nodes.len()).rev() {
             let DomNode { parent, start, end, .. } = self.nodes[id];

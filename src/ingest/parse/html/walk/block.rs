@@ -1,4 +1,4 @@
-//! The blocks that are nodes wherever they stand: code, tables, media, drawings, formulas.
+//! The blocks that are always nodes: code, tables, media, drawings, formulas.
 
 use super::HtmlWalk;
 use crate::ingest::parse::html::dom::DomId;
@@ -14,7 +14,7 @@ impl HtmlWalk<'_, '_> {
         }
     }
 
-    /// Adds code or a table, and what in its cells is code or a table.
+    /// Adds code or a table, and the code and tables in its cells.
     pub(super) fn apart(&mut self, id: DomId) {
         let mut open: Vec<(DomId, Option<usize>)> = vec![(id, None)];
         while let Some((id, parent)) = open.pop() {
@@ -28,7 +28,7 @@ impl HtmlWalk<'_, '_> {
         }
     }
 
-    /// Adds a block under a node, or where it stands.
+    /// Adds a block under a node, or in place.
     fn add_under(&mut self, parent: Option<usize>, node: Node) -> Option<usize> {
         match parent {
             Some(_) if self.outline.tree.nodes.len() < NODES_MAX => {
@@ -113,7 +113,7 @@ impl HtmlWalk<'_, '_> {
         });
     }
 
-    /// Whether a drawing stands alone, and not among the words of a line.
+    /// Returns whether a drawing is alone, and not among the words of a line.
     pub(super) fn is_drawing(&self, id: DomId) -> bool {
         let is_one = self.dom.foreign_root(id) == "svg" || self.dom.html_name(id) == "canvas";
         is_one

@@ -1,8 +1,8 @@
-//! How the items of a list are marked.
+//! The markers of list items.
 
 use crate::ingest::parse::html::dom::{Dom, DomId};
 
-/// How the items of a list are numbered.
+/// The numbering of a list's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ListStyle {
     Bullets,
@@ -10,7 +10,7 @@ enum ListStyle {
     Letters { first: u8 },
 }
 
-/// A list being read.
+/// A list while it is read.
 #[derive(Clone, Debug)]
 pub(in crate::ingest::parse::html) struct HtmlList {
     style: ListStyle,
@@ -35,7 +35,7 @@ impl HtmlList {
         HtmlList { style, next: start.unwrap_or(i64::try_from(n_items).unwrap_or(1)), step: -1 }
     }
 
-    /// The marker of the list's next item.
+    /// Returns the marker of the list's next item.
     pub(in crate::ingest::parse::html) fn marker(&mut self, dom: &Dom, item: DomId) -> String {
         if let Some(value) = dom.attribute(item, "value").and_then(|it| it.trim().parse().ok()) {
             self.next = value;

@@ -51,7 +51,7 @@ fn a_fence_is_not_cut() {
 }
 
 #[test]
-fn lines_without_a_good_place_are_cut_all_the_same() {
+fn text_without_a_section_boundary_is_cut_anyway() {
     let text = "line\n".repeat(5 * MB / 5);
     check(&text, &[r#"markdown "line\nlin""#; 3]);
 }

@@ -1,8 +1,8 @@
-//! Scenarios of more than a line: questions, and schemas that must come through as they are.
+//! Longer scenarios: questions, and schemas that must come through unchanged.
 
 use super::*;
 
-/// Calls a tool until it asks no more; gives the keys that each round asked for.
+/// Calls a tool until it asks no more; returns the keys that each round asked for.
 pub(super) fn called(peer: &mut Peer, tool: &str) -> Vec<Vec<String>> {
     let rounds = peer.rounds("tools/call", &json!({"name": tool}));
     let last = rounds.last().unwrap();
@@ -18,7 +18,7 @@ fn keys(result: &Value) -> Vec<String> {
     keys
 }
 
-/// The reply to `answers` to the question for a name.
+/// Returns the reply to `answers` to the question for a name.
 pub(super) fn answered(peer: &mut Peer, answers: Value) -> Value {
     let asked = json!({"name": "test_input_required_result_elicitation"});
     let first = peer.result("tools/call", asked.clone());

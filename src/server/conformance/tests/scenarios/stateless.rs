@@ -1,12 +1,11 @@
-//! What every modern request says about itself, what follows when it does not, and requests that
-//! stay open.
+//! Metadata of modern requests, refusals when it is missing, and requests that stay open.
 
 use super::*;
 
 const SERVER: &str = "io.modelcontextprotocol/serverInfo";
 const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// What only the era of the handshake knows, and what nobody does.
+/// Methods that only the legacy era knows, or no era.
 const UNKNOWN: [&str; 6] = [
     "initialize",
     "ping",
@@ -24,7 +23,7 @@ pub(super) fn play(peer: &mut Peer) {
         assert!(found["capabilities"][capability].is_object(), "lacks {capability}");
     }
     assert_eq!(found["_meta"][SERVER]["name"], "remindb-conformance");
-    says_of_itself(peer, &versions);
+    check_metadata(peer, &versions);
     for method in UNKNOWN {
         assert_eq!(peer.error(method, json!({}))["code"], -32601, "{method}");
     }
@@ -41,11 +40,11 @@ pub(super) fn play(peer: &mut Peer) {
     assert!(peer.told.is_empty(), "nobody wants to know: {:?}", peer.told);
     peer.result("tools/call", json!({"name": "test_logging_tool", "_meta": {LEVEL: "info"}}));
     assert_eq!(peer.told.len(), 1);
-    listen(peer);
+    check_subscription(peer);
 }
 
-/// Requests that do not say enough, or what nobody knows.
-fn says_of_itself(peer: &mut Peer, versions: &[Value]) {
+/// Sends requests with incomplete metadata, or with unknown methods.
+fn check_metadata(peer: &mut Peer, versions: &[Value]) {
     let mut discover = |change: &dyn Fn(&mut Map<String, Value>)| {
         let mut meta = peer.meta();
         change(&mut meta);
@@ -64,14 +63,14 @@ fn says_of_itself(peer: &mut Peer, versions: &[Value]) {
     assert_eq!(data["requested"], "v999.0.0");
     let supported = data["supported"].as_array().unwrap();
     assert!(!supported.is_empty() && supported.iter().all(|it| versions.contains(it)));
-    // At the start, nobody can tell the era of a request that says nothing.
+    // At the start, the era of a request without metadata is unknown.
     let mut fresh = Peer::new();
     let id = fresh.request_as_is("server/discover", json!({}));
     assert_eq!(fresh.reply(&id)["error"]["code"], -32602);
 }
 
-/// What is agreed to comes first, and nothing comes that was not asked for.
-fn listen(peer: &mut Peer) {
+/// Checks that the acknowledgement comes first, and nothing unrequested after it.
+fn check_subscription(peer: &mut Peer) {
     for wanted in ["toolsListChanged", "promptsListChanged"] {
         let id = peer.request("subscriptions/listen", json!({"notifications": {wanted: true}}));
         let agreed = peer.next();

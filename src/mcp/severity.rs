@@ -8,7 +8,7 @@ use crate::mcp::rpc::RpcError;
 
 /// How much a log message matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
+pub(crate) enum Severity {
     /// Details for finding errors.
     Debug,
     /// Progress of an operation.
@@ -27,31 +27,31 @@ pub(crate) enum Level {
     Emergency,
 }
 
-impl Level {
-    const ALL: [(Level, &str); 8] = [
-        (Level::Debug, "debug"),
-        (Level::Info, "info"),
-        (Level::Notice, "notice"),
-        (Level::Warning, "warning"),
-        (Level::Error, "error"),
-        (Level::Critical, "critical"),
-        (Level::Alert, "alert"),
-        (Level::Emergency, "emergency"),
+impl Severity {
+    const ALL: [(Severity, &str); 8] = [
+        (Severity::Debug, "debug"),
+        (Severity::Info, "info"),
+        (Severity::Notice, "notice"),
+        (Severity::Warning, "warning"),
+        (Severity::Error, "error"),
+        (Severity::Critical, "critical"),
+        (Severity::Alert, "alert"),
+        (Severity::Emergency, "emergency"),
     ];
 
     /// The level that a request names.
-    pub(crate) fn read(name: &Value) -> Result<Level, RpcError> {
-        let found = Level::ALL.into_iter().find(|(_, it)| name.as_str() == Some(*it));
+    pub(crate) fn read(name: &Value) -> Result<Severity, RpcError> {
+        let found = Severity::ALL.into_iter().find(|(_, it)| name.as_str() == Some(*it));
         found.map(|(level, _)| level).ok_or_else(|| {
-            let names = Level::ALL.map(|(_, it)| it).join(", ");
+            let names = Severity::ALL.map(|(_, it)| it).join(", ");
             RpcError::new(RpcError::PARAMS, format!("the log level must be one of {names}"))
         })
     }
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let found = Level::ALL.into_iter().find(|(level, _)| level == self);
+        let found = Severity::ALL.into_iter().find(|(level, _)| level == self);
         f.write_str(found.map_or("", |(_, name)| name))
     }
 }

@@ -1,0 +1,362 @@
+//! One parser a command: its flags and values become the command's arguments.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use lexopt::Parser;
+use lexopt::prelude::*;
+
+use super::client::Scope;
+use super::command::{
+    BackupArgs, BenchArgs, Command, CompileArgs, DoctorArgs, ExportArgs, GcArgs, ImportArgs,
+    ImportSource, InspectArgs, RedactArgs, RestoreArgs, SalvageArgs, SearchArgs, ServeArgs,
+    SetupArgs,
+};
+use super::values::{
+    client_named, client_names, interval, number, scope_named, shell_named, span_ms, suggestion,
+    transport_named,
+};
+use super::{CommandSpec, UsageError};
+
+type Parsed = Result<Command, UsageError>;
+
+pub(super) fn compile(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = CompileArgs { db, ..CompileArgs::default() };
+    let mut values = Vec::new();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Short('m') | Long("message") => args.message = Some(parser.value()?.string()?),
+            Long("reseed-temperatures") => args.is_reseeding = true,
+            Long("gitignore") => args.is_gitignore = true,
+            Long("trust-workspace") => args.is_trusted = true,
+            Long("json") => args.is_json = true,
+            Value(value) => values.push(value),
+            other => return otherwise("compile", other),
+        }
+    }
+    args.path = one("compile", values, "the folder or file to compile")?.into();
+    Ok(Command::Compile(args))
+}
+
+pub(super) fn serve(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = ServeArgs { db, ..ServeArgs::default() };
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("source") => args.source = Some(parser.value()?.into()),
+            Long("rescan-interval") => {
+                args.rescan_interval = Some(interval("rescan-interval", parser.value()?)?);
+            }
+            Long("tools") => args.tools = Some(parser.value()?.string()?),
+            Long("structured") => args.is_structured = true,
+            Long("gitignore") => args.is_gitignore = true,
+            Long("trust-workspace") => args.is_trusted = true,
+            Long("transport") => args.transport = Some(transport_named(&parser.value()?)?),
+            Long("listen") => args.listen = Some(parser.value()?.string()?),
+            Long("token-file") => args.token_file = Some(parser.value()?.into()),
+            Long("allow-host") => args.hosts.push(parser.value()?.string()?),
+            Long("allow-origin") => args.origins.push(parser.value()?.string()?),
+            Long("allow") => args.allowed.push(parser.value()?.into()),
+            Short('v') | Long("verbose") => args.is_verbose = true,
+            other => return otherwise("serve", other),
+        }
+    }
+    Ok(Command::Serve(args))
+}
+
+pub(super) fn inspect(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = InspectArgs { db, ..InspectArgs::default() };
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("tree") => args.is_tree = true,
+            Long("files") => args.is_files = true,
+            Long("depth") => args.depth = Some(number("depth", &parser.value()?)?),
+            Long("json") => args.is_json = true,
+            other => return otherwise("inspect", other),
+        }
+    }
+    if args.depth.is_some() && !args.is_tree {
+        return Err(UsageError("`--depth` is for `--tree`; add it".to_owned()));
+    }
+    Ok(Command::Inspect(args))
+}
+
+pub(super) fn search(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = SearchArgs { db, ..SearchArgs::default() };
+    let mut words: Vec<String> = Vec::new();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("budget") => args.budget = Some(number("budget", &parser.value()?)?),
+            Long("limit") => match number("limit", &parser.value()?)? {
+                0 => return Err(UsageError("`--limit` needs 1 or more".to_owned())),
+                limit => args.limit = Some(limit),
+            },
+            Long("detail") => args.detail = Some(parser.value()?.string()?),
+            Long("type") => args.node_type = Some(parser.value()?.string()?),
+            Long("json") => args.is_json = true,
+            // Words need no quotes: `remindb search rate limit`.
+            Value(word) => words.push(word.string()?),
+            other => return otherwise("search", other),
+        }
+    }
+    if words.is_empty() {
+        return Err(UsageError("`search` needs words to look for".to_owned()));
+    }
+    args.query = words.join(" ");
+    Ok(Command::Search(args))
+}
+
+pub(super) fn bench(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
+    let mut args = BenchArgs::default();
+    let mut dir = None;
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("dir") => dir = Some(parser.value()?.into()),
+            Long("query") => args.queries.push(parser.value()?.string()?),
+            Long("budget") => args.budget = Some(number("budget", &parser.value()?)?),
+            Long("json") => args.is_json = true,
+            other => return otherwise("bench", other),
+        }
+    }
+    let needs = || UsageError("`bench` needs `--dir DIR`, a folder of notes".to_owned());
+    args.dir = dir.ok_or_else(needs)?;
+    Ok(Command::Bench(args))
+}
+
+pub(super) fn doctor(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = DoctorArgs { db, ..DoctorArgs::default() };
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("fix") => args.is_fix = true,
+            Long("json") => args.is_json = true,
+            other => return otherwise("doctor", other),
+        }
+    }
+    Ok(Command::Doctor(args))
+}
+
+pub(super) fn gc(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = GcArgs { db, ..GcArgs::default() };
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("keep") => args.keep = Some(number("keep", &parser.value()?)?),
+            Long("older-than") => args.older_than_ms = Some(span_ms(&parser.value()?)?),
+            Long("dry-run") => args.is_dry_run = true,
+            Long("json") => args.is_json = true,
+            other => return otherwise("gc", other),
+        }
+    }
+    if args.keep == Some(0) {
+        return Err(UsageError("`--keep` needs 1 or more; HEAD always stays".to_owned()));
+    }
+    if args.keep.is_some() && args.older_than_ms.is_some() {
+        return Err(UsageError("`--keep` or `--older-than`, not both".to_owned()));
+    }
+    Ok(Command::Gc(args))
+}
+
+pub(super) fn redact(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = RedactArgs { db, ..RedactArgs::default() };
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("source") => args.source = Some(parser.value()?.into()),
+            Long("trust-workspace") => args.is_trusted = true,
+            Long("dry-run") => args.is_dry_run = true,
+            Long("json") => args.is_json = true,
+            other => return otherwise("redact", other),
+        }
+    }
+    Ok(Command::Redact(args))
+}
+
+pub(super) fn backup(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = BackupArgs { db, ..BackupArgs::default() };
+    let mut values = Vec::new();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("force") => args.is_force = true,
+            Value(value) => values.push(value),
+            other => return otherwise("backup", other),
+        }
+    }
+    args.dest = at_most_one("backup", values)?.map(PathBuf::from);
+    Ok(Command::Backup(args))
+}
+
+pub(super) fn restore(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = RestoreArgs { db, ..RestoreArgs::default() };
+    let mut values = Vec::new();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Value(value) => values.push(value),
+            other => return otherwise("restore", other),
+        }
+    }
+    args.source = one("restore", values, "the backup to restore")?.into();
+    Ok(Command::Restore(args))
+}
+
+pub(super) fn export(parser: &mut Parser, db: Option<PathBuf>) -> Parsed {
+    let mut args = ExportArgs { db, ..ExportArgs::default() };
+    let mut values = Vec::new();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => args.db = Some(parser.value()?.into()),
+            Long("force") => args.is_force = true,
+            Value(value) => values.push(value),
+            other => return otherwise("export", other),
+        }
+    }
+    let dest = at_most_one("export", values)?.map(PathBuf::from);
+    args.dest = dest.filter(|it| it.as_os_str() != "-");
+    Ok(Command::Export(args))
+}
+
+pub(super) fn import(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
+    let mut from = None;
+    let mut values = Vec::new();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("db") => db = Some(parser.value()?.into()),
+            Long("from") => from = Some(parser.value()?.into()),
+            Value(value) => values.push(value),
+            other => return otherwise("import", other),
+        }
+    }
+    let source = match from {
+        Some(old) => {
+            none("import", &values)?;
+            ImportSource::Old(old)
+        }
+        None => {
+            let what = "the export to import, or `--from OLD.db`";
+            ImportSource::Lines(one("import", values, what)?.into())
+        }
+    };
+    Ok(Command::Import(ImportArgs { source, db }))
+}
+
+pub(super) fn salvage(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
+    let mut out = None;
+    let mut values = Vec::new();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("out") => out = Some(parser.value()?.into()),
+            Value(value) => values.push(value),
+            other => return otherwise("salvage", other),
+        }
+    }
+    let damaged = one("salvage", values, "the damaged database")?.into();
+    let what = "`salvage` needs `--out NEW.db` for what can still be read";
+    let out = out.ok_or_else(|| UsageError(what.to_owned()))?;
+    Ok(Command::Salvage(SalvageArgs { damaged, out }))
+}
+
+pub(super) fn setup(parser: &mut Parser, mut db: Option<PathBuf>) -> Parsed {
+    let mut values = Vec::new();
+    let (mut scope, mut source, mut tools) = (Scope::Project, None, None);
+    let (mut is_asking, mut is_dry_run, mut is_remove, mut is_json) = (false, false, false, false);
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("scope") => scope = scope_named(&parser.value()?)?,
+            Long("db") => db = Some(parser.value()?.into()),
+            Long("source") => source = Some(parser.value()?.into()),
+            Long("tools") => tools = Some(parser.value()?.string()?),
+            Long("ask") => is_asking = true,
+            Long("dry-run") => is_dry_run = true,
+            Long("remove") => is_remove = true,
+            Long("json") => is_json = true,
+            Value(value) => values.push(value),
+            other => return otherwise("setup", other),
+        }
+    }
+    let client = one("setup", values, &format!("a client: {}", client_names()))?;
+    let client = client_named(&client)?;
+    if is_remove && (db.is_some() || source.is_some()) {
+        return Err(UsageError("`--remove` needs no `--db` and no `--source`".to_owned()));
+    }
+    if is_remove && (tools.is_some() || is_asking) {
+        return Err(UsageError("`--remove` needs no `--tools` and no `--ask`".to_owned()));
+    }
+    Ok(Command::Setup(SetupArgs {
+        client,
+        scope,
+        db,
+        source,
+        tools,
+        is_asking,
+        is_dry_run,
+        is_remove,
+        is_json,
+    }))
+}
+
+pub(super) fn completion(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
+    let mut values = Vec::new();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Value(value) => values.push(value),
+            other => return otherwise("completion", other),
+        }
+    }
+    let shell = one("completion", values, "a shell: bash, zsh or fish")?;
+    Ok(Command::Completion(shell_named(&shell)?))
+}
+
+pub(super) fn help(parser: &mut Parser, _: Option<PathBuf>) -> Parsed {
+    let mut values = Vec::new();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Short('h') | Long("help") => return Ok(Command::Help(None)),
+            Value(value) => values.push(value),
+            other => return otherwise("help", other),
+        }
+    }
+    let topic = at_most_one("help", values)?;
+    Ok(Command::Help(topic.map(|it| it.string()).transpose()?))
+}
+
+/// Answers what no arm of a parser took: the help of the command, or why it is refused.
+fn otherwise(name: &str, arg: lexopt::Arg<'_>) -> Parsed {
+    let what = match arg {
+        Short('h') | Long("help") => return Ok(Command::Help(Some(name.to_owned()))),
+        Long(flag) => {
+            let flags = CommandSpec::named(name).map(CommandSpec::flags).unwrap_or_default();
+            let flags: Vec<String> = flags.iter().map(|it| format!("--{it}")).collect();
+            let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+            let what = format!("`{name}` has no flag `--{flag}`");
+            what + &suggestion(&format!("--{flag}"), &flags)
+        }
+        Short(flag) => format!("`{name}` has no flag `-{flag}`"),
+        Value(value) => format!("`{name}` does not take `{}`", value.to_string_lossy()),
+    };
+    Err(UsageError(what))
+}
+
+fn one(name: &str, values: Vec<OsString>, what: &str) -> Result<OsString, UsageError> {
+    at_most_one(name, values)?.ok_or_else(|| UsageError(format!("`{name}` needs {what}")))
+}
+
+fn at_most_one(name: &str, values: Vec<OsString>) -> Result<Option<OsString>, UsageError> {
+    let mut values = values.into_iter();
+    let first = values.next();
+    none(name, values.as_slice())?;
+    Ok(first)
+}
+
+fn none(name: &str, values: &[OsString]) -> Result<(), UsageError> {
+    match values.first() {
+        None => Ok(()),
+        Some(value) => {
+            Err(UsageError(format!("`{name}` does not take `{}`", value.to_string_lossy())))
+        }
+    }
+}

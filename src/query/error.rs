@@ -1,0 +1,67 @@
+//! Errors of a memory, each of which says what to do; one type for everything below the protocol.
+
+mod compile;
+
+use std::fmt;
+
+use crate::store::StoreError;
+pub use compile::CompileError;
+
+/// Why a memory could not do what it was asked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The database could not be opened, read or written.
+    Store(StoreError),
+    /// Nothing was compiled.
+    Compile(CompileError),
+    /// The question makes no sense; the text says what would.
+    BadArgument(String),
+    /// What was asked for does not exist; the text names what is near.
+    NotFound(String),
+    /// What stands beside the database could not be read, or an answer not be written.
+    Unavailable(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Store(error) => error.fmt(f),
+            Error::Compile(error) => error.fmt(f),
+            Error::BadArgument(why) | Error::NotFound(why) | Error::Unavailable(why) => {
+                f.write_str(why)
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Store(error) => Some(error),
+            Error::Compile(error) => Some(error),
+            Error::BadArgument(_) | Error::NotFound(_) | Error::Unavailable(_) => None,
+        }
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Error {
+        Error::Store(error)
+    }
+}
+
+impl From<CompileError> for Error {
+    fn from(error: CompileError) -> Error {
+        match error {
+            CompileError::Store(error) => Error::Store(error),
+            error => Error::Compile(error),
+        }
+    }
+}
+
+impl From<fmt::Error> for Error {
+    fn from(_: fmt::Error) -> Error {
+        Error::Unavailable("the answer was not taken".to_owned())
+    }
+}

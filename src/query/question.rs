@@ -1,0 +1,126 @@
+//! Queries as values, and the one way from a query to its answer, for agents, embedders and the
+//! command line.
+
+use serde_json::json;
+
+use super::{
+    Answer, DeltaDetail, DeltaQuery, Detail, DiffQuery, Error, FetchQuery, HistoryQuery,
+    QueryOptions, RelatedQuery, SearchQuery, TreeQuery,
+};
+use super::{batch, budget, delta, diff, fetch, history, related, search, stats, tree};
+use crate::settings::config::BudgetSettings;
+use crate::store::reader::Reader;
+use crate::text::tokens;
+
+/// A question to a memory.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Query<'a> {
+    /// Which nodes words find.
+    Search(SearchQuery<'a>),
+    /// The outline.
+    Tree(TreeQuery<'a>),
+    /// A node with what is around it.
+    Fetch(FetchQuery<'a>),
+    /// The texts of the nodes of these ids.
+    Batch(Vec<&'a str>),
+    /// Which nodes references connect with one.
+    Related(RelatedQuery<'a>),
+    /// What changed since a snapshot.
+    Delta(DeltaQuery<'a>),
+    /// What changed between two snapshots.
+    Diff(DiffQuery<'a>),
+    /// What happened to a node.
+    History(HistoryQuery<'a>),
+    /// Facts about the whole memory.
+    Stats,
+}
+
+impl Query<'_> {
+    /// The budget that settings give it.
+    pub(crate) fn budget_in(&self, budgets: &BudgetSettings) -> Option<u32> {
+        match self {
+            Query::Search(_) => budgets.search,
+            Query::Fetch(_) => budgets.fetch,
+            Query::Batch(_) => budgets.fetch_batch,
+            Query::Related(_) => Some(budgets.related),
+            _ => None,
+        }
+    }
+
+    /// The budget that it has where nobody gives one; `None`: no bound but that of its answer.
+    fn budget_default(&self) -> Option<u32> {
+        match self {
+            Query::Batch(_) | Query::Stats => None,
+            Query::Search(query) if query.detail != Detail::Full => None,
+            Query::Related(_) => Some(1_000),
+            Query::Search(_) | Query::Tree(_) => Some(4_000),
+            Query::Delta(query) if query.show == DeltaDetail::Lines => Some(4_000),
+            Query::Fetch(_) | Query::Delta(_) | Query::Diff(_) | Query::History(_) => Some(8_000),
+        }
+    }
+
+    /// Answers in `max` tokens of text.
+    fn answer(
+        &self,
+        reader: &Reader,
+        max: Option<u32>,
+        options: &QueryOptions,
+    ) -> Result<Answer, Error> {
+        let (bound, output) = (max.unwrap_or(u32::MAX), options.output);
+        match self {
+            Query::Search(query) => {
+                // Somebody who gives a budget wants as many hits as fit.
+                search::search(reader, query, max, options)
+            }
+            Query::Tree(query) => tree::tree(reader, query, bound, output),
+            Query::Fetch(query) => fetch::fetch(reader, query, bound, output),
+            Query::Batch(ids) => batch::fetch_batch(reader, ids, max, output),
+            Query::Related(query) => related::related(reader, query, bound, output),
+            Query::Delta(query) => delta::delta(reader, query, bound, output),
+            Query::Diff(query) => diff::diff(reader, query, bound, output),
+            Query::History(query) => history::history(reader, query, bound, options),
+            Query::Stats => stats::stats(reader, options),
+        }
+    }
+}
+
+/// Answers a query from one state of the memory, within its budget in every form of the answer:
+/// where the JSON is too long, it is answered again in less room.
+pub(crate) fn answer(
+    reader: &Reader,
+    query: &Query<'_>,
+    options: &QueryOptions,
+) -> Result<Answer, Error> {
+    const ROUNDS_MAX: usize = 12;
+    let given = options.budget.filter(|it| 0 < *it);
+    let options = QueryOptions { budget: given, ..*options };
+    let max = given.or(query.budget_default());
+    reader.at_one_state(|reader| {
+        let mut room = max;
+        for _ in 0..ROUNDS_MAX {
+            let answer = query.answer(reader, room, &options)?;
+            let answer = Answer { budget: given, ..answer };
+            match max.and_then(|max| less_room(&answer, room?, max)) {
+                None => return Ok(answer),
+                Some(0) => break,
+                less => room = less,
+            }
+        }
+        let text = budget::first_fitting(max.unwrap_or(u32::MAX), []);
+        Ok(Answer { budget: given, ..Answer::plain(text, options.output, || json!({})) })
+    })
+}
+
+/// The room in which the JSON of an answer may be short enough, if it is not.
+fn less_room(answer: &Answer, room: u32, max: u32) -> Option<u32> {
+    if answer.structured.is_null() {
+        return None;
+    }
+    let json = answer.structured.to_string();
+    if tokens::fits(&json, max) {
+        return None;
+    }
+    let (n_text, n_json) = (tokens::count(&answer.text), tokens::count(&json));
+    let in_proportion = (u64::from(n_text) * u64::from(max) / u64::from(n_json)) as u32;
+    Some(in_proportion.min(room - room / 16).saturating_sub(1))
+}

@@ -1,0 +1,65 @@
+//! Runs statements that each connection prepares once, under the name of their step.
+
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
+
+use super::{ErrorStep, StoreError};
+
+/// The name of a step, which fits after "cannot".
+type Step = &'static str;
+
+/// Runs prepared statements.
+pub(crate) trait Prepared {
+    /// Prepares a statement at its first use.
+    fn prepared(&self, sql: &str, doing: Step) -> Result<CachedStatement<'_>, StoreError>;
+
+    /// Changes rows, and returns how many.
+    fn run(&self, sql: &str, params: impl Params, doing: Step) -> Result<usize, StoreError> {
+        self.prepared(sql, doing)?.execute(params).doing(doing)
+    }
+
+    /// Reads the one row that there is.
+    fn row<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+        doing: Step,
+    ) -> Result<T, StoreError> {
+        self.prepared(sql, doing)?.query_row(params, read).doing(doing)
+    }
+
+    /// Reads the first row, if there is one.
+    fn find<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+        doing: Step,
+    ) -> Result<Option<T>, StoreError> {
+        self.prepared(sql, doing)?.query_row(params, read).optional().doing(doing)
+    }
+
+    /// Reads every row into a collection.
+    fn rows<T, All: FromIterator<T>>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        doing: Step,
+    ) -> Result<All, StoreError> {
+        let mut query = self.prepared(sql, doing)?;
+        let rows = query.query_map(params, read).and_then(Iterator::collect);
+        rows.doing(doing)
+    }
+
+    /// Tells whether there is a row.
+    fn has(&self, sql: &str, params: impl Params, doing: Step) -> Result<bool, StoreError> {
+        self.prepared(sql, doing)?.exists(params).doing(doing)
+    }
+}
+
+impl Prepared for Connection {
+    fn prepared(&self, sql: &str, doing: Step) -> Result<CachedStatement<'_>, StoreError> {
+        self.prepare_cached(sql).doing(doing)
+    }
+}
