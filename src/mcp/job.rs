@@ -294,6 +294,12 @@ impl<S: Handler> Server<S> {
             Err(HandlerError::BadArgument(text) | HandlerError::NotFound(text)) => {
                 error_json(&text)
             }
+            Err(HandlerError::Coded { body, detail, .. }) => {
+                if let Some(detail) = detail {
+                    log::error!("tool failed tool={}: {detail}", tool.name);
+                }
+                error_json(&body)
+            }
             Err(HandlerError::Cancelled) => error_json("cancelled"),
             Err(HandlerError::Open) => return Err(JobError::InputRequired),
             Err(HandlerError::Needs(capability)) if version.is_modern() => {
@@ -377,9 +383,9 @@ fn gone() -> RpcError {
 fn failed(why: HandlerError, version: Version, what: &str) -> JobError {
     JobError::Fault(match why {
         HandlerError::Open => return JobError::InputRequired,
-        HandlerError::BadArgument(text) | HandlerError::NotFound(text) => {
-            RpcError::new(RpcError::PARAMS, text)
-        }
+        HandlerError::BadArgument(text)
+        | HandlerError::NotFound(text)
+        | HandlerError::Coded { body: text, .. } => RpcError::new(RpcError::PARAMS, text),
         HandlerError::Cancelled => RpcError::new(RpcError::INTERNAL, "cancelled"),
         HandlerError::Needs(capability) if version.is_modern() => missing_capability(capability),
         HandlerError::Needs(capability) => {

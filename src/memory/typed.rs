@@ -19,8 +19,8 @@ pub(crate) use error::{ErrorCode, MemoryError};
 pub(crate) use query::MemoryPage;
 #[allow(unused_imports, reason = "tools and resources are built on it")]
 pub(crate) use request::{
-    DeleteMode, DeleteRequest, FieldChanges, MEMORY_TYPES, QueryRequest, SortKey, SortOrder,
-    StoreRequest, UpdateRequest,
+    DeleteMode, DeleteRequest, FieldChanges, MEMORY_TYPES, QueryRequest, SORT_KEYS, SORT_ORDERS,
+    SortKey, SortOrder, StoreRequest, UpdateRequest, check_no_arguments,
 };
 pub(crate) use stats::MemoryStats;
 pub(crate) use view::TypedMemory;

@@ -31,6 +31,17 @@ impl ErrorCode {
             ErrorCode::InternalError => "INTERNAL_ERROR",
         }
     }
+
+    /// Returns whether the cause is the file or the system, and not what was asked.
+    pub(crate) fn is_outside(self) -> bool {
+        match self {
+            ErrorCode::InvalidInput | ErrorCode::NotFound | ErrorCode::LimitExceeded => false,
+            ErrorCode::StorageError
+            | ErrorCode::PermissionError
+            | ErrorCode::CorruptedData
+            | ErrorCode::InternalError => true,
+        }
+    }
 }
 
 /// Tells why a call failed; nothing was changed then.

@@ -84,6 +84,19 @@ pub(crate) enum SortOrder {
     Descending,
 }
 
+/// The values that memories are sorted by, by the names that clients use.
+pub(crate) const SORT_KEYS: [(&str, SortKey); 5] = [
+    ("created_at", SortKey::CreatedAt),
+    ("updated_at", SortKey::UpdatedAt),
+    ("accessed_at", SortKey::AccessedAt),
+    ("importance", SortKey::Importance),
+    ("access_count", SortKey::AccessCount),
+];
+
+/// The directions of a sort, by the names that clients use.
+pub(crate) const SORT_ORDERS: [(&str, SortOrder); 2] =
+    [("asc", SortOrder::Ascending), ("desc", SortOrder::Descending)];
+
 /// Asks for memories that meet every condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct QueryRequest {
@@ -175,15 +188,6 @@ impl DeleteRequest {
 impl QueryRequest {
     /// Reads the arguments of `query_memories`.
     pub(crate) fn parse(args: &Map<String, Value>) -> Parsed<QueryRequest> {
-        const SORT_KEYS: [(&str, SortKey); 5] = [
-            ("created_at", SortKey::CreatedAt),
-            ("updated_at", SortKey::UpdatedAt),
-            ("accessed_at", SortKey::AccessedAt),
-            ("importance", SortKey::Importance),
-            ("access_count", SortKey::AccessCount),
-        ];
-        const SORT_ORDERS: [(&str, SortOrder); 2] =
-            [("asc", SortOrder::Ascending), ("desc", SortOrder::Descending)];
         let known = &[
             "type",
             "tags",
@@ -220,6 +224,14 @@ impl QueryRequest {
             sort_by: args.one_of("sort_by", &SORT_KEYS)?.unwrap_or_default(),
             sort_order: args.one_of("sort_order", &SORT_ORDERS)?.unwrap_or_default(),
         })
+    }
+}
+
+/// Refuses every argument, of a call that takes none.
+pub(crate) fn check_no_arguments(args: &Map<String, Value>) -> Parsed<()> {
+    match args.keys().next() {
+        None => Ok(()),
+        Some(name) => Err(refused(name, "is no argument; the call takes none".to_owned())),
     }
 }
 
