@@ -74,6 +74,7 @@
 //! - `rollback`: an earlier state becomes the present, proved by its fingerprint.
 //! - `memory`: what an embedder calls; [`ReadOnlyMemory`] is the part of it that can only look, and
 //!   `memory::voice` has what an agent does: write, summarize, forget, pin.
+//!   `memory::typed` has its typed memories, which `model::kinds` and `model::fields` describe.
 //! - `query`: a `Query` is what somebody asks, `query::answer` the one way to its [`Answer`]: text,
 //!   JSON where it is wanted, and the nodes that were shown; `render` has the layouts.
 //!   `query::observe`: the same memory as documents of fixed keys, which warm nothing.

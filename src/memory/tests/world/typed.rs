@@ -115,8 +115,8 @@ impl Simulation {
     fn new_bucket(&mut self, seat: &Seat, label: &str, level: u8) -> String {
         let seen = seen::read_state(&self.db()).state;
         let ids = seen.children(seat).iter();
-        let made = ids.filter(|it| !self.model.state.nodes.contains_key(*it));
-        let id = made.last().expect("a bucket").clone();
+        let mut made = ids.filter(|it| !self.model.state.nodes.contains_key(*it));
+        let id = made.next_back().expect("a bucket").clone();
         let level = Some(level);
         let node_type = "heading".to_owned();
         let node = Node { node_type, level, ..plain(seat.clone(), label, label) };

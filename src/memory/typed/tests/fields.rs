@@ -399,6 +399,8 @@ fn writing_and_summarizing_keep_type_and_fields() {
     let memory = world.memory.as_ref().unwrap();
     let uuid = stored["id"].as_str().unwrap();
     let node = memory.read::<_, StoreError>(|it| it.typed_by_uuid(uuid)).unwrap().unwrap().id;
+    let fetched = memory.fetch(uuid, None).unwrap();
+    assert!(fetched.text.contains(&node), "{}", fetched.text);
     memory.write("# Another\n\ntext", Some(&node), crate::memory::WriteMode::Replace).unwrap();
     memory.summarize(&node, "Short.", None).unwrap();
     let now = memory.typed_memory(uuid).unwrap().unwrap();
