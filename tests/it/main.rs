@@ -23,6 +23,8 @@ mod live;
 mod mcp_http;
 /// The server, as its client sees it.
 mod mcp_stdio;
+/// Typed memories: tools, refusals, orders.
+mod memories;
 /// Whole memories on the move: backup, restore, export, import.
 mod moving;
 /// A database of remindb 0.3 moves in.
