@@ -13,9 +13,10 @@ use crate::model::kinds::{IMPORTANCES, STATUSES};
 use crate::surface::ToolRunner;
 
 /// Told to a client's model where these tools are the first that are offered.
-pub(super) const INSTRUCTIONS: &str = "Long-term memory of core facts, learnings and tasks, each with a UUID. Look here first: \
-     query_memories finds what is known. store_memory keeps what you learn, update_memory changes \
-     it, delete_memory archives it.";
+pub(super) const INSTRUCTIONS: &str = "Long-term memory of core facts, learnings and tasks, each \
+                                       with a UUID. Look here first: query_memories finds what is \
+                                       known. store_memory keeps what you learn, update_memory \
+                                       changes it, delete_memory archives it.";
 
 /// Every tool, in the order of their names.
 pub(super) const TOOLS: &[Tool<ToolRunner>] = &[
