@@ -126,10 +126,7 @@ fn read_task<S: Handler>(
     };
     match uri::match_template(server.resources.iter().map(|it| it.uri), &uri) {
         Ok((idx, vars)) => Ok(JobTask::Read { idx, uri, vars }),
-        Err(UriError::Unknown) => {
-            let why = format!("no resource is called `{}`", text::truncate_chars(&uri, 80));
-            Err(version.no_resource(&uri, &why))
-        }
+        Err(UriError::Unknown) => Err(version.unknown_uri(&uri)),
         Err(UriError::Bad(why)) => Err(invalid_uri(&uri, &why)),
     }
 }

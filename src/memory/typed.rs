@@ -7,6 +7,7 @@
 //! [`StoreRequest::parse`] and its like; `to_json` of results and errors is what clients get.
 
 mod changes;
+mod collections;
 mod error;
 mod query;
 mod request;
@@ -15,6 +16,7 @@ mod view;
 
 use serde_json::{Map, Value, json};
 
+pub(crate) use collections::{Collection, CollectionFilter, SHOWN_MAX};
 pub(crate) use error::{ErrorCode, MemoryError};
 pub(crate) use query::MemoryPage;
 #[allow(unused_imports, reason = "tools and resources are built on it")]

@@ -416,3 +416,69 @@ fn the_list_of_memory_tools_is_cheap() {
     assert!(n_tokens <= TOKENS_MAX, "{n_tokens} tokens");
     client.end();
 }
+
+#[test]
+fn collections_are_listed_and_read_in_both_eras() {
+    let whole = ["recent", "core", "learnings", "tasks/active", "tasks/completed"];
+    let narrowed = ["{?limit,tags}", "{?tags}", "{?since,tags}", "{?tags}", "{?tags}"];
+    for (start, not_found) in
+        [(Client::legacy as fn(&Folder, &[&str]) -> Client, -32002), (Client::modern, -32602)]
+    {
+        let folder = Folder::new();
+        let mut client = start(&folder, &["--db", "m.db"]);
+        let mut uris = |method: &str, key: &str, member: &str| -> Vec<String> {
+            let list = client.ask(method, json!({}))["result"][key].clone();
+            let uris = list.as_array().unwrap().iter().map(|it| it[member].as_str().unwrap());
+            uris.filter(|it| it.starts_with("memory://")).map(str::to_owned).collect()
+        };
+        let listed = uris("resources/list", "resources", "uri");
+        assert_eq!(listed, whole.map(|it| format!("memory://{it}")));
+        let templates = uris("resources/templates/list", "resourceTemplates", "uriTemplate");
+        let pairs = whole.iter().zip(narrowed);
+        assert!(
+            templates
+                .iter()
+                .eq(&pairs.map(|(it, of)| format!("memory://{it}{of}")).collect::<Vec<_>>())
+        );
+        for uri in listed {
+            let read = client.ask("resources/read", json!({"uri": uri}))["result"].clone();
+            let contents = &read["contents"][0];
+            assert_eq!(contents["mimeType"], "application/json", "{read}");
+            assert_eq!(contents["uri"], uri);
+            assert!(contents["text"].as_str().unwrap().starts_with(r#"{"memories":[],"count":0,"#));
+        }
+        let mut error =
+            |uri: &str| client.ask("resources/read", json!({"uri": uri}))["error"].clone();
+        assert_eq!(
+            error("memory://invalid"),
+            json!({
+                "code": not_found,
+                "message": "Resource URI not recognized: memory://invalid",
+                "data": {"uri": "memory://invalid", "code": "RESOURCE_NOT_FOUND"},
+            })
+        );
+        for uri in
+            ["memory://recent?limit=0", "memory://core?limit=5", "memory://learnings?since=x"]
+        {
+            assert_eq!(error(uri)["code"], -32602, "{uri}");
+        }
+        client.end();
+    }
+}
+
+#[test]
+fn a_write_wakes_the_collections_that_show_it() {
+    let folder = Folder::new();
+    let mut client = Client::legacy(&folder, &OFFER);
+    for name in ["core", "learnings", "tasks/active"] {
+        let uri = format!("memory://{name}");
+        assert_eq!(client.ask("resources/subscribe", json!({"uri": uri}))["result"], json!({}));
+    }
+    let stored = json!({"name": "store_memory", "arguments": {"type": "core", "content": "Sails"}});
+    client.request("tools/call", stored);
+    let lines = [client.line(), client.line()];
+    let woken: Vec<&Value> = lines.iter().filter(|it| it.get("method").is_some()).collect();
+    assert_eq!(woken.len(), 1, "{lines:?}");
+    assert_eq!(woken[0]["params"]["uri"], "memory://core");
+    client.end();
+}

@@ -49,7 +49,11 @@ const RESERVED: &[(&str, &[&str])] = &[
 /// Files behind the resources, from the rows of the table down to the connections.
 const PASSIVE: &[&str] = &[
     "surface/resources.rs",
+    "surface/resources/memories.rs",
     "surface/resources/process.rs",
+    "memory/typed/collections.rs",
+    "memory/typed/query.rs",
+    "memory/typed/view.rs",
     "memory/observer.rs",
     "query/dashboard.rs",
     "query/dashboard/graph.rs",
@@ -62,6 +66,7 @@ const PASSIVE: &[&str] = &[
     "store/reader/change_counters.rs",
     "store/reader/summary.rs",
     "store/reader/listings.rs",
+    "store/reader/typed.rs",
     "store/readers.rs",
 ];
 

@@ -45,7 +45,7 @@ pub(super) fn query(
 }
 
 /// The nodes that meet the conditions, apart from the search.
-fn meeting(reader: &Reader, request: &QueryRequest) -> Result<Vec<NodeKey>, StoreError> {
+pub(super) fn meeting(reader: &Reader, request: &QueryRequest) -> Result<Vec<NodeKey>, StoreError> {
     let mut facets: Vec<Facet> = Vec::new();
     facets.extend(request.tags.iter().map(|it| Facet::text("tag", it)));
     let texts = [
@@ -86,7 +86,7 @@ struct SortValue {
 }
 
 /// Equal values are in the order in which memories were made, then in that of their ids.
-fn sorted(
+pub(super) fn sorted(
     reader: &Reader,
     keys: Vec<NodeKey>,
     by: SortKey,

@@ -101,6 +101,25 @@ impl TypedMemory {
         json
     }
 
+    fn metadata(&self, key: &str) -> Option<&Value> {
+        self.task_metadata.as_ref()?.get(key)
+    }
+
+    /// Returns the status of a task; of another memory, that of a task which says none.
+    pub(super) fn status(&self) -> &str {
+        self.metadata("status").and_then(Value::as_str).unwrap_or(STATUS)
+    }
+
+    /// Returns when a task was completed.
+    pub(super) fn completed_at(&self) -> Option<Millis> {
+        self.metadata("completed_at").and_then(Value::as_i64).map(Millis)
+    }
+
+    /// Returns a value to sort by a time: equal ones are in the order of being made, then of ids.
+    pub(super) fn recency(&self, at: Millis) -> (Millis, Millis, String) {
+        (at, self.created_at, self.id.clone())
+    }
+
     /// Returns how much it matters: 0 most.
     pub(crate) fn importance_rank(&self) -> usize {
         IMPORTANCES.iter().position(|it| *it == self.importance).unwrap_or(IMPORTANCES.len())

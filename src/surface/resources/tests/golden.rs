@@ -144,6 +144,11 @@ fn nothing_is_left_out_where_there_is_nothing() {
         sessions-history {"db_path":"/w/memory.db","clients":[]}
         sessions-logs {"db_path":"/w/memory.db","logs":[]}
         rescan {"interval_s":0,"last_meta":{"run_at":0,"error":"","added":0,"modified":0,"removed":0,"purged_files":[]}}
+        recent-memories {"memories":[],"count":0,"generated_at":"2025-01-17T00:00:00Z"}
+        core-memories {"memories":[],"count":0,"by_importance":{"high":0,"medium":0,"low":0},"by_category":{},"generated_at":"2025-01-17T00:00:00Z"}
+        learnings {"memories":[],"count":0,"date_range":{"from":"2024-12-18T00:00:00Z","to":"2025-01-17T00:00:00Z"},"generated_at":"2025-01-17T00:00:00Z"}
+        active-tasks {"memories":[],"count":0,"by_status":{"completed":0,"in-progress":0,"blocked":0},"generated_at":"2025-01-17T00:00:00Z"}
+        completed-tasks {"memories":[],"count":0,"date_range":{"from":"2024-12-18T00:00:00Z","to":"2025-01-17T00:00:00Z"},"generated_at":"2025-01-17T00:00:00Z"}
     "#]].assert_eq(&table);
 }
 
