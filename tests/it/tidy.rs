@@ -9,6 +9,7 @@ mod planted;
 /// Files, as the rules read them.
 mod source;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -213,6 +214,64 @@ fn long_ones(sources: &[Source]) -> Vec<String> {
         }
     }
     complaints
+}
+
+#[test]
+fn first_sentences_name_the_thing() {
+    check(headless_comments);
+}
+
+/// Words that begin a clause without a head.
+const HEADLESS: &[&str] =
+    &["What", "Whatever", "Whoever", "Who", "Whom", "Whose", "Whichever", "Those", "Which", "Why"];
+
+fn headless_comments(sources: &[Source]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for source in sources.iter().filter(|it| !it.is_test()) {
+        let mut is_first = true;
+        for (number, line) in source.lines() {
+            let line = line.trim_start();
+            let comment = ["//! ", "/// "].iter().find_map(|mark| line.strip_prefix(mark));
+            let opener = comment.and_then(|it| it.split([' ', ',']).next()).unwrap_or("");
+            let is_headless =
+                HEADLESS.contains(&opener) || comment.is_some_and(|it| it.starts_with("The same "));
+            if is_first && is_headless {
+                let path = &source.path;
+                complaints.push(format!("{path}:{number}: `{opener} …` names nothing"));
+            }
+            is_first = comment.is_none();
+        }
+    }
+    complaints
+}
+
+#[test]
+fn public_names_are_used_once() {
+    check(public_names_used_twice);
+}
+
+fn public_names_used_twice(sources: &[Source]) -> Vec<String> {
+    let mut places = BTreeMap::<&str, Vec<String>>::new();
+    for source in sources.iter().filter(|it| !it.is_test()) {
+        for (number, line) in source.code() {
+            let Some(rest) = line.strip_prefix("pub(crate) ").or(line.strip_prefix("pub ")) else {
+                continue;
+            };
+            let mut words = rest.split(|it: char| !it.is_alphanumeric() && it != '_');
+            let is_item = |it: &&str| {
+                ["fn", "struct", "enum", "trait", "type", "const", "static"].contains(it)
+            };
+            if words.next().as_ref().is_some_and(is_item)
+                && let Some(name) = words.find(|it| !is_item(it))
+            {
+                places.entry(name).or_default().push(format!("{}:{number}", source.path));
+            }
+        }
+    }
+    let twice = places.into_iter().filter(|(_, places)| 1 < places.len());
+    twice
+        .map(|(name, places)| format!("`{name}` names two things: {}", places.join(", ")))
+        .collect()
 }
 
 #[test]

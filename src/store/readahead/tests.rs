@@ -29,7 +29,7 @@ fn readahead_keeps_sqlites_locks() {
         let all = fs::read_to_string("/proc/locks").unwrap();
         all.lines().filter(|it| it.contains(&of_the_file)).count()
     };
-    // None where the system does not list them.
+    // `None` where the system does not list locks.
     let before = locks();
     read_ahead_file(&path, || false).unwrap();
     assert_eq!(locks(), before);

@@ -3,7 +3,7 @@ use rusqlite::Connection;
 use super::*;
 use crate::store::schema::MIGRATIONS;
 
-/// The index is made from `node` and rebuilt as a whole.
+/// The index, which is built from `node` and rebuilt as a whole.
 const INDEX: &str = "node_fts";
 
 #[test]
