@@ -21,7 +21,7 @@ const CALLS: usize = 20;
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     all: f64,
-    /// Those of SQLite's own functions, without the C library's that they call.
+    /// Instructions of SQLite's own functions, without the C library's that they call.
     of_sqlite: f64,
 }
 

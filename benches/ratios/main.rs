@@ -108,7 +108,7 @@ impl Corpus {
         Ok(format!("{n} nodes of {} notes, {:.1} MB", self.n_files, self.mb))
     }
 
-    /// Returns whether the bounds for the whole corpus apply.
+    /// Returns the size, which decides whether the bounds for the whole corpus apply.
     fn size(&self) -> Size {
         if self.n_files == FILES { Size::Whole } else { Size::Other }
     }

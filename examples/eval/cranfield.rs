@@ -1,7 +1,7 @@
-//! The Cranfield collection: abstracts of aeronautics papers, questions, and judgements of
-//! relevance.
+//! Evaluates search on the Cranfield collection, with its judgements of relevance.
 //!
-//! The files are the classic ones. Three things about them are easily got wrong:
+//! The collection has abstracts of aeronautics papers and questions about them. The files are the
+//! classic ones. Three things about them are easily got wrong:
 //!
 //! - `cran.qry` numbers its 225 questions with gaps (`.I 001`, `002`, `004`, … `365`); the first
 //!   column of `cranqrel` is the question's ordinal, 1 to 225, not that number.

@@ -1,4 +1,4 @@
-//! Journals and conversations with questions of our own, answered by single nodes.
+//! Evaluates search on journals and conversations, with questions of our own.
 //!
 //! The answer is often in the node next to the paragraph that names the thing.
 //! `tests/data/eval/questions.txt` has a line for each question: the question, ` => `, and a part

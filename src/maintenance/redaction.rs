@@ -1,11 +1,11 @@
 //! Removes secrets from an existing memory: from its nodes, index, history and file.
 //!
-//! Detectors learn, so a memory may contain secrets that they know only now. [`redact`] scrubs
-//! every column of text, present and past, in one transaction: ids stay, no snapshot is made, and
-//! hashes and fingerprints become those of the scrubbed texts, so that rollbacks work as before.
-//! Compiling an unchanged file again changes nothing, since its base text is hashed anew, too. Then
-//! the file is rewritten without the overwritten bytes and checked: the rows by the detectors, the
-//! bytes for the secrets themselves.
+//! A memory may contain secrets that were stored before a detector for them existed. [`redact`]
+//! scrubs every column of text, present and past, in one transaction: ids stay, no snapshot is
+//! made, and hashes and fingerprints become those of the scrubbed texts, so that rollbacks work as
+//! before. Compiling an unchanged file again changes nothing, since its base text is hashed anew,
+//! too. Then the file is rewritten without the overwritten bytes and checked: the rows by the
+//! detectors, the bytes for the secrets themselves.
 //!
 //! A kill leaves the memory of before or after; another run completes the work. No other connection
 //! of this process may be open, since the file is read as bytes in the end.

@@ -64,7 +64,7 @@ pub(crate) struct Batch<'a> {
     attended: i64,
     /// The key up to which all nodes have heat rows.
     heated: NodeKey,
-    /// The first free ordinal of texts that occur more than once, by their first birth id.
+    /// Taken ordinals of texts that occur more than once, as a lower bound, by first birth id.
     taken: HashMap<NodeId, u32>,
     /// Former ids of texts, not tried yet, best last.
     former: HashMap<(NodeType, ContentHash), Vec<NodeId>>,

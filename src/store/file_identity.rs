@@ -1,4 +1,4 @@
-//! The identity of a database's three open files, compared with the files at their names.
+//! Compares the three open files of a database with the files at their names.
 //!
 //! SQLite writes to descriptors, and other processes find the files by their names. While a
 //! connection is open, no process removes or replaces any of the three through SQLite: the last

@@ -1,4 +1,4 @@
-//! Rows of heat, and the default heat of nodes without a row.
+//! Reads and adds rows of heat, with a default for nodes without one.
 //!
 //! A node without a row has the heat of a node inserted at the beginning of the memory clock, like
 //! most nodes of a first compile. It gets a row when it is read, when its temperature is set, and

@@ -90,7 +90,7 @@ fn pragma(conn: &Connection, name: &str) -> Result<i64, StoreError> {
     conn.pragma_query_value(None, name, |row| row.get(0)).doing("read the schema version")
 }
 
-/// Refuses files that are no memory of a schema known to this build; changes nothing.
+/// Refuses files that are no memory of this build's schema version; changes nothing.
 pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
         FileVerdict::Memory(version) if version == newest() => Ok(()),
@@ -101,7 +101,7 @@ pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses files that are no memory; accepts every schema known to this build.
+/// Refuses files that are no memory; accepts older schemas, too.
 pub(crate) fn check_is_memory(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match examine(conn, path)? {
         FileVerdict::Memory(_) => Ok(()),

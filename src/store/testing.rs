@@ -30,7 +30,7 @@ pub(crate) fn set_scratch(scratch: Option<Scratch>) {
     SCRATCH.set(scratch);
 }
 
-/// Reverts the database, schema included, to the time before fields.
+/// Downgrades the database to the last schema without fields.
 pub(crate) fn forget_fields(path: &Path) {
     let conn = Connection::open(path).expect("it is there");
     conn.execute_batch(
@@ -47,7 +47,7 @@ pub(crate) fn forget_fields(path: &Path) {
     .expect("sound SQL");
 }
 
-/// Reverts the database, schema included, to the time before references.
+/// Downgrades the database to the last schema without references.
 pub(crate) fn forget_references(path: &Path) {
     forget_fields(path);
     let conn = Connection::open(path).expect("it is there");

@@ -1,4 +1,4 @@
-//! The table of tools: what each is called, takes and does. The whole list stays small, since every
+//! The table of tools: their names, arguments and effects. The list stays small, since every
 //! session pays for it.
 
 pub(crate) mod compile;
@@ -22,7 +22,7 @@ const BUDGET: Arg = Arg::integer("budget", "Most tokens of the reply");
 
 const CURSOR: Arg = Arg::text("cursor", "Where the last page ended");
 
-/// The tools without which there is no memory: finding, reading, writing, catching up.
+/// The tools that a memory needs at least: finding, reading, writing, catching up.
 const CORE: [&str; 7] = [
     "MemoryDelta",
     "MemoryFetch",
@@ -33,7 +33,7 @@ const CORE: [&str; 7] = [
     "MemoryWrite",
 ];
 
-/// How many tools a server offers: fewer cost fewer tokens in every session.
+/// The tools that a server offers: fewer cost fewer tokens in every session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ToolSet {
     /// Every tool.
@@ -44,7 +44,7 @@ pub(crate) enum ToolSet {
 }
 
 impl ToolSet {
-    /// The offer of that name.
+    /// Returns the set of that name.
     pub(crate) fn parse(name: &str) -> Option<ToolSet> {
         match name {
             "all" => Some(ToolSet::All),
@@ -53,7 +53,7 @@ impl ToolSet {
         }
     }
 
-    /// Its prompts: those whose tools it has.
+    /// Returns the prompts whose tools it has.
     pub(crate) fn prompts(self) -> &'static [Prompt<prompts::PromptFn>] {
         match self {
             ToolSet::All => prompts::PROMPTS,
@@ -61,7 +61,7 @@ impl ToolSet {
         }
     }
 
-    /// Its rows of the table, with schemas where results hold more than text.
+    /// Returns its rows of the table, with output schemas for structured results.
     pub(crate) fn tools(self, output: Output) -> Vec<Tool<ToolRunner>> {
         let is_offered = |it: &&Tool<ToolRunner>| self == ToolSet::All || CORE.contains(&it.name);
         let row = |it: &Tool<ToolRunner>| match output {

@@ -103,7 +103,7 @@ fn flags(lines: impl Iterator<Item = impl AsRef<str>>) -> BTreeSet<String> {
     flags
 }
 
-/// `` `MemoryFetch` | `anchor`, `budget?`, `depth?` ``, as a row of the table begins.
+/// Returns a tool's row of the table: `` `MemoryFetch` | `anchor`, `budget?`, `depth?` ``.
 fn row(tool: &Value) -> String {
     let schema = &tool["inputSchema"];
     let is_required =

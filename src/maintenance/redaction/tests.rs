@@ -1,3 +1,5 @@
+//! Tests redaction of memories with secrets.
+
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all: filled under another name, then renamed.
+//! Writes files that appear whole or not at all: filled under another name, then renamed.
 //!
 //! Only a regular file is ever replaced. A symbolic link stays, and leads to the new file; a pipe
 //! or a device cannot have a draft.

@@ -1,3 +1,5 @@
+//! Tests the list of tables, and refused imports.
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

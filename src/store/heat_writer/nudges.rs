@@ -20,7 +20,7 @@ use crate::store::{ErrorStep, LeaseClaim, Leases, NodeKey, Prepared, StoreError,
 /// The lease of the server that notifies of cold nodes.
 const LEASE: &str = "cold-nodes";
 
-/// Rows that are corrected in one transaction.
+/// Rows that are read and corrected at once, unless a notification may have more.
 const LATE_MAX: u32 = 1_000;
 
 /// A cold node, with the fields that a client gets.

@@ -1,3 +1,5 @@
+//! Tests readahead, and that it keeps the locks of SQLite.
+
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 

@@ -1,4 +1,4 @@
-//! Each rule against a source that breaks it: a rule that cannot fail proves nothing.
+//! Tests each rule against a source that breaks it: a rule that cannot fail proves nothing.
 
 use super::source::Source;
 

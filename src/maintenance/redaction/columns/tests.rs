@@ -1,3 +1,5 @@
+//! Compares the list of text columns with the schema.
+
 use rusqlite::Connection;
 
 use super::*;
